@@ -1,0 +1,172 @@
+#include "common/base/text.hpp"
+
+#include <cstdint>
+#include <cstdio>
+
+namespace orange {
+namespace {
+
+constexpr std::string_view k_blank = " \t\r\n\v\f";
+
+/// The length of the valid UTF-8 sequence at the front of `text`, or 0; its code point in `point`.
+std::size_t sequence_at(std::string_view text, std::uint32_t& point) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned first = byte(0);
+    if (first < 0x80) {
+        point = first;
+        return 1;
+    }
+    std::size_t length = 0;
+    std::uint32_t least = 0;
+    if ((first & 0xE0) == 0xC0) {
+        length = 2, least = 0x80, point = first & 0x1F;
+    } else if ((first & 0xF0) == 0xE0) {
+        length = 3, least = 0x800, point = first & 0x0F;
+    } else if ((first & 0xF8) == 0xF0) {
+        length = 4, least = 0x10000, point = first & 0x07;
+    } else {
+        return 0;
+    }
+    if (text.size() < length) return 0;
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((byte(i) & 0xC0) != 0x80) return 0;
+        point = (point << 6) | (byte(i) & 0x3Fu);
+    }
+    const bool surrogate = point >= 0xD800 && point <= 0xDFFF;
+    return point < least || point > 0x10FFFF || surrogate ? 0 : length;
+}
+
+bool is_bidi_or_invisible(std::uint32_t p) {
+    return (p >= 0x202A && p <= 0x202E) || (p >= 0x2066 && p <= 0x2069) || p == 0x200E || p == 0x200F || p == 0x061C ||
+           p == 0x200B || p == 0x2028 || p == 0x2029 || p == 0xFEFF;
+}
+
+void append_escape(std::string& out, const char* format, unsigned value) {
+    char text[16];
+    std::snprintf(text, sizeof text, format, value);
+    out += text;
+}
+
+}  // namespace
+
+std::string_view trim(std::string_view text) {
+    const auto first = text.find_first_not_of(k_blank);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(k_blank) - first + 1);
+}
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        auto line = text.substr(0, end);
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        lines.push_back(line);
+        text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    }
+    return lines;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    for (;;) {
+        const auto end = text.find(separator);
+        parts.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) return parts;
+        text.remove_prefix(end + 1);
+    }
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+    std::string joined;
+    for (const auto& part : parts) {
+        if (!joined.empty()) joined += separator;
+        joined += part;
+    }
+    return joined;
+}
+
+std::string to_lower(std::string_view text) {
+    std::string lower(text);
+    for (char& c : lower) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return lower;
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+    return to_lower(a) == to_lower(b);
+}
+
+bool is_valid_utf8(std::string_view text) {
+    std::uint32_t point = 0;
+    while (!text.empty()) {
+        const auto length = sequence_at(text, point);
+        if (length == 0) return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+std::string printable(std::string_view text, bool keep_newlines) {
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        std::uint32_t point = 0;
+        const auto length = sequence_at(text, point);
+        if (length == 0) {
+            append_escape(out, "\\x%02x", static_cast<unsigned char>(text.front()));
+            text.remove_prefix(1);
+            continue;
+        }
+        if (point == '\n' && keep_newlines) {
+            out += '\n';
+        } else if (point == '\t') {
+            out += ' ';
+        } else if (point < 0x20 || point == 0x7F) {
+            append_escape(out, "\\x%02x", point);
+        } else if ((point >= 0x80 && point <= 0x9F) || is_bidi_or_invisible(point)) {
+            append_escape(out, "\\u%04x", point);
+        } else {
+            out += text.substr(0, length);
+        }
+        text.remove_prefix(length);
+    }
+    return out;
+}
+
+std::size_t columns_of(std::string_view text) {
+    std::size_t columns = 0;
+    for (const char c : text) {
+        if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) ++columns;
+    }
+    return columns;
+}
+
+std::string ellipsized(std::string_view text, std::size_t columns) {
+    if (columns_of(text) <= columns) return std::string(text);
+    if (columns == 0) return {};
+    std::size_t seen = 0, at = 0;
+    while (at < text.size()) {
+        if ((static_cast<unsigned char>(text[at]) & 0xC0) != 0x80 && ++seen == columns) break;
+        ++at;
+    }
+    return std::string(text.substr(0, at)) + "…";
+}
+
+std::string content_hash(std::string_view bytes) {
+    std::uint64_t hash = 0xcbf29ce484222325ull;
+    for (const char c : bytes) {
+        hash ^= static_cast<unsigned char>(c);
+        hash *= 0x100000001b3ull;
+    }
+    char text[20];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+    return text;
+}
+
+std::string counted(std::size_t n, std::string_view noun) {
+    return std::to_string(n) + " " + std::string(noun) + (n == 1 ? "" : "s");
+}
+
+}  // namespace orange

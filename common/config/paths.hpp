@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "common/base/result.hpp"
+
+namespace orange {
+
+/// Where everything is (docs/files.md): all below ORANGE_HOME, by default ~/orange.
+struct Paths {
+    std::filesystem::path home;
+
+    std::filesystem::path socket() const { return home / "orange.sock"; }
+    std::filesystem::path lock() const { return home / "oranged.lock"; }
+    std::filesystem::path tmux_socket() const { return home / "tmux.sock"; }
+    std::filesystem::path log() const { return home / "orange.log"; }
+    std::filesystem::path config() const { return home / "config.yml"; }
+    std::filesystem::path projects() const { return home / "projects.json"; }
+    std::filesystem::path workflows() const { return home / "workflows"; }
+    std::filesystem::path harnesses() const { return home / "harnesses"; }
+    std::filesystem::path workspaces() const { return home / "workspaces"; }
+    std::filesystem::path tasks() const { return home / "tasks"; }
+};
+
+/// From ORANGE_HOME (must be absolute), else HOME, else the password database.
+Result<Paths> paths_from_environment();
+
+/// What is installed beside the running program: `bin` holds orange, oranged and orange-agent; `share` the shipped
+/// workflows/ and harnesses/. In a build tree `share` is the source tree. ORANGE_SHARE overrides.
+struct Installation {
+    std::filesystem::path bin;
+    std::filesystem::path share;
+};
+Result<Installation> find_installation();
+
+}  // namespace orange

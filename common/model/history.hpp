@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+
+#include "common/base/clock.hpp"
+
+namespace orange {
+
+using Scalar = std::variant<std::string, std::int64_t, bool>;
+
+/// One line of history.jsonl and one event of the stream. Types and fields: docs/files.md.
+struct HistoryEvent {
+    std::string type;
+    Timestamp timestamp{};
+    std::map<std::string, Scalar> fields;
+
+    bool operator==(const HistoryEvent&) const = default;
+};
+
+}  // namespace orange

@@ -1,0 +1,447 @@
+#include "common/model/json.hpp"
+
+namespace orange {
+namespace {
+
+/// Reads typed members of one object; the first wrong type is kept as the error, and later reads do nothing.
+class Reader {
+  public:
+    Reader(const Json& json, std::string what) : json_(json), what_(std::move(what)) {
+        if (!json.is_object()) fail("is not an object");
+    }
+
+    template <class T>
+    void read(const char* key, T& into) {
+        const Json* value = find(key);
+        if (value && !assign(*value, into)) fail("\"" + std::string(key) + "\" has the wrong type");
+    }
+    template <class T>
+    void read(const char* key, std::optional<T>& into) {
+        const Json* value = find(key);
+        if (!value) return;
+        T inner{};
+        if (assign(*value, inner)) {
+            into = std::move(inner);
+        } else {
+            fail("\"" + std::string(key) + "\" has the wrong type");
+        }
+    }
+    /// Hands a sub-value to `parse`, whose error becomes this reader's.
+    template <class Parse>
+    void each(const char* key, Parse parse) {
+        const Json* value = find(key);
+        if (!value) return;
+        if (!value->is_array()) return fail("\"" + std::string(key) + "\" is not a list");
+        for (const auto& item : *value) {
+            if (error_) return;
+            if (auto done = parse(item); !done) error_ = in_context(what_, done.error());
+        }
+    }
+    const Json* find(const char* key) const {
+        if (error_ || !json_.is_object()) return nullptr;
+        const auto found = json_.find(key);
+        return found == json_.end() || found->is_null() ? nullptr : &*found;
+    }
+    void fail(std::string why) {
+        if (!error_) error_ = Error{ErrorCode::invalid_argument, what_ + ": " + std::move(why), {}};
+    }
+    template <class T>
+    Result<T> finish(T value) {
+        if (error_) return *error_;
+        return value;
+    }
+
+  private:
+    static bool assign(const Json& json, std::string& into) {
+        if (!json.is_string()) return false;
+        into = json.get<std::string>();
+        return true;
+    }
+    static bool assign(const Json& json, bool& into) {
+        if (!json.is_boolean()) return false;
+        into = json.get<bool>();
+        return true;
+    }
+    static bool assign(const Json& json, std::int64_t& into) {
+        if (!json.is_number_integer()) return false;
+        into = json.get<std::int64_t>();
+        return true;
+    }
+    static bool assign(const Json& json, int& into) {
+        std::int64_t wide = 0;
+        if (!assign(json, wide) || wide < INT32_MIN || wide > INT32_MAX) return false;
+        into = static_cast<int>(wide);
+        return true;
+    }
+    static bool assign(const Json& json, Timestamp& into) {
+        if (!json.is_string()) return false;
+        const auto time = from_rfc3339(json.get<std::string>());
+        if (time) into = *time;
+        return time.has_value();
+    }
+    static bool assign(const Json& json, Role& into) {
+        if (!json.is_string()) return false;
+        const auto role = role_from(json.get<std::string>());
+        if (role) into = *role;
+        return role.has_value();
+    }
+    static bool assign(const Json& json, TaskId& into) { return assign(json, into.value); }
+    static bool assign(const Json& json, RunId& into) { return assign(json, into.value); }
+    template <class T>
+    static bool assign(const Json& json, std::vector<T>& into) {
+        if (!json.is_array()) return false;
+        for (const auto& item : json) {
+            T value{};
+            if (!assign(item, value)) return false;
+            into.push_back(std::move(value));
+        }
+        return true;
+    }
+    template <class T>
+    static bool assign(const Json& json, std::map<std::string, T>& into) {
+        if (!json.is_object()) return false;
+        for (const auto& [key, item] : json.items()) {
+            T value{};
+            if (!assign(item, value)) return false;
+            into[key] = std::move(value);
+        }
+        return true;
+    }
+
+    const Json& json_;
+    std::string what_;
+    std::optional<Error> error_;
+};
+
+Json optional_json(const std::optional<std::string>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Result<Caller> caller_from_json(const Json& json) {
+    Caller caller;
+    Reader in(json, "caller");
+    in.read("role", caller.role);
+    in.read("task", caller.task);
+    in.read("run", caller.run);
+    in.read("pid", caller.pid);
+    in.read("evidence", caller.evidence);
+    return in.finish(std::move(caller));
+}
+
+Json to_json(const Intent& intent) {
+    Json actions = Json::array();
+    for (const auto& planned : intent.actions) {
+        Json action = {{"action", planned.action.name}, {"params", planned.action.params}, {"done", planned.done}};
+        if (!planned.action.argv.empty()) action["argv"] = planned.action.argv;
+        actions.push_back(std::move(action));
+    }
+    return {{"id", intent.id},
+            {"from", intent.from},
+            {"to", intent.to},
+            {"by", orange::to_json(intent.by)},
+            {"auto_reason", intent.auto_reason},
+            {"attested", intent.attested},
+            {"actions", std::move(actions)},
+            {"at", to_rfc3339(intent.at)}};
+}
+
+Result<Intent> intent_from_json(const Json& json) {
+    Intent intent;
+    Reader in(json, "intent");
+    in.read("id", intent.id);
+    in.read("from", intent.from);
+    in.read("to", intent.to);
+    in.read("auto_reason", intent.auto_reason);
+    in.read("attested", intent.attested);
+    in.read("at", intent.at);
+    if (const Json* by = in.find("by")) {
+        auto caller = caller_from_json(*by);
+        if (!caller) return caller.error();
+        intent.by = std::move(*caller);
+    }
+    in.each("actions", [&](const Json& item) -> Result<void> {
+        PlannedAction planned;
+        Reader action(item, "action");
+        action.read("action", planned.action.name);
+        action.read("params", planned.action.params);
+        action.read("argv", planned.action.argv);
+        action.read("done", planned.done);
+        auto read = action.finish(std::move(planned));
+        if (!read) return read.error();
+        intent.actions.push_back(std::move(*read));
+        return {};
+    });
+    return in.finish(std::move(intent));
+}
+
+Json to_json(const AgentRun& run) {
+    return {{"run", run.run.value},
+            {"role", name_of(run.role)},
+            {"harness", run.harness},
+            {"prompt", run.prompt},
+            {"intent", run.intent},
+            {"window_name", run.window_name},
+            {"session_id", run.session_id},
+            {"window_id", run.window_id},
+            {"pane_id", run.pane_id},
+            {"server_pid", run.server_pid},
+            {"pid", run.pid},
+            {"start_time", run.start_time},
+            {"ending", run.ending},
+            {"spawned_at", to_rfc3339(run.spawned_at)}};
+}
+
+Result<AgentRun> run_from_json(const Json& json) {
+    AgentRun run;
+    Reader in(json, "run");
+    in.read("run", run.run);
+    in.read("role", run.role);
+    in.read("harness", run.harness);
+    in.read("prompt", run.prompt);
+    in.read("intent", run.intent);
+    in.read("window_name", run.window_name);
+    in.read("session_id", run.session_id);
+    in.read("window_id", run.window_id);
+    in.read("pane_id", run.pane_id);
+    in.read("server_pid", run.server_pid);
+    in.read("pid", run.pid);
+    in.read("start_time", run.start_time);
+    in.read("ending", run.ending);
+    in.read("spawned_at", run.spawned_at);
+    return in.finish(std::move(run));
+}
+
+Json to_json(const Message& message) {
+    return {{"id", message.id},
+            {"to", name_of(message.to)},
+            {"text", message.text},
+            {"queued_at", to_rfc3339(message.queued_at)}};
+}
+
+Result<Message> message_from_json(const Json& json) {
+    Message message;
+    Reader in(json, "message");
+    in.read("id", message.id);
+    in.read("to", message.to);
+    in.read("text", message.text);
+    in.read("queued_at", message.queued_at);
+    return in.finish(std::move(message));
+}
+
+constexpr int k_state_schema = 1;
+
+/// SAX-less depth check: nlohmann's parser itself does not recurse, but its consumers and destructors are ours to
+/// bound.
+bool deeper_than(std::string_view text, int max_depth) {
+    int depth = 0;
+    bool in_string = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (in_string) {
+            if (c == '\\') {
+                ++i;
+            } else if (c == '"') {
+                in_string = false;
+            }
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > max_depth) return true;
+        } else if (c == ']' || c == '}') {
+            --depth;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+Result<Json> parse_json(std::string_view text, int max_depth) {
+    if (deeper_than(text, max_depth)) {
+        return {ErrorCode::invalid_argument, "JSON nested deeper than " + std::to_string(max_depth) + " levels"};
+    }
+    try {
+        return Json::parse(text);
+    } catch (const Json::exception& e) {
+        return {ErrorCode::invalid_argument, std::string("not valid JSON: ") + e.what()};
+    }
+}
+
+std::string dump(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json to_json(const Task& task) {
+    Json json = {{"id", task.id.value},
+                 {"project", task.project},
+                 {"branch", task.branch},
+                 {"workflow", task.workflow},
+                 {"workflow_hash", task.workflow_hash},
+                 {"harness", task.harness},
+                 {"review_harness", task.review_harness},
+                 {"effort", optional_json(task.effort)},
+                 {"review_effort", optional_json(task.review_effort)},
+                 {"status", task.status},
+                 {"review_round", task.review_round()},
+                 {"crash_count", task.crash_count()},
+                 {"summary", task.summary},
+                 {"workspace", optional_json(task.workspace)},
+                 {"tmux_session", optional_json(task.tmux_session)},
+                 {"pr_url", optional_json(task.pr_url)},
+                 {"attention", optional_json(task.attention)},
+                 {"created_at", to_rfc3339(task.created_at)},
+                 {"updated_at", to_rfc3339(task.updated_at)}};
+    Json counters = Json::object();
+    for (const auto& [name, value] : task.counters) {
+        if (name != "review_round" && name != "crash_count") counters[name] = value;
+    }
+    if (!counters.empty()) json["counters"] = std::move(counters);
+    if (!task.extra_frontmatter.empty()) json["extra_frontmatter"] = task.extra_frontmatter;
+    return json;
+}
+
+Result<Task> task_from_json(const Json& json) {
+    Task task;
+    Reader in(json, "task");
+    in.read("id", task.id);
+    in.read("project", task.project);
+    in.read("branch", task.branch);
+    in.read("workflow", task.workflow);
+    in.read("workflow_hash", task.workflow_hash);
+    in.read("harness", task.harness);
+    in.read("review_harness", task.review_harness);
+    in.read("effort", task.effort);
+    in.read("review_effort", task.review_effort);
+    in.read("status", task.status);
+    in.read("counters", task.counters);
+    for (const char* name : {"review_round", "crash_count"}) {
+        std::int64_t value = 0;
+        in.read(name, value);
+        if (value != 0) task.counters[name] = value;
+    }
+    in.read("summary", task.summary);
+    in.read("workspace", task.workspace);
+    in.read("tmux_session", task.tmux_session);
+    in.read("pr_url", task.pr_url);
+    in.read("attention", task.attention);
+    in.read("created_at", task.created_at);
+    in.read("updated_at", task.updated_at);
+    in.read("extra_frontmatter", task.extra_frontmatter);
+    return in.finish(std::move(task));
+}
+
+Json to_json(const Project& project) {
+    Json json = {{"name", project.name},
+                 {"path", project.path},
+                 {"default_branch", project.default_branch},
+                 {"pool_size", project.pool_size}};
+    if (project.workflow) json["workflow"] = *project.workflow;
+    if (project.harness) json["harness"] = *project.harness;
+    if (!project.setup.empty()) json["setup"] = project.setup;
+    if (!project.env.empty()) json["env"] = project.env;
+    return json;
+}
+
+Result<Project> project_from_json(const Json& json) {
+    Project project;
+    Reader in(json, "project");
+    in.read("name", project.name);
+    in.read("path", project.path);
+    in.read("default_branch", project.default_branch);
+    in.read("pool_size", project.pool_size);
+    in.read("workflow", project.workflow);
+    in.read("harness", project.harness);
+    in.read("setup", project.setup);
+    in.read("env", project.env);
+    if (project.name.empty()) in.fail("\"name\" is missing");
+    if (project.path.empty()) in.fail("\"path\" is missing");
+    return in.finish(std::move(project));
+}
+
+Json to_json(const Caller& caller) {
+    Json json = {{"role", name_of(caller.role)}, {"pid", caller.pid}, {"evidence", caller.evidence}};
+    if (!caller.task.empty()) json["task"] = caller.task.value;
+    if (!caller.run.empty()) json["run"] = caller.run.value;
+    return json;
+}
+
+Json to_json(const TaskRecord& record) {
+    Json json = {{"schema", k_state_schema},
+                 {"fields", to_json(record.task)},
+                 {"intent", record.intent ? to_json(*record.intent) : Json(nullptr)},
+                 {"runs", Json::array()},
+                 {"outbox", Json::array()},
+                 {"entry_sections", record.entry_sections},
+                 {"body_hash", record.body_hash},
+                 {"queued", record.queued},
+                 {"queued_seq", record.queued_seq}};
+    for (const auto& run : record.runs) json["runs"].push_back(to_json(run));
+    for (const auto& message : record.outbox) json["outbox"].push_back(to_json(message));
+    return json;
+}
+
+Result<TaskRecord> record_from_json(const Json& json) {
+    TaskRecord record;
+    Reader in(json, "state.json");
+    int schema = 0;
+    in.read("schema", schema);
+    if (schema > k_state_schema) {
+        in.fail("written by a newer Orange (schema " + std::to_string(schema) + "); upgrade oranged");
+    }
+    if (const Json* fields = in.find("fields")) {
+        auto task = task_from_json(*fields);
+        if (!task) return task.error();
+        record.task = std::move(*task);
+    } else {
+        in.fail("\"fields\" is missing");
+    }
+    if (const Json* intent = in.find("intent")) {
+        auto read = intent_from_json(*intent);
+        if (!read) return read.error();
+        record.intent = std::move(*read);
+    }
+    in.each("runs", [&](const Json& item) -> Result<void> {
+        auto run = run_from_json(item);
+        if (!run) return run.error();
+        record.runs.push_back(std::move(*run));
+        return {};
+    });
+    in.each("outbox", [&](const Json& item) -> Result<void> {
+        auto message = message_from_json(item);
+        if (!message) return message.error();
+        record.outbox.push_back(std::move(*message));
+        return {};
+    });
+    in.read("entry_sections", record.entry_sections);
+    in.read("body_hash", record.body_hash);
+    in.read("queued", record.queued);
+    in.read("queued_seq", record.queued_seq);
+    return in.finish(std::move(record));
+}
+
+Json to_json(const HistoryEvent& event) {
+    Json json = {{"type", event.type}, {"timestamp", to_rfc3339(event.timestamp)}};
+    for (const auto& [key, value] : event.fields) {
+        std::visit([&, name = key](const auto& scalar) { json[name] = scalar; }, value);
+    }
+    return json;
+}
+
+Result<HistoryEvent> event_from_json(const Json& json) {
+    HistoryEvent event;
+    Reader in(json, "history event");
+    in.read("type", event.type);
+    in.read("timestamp", event.timestamp);
+    if (event.type.empty()) in.fail("\"type\" is missing");
+    if (json.is_object()) {
+        for (const auto& [key, value] : json.items()) {
+            if (key == "type" || key == "timestamp") continue;
+            if (value.is_string()) event.fields[key] = value.get<std::string>();
+            if (value.is_number_integer()) event.fields[key] = value.get<std::int64_t>();
+            if (value.is_boolean()) event.fields[key] = value.get<bool>();
+        }
+    }
+    return in.finish(std::move(event));
+}
+
+}  // namespace orange

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.hpp"
+#include "common/base/ids.hpp"
+#include "common/model/role.hpp"
+#include "common/model/task.hpp"
+
+namespace orange {
+
+/// One effect that a transition asks for: a name of the action vocabulary (seed 003) and its parameters. `argv` is
+/// run_command's alone.
+struct Action {
+    std::string name;
+    std::map<std::string, std::string> params;
+    std::vector<std::string> argv;
+
+    std::string param(const std::string& key) const {
+        const auto found = params.find(key);
+        return found == params.end() ? std::string{} : found->second;
+    }
+    bool operator==(const Action&) const = default;
+};
+
+struct PlannedAction {
+    Action action;
+    bool done = false;
+
+    bool operator==(const PlannedAction&) const = default;
+};
+
+/// Who asked, and how we know.
+struct Caller {
+    Role role = Role::human;
+    TaskId task;           ///< the agent's own task; empty for humans and the system
+    RunId run;             ///< the agent's run
+    std::int64_t pid = 0;  ///< of the peer; 0 for the daemon itself
+    std::string evidence;  ///< "ancestor orange-agent 4711", "terminal", "exit monitor" …
+
+    bool operator==(const Caller&) const = default;
+};
+
+/// A transition that is committed but not finished: written with the new status in one rename of state.json, so that a
+/// daemon killed at any instant resumes exactly the actions that are not done (workflow.md, "Executing a transition").
+struct Intent {
+    std::string id;  ///< unique; keys the effects, so that a resumed spawn adopts what it started
+    std::string from;
+    std::string to;
+    Caller by;
+    std::string auto_reason;  ///< not empty: an auto-advance, and why
+    bool attested = true;     ///< false: a verdict found in the file after its author's death
+    std::vector<PlannedAction> actions;
+    Timestamp at{};
+
+    bool operator==(const Intent&) const = default;
+};
+
+/// One agent process that the daemon started: where it is and how to tell it apart from everything that may reuse its
+/// numbers. Kept until its end has been dealt with, so that one death counts at most once, across restarts too.
+struct AgentRun {
+    RunId run;
+    Role role = Role::worker;
+    std::string harness;
+    std::string prompt;           ///< key of the prompt it was started with
+    std::string intent;           ///< id of the intent that started it; empty for a respawn
+    std::string window_name;      ///< "worker", "review-1" …
+    std::string session_id;       ///< tmux "$3"
+    std::string window_id;        ///< tmux "@7"
+    std::string pane_id;          ///< tmux "%7"
+    std::int64_t server_pid = 0;  ///< of the tmux server that gave those ids
+    std::int64_t pid = 0;         ///< of the shim (orange-agent) in the pane
+    std::int64_t start_time = 0;  ///< of that pid, in clock ticks since boot: pids are reused
+    bool ending = false;          ///< Orange is ending it: its death reaches no rule
+    Timestamp spawned_at{};
+
+    bool operator==(const AgentRun&) const = default;
+};
+
+/// A message for a living agent, kept until it is delivered.
+struct Message {
+    std::string id;
+    Role to = Role::worker;
+    std::string text;
+    Timestamp queued_at{};
+
+    bool operator==(const Message&) const = default;
+};
+
+/// Everything in a task's state.json: the daemon's own memory of it, authoritative (data.md).
+struct TaskRecord {
+    Task task;
+    std::optional<Intent> intent;
+    std::vector<AgentRun> runs;  ///< at most one of each role
+    std::vector<Message> outbox;
+    /// Hash of each section when the current state was entered: what `fresh` gates compare with.
+    std::map<std::string, std::string> entry_sections;
+    std::string body_hash;        ///< of the body that both copies of TASK.md last agreed on
+    bool queued = false;          ///< pending, and to be spawned as soon as a workspace is free
+    std::int64_t queued_seq = 0;  ///< place in the project's queue: lower is earlier
+
+    const AgentRun* run_of(Role role) const {
+        for (const auto& run : runs) {
+            if (run.role == role) return &run;
+        }
+        return nullptr;
+    }
+    AgentRun* run_of(Role role) { return const_cast<AgentRun*>(static_cast<const TaskRecord*>(this)->run_of(role)); }
+
+    bool operator==(const TaskRecord&) const = default;
+};
+
+}  // namespace orange

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/engine/artifacts.hpp"
+#include "daemon/engine/definition.hpp"
+
+/// The engine: decides, and touches nothing. Every change of a task's status, whoever asks for it, is one call of
+/// decide_request() or decide_exit(); the runner performs what comes back. No clock, no randomness, no I/O: the same
+/// arguments always give the same decision.
+namespace orange::engine {
+
+/// What the engine looks at: the task's fields as they are now, what its body says, and what it said on entry.
+struct Situation {
+    const Task& task;
+    const Artifacts& artifacts;
+    const std::map<std::string, std::string>& entry_sections;
+};
+
+/// Somebody asks for a status.
+struct Request {
+    std::string to;
+    Role by = Role::human;
+    bool force = false;
+};
+
+/// The process of `role` is gone. `exit_status` as a shell would show it (128+n for signals), or -1 where unknown.
+struct AgentExit {
+    Role role = Role::worker;
+    int exit_status = -1;
+};
+
+/// A transition to perform: new status, the values (never deltas) of the counters it sets, and its actions in order.
+/// Increments and set_field have become values; acquire_workspace stays in the list, marked by the runner as prepared.
+/// The last action is `ensure_agent` (params: role, prompt) where the new state wants a living agent.
+struct Decision {
+    std::string from;
+    std::string to;
+    std::map<std::string, std::int64_t> counters;
+    std::vector<Action> actions;
+    std::string auto_reason;  ///< not empty for auto-advances: "worker exited, ## Handoff is there"
+    bool attested = true;     ///< false: passes a verdict gate although its reviewer is dead
+};
+
+/// Name of the action that decide() appends for a state with `agent`.
+inline constexpr std::string_view k_ensure_agent = "ensure_agent";
+
+/// Performs steps 1–4 of a transition (workflow.md, "Executing a transition"): the edge exists, the caller may, exactly
+/// one guard holds, the gate holds. Errors: illegal_transition, forbidden, needs_force, guard_failed, gate_failed; each
+/// message says what to do instead. crash_count is reset by the runner when the actions have ended.
+Result<Decision> decide_request(const Definition& definition, const Situation& situation, const Request& request);
+
+/// The agent died and nothing follows for the task: a state without rules, a role the state does not wait for.
+struct NothingToDo {
+    std::string why;
+};
+/// Counts as a crash below the threshold; `respawn`: start the state's agent again.
+struct Crash {
+    std::int64_t crash_count = 0;
+    bool respawn = false;
+    std::string reason;  ///< "process exited without ## Handoff (exit status 1)"
+};
+/// Shown as dead, nothing else: a human is needed.
+struct MarkDead {
+    std::string reason;
+};
+/// Moves the task: an artifact was there, or the crash threshold was reached (then `crash` is set, and the
+/// transition's gate and guard were skipped).
+struct Advance {
+    Decision decision;
+    std::optional<Crash> crash;
+};
+
+using ExitOutcome = std::variant<NothingToDo, Crash, MarkDead, Advance>;
+
+/// What the death of an agent means for the task's current status (workflow.md, "Exit monitoring").
+ExitOutcome decide_exit(const Definition& definition, const Situation& situation, const AgentExit& exit);
+
+/// Step 8's prompt for a state's agent (its respawn_prompt), and which harness of the task it uses.
+struct AgentNeed {
+    Role role = Role::worker;
+    std::string prompt;
+};
+/// What respawning in the task's current state would start, or why it cannot be (no respawn_prompt).
+Result<AgentNeed> respawn_need(const Definition& definition, const Task& task);
+
+/// The transition that `task spawn` takes from the initial state: to the first non-terminal, non-clarification target,
+/// or to `clarification` where the summary is empty and the workflow has that state.
+Result<std::string> spawn_target(const Definition& definition, const Task& task);
+
+/// `prompts[key]` with {summary} {project} {branch} {review_round} {status} {task_file} put in. Text of the task is
+/// inserted once and never expanded again.
+Result<std::string> build_prompt(const Definition& definition, const Task& task, const std::string& key,
+                                 const std::string& task_file);
+
+}  // namespace orange::engine

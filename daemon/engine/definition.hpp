@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/model/record.hpp"
+#include "common/model/role.hpp"
+
+/// A workflow as data (seed 003, docs/workflow.md): what workflow/ loads and validates, and what decide() follows.
+/// A Definition in memory is always valid: the loader hands out no other.
+namespace orange::engine {
+
+enum class Comparison { less, greater, less_equal, greater_equal, equal, not_equal };
+
+/// `when: "review_round < 2"`: a numeric field of the task against an integer.
+struct Condition {
+    std::string field;
+    Comparison comparison = Comparison::equal;
+    std::int64_t value = 0;
+
+    bool holds_for(std::int64_t actual) const;
+    /// "review_round < 2", as it would be written in the workflow.
+    std::string text() const;
+
+    bool operator==(const Condition&) const = default;
+};
+
+enum class Verdict { pass, fail };
+enum class VerdictLine { first, any };
+
+std::string_view name_of(Verdict verdict);
+
+/// What must stand in TASK.md's body before a transition is taken, or for an exit rule to match.
+struct Gate {
+    std::string section;              ///< the heading's text without "## ", as "Handoff"
+    bool required = true;             ///< the section must have content
+    std::vector<std::string> fields;  ///< any of these as `NAME: text` at a line's beginning
+    std::optional<Verdict> verdict;
+    VerdictLine verdict_line = VerdictLine::any;
+    bool fresh = false;  ///< must differ from what it was when the current state was entered
+
+    bool operator==(const Gate&) const = default;
+};
+
+struct State {
+    std::string name;
+    bool terminal = false;
+    std::optional<Role> agent;   ///< whose process must be alive here: worker or reviewer
+    std::string respawn_prompt;  ///< key into prompts; empty: cannot be respawned
+};
+
+struct Transition {
+    std::vector<std::string> from;  ///< states; `any_active` stands for "*"
+    bool any_active = false;
+    std::string to;
+    std::vector<Role> by;  ///< empty: anyone, but a worker never passes a gate with a verdict
+    std::optional<Gate> gate;
+    std::optional<Condition> when;
+    bool force = false;
+    std::vector<Action> hooks;
+};
+
+/// "when …, then …" of an exit rule. An absent `when` always holds.
+struct Target {
+    std::optional<Condition> when;
+    std::string to;
+};
+
+enum class ExitAction { advance, crash, mark_dead };
+
+/// What to do when the agent of a state is dead (seed 003, "Exit Monitoring"). Rules of one status are tried in order.
+struct ExitRule {
+    std::string status;
+    std::optional<Gate> has_artifact;  ///< the rule applies only if this gate holds; absent: always
+    ExitAction action = ExitAction::mark_dead;
+    std::vector<Target> targets;   ///< of `advance`: exactly one holds
+    std::int64_t stuck_after = 0;  ///< of `crash`: the count that moves the task to `stuck`; 0: never
+    bool respawn = false;          ///< of `crash` below the threshold: respawn the state's agent
+};
+
+struct Definition {
+    std::string name;
+    std::int64_t version = 1;
+    std::string hash;           ///< of the file's content; tasks pin it
+    std::vector<State> states;  ///< in the file's order
+    std::vector<Transition> transitions;
+    std::vector<ExitRule> exit_rules;
+    std::int64_t poll_interval = 30;  ///< seconds
+    std::map<std::string, std::string> prompts;
+
+    const State* state(std::string_view name) const;
+    /// The state that tasks are created in: `pending` where there is one, else the first of the file.
+    const State& initial() const;
+    /// All transitions `from` → `to` that count: exact entries where there is one, else lists, else "*".
+    std::vector<const Transition*> between(std::string_view from, std::string_view to) const;
+    /// Every state reachable in one step, in the file's order, without duplicates.
+    std::vector<std::string> targets_from(std::string_view from) const;
+    bool has_transition(std::string_view from, std::string_view to) const { return !between(from, to).empty(); }
+};
+
+/// The name of the state that crashes lead to.
+inline constexpr std::string_view k_stuck = "stuck";
+inline constexpr std::string_view k_done = "done";
+inline constexpr std::string_view k_cancelled = "cancelled";
+
+}  // namespace orange::engine

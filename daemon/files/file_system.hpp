@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.hpp"
+
+namespace orange {
+
+using Path = std::filesystem::path;
+
+/// The disk, as far as the daemon's own files go. Everything that must survive a crash passes here; tests put a
+/// FaultyFileSystem in its place. Links are not followed at the last component; new files are 0600, folders 0700.
+class FileSystem {
+  public:
+    virtual ~FileSystem() = default;
+
+    /// The whole file. not_found where there is none; io for everything else (a missing file is never an empty one).
+    virtual Result<std::string> read(const Path& path) = 0;
+
+    /// Old or new, never a mixture: a temporary file in the same folder (O_EXCL, O_NOFOLLOW), written, fsynced,
+    /// renamed, the folder fsynced. Makes missing parent folders. After an error the old content is intact and nothing
+    /// is left.
+    virtual Result<void> replace(const Path& path, std::string_view content) = 0;
+
+    /// Swaps `content` in and leaves what it displaced under `displaced` (same folder), for the caller to compare and
+    /// remove: how the daemon writes a file that others edit. Fails with not_found where `path` does not exist.
+    virtual Result<void> exchange(const Path& path, std::string_view content, const Path& displaced) = 0;
+
+    /// Appends and fsyncs; a short write is taken back, so that the file never ends in half a record.
+    virtual Result<void> append(const Path& path, std::string_view content) = 0;
+
+    /// Names in a folder, sorted; empty where the folder does not exist.
+    virtual Result<std::vector<std::string>> list(const Path& folder) = 0;
+
+    /// Removes a file or a folder with all in it; success where there was nothing.
+    virtual Result<void> remove(const Path& path) = 0;
+};
+
+}  // namespace orange

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/git/git.hpp"
+
+namespace orange::git {
+
+/// invalid_argument where git would not take it as a branch's name, or where it could be taken for an option.
+Awaitable<Result<void>> check_branch_name(Git& git, std::string name);
+
+/// The commit of a ref; empty where it does not exist.
+Awaitable<Result<std::string>> commit_of(Git& git, std::string dir, std::string ref);
+
+/// The root of the repository's main worktree for any directory in it (also from a linked worktree). invalid_argument
+/// for no repository, a bare one, or one without a commit.
+Awaitable<Result<std::string>> main_worktree(Git& git, std::string dir);
+
+/// The branch that HEAD of `dir` is on; empty when detached.
+Awaitable<Result<std::string>> current_branch(Git& git, std::string dir);
+
+/// The default branch: origin/HEAD, else init.defaultBranch / main / master where they exist, else HEAD's branch.
+Awaitable<Result<std::string>> default_branch(Git& git, std::string repo);
+
+/// True where the repository has a remote called origin.
+Awaitable<Result<bool>> has_origin(Git& git, std::string repo);
+
+/// `fetch --prune origin`, with a deadline. Failing is for the caller to weigh (offline is a warning).
+Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseconds deadline);
+
+/// What new work begins at: refs/remotes/origin/<branch> where it exists, else refs/heads/<branch>.
+Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string default_branch);
+
+/// Renames the branch that `worktree` is on (refused where `to` exists).
+Awaitable<Result<void>> rename_branch(Git& git, std::string worktree, std::string from, std::string to);
+
+/// Deletes origin's branch, only while it is still at a commit that `merged_into` contains. Success where there is
+/// none.
+Awaitable<Result<void>> delete_remote_branch(Git& git, std::string repo, std::string branch, std::string merged_into);
+
+}  // namespace orange::git

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/git/git.hpp"
+
+namespace orange::git {
+
+struct Worktree {
+    std::string path;
+    std::string head;
+    std::string branch;  ///< without refs/heads/; empty when detached
+    bool prunable = false;
+};
+
+/// `git worktree list --porcelain -z`.
+Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo);
+
+/// Adds `path` detached at `commit_ref`, locked with the reason "orange". Mends what a killed `worktree add` left
+/// there.
+Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string path, std::string commit_ref);
+
+/// Removes a worktree of ours and its administrative files; success where there is none.
+Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string path);
+
+/// How checkout_branch came to its branch.
+enum class BranchOrigin { local, remote, created };
+
+/// Puts `worktree` on `branch`: the local one, else a new local one tracking origin's, else a new one at `base`.
+/// conflict (naming the place) where another worktree has it checked out; checked before anything is done.
+Awaitable<Result<BranchOrigin>> checkout_branch(Git& git, std::string repo, std::string worktree, std::string branch,
+                                                std::string base);
+
+/// True where anything is uncommitted: changed, staged, untracked, or an operation (rebase, merge …) is under way.
+/// A git that fails is an Error, never "clean".
+Awaitable<Result<bool>> is_dirty(Git& git, std::string worktree);
+
+/// Saves all that is uncommitted, untracked files included (ignored ones not), as a commit on top of HEAD under `ref`
+/// (refs/orange/<task>/wip). Neither index nor files nor branch are touched. Returns the commit; empty where clean.
+Awaitable<Result<std::string>> snapshot(Git& git, std::string worktree, std::string ref, std::string message);
+
+/// Leaves `worktree` detached at `base`, clean but for ignored files. Detaches first: no branch ever moves. The caller
+/// has taken the snapshot.
+Awaitable<Result<void>> reset_detached(Git& git, std::string worktree, std::string base);
+
+/// Adds lines to the common .git/info/exclude that are not there yet.
+Awaitable<Result<void>> exclude(Git& git, std::string worktree, std::vector<std::string> patterns);
+
+/// True where the repository tracks that path at HEAD of `worktree`.
+Awaitable<Result<bool>> tracks(Git& git, std::string worktree, std::string path);
+
+}  // namespace orange::git

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.hpp"
+#include "daemon/async/awaitable.hpp"
+
+namespace orange {
+
+/// A child to run: argv only (no shell, ever), a deadline always.
+struct Command {
+    std::vector<std::string> argv;  ///< argv[0] is looked up in `env`'s PATH where it has no slash
+    std::string cwd;                ///< must exist; empty: "/"
+    std::optional<std::map<std::string, std::string>> env;  ///< whole environment; unset: the daemon's scrubbed one
+    std::string input;                                      ///< for its stdin; /dev/null where empty
+    std::chrono::milliseconds deadline{30'000};
+    std::size_t output_limit = 1 << 20;  ///< bytes kept of each stream; the rest is read and dropped
+};
+
+/// How a child ended. Finished means that its exit was seen, never that a pipe reached its end.
+struct Completed {
+    int exit_status = -1;  ///< as a shell shows it: 128 + n for a signal
+    std::string out;
+    std::string err;
+
+    bool ok() const { return exit_status == 0; }
+};
+
+/// Runs children: the only caller of posix_spawn and waitpid. Children get descriptors 0–2 only, their own process
+/// group, default signals. At the deadline the whole group gets TERM, then KILL.
+class ProcessRunner {
+  public:
+    virtual ~ProcessRunner() = default;
+    /// Errors: not_found (no such program), invalid_argument (cwd missing), timeout, io. A non-zero exit is no error
+    /// here.
+    virtual Awaitable<Result<Completed>> run(Command command) = 0;
+};
+
+/// external_failed with command, exit_status and stderr in its details: for a child whose non-zero exit is a failure.
+Error command_failed(const std::vector<std::string>& argv, const Completed& completed);
+
+}  // namespace orange

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/result.hpp"
+#include "common/model/project.hpp"
+#include "daemon/files/file_system.hpp"
+
+namespace orange::store {
+
+/// projects.json. A file that cannot be read or parsed is never overwritten: every change is refused with the reason
+/// until it is mended; the last good one is kept beside it as projects.json.bak.
+class ProjectStore {
+  public:
+    ProjectStore(FileSystem& files, Path file);
+
+    Result<void> load();
+    std::vector<Project> list() const;
+    const Project* find(const std::string& name) const;
+    /// The project whose repository is `root`.
+    const Project* at_path(const std::string& root) const;
+    Result<void> put(Project project);
+    Result<void> remove(const std::string& name);
+    /// Why the file cannot be used; empty where it can.
+    const std::string& problem() const { return problem_; }
+
+  private:
+    Result<void> write(const std::map<std::string, Project>& projects);
+
+    FileSystem& files_;
+    Path file_;
+    std::map<std::string, Project> projects_;
+    std::string problem_;
+};
+
+}  // namespace orange::store

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/base/result.hpp"
+#include "common/model/task.hpp"
+
+/// TASK.md as text: frontmatter and body (docs/files.md). The body is kept byte for byte.
+namespace orange::store {
+
+struct TaskText {
+    std::string frontmatter;  ///< between the `---` lines, without them; empty where there is none
+    std::string body;         ///< everything after; the whole text where there is no frontmatter
+    bool has_frontmatter = false;
+};
+
+/// Splits at a first line `---` and the next line `---`. A text whose frontmatter never ends is all body.
+TaskText split_task_text(std::string_view text);
+
+/// The frontmatter that is the projection of a task, with the `---` lines.
+std::string frontmatter_of(const Task& task);
+
+/// A whole TASK.md.
+std::string task_text(const Task& task, std::string_view body);
+
+/// The task that a frontmatter describes: for folders made by hand or by an older version (`description` is summary,
+/// status `reviewed` is reviewing, `failed` is cancelled, missing counters are 0). Unknown fields end up in
+/// extra_frontmatter. An Error names the line.
+Result<Task> task_from_frontmatter(std::string_view frontmatter);
+
+/// "status: done, review_round: 0" – how `found` differs from the task's projection, for the frontmatter.restored
+/// event. Empty where it does not differ in meaning.
+std::string frontmatter_difference(const Task& task, std::string_view found);
+
+}  // namespace orange::store

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/files/file_system.hpp"
+#include "daemon/workflow/load.hpp"
+
+namespace orange::workflow {
+
+/// What `workflow list` shows of one name.
+struct Entry {
+    std::string name;
+    std::string path;
+    bool shipped = false;  ///< from Orange itself, not from ~/orange/workflows
+    bool valid = false;
+    std::string problem;  ///< where invalid: all problems, a line each
+};
+
+/// The workflows of this installation and of this user: ~/orange/workflows/NAME.yml over the shipped NAME.yml, and the
+/// definitions that tasks have pinned, content-addressed in ~/orange/workflows/.pinned/<hash>.yml. A file that no
+/// longer validates leaves the last good one in force (until the daemon restarts: then it is an error that says so).
+class Library {
+  public:
+    using DefinitionPtr = std::shared_ptr<const engine::Definition>;
+
+    Library(FileSystem& files, std::filesystem::path shipped, std::filesystem::path user);
+
+    /// The current definition of that name, re-read when its file changed. not_found lists the names there are;
+    /// workflow_invalid lists every problem with line and column.
+    Result<DefinitionPtr> find(const std::string& name);
+
+    /// Writes the definition's text under .pinned, once, and returns its hash.
+    Result<std::string> pin(const std::string& name);
+
+    /// The definition that a task pinned; falls back to the current one of that name where `hash` is empty.
+    Result<DefinitionPtr> pinned(const std::string& name, const std::string& hash);
+
+    std::vector<Entry> list();
+
+    /// The file's text, for `workflow show`.
+    Result<std::string> text(const std::string& name);
+
+  private:
+    struct Cached {
+        std::string path;
+        std::string text;
+        DefinitionPtr definition;
+        std::string problem;  ///< of the newest text, where `definition` is older
+    };
+    Result<std::filesystem::path> locate(const std::string& name);
+
+    FileSystem& files_;
+    std::filesystem::path shipped_;
+    std::filesystem::path user_;
+    std::map<std::string, Cached> current_;
+    std::map<std::string, DefinitionPtr> pinned_;
+};
+
+}  // namespace orange::workflow
