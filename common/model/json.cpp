@@ -373,6 +373,7 @@ Json to_json(const TaskRecord& record) {
                  {"outbox", Json::array()},
                  {"entry_sections", record.entry_sections},
                  {"body_hash", record.body_hash},
+                 {"task_file", record.task_file},
                  {"queued", record.queued},
                  {"queued_seq", record.queued_seq}};
     for (const auto& run : record.runs) json["runs"].push_back(to_json(run));
@@ -414,6 +415,7 @@ Result<TaskRecord> record_from_json(const Json& json) {
     });
     in.read("entry_sections", record.entry_sections);
     in.read("body_hash", record.body_hash);
+    in.read("task_file", record.task_file);
     in.read("queued", record.queued);
     in.read("queued_seq", record.queued_seq);
     return in.finish(std::move(record));

@@ -99,7 +99,9 @@ struct TaskRecord {
     std::vector<Message> outbox;
     /// Hash of each section when the current state was entered: what `fresh` gates compare with.
     std::map<std::string, std::string> entry_sections;
-    std::string body_hash;        ///< of the body that both copies of TASK.md last agreed on
+    std::string body_hash;  ///< of the body that both copies of TASK.md last agreed on
+    std::string task_file =
+        "TASK.md";                ///< the mirror in the worktree; ".orange/TASK.md" where the repository has its own
     bool queued = false;          ///< pending, and to be spawned as soon as a workspace is free
     std::int64_t queued_seq = 0;  ///< place in the project's queue: lower is earlier
 

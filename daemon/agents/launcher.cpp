@@ -1,0 +1,160 @@
+#include "daemon/agents/launcher.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+
+#include "daemon/async/async.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/process/proc_info.hpp"
+#include "daemon/process/signal_process.hpp"
+#include "daemon/shim/spec.hpp"
+
+namespace orange::agents {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int k_scrollback_lines = 20'000;
+// The shim gives its agent 5 s between HUP and KILL and its leftovers 2 s more; after that it is the shim that hangs.
+constexpr auto k_patience = 9s;
+constexpr auto k_step = 20ms;
+/// No process has it: the pid of a run that began and ended while nobody looked.
+constexpr std::int64_t k_ended_pid = -1;
+
+}  // namespace
+
+std::string_view name_of(Liveness liveness) {
+    switch (liveness) {
+        case Liveness::none:
+            return "none";
+        case Liveness::starting:
+            return "starting";
+        case Liveness::alive:
+            return "alive";
+        case Liveness::dead:
+            return "dead";
+    }
+    return "unknown";
+}
+
+Launcher::Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim)
+    : files_(files), tmux_(tmux), exits_(exits), clock_(clock), shim_(std::move(shim)) {}
+
+Awaitable<Result<AgentRun>> Launcher::start(StartRequest request, Path run_folder) {
+    auto run = request.run;
+    shim::RunSpec spec;
+    spec.run = run.run;
+    spec.task = request.task;
+    spec.role = run.role;
+    spec.project = request.project;
+    spec.argv = request.argv;
+    spec.env = request.env;
+    spec.cwd = request.worktree;
+    spec.worktree = request.worktree;
+    spec.exit_file = exit_file(run_folder, run.run).string();
+    const auto spec_path = spec_file(run_folder, run.run);
+    if (auto written = files_.replace(spec_path, shim::to_text(spec)); !written) co_return written.error();
+
+    WindowSpec window;
+    window.session = request.session;
+    window.in_session = request.in_session;
+    window.window = run.window_name;
+    window.argv = {shim_.string(), spec_path.string()};
+    // Two branches can look alike in tmux's alphabet: the later one gets a number.
+    auto opened = co_await tmux_.open(window);
+    for (int n = 2; !opened && opened.error().code == ErrorCode::conflict && n < 100; ++n) {
+        window.session = request.session + "-" + std::to_string(n);
+        opened = co_await tmux_.open(window);
+    }
+    if (!opened) {
+        if (auto removed = files_.remove(spec_path); !removed) log::warn("agents", removed.error().message);
+        co_return opened.error();
+    }
+    run.server_pid = opened->server_pid;
+    run.session_id = opened->session_id;
+    run.window_id = opened->window_id;
+    run.pane_id = opened->pane_id;
+    run.pid = opened->pid;
+    run.start_time = exits_.start_time(opened->pid).value_or(0);
+    run.spawned_at = clock_.now();
+    co_return run;
+}
+
+Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
+    const auto state = co_await tmux_.list();
+    if (!state) co_return Error{ErrorCode::unavailable, state.error().message, {}};
+    const auto spec = spec_file(run_folder, run.run).string();
+    for (const auto& pane : state->panes) {
+        const auto argv = proc::argv_of(pane.ref.pid);
+        if (pane.dead || std::find(argv.begin(), argv.end(), spec) == argv.end()) continue;
+        run.server_pid = pane.ref.server_pid;
+        run.session_id = pane.ref.session_id;
+        run.window_id = pane.ref.window_id;
+        run.pane_id = pane.ref.pane_id;
+        run.pid = pane.ref.pid;
+        run.start_time = exits_.start_time(run.pid).value_or(0);
+        co_return run;
+    }
+    if (files_.read(exit_file(run_folder, run.run))) {
+        run.pid = k_ended_pid;
+        co_return run;
+    }
+    co_return Error{ErrorCode::not_found, "run " + run.run.value + " never began", {}};
+}
+
+Liveness Launcher::liveness(const AgentRun& run) const {
+    if (run.run.empty()) return Liveness::none;
+    if (run.pid == 0) return Liveness::starting;
+    const auto started = exits_.start_time(run.pid);
+    return started && *started == run.start_time ? Liveness::alive : Liveness::dead;
+}
+
+Awaitable<bool> Launcher::on_same_server(AgentRun run) {
+    if (run.window_id.empty()) co_return false;
+    const auto state = co_await tmux_.list();
+    co_return state && state->server_pid == run.server_pid;
+}
+
+Awaitable<void> Launcher::save_scrollback(AgentRun run, Path log) {
+    const auto text = co_await tmux_.capture(run.pane_id, k_scrollback_lines);
+    if (!text) co_return;  // a window that somebody closed leaves nothing to save
+    if (auto saved = files_.replace(log, *text); !saved) log::warn("agents", saved.error().message);
+}
+
+Awaitable<Result<void>> Launcher::end(AgentRun run, Path log) {
+    if (co_await on_same_server(run)) {
+        co_await save_scrollback(run, log);
+        auto killed = co_await tmux_.kill(run.window_id);
+        if (!killed) co_return killed.error();
+    }
+    // tmux returns long before the process has gone; nobody may be told that an agent has ended while it still acts.
+    for (auto waited = 0ms; liveness(run) == Liveness::alive; waited += k_step) {
+        if (waited == k_patience) signal_process(run.pid, run.start_time, SIGKILL);
+        if (waited > k_patience + 2s) {
+            co_return Error{ErrorCode::timeout, "process " + std::to_string(run.pid) + " does not end", {}};
+        }
+        co_await async::sleep(k_step);
+    }
+    co_return Result<void>{};
+}
+
+Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log) {
+    if (co_await on_same_server(run)) {
+        co_await save_scrollback(run, log);
+        const auto killed = co_await tmux_.kill(run.window_id);
+        if (!killed) log::warn("agents", killed.error().message);
+    }
+    RunEnd end;
+    if (const auto text = files_.read(exit_file(run_folder, run.run))) {
+        if (const auto record = shim::exit_record_from_text(*text)) {
+            end.exit_status = record->exit_status;
+            end.error = record->error;
+        }
+    }
+    const auto spec = spec_file(run_folder, run.run);
+    if (auto removed = files_.remove(spec); !removed) log::warn("agents", removed.error().message);
+    co_return end;
+}
+
+}  // namespace orange::agents

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "common/base/clock.hpp"
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/async/awaitable.hpp"
+#include "daemon/files/file_system.hpp"
+#include "daemon/process/exit_watcher.hpp"
+#include "daemon/tmux/tmux.hpp"
+
+namespace orange::agents {
+
+/// What the launcher needs to start one run.
+struct StartRequest {
+    AgentRun run;  ///< run, role, window_name set; the rest is filled in
+    TaskId task;
+    std::string project;
+    std::vector<std::string> argv;
+    std::map<std::string, std::string> env;
+    std::string worktree;
+    std::string session;     ///< name for a new session
+    std::string in_session;  ///< id of the session to open a window in; empty: a new one
+};
+
+/// What is known of a run's end.
+struct RunEnd {
+    int exit_status = -1;  ///< as a shell shows it; -1: unknown
+    std::string error;     ///< why the program could not even be started
+};
+
+enum class Liveness { none, starting, alive, dead };
+std::string_view name_of(Liveness liveness);
+
+/// Starts and ends agent processes: a spec file in the task's folder, a tmux window with the shim in it, and back.
+/// Knows nothing of workflows; what a run is for is the caller's.
+class Launcher {
+  public:
+    Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim);
+
+    /// Opens the window and returns the run with all ids filled in. `run_folder` is the task's run/.
+    Awaitable<Result<AgentRun>> start(StartRequest request, Path run_folder);
+
+    /// The run that a daemon which died in the middle of start() left behind: found by its spec file among the panes of
+    /// our tmux server. not_found where it never began; unavailable where tmux does not answer.
+    Awaitable<Result<AgentRun>> adopt(AgentRun run, Path run_folder);
+
+    /// Saves the window's scrollback to `log`, kills the window and waits until its processes have ended, with force
+    /// where they do not. Success where it is gone already.
+    Awaitable<Result<void>> end(AgentRun run, Path log);
+
+    /// After a death: saves what the window shows, closes it, removes the spec. Returns how the run ended.
+    Awaitable<RunEnd> bury(AgentRun run, Path run_folder, Path log);
+
+    Liveness liveness(const AgentRun& run) const;
+
+    static Path spec_file(const Path& run_folder, const RunId& run) { return run_folder / (run.value + ".json"); }
+    static Path exit_file(const Path& run_folder, const RunId& run) { return run_folder / (run.value + ".exit"); }
+
+  private:
+    Awaitable<void> save_scrollback(AgentRun run, Path log);
+    Awaitable<bool> on_same_server(AgentRun run);
+
+    FileSystem& files_;
+    Tmux& tmux_;
+    ExitWatcher& exits_;
+    const Clock& clock_;
+    Path shim_;
+};
+
+}  // namespace orange::agents

@@ -1,0 +1,315 @@
+#include "daemon/app/app.hpp"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/io_context.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/use_awaitable.hpp>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+
+#include "daemon/agents/identity.hpp"
+#include "daemon/agents/login_environment.hpp"
+#include "daemon/app/home.hpp"
+#include "daemon/app/settings.hpp"
+#include "daemon/files/inotify_file_watcher.hpp"
+#include "daemon/files/posix_file_system.hpp"
+#include "daemon/git/cli_git.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/monitor/monitor.hpp"
+#include "daemon/process/pidfd_exit_watcher.hpp"
+#include "daemon/process/posix_process_runner.hpp"
+#include "daemon/rpc/api.hpp"
+#include "daemon/rpc/dispatcher.hpp"
+#include "daemon/rpc/server.hpp"
+#include "daemon/tmux/cli_tmux.hpp"
+
+/// The composition root. Everything is a member here, made in the order in which it is needed and gone in the reverse;
+/// all of it runs on the one thread of the one io_context. Agents are not ours to end: they live in the tmux server,
+/// and the next daemon adopts them.
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto use_tuple = asio::experimental::as_tuple(asio::use_awaitable);
+constexpr int k_exit_other_daemon = 75;  // EX_TEMPFAIL: try again later
+constexpr auto k_login_deadline = 5s;
+constexpr auto k_shutdown_patience = 4s;
+
+class App {
+  public:
+    App(const Paths& paths, const Installation& installation, Settings settings, agents::LoginEnvironment login)
+        : paths_(paths),
+          git_(processes_, scrubbed_environment()),
+          tmux_(processes_, paths.tmux_socket()),
+          file_watcher_(io_.get_executor()),
+          task_locks_(io_.get_executor()),
+          repositories_(io_.get_executor()),
+          tasks_(files_, paths.tasks()),
+          task_files_(files_, processes_, clock_),
+          projects_(files_, paths.projects()),
+          pool_(files_, git_, processes_, repositories_, paths.workspaces()),
+          workflows_(files_, installation.share / "workflows", paths.workflows()),
+          harnesses_(installation.share / "harnesses", paths.harnesses(), path_of(login)),
+          launcher_(files_, tmux_, exits_, clock_, installation.bin / "orange-agent"),
+          journal_(tasks_, clock_),
+          login_(std::move(login)),
+          world_{io_.get_executor(),
+                 paths,
+                 installation,
+                 std::move(settings),
+                 login_.variables,
+                 files_,
+                 processes_,
+                 exits_,
+                 clock_,
+                 tmux_,
+                 git_,
+                 tasks_,
+                 task_files_,
+                 projects_,
+                 pool_,
+                 workflows_,
+                 harnesses_,
+                 launcher_,
+                 journal_,
+                 task_locks_,
+                 repositories_},
+          control_(world_),
+          runner_(world_, control_),
+          monitor_(runner_, control_, file_watcher_),
+          api_(runner_, daemon_control()),
+          dispatcher_(table_),
+          server_(io_.get_executor(), dispatcher_, [this](const rpc::Peer& peer) { return identify(peer); }),
+          signals_(io_, SIGTERM, SIGINT, SIGHUP) {}
+
+    int run() {
+        async::set_escalation([](const std::string& name, const std::string& what) {
+            log::error("daemon", "a coroutine failed: " + what, {{"coroutine", name}});
+        });
+        load();
+        api_.add_to(table_);
+        if (auto listening = server_.listen(paths_.socket()); !listening) {
+            std::fprintf(stderr, "oranged: %s\n", listening.error().message.c_str());
+            return 1;
+        }
+        monitor_.on_poll([this] { server_.check_socket(); });
+        async::spawn(io_.get_executor(), "signals", handle_signals());
+        async::spawn(io_.get_executor(), "socket watch", watch_socket());
+        async::spawn(io_.get_executor(), "monitor", monitor_.run([this] { started_ = true; }));
+        log::info("daemon", "started", {{"version", ORANGE_VERSION}, {"pid", std::to_string(::getpid())}});
+        io_.run();
+        log::info("daemon", "stopped");
+        return 0;
+    }
+
+  private:
+    static std::string path_of(const agents::LoginEnvironment& login) {
+        const auto path = login.variables.find("PATH");
+        return path == login.variables.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second;
+    }
+
+    void load() {
+        const auto note = [this](const Result<void>& loaded) {
+            if (loaded) return;
+            problems_.push_back(loaded.error().message);
+            log::error("daemon", loaded.error().message);
+        };
+        note(projects_.load());
+        note(pool_.load());
+        note(tasks_.load());
+        if (!login_.problem.empty()) problems_.push_back("login shell: " + login_.problem);
+    }
+
+    rpc::DaemonControl daemon_control() {
+        rpc::DaemonControl control;
+        control.status = [this] { return status(); };
+        control.reload = [this] { return reload(); };
+        control.shutdown = [this] { async::spawn(io_.get_executor(), "shutdown", shut_down()); };
+        return control;
+    }
+
+    rpc::DaemonStatus::Reply status() {
+        rpc::DaemonStatus::Reply reply;
+        reply.version = ORANGE_VERSION;
+        reply.pid = ::getpid();
+        reply.uptime_seconds =
+            std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began_).count();
+        tasks_.each([&](const TaskRecord& record) {
+            ++reply.tasks[record.task.status];
+            if (record.task.attention) ++reply.attention;
+            for (const Role role : {Role::worker, Role::reviewer}) {
+                if (!record.runs.empty() && control_.alive(record, role)) ++reply.agents_alive;
+            }
+            return true;
+        });
+        reply.memory_kib = resident_kib();
+        reply.connections = static_cast<std::int64_t>(server_.connections());
+        reply.home = paths_.home.string();
+        if (monitor_.last_poll()) reply.last_poll = to_rfc3339(*monitor_.last_poll());
+        reply.problems = problems_;
+        for (const auto& broken : tasks_.unreadable()) {
+            reply.problems.push_back("task " + broken.project + "/" + broken.id + ": " + broken.why);
+        }
+        return reply;
+    }
+
+    static std::int64_t resident_kib() {
+        std::ifstream status("/proc/self/statm");
+        std::int64_t total = 0, resident = 0;
+        status >> total >> resident;
+        return resident * ::sysconf(_SC_PAGESIZE) / 1024;
+    }
+
+    std::vector<std::string> reload() {
+        const auto text = files_.read(paths_.config());
+        if (!text && text.error().code == ErrorCode::not_found) {
+            world_.settings = Settings{};
+            return {"there is no config.yml; defaults are in force"};
+        }
+        auto settings = text ? parse_settings(*text, paths_.config().string()) : Result<Settings>(text.error());
+        if (!settings) return {settings.error().message + "; the settings before it stay in force"};
+        world_.settings = std::move(*settings);
+        return {"config.yml is in force"};
+    }
+
+    Caller identify(const rpc::Peer& peer) {
+        std::vector<agents::LivingRun> living;
+        std::int64_t tmux_server = 0;
+        for (const auto& id : tasks_.active()) {
+            const auto* record = tasks_.find(id);
+            if (!record) continue;
+            for (const auto& run : record->runs) {
+                tmux_server = std::max(tmux_server, run.server_pid);
+                const auto worktree = record->task.workspace ? pool_.path_of(*record->task.workspace).string() : "";
+                living.push_back(agents::living_run(process_table_, id, run, worktree));
+            }
+        }
+        if (const auto known = tmux_.server_pid(); known != 0) tmux_server = known;
+        const auto evidence = agents::collect_evidence(process_table_, peer.pid, 0, true);
+        return agents::identify(evidence, living, tmux_server);
+    }
+
+    Awaitable<void> handle_signals() {
+        for (;;) {
+            const auto [error, signal] = co_await signals_.async_wait(use_tuple);
+            if (error) co_return;
+            if (signal == SIGHUP) {
+                for (const auto& note : reload()) log::info("daemon", note);
+                continue;
+            }
+            log::info("daemon", "stopping", {{"signal", std::to_string(signal)}});
+            co_await shut_down();
+            co_return;
+        }
+    }
+
+    /// What has begun ends, or is left to the intent that the next daemon finds; the agents go on.
+    Awaitable<void> shut_down() {
+        if (stopping_) co_return;
+        stopping_ = true;
+        monitor_.stop();
+        server_.stop();
+        for (auto waited = 0ms; waited < k_shutdown_patience && server_.busy() > 0; waited += 20ms) {
+            co_await async::sleep(20ms);
+        }
+        co_await async::sleep(20ms);  // the last replies leave
+        io_.stop();
+    }
+
+    /// The poll may be far apart; a removed socket leaves everybody outside.
+    Awaitable<void> watch_socket() {
+        while (!stopping_) {
+            if (!co_await async::sleep(2s)) co_return;
+            server_.check_socket();
+        }
+    }
+
+    asio::io_context io_{1};
+    Paths paths_;
+    std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+    SystemClock clock_;
+    PosixFileSystem files_;
+    PosixProcessRunner processes_;
+    PidfdExitWatcher exits_;
+    agents::ProcProcessTable process_table_;
+    CliGit git_;
+    CliTmux tmux_;
+    InotifyFileWatcher file_watcher_;
+    async::KeyedMutex task_locks_;
+    async::KeyedMutex repositories_;
+    store::TaskStore tasks_;
+    store::TaskFiles task_files_;
+    store::ProjectStore projects_;
+    Pool pool_;
+    workflow::Library workflows_;
+    agents::HarnessLibrary harnesses_;
+    agents::Launcher launcher_;
+    Journal journal_;
+    agents::LoginEnvironment login_;
+    World world_;
+    AgentControl control_;
+    Runner runner_;
+    Monitor monitor_;
+    rpc::MethodTable table_;
+    rpc::Api api_;
+    rpc::Dispatcher dispatcher_;
+    rpc::Server server_;
+    asio::signal_set signals_;
+    std::vector<std::string> problems_;
+    bool started_ = false;
+    bool stopping_ = false;
+};
+
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// Before the io_context of the daemon exists: asked once, in one of its own.
+agents::LoginEnvironment login_environment() {
+    asio::io_context io{1};
+    PosixProcessRunner processes;
+    agents::LoginEnvironment login;
+    const auto ask = [](ProcessRunner& runner, agents::LoginEnvironment& into) -> Awaitable<void> {
+        into = co_await agents::resolve_login_environment(runner, k_login_deadline);
+    };
+    async::spawn(io.get_executor(), "login shell", ask(processes, login));
+    io.run();
+    return login;
+}
+
+}  // namespace
+
+int run_daemon(const Paths& paths, const Installation& installation) {
+    ::umask(077);
+    ::signal(SIGPIPE, SIG_IGN);
+    raise_descriptor_limit();
+    auto home = Home::take(paths);
+    if (!home) {
+        std::fprintf(stderr, "oranged: %s\n", home.error().message.c_str());
+        return home.error().code == ErrorCode::conflict ? k_exit_other_daemon : 1;
+    }
+    log::open(paths.log().string(), log::Level::info);
+    Settings settings;
+    PosixFileSystem files;
+    if (const auto text = files.read(paths.config())) {
+        auto parsed = parse_settings(*text, paths.config().string());
+        if (!parsed) {
+            std::fprintf(stderr, "oranged: %s\n", parsed.error().message.c_str());
+            return 1;
+        }
+        settings = std::move(*parsed);
+    }
+    App app(paths, installation, std::move(settings), login_environment());
+    return app.run();
+}
+
+}  // namespace orange

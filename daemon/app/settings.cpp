@@ -1,0 +1,66 @@
+#include "daemon/app/settings.hpp"
+
+#include <charconv>
+#include <cmath>
+
+#include "daemon/yaml/node.hpp"
+
+namespace orange {
+namespace {
+
+Error wrong(std::string_view file, const yaml::Place& place, const std::string& what) {
+    return {ErrorCode::invalid_argument,
+            std::string(file) + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " + what,
+            {}};
+}
+
+std::optional<std::chrono::milliseconds> seconds_of(const yaml::Node& node) {
+    double seconds = 0;
+    const auto& text = node.scalar;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (!node.is_scalar() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    if (!(seconds >= 0.05) || seconds > 86400) return std::nullopt;
+    return std::chrono::milliseconds(std::llround(seconds * 1000));
+}
+
+Result<void> read_key(const std::string& key, const yaml::Node& value, const yaml::Place& place, std::string_view file,
+                      Settings& settings) {
+    if (key == "poll_interval" || key == "message_patience") {
+        const auto time = seconds_of(value);
+        if (!time) return wrong(file, value.place, key + " must be a number of seconds from 0.05 to 86400");
+        (key == "poll_interval" ? settings.poll_interval.emplace() : settings.message_patience) = *time;
+    } else if (key == "exit_notification") {
+        if (value.scalar != "true" && value.scalar != "false") {
+            return wrong(file, value.place, "exit_notification must be true or false");
+        }
+        settings.exit_notification = value.scalar == "true";
+    } else if (key == "notify") {
+        if (!value.is_sequence()) return wrong(file, value.place, "notify must be a list: a program and its arguments");
+        for (const auto& item : value.items) settings.notify_command.push_back(item.scalar);
+    } else if (key == "env") {
+        if (!value.is_map()) return wrong(file, value.place, "env must be a map of names to values");
+        for (const auto& [name, item] : value.members) settings.env[name] = item.scalar;
+    } else {
+        return wrong(
+            file, place,
+            "unknown key \"" + key + "\"; there is: poll_interval, exit_notification, notify, env, message_patience");
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<Settings> parse_settings(std::string_view text, std::string_view file_name) {
+    auto root = yaml::parse(text, file_name);
+    if (!root) return root.error();
+    Settings settings;
+    if (root->is_null()) return settings;
+    if (!root->is_map()) return wrong(file_name, root->place, "must be a map of keys to values");
+    for (std::size_t i = 0; i < root->members.size(); ++i) {
+        const auto& [key, value] = root->members[i];
+        if (auto read = read_key(key, value, root->member_places[i], file_name, settings); !read) return read.error();
+    }
+    return settings;
+}
+
+}  // namespace orange

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+#include "common/base/result.hpp"
+#include "daemon/runner/world.hpp"
+
+namespace orange {
+
+/// config.yml (docs/files.md). Keys: poll_interval (seconds), exit_notification, notify (argv), env (map),
+/// message_patience (seconds). Unknown keys and wrong types are refused with line and column.
+Result<Settings> parse_settings(std::string_view text, std::string_view file_name);
+
+}  // namespace orange

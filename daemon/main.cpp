@@ -1,0 +1,50 @@
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+#include "common/config/paths.hpp"
+#include "daemon/app/app.hpp"
+
+namespace {
+
+constexpr const char* k_usage =
+    "Usage: oranged [--version] [--help]\n"
+    "\n"
+    "Orange's daemon: owns tasks, workspaces and agents, and serves ~/orange/orange.sock\n"
+    "(ORANGE_HOME moves ~/orange). Runs in the foreground; `orange` starts it when it is\n"
+    "needed. One runs for each home. Ends on SIGTERM; agents go on, and the next oranged\n"
+    "adopts them. SIGHUP reads config.yml anew.\n";
+
+int start() {
+    const auto paths = orange::paths_from_environment();
+    if (!paths) {
+        std::fprintf(stderr, "oranged: %s\n", paths.error().message.c_str());
+        return 1;
+    }
+    const auto installation = orange::find_installation();
+    if (!installation) {
+        std::fprintf(stderr, "oranged: %s\n", installation.error().message.c_str());
+        return 1;
+    }
+    return orange::run_daemon(*paths, *installation);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc > 1 && std::strcmp(argv[1], "--version") == 0) {
+        std::printf("oranged %s\n", ORANGE_VERSION);
+        return 0;
+    }
+    if (argc > 1) {
+        const bool help = std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0;
+        std::fputs(k_usage, help ? stdout : stderr);
+        return help ? 0 : 2;
+    }
+    try {
+        return start();
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "oranged: internal error: %s\n", e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,191 @@
+#include "daemon/monitor/monitor.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "daemon/log/log.hpp"
+
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Long enough for the second half of a save to arrive, short enough that nobody notices.
+constexpr auto k_settle = 25ms;
+/// Editors that delete and create leave the file away for a moment; restoring it at once would be in their way.
+constexpr auto k_settle_missing = 300ms;
+constexpr auto k_retry_delivery = 500ms;
+constexpr auto k_default_interval = 30s;
+
+}  // namespace
+
+Monitor::Monitor(Runner& runner, AgentControl& agents, FileWatcher& files)
+    : runner_(runner), world_(runner.world()), agents_(agents), files_(files) {
+    agents_.on_started([this](const TaskId& id, const AgentRun& run) { watch_exit(id, run); });
+    runner_.on_changed([this](const TaskId& id) { task_changed(id); });
+}
+
+Awaitable<void> Monitor::run(std::function<void()> ready) {
+    const auto active = world_.tasks.active();
+    for (const auto& id : active) {
+        co_await runner_.resume(id);
+        const auto* record = world_.tasks.find(id);
+        if (!record) continue;
+        const auto runs = record->runs;
+        for (const auto& agent : runs) watch_exit(id, agent);
+        if (!runs.empty())
+            log::info("monitor", "adopted", {{"task", id.value}, {"agents", std::to_string(runs.size())}});
+        task_changed(id);
+    }
+    ready();
+    for (const auto& project : world_.projects.list()) runner_.kick(project.name);
+    while (!stopping_) {
+        co_await poll();
+        const auto pause = interval();
+        if (!co_await async::sleep(pause)) co_return;
+    }
+}
+
+void Monitor::stop() {
+    stopping_ = true;
+    exits_.clear();
+}
+
+std::chrono::milliseconds Monitor::interval() const {
+    if (world_.settings.poll_interval) return *world_.settings.poll_interval;
+    std::chrono::milliseconds shortest = k_default_interval;
+    for (const auto& id : world_.tasks.active()) {
+        const auto* record = world_.tasks.find(id);
+        if (!record || record->runs.empty()) continue;
+        if (const auto definition = runner_.definition_of(record->task)) {
+            shortest =
+                std::min(shortest, std::chrono::milliseconds(std::chrono::seconds((*definition)->poll_interval)));
+        }
+    }
+    return shortest;
+}
+
+Awaitable<void> Monitor::poll() {
+    const auto active = world_.tasks.active();
+    for (const auto& id : active) {
+        if (stopping_) co_return;
+        co_await look_at(id);
+    }
+    forget_ended_exits();
+    last_poll_ = world_.clock.now();
+    polled_();
+}
+
+Awaitable<void> Monitor::look_at(TaskId id) {
+    const auto* record = world_.tasks.find(id);
+    if (!record || record->intent || world_.task_locks.busy(id.value)) co_return;  // somebody is at it
+    const auto runs = record->runs;
+    if (!record->task.workspace && runs.empty()) co_return;
+    for (const auto& run : runs) {
+        if (world_.launcher.liveness(run) == agents::Liveness::dead) co_await runner_.agent_exited(id, run.run);
+    }
+    co_await runner_.body_changed(id);
+    task_changed(id);
+}
+
+void Monitor::forget_ended_exits() {
+    std::set<std::string> runs;
+    for (const auto& id : world_.tasks.active()) {
+        const auto* record = world_.tasks.find(id);
+        if (!record) continue;
+        for (const auto& run : record->runs) runs.insert(run.run.value);
+    }
+    std::erase_if(exits_, [&](const auto& entry) { return !runs.contains(entry.first); });
+}
+
+void Monitor::task_changed(const TaskId& id) {
+    const auto* record = world_.tasks.find(id);
+    if (!record || store::has_ended(record->task.status)) {
+        unwatch_files(id);
+        return;
+    }
+    watch_files(*record);
+    if (!record->outbox.empty() && delivering_.insert(id).second) {
+        async::spawn(world_.executor, "outbox", deliver_messages(id));
+    }
+}
+
+void Monitor::watch_files(const TaskRecord& record) {
+    const auto id = record.task.id;
+    auto& watched = watched_[id];
+    const auto own = world_.tasks.folder(record) / "TASK.md";
+    const auto mirror = record.task.workspace ? world_.pool.path_of(*record.task.workspace) / record.task_file : Path{};
+    const auto watch = [&](const Path& file, FileWatcher::WatchId& watch_id) {
+        if (watch_id != 0) files_.unwatch(watch_id);
+        watch_id = 0;
+        if (file.empty()) return;
+        const auto name = file.filename().string();
+        auto made = files_.watch(file.parent_path(), [this, id, file, name](const std::string& changed) {
+            if (changed.empty() || changed == name) body_touched(id, file);
+        });
+        if (made) {
+            watch_id = *made;
+        } else {
+            log::warn("monitor", made.error().message, {{"task", id.value}});  // the poll looks instead
+        }
+    };
+    if (watched.own != own) {
+        watched.own = own;
+        watch(own, watched.own_watch);
+    }
+    // A worktree that was deleted and made anew is another folder under the same name.
+    if (watched.mirror != mirror || (!mirror.empty() && watched.mirror_watch == 0)) {
+        watched.mirror = mirror;
+        watch(mirror, watched.mirror_watch);
+    }
+}
+
+void Monitor::unwatch_files(const TaskId& id) {
+    const auto found = watched_.find(id);
+    if (found == watched_.end()) return;
+    for (const auto watch : {found->second.own_watch, found->second.mirror_watch}) {
+        if (watch != 0) files_.unwatch(watch);
+    }
+    watched_.erase(found);
+}
+
+void Monitor::body_touched(const TaskId& id, const Path& file) {
+    if (stopping_ || !settling_.insert(id).second) return;
+    async::spawn(world_.executor, "body", settle_body(id, file));
+}
+
+Awaitable<void> Monitor::settle_body(TaskId id, Path file) {
+    co_await async::sleep(k_settle);
+    std::error_code error;
+    if (!std::filesystem::exists(file, error)) co_await async::sleep(k_settle_missing);
+    settling_.erase(id);  // before looking: what comes while we look is looked at again
+    if (!stopping_) co_await runner_.body_changed(id);
+}
+
+void Monitor::watch_exit(const TaskId& id, const AgentRun& run) {
+    if (!world_.settings.exit_notification || run.pid == 0) return;
+    exits_[run.run.value] = async::spawn_stoppable(world_.executor, "exit watch", wait_for_exit(id, run));
+}
+
+Awaitable<void> Monitor::wait_for_exit(TaskId id, AgentRun run) {
+    const auto ended = co_await world_.exits.wait(run.pid, run.start_time);
+    if (!ended) {
+        log::warn("monitor", ended.error().message, {{"task", id.value}});  // the poll sees it
+        co_return;
+    }
+    if (stopping_) co_return;
+    // On a coroutine of its own: stopping the watch must not stop what follows from it.
+    async::spawn(world_.executor, "exit", runner_.agent_exited(id, run.run));
+}
+
+Awaitable<void> Monitor::deliver_messages(TaskId id) {
+    while (!stopping_) {
+        const bool delivered = co_await runner_.deliver(id);
+        const auto* record = world_.tasks.find(id);
+        if (delivered || !record || record->outbox.empty()) break;
+        co_await async::sleep(k_retry_delivery);
+    }
+    delivering_.erase(id);
+}
+
+}  // namespace orange

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "daemon/async/async.hpp"
+#include "daemon/files/file_watcher.hpp"
+#include "daemon/runner/runner.hpp"
+
+/// Turns the outside world into events for the runner: an agent's process that ends, a TASK.md that somebody saves, a
+/// message that waits, and every poll interval a look at everything that notifications might have missed. It decides
+/// nothing: each of these calls is idempotent, so that a thing seen twice happens once.
+namespace orange {
+
+class Monitor {
+  public:
+    Monitor(Runner& runner, AgentControl& agents, FileWatcher& files);
+
+    /// Resumes what the last daemon left, watches what there is, and polls from then on. `ready` is called when every
+    /// task has been looked at once.
+    Awaitable<void> run(std::function<void()> ready);
+
+    /// Looks at every active task once: what the poll does.
+    Awaitable<void> poll();
+
+    std::optional<Timestamp> last_poll() const { return last_poll_; }
+    void on_poll(std::function<void()> observer) { polled_ = std::move(observer); }
+    void stop();
+
+  private:
+    struct Watched {
+        Path own;
+        Path mirror;  ///< empty: none
+        FileWatcher::WatchId own_watch = 0;
+        FileWatcher::WatchId mirror_watch = 0;
+    };
+
+    void task_changed(const TaskId& id);
+    void watch_files(const TaskRecord& record);
+    void unwatch_files(const TaskId& id);
+    void watch_exit(const TaskId& id, const AgentRun& run);
+    void body_touched(const TaskId& id, const Path& file);
+    Awaitable<void> wait_for_exit(TaskId id, AgentRun run);
+    Awaitable<void> settle_body(TaskId id, Path file);
+    Awaitable<void> deliver_messages(TaskId id);
+    Awaitable<void> look_at(TaskId id);
+    void forget_ended_exits();
+    std::chrono::milliseconds interval() const;
+
+    Runner& runner_;
+    World& world_;
+    AgentControl& agents_;
+    FileWatcher& files_;
+    std::unordered_map<TaskId, Watched> watched_;
+    std::map<std::string, async::Stopper> exits_;  ///< by run id
+    std::set<TaskId> settling_;
+    std::set<TaskId> delivering_;
+    std::optional<Timestamp> last_poll_;
+    std::function<void()> polled_ = [] {};
+    bool stopping_ = false;
+};
+
+}  // namespace orange

@@ -1,0 +1,316 @@
+#include "daemon/pool/pool.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "common/base/text.hpp"
+#include "common/model/json.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/worktrees.hpp"
+
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto k_fetch_deadline = 20s;
+constexpr auto k_setup_deadline = 10min;
+
+std::string workspace_name(const std::string& project, int number) {
+    return project + "--" + std::to_string(number);
+}
+
+bool is_folder(const Path& path) {
+    std::error_code error;
+    return std::filesystem::is_directory(path, error);
+}
+
+}  // namespace
+
+Pool::Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMutex& repositories, Path root)
+    : files_(files), git_(git), processes_(processes), repositories_(repositories), root_(std::move(root)) {}
+
+Result<void> Pool::load() {
+    const auto file = root_ / ".pool.json";
+    auto text = files_.read(file);
+    if (!text && text.error().code == ErrorCode::not_found) return {};
+    auto json = text ? parse_json(*text) : Result<Json>(text.error());
+    if (json && !(json->is_object() && json->contains("workspaces") && json->at("workspaces").is_array())) {
+        json = Error{ErrorCode::invalid_argument, "\"workspaces\" is missing or no list", {}};
+    }
+    if (!json) {
+        problem_ = file.string() + ": " + json.error().message + "; mend or remove it, then run: orange workspace gc";
+        return Error{ErrorCode::io, problem_, {}};
+    }
+    for (const auto& entry : json->at("workspaces")) {
+        if (!entry.is_object()) continue;
+        Slot slot;
+        slot.project = entry.value("project", "");
+        slot.number = entry.value("number", 0);
+        slot.task = TaskId{entry.contains("task") && entry["task"].is_string() ? entry["task"].get<std::string>() : ""};
+        if (check_project_name(slot.project) && slot.number > 0) {
+            slots_[workspace_name(slot.project, slot.number)] = slot;
+        }
+    }
+    return {};
+}
+
+Result<void> Pool::write() {
+    if (!problem_.empty()) return Error{ErrorCode::io, problem_, {}};
+    Json workspaces = Json::array();
+    for (const auto& [name, slot] : slots_) {
+        workspaces.push_back({{"name", name},
+                              {"project", slot.project},
+                              {"number", slot.number},
+                              {"task", slot.task.empty() ? Json(nullptr) : Json(slot.task.value)}});
+    }
+    return files_.replace(root_ / ".pool.json", Json{{"workspaces", std::move(workspaces)}}.dump(2) + "\n");
+}
+
+Result<std::string> Pool::claim(const Project& project, const TaskId& task) {
+    for (const auto& [name, slot] : slots_) {
+        if (slot.task == task) return name;
+    }
+    for (int number = 1; number <= project.pool_size; ++number) {
+        const auto name = workspace_name(project.name, number);
+        const auto found = slots_.find(name);
+        if (found != slots_.end() && !found->second.task.empty()) continue;
+        const auto before = slots_;
+        slots_[name] = Slot{project.name, number, task};
+        if (auto written = write(); !written) {
+            slots_ = before;
+            return written.error();
+        }
+        return name;
+    }
+    return Error{ErrorCode::pool_exhausted,
+                 "all " + counted(static_cast<std::size_t>(project.pool_size), "workspace") + " of " + project.name +
+                     " are taken; it starts when one is free, or raise the limit: orange project update " +
+                     project.name + " --pool-size N",
+                 {}};
+}
+
+Result<void> Pool::give_back(const std::string& name) {
+    const auto found = slots_.find(name);
+    if (found == slots_.end() || found->second.task.empty()) return {};
+    const auto task = found->second.task;
+    found->second.task = TaskId{};
+    auto written = write();
+    if (!written) found->second.task = task;
+    return written;
+}
+
+Awaitable<Result<void>> Pool::make_worktree(Project project, Path path, std::string base) {
+    const auto listed = co_await git::worktrees(git_, project.path);
+    if (!listed) co_return listed.error();
+    const bool known = std::any_of(listed->begin(), listed->end(), [&](const git::Worktree& tree) {
+        std::error_code error;
+        return !tree.prunable && std::filesystem::equivalent(tree.path, path, error);
+    });
+    if (known && is_folder(path)) co_return Result<void>{};
+    std::error_code error;
+    std::filesystem::create_directories(root_, error);
+    co_return co_await git::add_worktree(git_, project.path, path.string(), base);
+}
+
+Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::string name,
+                                          std::map<std::string, std::string> env, std::vector<std::string> exclude) {
+    Acquired acquired{name, path_of(name), "TASK.md", {}};
+    {
+        const auto lock = co_await repositories_.acquire(project.path);
+        const auto origin = co_await git::has_origin(git_, project.path);
+        if (!origin) co_return origin.error();
+        if (*origin) {
+            auto fetched = co_await git::fetch(git_, project.path, k_fetch_deadline);
+            if (!fetched) acquired.notes.push_back("origin could not be fetched: " + fetched.error().message);
+        }
+        auto base = co_await git::base_ref(git_, project.path, project.default_branch);
+        if (!base) co_return base.error();
+        if (auto made = co_await make_worktree(project, acquired.path, *base); !made) co_return made.error();
+        // A free workspace is clean; what a human left in one is theirs, and is kept like an agent's work.
+        auto saved = co_await git::snapshot(git_, acquired.path.string(), "refs/orange/" + name + "/found",
+                                            "Found in " + name + " when a task took it");
+        if (!saved) co_return saved.error();
+        if (!saved->empty()) {
+            acquired.notes.push_back("uncommitted files in " + name + " were saved as " + saved->substr(0, 12));
+            if (auto reset = co_await git::reset_detached(git_, acquired.path.string(), *base); !reset) {
+                co_return reset.error();
+            }
+        }
+        auto branch = co_await git::checkout_branch(git_, project.path, acquired.path.string(), task.branch, *base);
+        if (!branch) co_return branch.error();
+        auto tracked = co_await git::tracks(git_, acquired.path.string(), "TASK.md");
+        if (!tracked) co_return tracked.error();
+        if (*tracked) acquired.task_file = ".orange/TASK.md";
+        exclude.insert(exclude.end(), {"/TASK.md", "/.TASK.md.*", "/.orange/"});
+        if (auto excluded = co_await git::exclude(git_, acquired.path.string(), exclude); !excluded) {
+            co_return excluded.error();
+        }
+    }
+    if (!project.setup.empty()) {
+        Command setup;
+        setup.argv = project.setup;
+        setup.cwd = acquired.path.string();
+        setup.env = std::move(env);
+        setup.deadline = k_setup_deadline;
+        auto done = co_await processes_.run(std::move(setup));
+        if (!done) co_return in_context("the project's setup command", done.error());
+        if (!done->ok()) co_return in_context("the project's setup command", command_failed(project.setup, *done));
+    }
+    co_return acquired;
+}
+
+Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::map<std::string, std::string> env,
+                                          std::vector<std::string> exclude) {
+    auto name = claim(project, task.id);
+    if (!name) co_return name.error();
+    const bool had_it = task.workspace == *name;
+    auto acquired = co_await prepare(project, task, *name, std::move(env), std::move(exclude));
+    if (acquired || had_it) co_return acquired;
+    // Given back in the state that the next task expects; a worktree that cannot even be cleaned stays claimed by
+    // nobody and is mended by the next claim's make_worktree.
+    if (is_folder(path_of(*name))) {
+        const auto cleaned = co_await clean(project, path_of(*name), task.id);
+        if (!cleaned) acquired = in_context(acquired.error().message, cleaned.error());
+    }
+    if (auto given = give_back(*name); !given) co_return given.error();
+    co_return acquired;
+}
+
+Awaitable<Result<Released>> Pool::clean(Project project, Path path, TaskId task) {
+    const auto lock = co_await repositories_.acquire(project.path);
+    Released released;
+    released.ref = wip_ref(task);
+    auto saved = co_await git::snapshot(git_, path.string(), released.ref, "Uncommitted work of task " + task.value);
+    if (!saved) co_return saved.error();
+    released.snapshot = *saved;
+    auto base = co_await git::base_ref(git_, project.path, project.default_branch);
+    if (!base) co_return base.error();
+    if (auto reset = co_await git::reset_detached(git_, path.string(), *base); !reset) co_return reset.error();
+    co_return released;
+}
+
+Awaitable<Result<Released>> Pool::release(Project project, Task task) {
+    std::string name;
+    for (const auto& [candidate, slot] : slots_) {
+        if (slot.task == task.id) name = candidate;
+    }
+    if (name.empty()) co_return Released{};
+    Released released;
+    if (is_folder(path_of(name))) {
+        auto cleaned = co_await clean(project, path_of(name), task.id);
+        if (!cleaned) co_return in_context("releasing " + name, cleaned.error());
+        released = std::move(*cleaned);
+    }
+    if (auto given = give_back(name); !given) co_return given.error();
+    co_return released;
+}
+
+Awaitable<Result<std::vector<std::string>>> Pool::init(Project project) {
+    std::vector<std::string> done;
+    const auto lock = co_await repositories_.acquire(project.path);
+    auto base = co_await git::base_ref(git_, project.path, project.default_branch);
+    if (!base) co_return base.error();
+    for (int number = 1; number <= project.pool_size; ++number) {
+        const auto name = workspace_name(project.name, number);
+        if (slots_.contains(name) && is_folder(path_of(name))) continue;
+        if (auto made = co_await make_worktree(project, path_of(name), *base); !made) co_return made.error();
+        if (!slots_.contains(name)) slots_[name] = Slot{project.name, number, {}};
+        done.push_back(name + " made");
+    }
+    if (auto written = write(); !written) co_return written.error();
+    co_return done;
+}
+
+Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::function<bool(const TaskId&)> is_live) {
+    std::vector<std::string> done;
+    std::vector<std::string> names;
+    for (const auto& [name, slot] : slots_) {
+        if (slot.project == project.name) names.push_back(name);
+    }
+    for (const auto& name : names) {
+        const auto task = slots_[name].task;
+        if (!task.empty() && is_live(task)) continue;
+        if (!task.empty()) {
+            Task holder;
+            holder.id = task;
+            auto released = co_await release(project, holder);
+            if (!released) {
+                done.push_back(name + " could not be freed: " + released.error().message);
+                continue;
+            }
+            done.push_back(name + " freed" +
+                           (released->snapshot.empty() ? "" : "; uncommitted work is in " + released->ref));
+        }
+        const bool surplus = slots_[name].number > project.pool_size;
+        if (surplus || !is_folder(path_of(name))) {
+            const auto lock = co_await repositories_.acquire(project.path);
+            auto removed = co_await git::remove_worktree(git_, project.path, path_of(name).string());
+            if (!removed) {
+                done.push_back(name + ": " + removed.error().message);
+                continue;
+            }
+            slots_.erase(name);
+            done.push_back(name + (surplus ? " removed: the pool is smaller now" : " forgotten: its folder was gone"));
+        }
+    }
+    if (auto written = write(); !written) co_return written.error();
+    co_return done;
+}
+
+Awaitable<Result<void>> Pool::remove_all(Project project) {
+    std::vector<std::string> names;
+    for (const auto& [name, slot] : slots_) {
+        if (slot.project != project.name) continue;
+        if (!slot.task.empty()) {
+            co_return Error{ErrorCode::conflict, name + " is still taken by task " + slot.task.value, {}};
+        }
+        names.push_back(name);
+    }
+    const auto lock = co_await repositories_.acquire(project.path);
+    for (const auto& name : names) {
+        if (is_folder(project.path)) {
+            if (is_folder(path_of(name))) {
+                auto saved = co_await git::snapshot(git_, path_of(name).string(), "refs/orange/" + name + "/found",
+                                                    "Found in " + name + " when its project was removed");
+                if (!saved) co_return saved.error();
+            }
+            auto removed = co_await git::remove_worktree(git_, project.path, path_of(name).string());
+            if (!removed) co_return removed.error();
+        }
+        slots_.erase(name);
+    }
+    co_return write();
+}
+
+std::vector<WorkspaceInfo> Pool::list(const std::optional<std::string>& project) const {
+    std::vector<WorkspaceInfo> found;
+    for (const auto& [name, slot] : slots_) {
+        if (project && slot.project != *project) continue;
+        WorkspaceInfo info{name, slot.project, path_of(name), slot.task, {}};
+        if (!is_folder(info.path)) info.problem = "its folder is missing; run: orange workspace gc";
+        found.push_back(std::move(info));
+    }
+    return found;
+}
+
+const std::pair<const std::string, Pool::Slot>* Pool::slot_at(const Path& directory) const {
+    const auto relative = directory.lexically_normal().lexically_relative(root_);
+    if (relative.empty() || *relative.begin() == "..") return nullptr;
+    const auto found = slots_.find(relative.begin()->string());
+    return found == slots_.end() ? nullptr : &*found;
+}
+
+std::optional<TaskId> Pool::task_at(const Path& directory) const {
+    const auto* slot = slot_at(directory);
+    if (!slot || slot->second.task.empty()) return std::nullopt;
+    return slot->second.task;
+}
+
+std::optional<std::string> Pool::project_at(const Path& directory) const {
+    const auto* slot = slot_at(directory);
+    if (!slot) return std::nullopt;
+    return slot->second.project;
+}
+
+}  // namespace orange

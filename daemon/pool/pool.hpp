@@ -1,0 +1,104 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.hpp"
+#include "common/model/project.hpp"
+#include "common/model/task.hpp"
+#include "daemon/async/keyed_mutex.hpp"
+#include "daemon/files/file_system.hpp"
+#include "daemon/git/git.hpp"
+#include "daemon/process/process_runner.hpp"
+
+/// The workspace pool (seed 001, docs/files.md): git worktrees <project>--<n>, made on demand, reused, never deleted by
+/// release. A workspace belongs to at most one task, a task has at most one; .pool.json says who has which, and is
+/// written before anything is done to the worktree, so that a daemon killed in between leaves a claim that gc can see.
+namespace orange {
+
+/// A workspace made ready for a task.
+struct Acquired {
+    std::string name;
+    Path path;
+    std::string task_file;           ///< "TASK.md", or ".orange/TASK.md" where the repository tracks one of its own
+    std::vector<std::string> notes;  ///< "origin could not be fetched: …"
+};
+
+/// What a release left behind.
+struct Released {
+    std::string snapshot;  ///< commit with everything that was uncommitted; empty where nothing was
+    std::string ref;       ///< refs/orange/<task>/wip
+};
+
+struct WorkspaceInfo {
+    std::string name;
+    std::string project;
+    Path path;
+    TaskId task;          ///< empty: free
+    std::string problem;  ///< "the folder is missing", or empty
+};
+
+class Pool {
+  public:
+    Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMutex& repositories, Path root);
+
+    /// Reads .pool.json. A file that cannot be parsed refuses every claim with the reason; it is never overwritten.
+    Result<void> load();
+
+    /// The prepare step of a transition: claims the lowest free workspace, fetches (offline is a note), checks out the
+    /// task's branch, runs the project's setup command with `env`. Whatever fails gives everything back. A task that
+    /// has one already gets that one. pool_exhausted where all are taken.
+    Awaitable<Result<Acquired>> acquire(Project project, Task task, std::map<std::string, std::string> env,
+                                        std::vector<std::string> exclude);
+
+    /// Saves what is uncommitted under refs/orange/<task>/wip, then leaves the worktree detached and clean. Success
+    /// where the task has none. The claim goes last.
+    Awaitable<Result<Released>> release(Project project, Task task);
+
+    /// Makes workspaces up to the project's pool size.
+    Awaitable<Result<std::vector<std::string>>> init(Project project);
+
+    /// Gives back what `is_live` denies, and mends what disagrees with the disk. Returns sentences: what was done.
+    Awaitable<Result<std::vector<std::string>>> gc(Project project, std::function<bool(const TaskId&)> is_live);
+
+    /// Removes the worktrees of a project that is leaving; refused while one is taken.
+    Awaitable<Result<void>> remove_all(Project project);
+
+    std::vector<WorkspaceInfo> list(const std::optional<std::string>& project) const;
+    /// Who has the workspace that `directory` is in.
+    std::optional<TaskId> task_at(const Path& directory) const;
+    /// Which project's workspace `directory` is in.
+    std::optional<std::string> project_at(const Path& directory) const;
+    Path path_of(const std::string& name) const { return root_ / name; }
+
+    static std::string wip_ref(const TaskId& task) { return "refs/orange/" + task.value + "/wip"; }
+
+  private:
+    struct Slot {
+        std::string project;
+        int number = 0;
+        TaskId task;
+    };
+
+    Result<std::string> claim(const Project& project, const TaskId& task);
+    Result<void> give_back(const std::string& name);
+    Result<void> write();
+    const std::pair<const std::string, Slot>* slot_at(const Path& directory) const;
+    Awaitable<Result<Acquired>> prepare(Project project, Task task, std::string name,
+                                        std::map<std::string, std::string> env, std::vector<std::string> exclude);
+    Awaitable<Result<void>> make_worktree(Project project, Path path, std::string base);
+    Awaitable<Result<Released>> clean(Project project, Path path, TaskId task);
+
+    FileSystem& files_;
+    Git& git_;
+    ProcessRunner& processes_;
+    async::KeyedMutex& repositories_;
+    Path root_;
+    std::map<std::string, Slot> slots_;  ///< by workspace name
+    std::string problem_;                ///< why .pool.json cannot be used
+};
+
+}  // namespace orange

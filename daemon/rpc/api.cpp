@@ -1,0 +1,85 @@
+#include "daemon/rpc/api.hpp"
+
+#include "daemon/git/branches.hpp"
+
+namespace orange::rpc {
+
+void Api::add_to(MethodTable& table) {
+    add_task_methods(table, *this);
+    add_task_views(table, *this);
+    add_project_methods(table, *this);
+    add_workspace_methods(table, *this);
+    add_workflow_methods(table, *this);
+    add_daemon_methods(table, *this);
+    add_event_methods(table, *this);
+}
+
+Result<TaskId> Api::select(const TaskSelector& selector, const Call& call) const {
+    if (selector.id) return world_.tasks.resolve(*selector.id);
+    if (selector.cwd) {
+        if (const auto task = world_.pool.task_at(*selector.cwd)) return *task;
+    }
+    if (!call.caller.task.empty()) return call.caller.task;
+    return Error{ErrorCode::invalid_argument,
+                 "which task? Give its id (orange task list shows them), or run this in the task's workspace",
+                 {}};
+}
+
+Awaitable<Result<Project>> Api::select_project(std::optional<std::string> name, std::optional<std::string> cwd) {
+    if (name) {
+        if (const auto* project = world_.projects.find(*name)) co_return *project;
+        std::string known;
+        for (const auto& project : world_.projects.list()) known += (known.empty() ? "" : ", ") + project.name;
+        co_return Error{ErrorCode::not_found,
+                        "there is no project \"" + *name + "\"; " +
+                            (known.empty() ? "add one: orange project add PATH" : "there is: " + known),
+                        {}};
+    }
+    if (cwd) {
+        if (const auto in_workspace = world_.pool.project_at(*cwd)) {
+            if (const auto* project = world_.projects.find(*in_workspace)) co_return *project;
+        }
+        const auto root = co_await git::main_worktree(world_.git, *cwd);
+        if (root) {
+            if (const auto* project = world_.projects.at_path(*root)) co_return *project;
+            co_return Error{
+                ErrorCode::not_found, *root + " is not registered; add it: orange project add " + *root, {}};
+        }
+    }
+    co_return Error{ErrorCode::invalid_argument,
+                    "which project? Run this inside a registered repository, or name one with --project",
+                    {}};
+}
+
+TaskView Api::view(const TaskRecord& record) const {
+    TaskView view;
+    view.fields = to_json(record.task);
+    view.path = world_.tasks.folder(record).string();
+    view.worker = agents::name_of(runner_.agents().liveness(record, Role::worker));
+    view.reviewer = agents::name_of(runner_.agents().liveness(record, Role::reviewer));
+    if (record.queued) {
+        for (const auto& id : world_.tasks.queue(record.task.project)) {
+            ++view.queue_place;
+            if (id == record.task.id) break;
+        }
+    }
+    if (record.intent) view.in_progress = record.intent->from + " → " + record.intent->to;
+    return view;
+}
+
+Result<TaskView> Api::view(const TaskId& id) const {
+    const auto* record = world_.tasks.find(id);
+    if (!record) return Error{ErrorCode::not_found, "there is no task " + id.value, {}};
+    return view(*record);
+}
+
+Result<TaskReply> Api::reply(const TaskId& id, Outcome outcome) const {
+    auto shown = view(id);
+    if (!shown) return shown.error();
+    TaskReply reply;
+    reply.task = std::move(*shown);
+    reply.notes = std::move(outcome.notes);
+    return reply;
+}
+
+}  // namespace orange::rpc

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "common/rpc/methods.hpp"
+#include "common/rpc/task_methods.hpp"
+#include "daemon/rpc/method_table.hpp"
+#include "daemon/runner/runner.hpp"
+
+namespace orange::rpc {
+
+/// What the daemon knows of itself, for daemon.status; given by app.
+struct DaemonControl {
+    std::function<DaemonStatus::Reply()> status;
+    std::function<std::vector<std::string>()> reload;
+    std::function<void()> shutdown;
+};
+
+/// What the handlers share: who "this task" is, and how a task is shown.
+class Api {
+  public:
+    Api(Runner& runner, DaemonControl control)
+        : runner_(runner), world_(runner.world()), control_(std::move(control)) {}
+
+    /// All methods; docs/protocol.md lists them.
+    void add_to(MethodTable& table);
+
+    Runner& runner() { return runner_; }
+    World& world() { return world_; }
+    DaemonControl& control() { return control_; }
+
+    /// The task that a call is about: its id, else the one whose workspace the caller's directory is in, else the
+    /// calling agent's own.
+    Result<TaskId> select(const TaskSelector& selector, const Call& call) const;
+    /// The project of a name, else the one that a directory is in: a workspace, or the repository itself.
+    Awaitable<Result<Project>> select_project(std::optional<std::string> name, std::optional<std::string> cwd);
+
+    TaskView view(const TaskRecord& record) const;
+    Result<TaskView> view(const TaskId& id) const;
+    Result<TaskReply> reply(const TaskId& id, Outcome outcome) const;
+
+  private:
+    Runner& runner_;
+    World& world_;
+    DaemonControl control_;
+};
+
+void add_task_methods(MethodTable& table, Api& api);
+void add_task_views(MethodTable& table, Api& api);
+void add_project_methods(MethodTable& table, Api& api);
+void add_workspace_methods(MethodTable& table, Api& api);
+void add_workflow_methods(MethodTable& table, Api& api);
+void add_daemon_methods(MethodTable& table, Api& api);
+void add_event_methods(MethodTable& table, Api& api);
+
+}  // namespace orange::rpc

@@ -1,0 +1,320 @@
+#include "common/base/text.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/rpc/api.hpp"
+
+/// Calls that create, move or end tasks.
+namespace orange::rpc {
+namespace {
+
+constexpr std::size_t k_longest_summary = 500;
+constexpr std::size_t k_longest_context = 512 * 1024;
+
+Result<void> check_summary(const std::string& summary) {
+    if (!is_valid_utf8(summary)) return Error{ErrorCode::invalid_argument, "the summary is not valid UTF-8", {}};
+    if (summary.find_first_of("\n\r") != std::string::npos) {
+        return Error{ErrorCode::invalid_argument,
+                     "the summary must be one line; put the rest into --context, which may have many",
+                     {}};
+    }
+    if (summary.size() > k_longest_summary) {
+        return Error{ErrorCode::invalid_argument,
+                     "the summary has " + std::to_string(summary.size()) +
+                         " bytes, at most 500 are allowed; put the "
+                         "rest into --context",
+                     {}};
+    }
+    return {};
+}
+
+/// The worker's and the reviewer's harness of a new task (docs/files.md).
+Result<void> choose_harnesses(World& world, const TaskCreate& params, const Project& project, Task& task) {
+    auto wanted = params.harness ? params.harness : project.harness;
+    if (!wanted) wanted = world.harnesses.first_installed();
+    if (!wanted) {
+        return Error{ErrorCode::not_found,
+                     "no agent program is installed; install one (orange harness list says how), or try the scripted "
+                     "one: --harness demo",
+                     {}};
+    }
+    const auto installed = [&](const std::string& name) {
+        const auto entry = world.harnesses.find(name);
+        return entry && !entry->program.empty();
+    };
+    task.harness = *wanted;
+    task.review_harness =
+        params.review_harness.value_or(task.harness == "demo" || !installed("claude") ? task.harness : "claude");
+    for (const auto& name : {task.harness, task.review_harness}) {
+        const auto entry = world.harnesses.find(name);
+        if (!entry) return entry.error();
+        if (entry->program.empty() && !params.no_spawn) {
+            return Error{ErrorCode::not_found,
+                         "harness " + name + " is not installed" +
+                             (entry->harness.install_hint.empty() ? "" : "; " + entry->harness.install_hint),
+                         {}};
+        }
+    }
+    task.effort = params.effort;
+    task.review_effort = params.review_effort;
+    return {};
+}
+
+Result<workflow::Library::DefinitionPtr> choose_workflow(World& world, const TaskCreate& params, const Project& project,
+                                                         Task& task) {
+    task.workflow = params.workflow.value_or(project.workflow.value_or("default"));
+    auto definition = world.workflows.find(task.workflow);
+    if (!definition) return definition;
+    auto hash = world.workflows.pin(task.workflow);
+    if (!hash) return hash.error();
+    task.workflow_hash = *hash;
+    return definition;
+}
+
+Awaitable<Result<void>> choose_branch(World& world, std::optional<std::string> branch, Project project, Task& task) {
+    task.branch = branch.value_or("orange-tasks/" + task.id.value);
+    if (auto valid = co_await git::check_branch_name(world.git, task.branch); !valid) co_return valid.error();
+    if (task.branch == project.default_branch) {
+        co_return Error{ErrorCode::invalid_argument,
+                        task.branch + " is the default branch, which tasks are merged into; choose another",
+                        {}};
+    }
+    if (const auto* other = world.tasks.on_branch(project.name, task.branch)) {
+        co_return Error{
+            ErrorCode::conflict,
+            "branch " + task.branch + " belongs to task " + other->task.id.value + " (" + other->task.status + ")",
+            {}};
+    }
+    co_return Result<void>{};
+}
+
+Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params) {
+    auto& world = api.world();
+    auto project = co_await api.select_project(params.project, params.cwd);
+    if (!project) co_return project.error();
+    TaskRecord record;
+    auto& task = record.task;
+    task.id = TaskId{random_id(k_task_id_length)};
+    task.project = project->name;
+    task.summary = std::string(trim(params.summary));
+    if (auto fine = check_summary(task.summary); !fine) co_return fine.error();
+    const auto context = params.context.value_or("");
+    if (context.size() > k_longest_context || !is_valid_utf8(context)) {
+        co_return Error{ErrorCode::invalid_argument, "the context must be UTF-8 text of at most 512 KiB", {}};
+    }
+    if (auto chosen = choose_harnesses(world, params, *project, task); !chosen) co_return chosen.error();
+    auto definition = choose_workflow(world, params, *project, task);
+    if (!definition) co_return definition.error();
+    if (auto chosen = co_await choose_branch(world, params.branch, *project, task); !chosen) co_return chosen.error();
+    task.status = (*definition)->initial().name;
+    task.created_at = task.updated_at = world.clock.now();
+    const auto id = task.id;
+    auto created = co_await api.runner().create(std::move(record), context, params.no_spawn);
+    if (!created) co_return created.error();
+    co_return api.reply(id, std::move(*created));
+}
+
+Awaitable<Result<TaskReply>> update(Api& api, TaskUpdate params, Call call) {
+    const auto id = api.select(params, call);
+    if (!id) co_return id.error();
+    if (params.summary) {
+        if (auto fine = check_summary(*params.summary); !fine) co_return fine.error();
+    }
+    Edit edit;
+    edit.summary = params.summary;
+    edit.branch = params.branch;
+    edit.sync_branch = params.sync_branch;
+    edit.workflow = params.workflow;
+    edit.harness = params.harness;
+    edit.review_harness = params.review_harness;
+    edit.effort = params.effort;
+    edit.review_effort = params.review_effort;
+    edit.feedback = params.feedback;
+    if (params.status) {
+        engine::Request request;
+        request.to = *params.status;
+        request.by = call.caller.role;
+        request.force = params.force;
+        auto moved = co_await api.runner().request(*id, request, call.caller, std::move(edit));
+        if (!moved) co_return moved.error();
+        co_return api.reply(*id, std::move(*moved));
+    }
+    if (!edit.any()) {
+        co_return Error{
+            ErrorCode::invalid_argument, "nothing to update: give --status, --summary, --branch or another field", {}};
+    }
+    auto edited = co_await api.runner().edit(*id, std::move(edit), call.caller);
+    if (!edited) co_return edited.error();
+    co_return api.reply(*id, std::move(*edited));
+}
+
+/// complete, stuck and cancel are `update --status` under another name.
+Awaitable<Result<TaskReply>> move(Api& api, TaskSelector selector, Call call, std::string to) {
+    const auto id = api.select(selector, call);
+    if (!id) co_return id.error();
+    engine::Request request;
+    request.to = std::move(to);
+    request.by = call.caller.role;
+    auto moved = co_await api.runner().request(*id, request, call.caller, Edit{});
+    if (!moved) co_return moved.error();
+    co_return api.reply(*id, std::move(*moved));
+}
+
+Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
+    auto reply = co_await move(api, params, call, std::string(engine::k_cancelled));
+    if (!reply) co_return reply;
+    const auto project = reply->task.fields.value("project", "");
+    const auto waiting = api.world().tasks.queue(project);
+    if (!waiting.empty()) {
+        reply->notes.push_back(counted(waiting.size(), "task") + " of " + project +
+                               " wait for a workspace; start the next: orange task spawn " + waiting.front().value);
+    }
+    co_return reply;
+}
+
+Awaitable<Result<TaskReply>> spawn(Api& api, TaskSpawn params, Call call) {
+    const auto id = api.select(params, call);
+    if (!id) co_return id.error();
+    auto spawned = co_await api.runner().spawn(*id, call.caller);
+    if (!spawned) co_return spawned.error();
+    co_return api.reply(*id, std::move(*spawned));
+}
+
+/// Tasks whose state wants an agent and has none alive.
+std::vector<TaskId> with_dead_agents(Api& api) {
+    std::vector<TaskId> found;
+    for (const auto& id : api.world().tasks.active()) {
+        const auto* record = api.world().tasks.find(id);
+        if (!record) continue;
+        const auto definition = api.runner().definition_of(record->task);
+        const auto* state = definition ? (*definition)->state(record->task.status) : nullptr;
+        if (state && state->agent && !api.runner().agents().alive(*record, *state->agent)) found.push_back(id);
+    }
+    return found;
+}
+
+Awaitable<Result<TaskRespawn::Reply>> respawn(Api& api, TaskRespawn params, Call call) {
+    TaskRespawn::Reply reply;
+    if (!params.all) {
+        const auto id = api.select(params, call);
+        if (!id) co_return id.error();
+        auto done = co_await api.runner().respawn(*id, call.caller);
+        if (!done) co_return done.error();
+        if (auto shown = api.view(*id)) reply.tasks.push_back(std::move(*shown));
+        reply.notes = std::move(done->notes);
+        co_return reply;
+    }
+    for (const auto& id : with_dead_agents(api)) {
+        auto done = co_await api.runner().respawn(id, call.caller);
+        if (!done) {
+            reply.notes.push_back(id.value + ": " + done.error().message);
+        } else if (auto shown = api.view(id)) {
+            reply.tasks.push_back(std::move(*shown));
+        }
+    }
+    if (reply.tasks.empty() && reply.notes.empty()) reply.notes = {"every agent that should be alive is"};
+    co_return reply;
+}
+
+Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call) {
+    const auto id = api.select(params, call);
+    if (!id) co_return id.error();
+    if (params.strategy != "merge" && params.strategy != "ff") {
+        co_return Error{
+            ErrorCode::invalid_argument, "strategy \"" + params.strategy + "\" is unknown; use merge or ff", {}};
+    }
+    const auto strategy = params.strategy == "ff" ? git::MergeStrategy::ff : git::MergeStrategy::merge;
+    auto merged = co_await api.runner().merge(*id, strategy, params.force, call.caller);
+    if (!merged) co_return merged.error();
+    auto shown = api.view(*id);
+    if (!shown) co_return shown.error();
+    TaskMerge::Reply reply;
+    reply.task = std::move(*shown);
+    reply.commit = merged->merged.commit;
+    reply.pushed = merged->merged.pushed;
+    reply.notes = std::move(merged->notes);
+    co_return reply;
+}
+
+Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call call) {
+    const auto id = api.select(params, call);
+    if (!id) co_return id.error();
+    TaskDelete::Reply reply;
+    reply.id = id->value;
+    const auto* record = api.world().tasks.find(*id);
+    if (params.force && record && !store::has_ended(record->task.status)) {
+        auto cancelled = co_await move(api, params, call, std::string(engine::k_cancelled));
+        if (!cancelled) co_return cancelled.error();
+        reply.notes = std::move(cancelled->notes);
+    }
+    auto removed = co_await api.runner().remove(*id, call.caller);
+    if (!removed) co_return removed.error();
+    reply.notes.insert(reply.notes.end(), removed->notes.begin(), removed->notes.end());
+    co_return reply;
+}
+
+Awaitable<Result<TaskReply>> send(Api& api, TaskSend params, Call call) {
+    const auto id = api.select(params, call);
+    if (!id) co_return id.error();
+    if (!call.caller.task.empty() && call.caller.task != *id) {
+        co_return Error{ErrorCode::forbidden, "an agent may write only to its own task's agents", {}};
+    }
+    const auto role = role_from(params.role.value_or("worker"));
+    if (role != Role::worker && role != Role::reviewer) {
+        co_return Error{ErrorCode::invalid_argument, "role must be worker or reviewer", {}};
+    }
+    if (trim(params.text).empty()) co_return Error{ErrorCode::invalid_argument, "the message is empty", {}};
+    auto sent = co_await api.runner().send(*id, *role, params.text);
+    if (!sent) co_return sent.error();
+    co_return api.reply(*id, std::move(*sent));
+}
+
+Awaitable<Result<TaskReply>> acknowledge(Api& api, TaskAck params, Call call) {
+    const auto id = api.select(params, call);
+    if (!id) co_return id.error();
+    auto done = co_await api.runner().acknowledge(*id);
+    if (!done) co_return done.error();
+    co_return api.reply(*id, std::move(*done));
+}
+
+}  // namespace
+
+void add_task_methods(MethodTable& table, Api& api) {
+    using enum ErrorCode;
+    const std::vector<ErrorCode> moving = {not_found, illegal_transition, gate_failed,    guard_failed,
+                                           forbidden, needs_force,        pool_exhausted, external_failed};
+    table.add<TaskCreate>(Access::human, "Creates a task and starts it.",
+                          {invalid_argument, not_found, conflict, workflow_invalid},
+                          [&api](TaskCreate params, Call) { return create(api, std::move(params)); });
+    table.add<TaskUpdate>(
+        Access::agent, "Moves a task to another status, or changes its fields; all or nothing.", moving,
+        [&api](TaskUpdate params, Call call) { return update(api, std::move(params), std::move(call)); });
+    table.add<TaskComplete>(
+        Access::agent, "The work is done: working → agent-review.", moving,
+        [&api](TaskComplete params, Call call) { return move(api, params, std::move(call), "agent-review"); });
+    table.add<TaskStuck>(Access::agent, "Moves a task to stuck: a human has to help.", moving,
+                         [&api](TaskStuck params, Call call) {
+                             return move(api, params, std::move(call), std::string(engine::k_stuck));
+                         });
+    table.add<TaskCancel>(
+        Access::human, "Ends a task without merging; uncommitted work is kept.", moving,
+        [&api](TaskCancel params, Call call) { return cancel(api, std::move(params), std::move(call)); });
+    table.add<TaskSpawn>(
+        Access::human, "Starts a pending task, or queues it for the next free workspace.", moving,
+        [&api](TaskSpawn params, Call call) { return spawn(api, std::move(params), std::move(call)); });
+    table.add<TaskRespawn>(
+        Access::human, "Starts the dead agent of a task's state again.", {not_found, conflict},
+        [&api](TaskRespawn params, Call call) { return respawn(api, std::move(params), std::move(call)); });
+    table.add<TaskMerge>(
+        Access::human, "Merges a task's branch into the default branch, and the task is done.",
+        {not_found, conflict, needs_force, illegal_transition, external_failed},
+        [&api](TaskMerge params, Call call) { return merge(api, std::move(params), std::move(call)); });
+    table.add<TaskDelete>(
+        Access::human, "Removes an ended task's files.", {not_found, needs_force},
+        [&api](TaskDelete params, Call call) { return remove(api, std::move(params), std::move(call)); });
+    table.add<TaskSend>(Access::agent, "Sends a message to a living agent.", {not_found, conflict, forbidden},
+                        [&api](TaskSend params, Call call) { return send(api, std::move(params), std::move(call)); });
+    table.add<TaskAck>(Access::human, "Clears a task's attention.", {not_found}, [&api](TaskAck params, Call call) {
+        return acknowledge(api, std::move(params), std::move(call));
+    });
+}
+
+}  // namespace orange::rpc

@@ -1,0 +1,218 @@
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "daemon/rpc/api.hpp"
+#include "daemon/store/task_file.hpp"
+
+/// Calls that only look at tasks; free to everybody.
+namespace orange::rpc {
+namespace {
+
+constexpr std::size_t k_recent_events = 20;
+
+Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
+    auto& world = api.world();
+    auto project = params.project;
+    if (project && !world.projects.find(*project)) {
+        const auto missing = co_await api.select_project(project, std::nullopt);
+        if (!missing) co_return missing.error();
+    }
+    if (!project && params.cwd) {
+        const auto here = co_await api.select_project(std::nullopt, params.cwd);
+        if (here) project = here->name;
+    }
+    TaskList::Reply reply;
+    world.tasks.each([&](const TaskRecord& record) {
+        const auto& task = record.task;
+        if (project && task.project != *project) return true;
+        if (params.status && task.status != *params.status) return true;
+        if (!params.all && !params.status && store::has_ended(task.status)) {
+            ++reply.hidden;
+            return true;
+        }
+        reply.tasks.push_back(api.view(record));
+        return params.limit <= 0 || reply.tasks.size() < static_cast<std::size_t>(params.limit);
+    });
+    for (const auto& broken : world.tasks.unreadable()) {
+        if (project && broken.project != *project) continue;
+        TaskView view;
+        view.fields = {{"id", broken.id}, {"project", broken.project}, {"status", "unreadable"}};
+        view.worker = view.reviewer = "unknown";
+        view.unreadable = broken.why;
+        reply.tasks.push_back(std::move(view));
+    }
+    co_return reply;
+}
+
+Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
+    const auto id = api.select(params, call);
+    if (!id) co_return id.error();
+    auto& world = api.world();
+    const auto* record = world.tasks.find(*id);
+    if (!record) co_return Error{ErrorCode::not_found, "there is no task " + id->value, {}};
+    TaskShow::Reply reply;
+    reply.task = api.view(*record);
+    const auto text = world.files.read(world.tasks.folder(*record) / "TASK.md");
+    if (text) reply.body = store::split_task_text(*text).body;
+    const auto history = world.tasks.history(*id);
+    if (!history) co_return history.error();
+    const auto from = history->size() > k_recent_events ? history->size() - k_recent_events : 0;
+    for (std::size_t i = from; i < history->size(); ++i) reply.history.push_back(to_json((*history)[i]));
+    co_return reply;
+}
+
+Awaitable<Result<TaskHistory::Reply>> history(Api& api, TaskHistory params, Call call) {
+    const auto id = api.select(params, call);
+    if (!id) co_return id.error();
+    const auto events = api.world().tasks.history(*id);
+    if (!events) co_return events.error();
+    TaskHistory::Reply reply;
+    for (const auto& event : *events) reply.events.push_back(to_json(event));
+    co_return reply;
+}
+
+/// The run whose window a call means: the named role's, else the reviewer's while there is one, else the worker's.
+Result<AgentRun> pick_run(Api& api, const TaskId& id, const std::optional<std::string>& wanted) {
+    const auto* record = api.world().tasks.find(id);
+    if (!record) return Error{ErrorCode::not_found, "there is no task " + id.value, {}};
+    std::optional<Role> role;
+    if (wanted) {
+        role = role_from(*wanted);
+        if (role != Role::worker && role != Role::reviewer) {
+            return Error{ErrorCode::invalid_argument, "role must be worker or reviewer", {}};
+        }
+    }
+    for (const Role candidate : {Role::reviewer, Role::worker}) {
+        if (role && *role != candidate) continue;
+        if (const auto* run = record->run_of(candidate); run && !run->pane_id.empty()) return *run;
+    }
+    return Error{ErrorCode::conflict,
+                 "task " + id.value + " has no " + (role ? std::string(name_of(*role)) : "agent") +
+                     " running; earlier screens are in " + (api.world().tasks.folder(*record) / "logs").string() +
+                     "; start it again: orange task respawn " + id.value,
+                 {}};
+}
+
+Awaitable<Result<TaskPeek::Reply>> peek(Api& api, TaskPeek params, Call call) {
+    const auto id = api.select(params, call);
+    if (!id) co_return id.error();
+    if (params.lines < 1 || params.lines > 5000) {
+        co_return Error{ErrorCode::invalid_argument, "lines must be from 1 to 5000", {}};
+    }
+    const auto run = pick_run(api, *id, params.role);
+    if (!run) co_return run.error();
+    auto text = co_await api.world().tmux.capture(run->pane_id, params.lines);
+    if (!text) co_return text.error();
+    TaskPeek::Reply reply;
+    reply.role = name_of(run->role);
+    reply.text = std::move(*text);
+    co_return reply;
+}
+
+Awaitable<Result<TaskAttach::Reply>> attach(Api& api, TaskAttach params, Call call) {
+    const auto id = api.select(params, call);
+    if (!id) co_return id.error();
+    const auto run = pick_run(api, *id, std::nullopt);
+    if (!run) co_return run.error();
+    const auto* record = api.world().tasks.find(*id);
+    TaskAttach::Reply reply;
+    reply.argv = {"tmux", "-S", api.world().paths.tmux_socket().string(), "attach-session", "-t", run->window_id};
+    reply.session = record ? record->task.tmux_session.value_or("") : "";
+    co_return reply;
+}
+
+EdgeView edge_view(const engine::EdgeExplanation& edge) {
+    EdgeView view;
+    view.to = edge.to;
+    for (const auto role : edge.by) view.by.emplace_back(name_of(role));
+    view.open = edge.open();
+    view.needs_force = edge.needs_force;
+    view.guard = edge.guard;
+    view.guard_holds = edge.guard_holds;
+    view.gate = edge.gate;
+    view.missing = edge.gate_problem;
+    return view;
+}
+
+/// What the task waits for, and which commands help.
+void say_what_next(Api& api, const TaskRecord& record, const engine::Definition& definition, TaskWhy::Reply& reply) {
+    const auto& task = record.task;
+    const auto id = task.id.value;
+    const auto* state = definition.state(task.status);
+    if (task.attention) reply.hints.push_back("attention: " + *task.attention + "  (orange task ack " + id + ")");
+    if (record.intent) {
+        reply.waiting_for = "the actions of " + record.intent->from + " → " + record.intent->to + " to end";
+    } else if (!state || state->terminal) {
+        reply.waiting_for = "nothing: it has ended";
+    } else if (record.queued) {
+        reply.waiting_for = "a free workspace (place " + std::to_string(reply.task.queue_place) + " in the queue)";
+        reply.hints.push_back("more workspaces: orange project update " + task.project + " --pool-size N");
+    } else if (task.status == definition.initial().name) {
+        reply.waiting_for = "a human to start it";
+        reply.hints.push_back("orange task spawn " + id);
+    } else if (state->agent) {
+        const auto role = std::string(name_of(*state->agent));
+        if (api.runner().agents().alive(record, *state->agent)) {
+            reply.waiting_for = "the " + role + ", which is running";
+            reply.hints.push_back("look: orange task peek " + id + "   join: orange task attach " + id);
+        } else {
+            reply.waiting_for = "its " + role + ", which is not running";
+            reply.hints.push_back("orange task respawn " + id);
+        }
+    } else {
+        reply.waiting_for = "a human";
+        if (definition.has_transition(task.status, engine::k_done)) reply.hints.push_back("orange task merge " + id);
+        for (const auto& to : definition.targets_from(task.status)) {
+            if (to != engine::k_done && to != engine::k_cancelled) {
+                reply.hints.push_back("orange task update " + id + " --status " + to);
+            }
+        }
+    }
+    for (const auto& message : record.outbox) {
+        reply.hints.push_back("undelivered to the " + std::string(name_of(message.to)) + ": " + message.text);
+    }
+}
+
+Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
+    const auto id = api.select(params, call);
+    if (!id) co_return id.error();
+    TaskWhy::Reply reply;
+    // Its actions may take minutes and hold the task's lock: then what is going on is the answer.
+    const auto* now = api.world().tasks.find(*id);
+    const bool busy = now && now->intent.has_value();
+    if (!busy) {
+        const auto edges = co_await api.runner().explain(*id);
+        if (!edges) co_return edges.error();
+        for (const auto& edge : *edges) reply.edges.push_back(edge_view(edge));
+    }
+    const auto* record = api.world().tasks.find(*id);
+    if (!record) co_return Error{ErrorCode::not_found, "there is no task " + id->value, {}};
+    reply.task = api.view(*record);
+    const auto definition = api.runner().definition_of(record->task);
+    if (!definition) co_return definition.error();
+    say_what_next(api, *record, **definition, reply);
+    co_return reply;
+}
+
+}  // namespace
+
+void add_task_views(MethodTable& table, Api& api) {
+    using enum ErrorCode;
+    table.add<TaskList>(Access::read, "Lists tasks, newest first.", {not_found},
+                        [&api](TaskList params, Call) { return list(api, std::move(params)); });
+    table.add<TaskShow>(Access::read, "Shows a task: fields, body, last events.", {not_found},
+                        [&api](TaskShow params, Call call) { return show(api, std::move(params), std::move(call)); });
+    table.add<TaskHistory>(Access::read, "A task's whole history.", {not_found}, [&api](TaskHistory params, Call call) {
+        return history(api, std::move(params), std::move(call));
+    });
+    table.add<TaskPeek>(Access::read, "The end of an agent's screen.", {not_found, conflict},
+                        [&api](TaskPeek params, Call call) { return peek(api, std::move(params), std::move(call)); });
+    table.add<TaskAttach>(
+        Access::read, "What to execute to join an agent's window.", {not_found, conflict},
+        [&api](TaskAttach params, Call call) { return attach(api, std::move(params), std::move(call)); });
+    table.add<TaskWhy>(Access::read, "What a task waits for: every way out of its state, and what is missing.",
+                       {not_found},
+                       [&api](TaskWhy params, Call call) { return why(api, std::move(params), std::move(call)); });
+}
+
+}  // namespace orange::rpc

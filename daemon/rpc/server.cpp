@@ -1,0 +1,109 @@
+#include "daemon/rpc/server.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/use_awaitable.hpp>
+#include <cstring>
+
+#include "common/config/socket_address.hpp"
+#include "daemon/async/async.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/rpc/peer.hpp"
+#include "daemon/rpc/session.hpp"
+
+namespace orange::rpc {
+
+namespace {
+
+constexpr auto use_tuple = asio::experimental::as_tuple(asio::use_awaitable);
+constexpr int k_backlog = 4096;
+
+}  // namespace
+
+struct Server::Listener {
+    asio::local::stream_protocol::acceptor acceptor;
+    dev_t device = 0;
+    ino_t inode = 0;
+};
+
+Server::Server(const asio::any_io_executor& executor, Dispatcher& dispatcher,
+               std::function<Caller(const Peer&)> identify)
+    : executor_(executor), dispatcher_(dispatcher), identify_(std::move(identify)) {}
+
+Server::~Server() = default;
+
+Result<void> Server::listen(const Path& socket) {
+    socket_ = socket;
+    auto address = SocketAddress::in_folder(socket);
+    if (!address) return address.error();
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return io_error("making the socket", errno);
+    const auto fail = [&](std::string_view doing) {
+        const int why = errno;
+        ::close(fd);
+        return io_error(std::string(doing) + " " + socket.string(), why);
+    };
+    // Before bind: the file appears with this mode, there is no instant at which others may connect.
+    if (::fchmod(fd, 0600) != 0) return fail("setting the mode of");
+    if (::unlink(address->path().c_str()) != 0 && errno != ENOENT) return fail("removing the stale");
+    if (::bind(fd, address->get(), address->size()) != 0) return fail("binding");
+    if (::listen(fd, k_backlog) != 0) return fail("listening on");
+    struct stat info {};
+    if (::stat(socket.c_str(), &info) != 0) return fail("looking at");
+
+    auto listener = std::make_shared<Listener>(
+        Listener{asio::local::stream_protocol::acceptor(executor_), info.st_dev, info.st_ino});
+    listener->acceptor.assign(asio::local::stream_protocol(), fd);
+    listener_ = listener;
+    async::spawn(executor_, "rpc accept", accept_loop(listener));
+    return {};
+}
+
+void Server::check_socket() {
+    if (stopping_ || !listener_) return;
+    struct stat info {};
+    const bool ours =
+        ::lstat(socket_.c_str(), &info) == 0 && info.st_dev == listener_->device && info.st_ino == listener_->inode;
+    if (ours) return;
+    log::warn("rpc", "the socket's file is gone; binding it again", {{"socket", socket_.string()}});
+    asio::error_code ignored;
+    listener_->acceptor.close(ignored);
+    if (auto bound = listen(socket_); !bound) log::error("rpc", bound.error().message);
+}
+
+void Server::stop() {
+    stopping_ = true;
+    if (listener_) {
+        asio::error_code ignored;
+        listener_->acceptor.close(ignored);
+        ::unlink(socket_.c_str());
+    }
+    const auto sessions = sessions_;  // finish() leaves the set
+    for (const auto& session : sessions) session->finish();
+}
+
+Awaitable<void> Server::accept_loop(std::shared_ptr<Listener> listener) {
+    while (listener->acceptor.is_open()) {
+        auto [error, socket] = co_await listener->acceptor.async_accept(use_tuple);
+        if (error == asio::error::operation_aborted) break;
+        if (error) {  // EMFILE and the like: those that are connected go on, and the next one may fit
+            log::warn("rpc", "accept: " + error.message());
+            co_await async::sleep(std::chrono::milliseconds(50));
+            continue;
+        }
+        ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+        const auto peer = peer_of(socket.native_handle());
+        if (!peer || peer->uid != static_cast<std::int64_t>(::geteuid())) continue;  // another user: closed unheard
+        auto session = std::make_shared<Session>(*this, std::move(socket), *peer);
+        sessions_.insert(session);
+        session->start();
+    }
+}
+
+}  // namespace orange::rpc

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/world.hpp"
+
+/// The actions that workflows name (docs/workflow.md, "Actions"), one file each. An action runs under the task's lock,
+/// after the transition is committed; it is idempotent: it succeeds where there is nothing to do, and once more after
+/// a crash in its middle. An Error is logged and shown as attention; it never stops the actions after it.
+namespace orange::actions {
+
+struct Context {
+    World& world;
+    AgentControl& agents;
+    TaskRecord& record;  ///< saved by whoever runs the actions, after each
+    const engine::Definition& definition;
+    std::function<void(const std::string& project)> enqueue;  ///< start what waits for a workspace, soon
+};
+
+using Function = Awaitable<Result<void>> (*)(Context&, const Action&);
+
+/// nullptr for a name that is not in the vocabulary.
+Function find(std::string_view name);
+
+Awaitable<Result<void>> acquire_workspace(Context& context, const Action& action);
+Awaitable<Result<void>> release_workspace(Context& context, const Action& action);
+Awaitable<Result<void>> spawn_agent(Context& context, const Action& action);
+Awaitable<Result<void>> spawn_reviewer(Context& context, const Action& action);
+Awaitable<Result<void>> ensure_agent(Context& context, const Action& action);
+Awaitable<Result<void>> kill_session(Context& context, const Action& action);
+Awaitable<Result<void>> kill_reviewer(Context& context, const Action& action);
+Awaitable<Result<void>> notify_worker(Context& context, const Action& action);
+Awaitable<Result<void>> notify(Context& context, const Action& action);
+Awaitable<Result<void>> spawn_next(Context& context, const Action& action);
+Awaitable<Result<void>> push_branch(Context& context, const Action& action);
+Awaitable<Result<void>> delete_remote_branch(Context& context, const Action& action);
+Awaitable<Result<void>> run_command(Context& context, const Action& action);
+
+/// The project of the task, or why there is none.
+Result<Project> project_of(const Context& context);
+
+/// Takes and readies a workspace for the task and puts its name into the record: the prepare step.
+Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, AgentControl& agents, TaskRecord& record);
+
+}  // namespace orange::actions

@@ -1,0 +1,28 @@
+#include <charconv>
+
+#include "daemon/runner/actions/actions.hpp"
+
+namespace orange::actions {
+
+/// The workflow's own command: argv, in the task's worktree (its folder where there is none), with the agent's
+/// environment and a time limit (`timeout`, seconds; 60 where absent).
+Awaitable<Result<void>> run_command(Context& context, const Action& action) {
+    const auto& record = context.record;
+    Command command;
+    command.argv = action.argv;
+    command.cwd = record.task.workspace ? context.world.pool.path_of(*record.task.workspace).string()
+                                        : context.world.tasks.folder(record).string();
+    command.env = context.agents.environment(record, {}, Role::system, RunId{});
+    command.deadline = std::chrono::seconds(60);
+    if (const auto text = action.param("timeout"); !text.empty()) {
+        int seconds = 0;
+        std::from_chars(text.data(), text.data() + text.size(), seconds);
+        command.deadline = std::chrono::seconds(seconds);
+    }
+    auto done = co_await context.world.processes.run(std::move(command));
+    if (!done) co_return done.error();
+    if (!done->ok()) co_return command_failed(action.argv, *done);
+    co_return Result<void>{};
+}
+
+}  // namespace orange::actions

@@ -1,0 +1,32 @@
+#include "daemon/runner/actions/actions.hpp"
+
+namespace orange::actions {
+namespace {
+
+Awaitable<Result<void>> spawn(Context& context, const Action& action, Role role) {
+    SpawnOrder order;
+    order.role = role;
+    order.prompt = action.param("prompt");
+    order.permissions = action.param("permissions");
+    order.intent = context.record.intent ? context.record.intent->id : std::string{};
+    return context.agents.spawn(context.record, context.definition, std::move(order));
+}
+
+}  // namespace
+
+Awaitable<Result<void>> spawn_agent(Context& context, const Action& action) {
+    return spawn(context, action, action.param("harness") == "review" ? Role::reviewer : Role::worker);
+}
+
+Awaitable<Result<void>> spawn_reviewer(Context& context, const Action& action) {
+    return spawn(context, action, Role::reviewer);
+}
+
+/// The last action of every transition into a state with `agent`: starts it where no hook has done so.
+Awaitable<Result<void>> ensure_agent(Context& context, const Action& action) {
+    const auto role = role_from(action.param("role")).value_or(Role::worker);
+    if (context.agents.alive(context.record, role)) co_return Result<void>{};
+    co_return co_await spawn(context, action, role);
+}
+
+}  // namespace orange::actions

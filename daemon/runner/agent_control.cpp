@@ -1,0 +1,285 @@
+#include "daemon/runner/agent_control.hpp"
+
+#include <filesystem>
+
+#include "common/base/text.hpp"
+#include "daemon/agents/login_environment.hpp"
+#include "daemon/async/async.hpp"
+#include "daemon/engine/decide.hpp"
+#include "daemon/log/log.hpp"
+
+namespace orange {
+namespace {
+
+/// Every message begins so: a leading "!" or "/" would be a command to some agent programs (harness-facts).
+constexpr std::string_view k_message_prefix = "[orange] ";
+
+/// The permissions that the workflow gives the role's first spawn: a respawn gets the same.
+std::string first_permissions(const engine::Definition& definition, Role role) {
+    for (const auto& transition : definition.transitions) {
+        for (const auto& hook : transition.hooks) {
+            const bool reviewer = hook.name == "spawn_reviewer" || hook.param("harness") == "review";
+            const bool spawns = hook.name == "spawn_agent" || hook.name == "spawn_reviewer";
+            if (!spawns || reviewer != (role == Role::reviewer)) continue;
+            if (const auto permissions = hook.param("permissions"); !permissions.empty()) return permissions;
+        }
+    }
+    return role == Role::reviewer ? "reduced" : "full";
+}
+
+std::string window_name(const TaskRecord& record, Role role) {
+    if (role == Role::worker) return "worker";
+    return "review-" + std::to_string(record.task.review_round());
+}
+
+}  // namespace
+
+agents::Liveness AgentControl::liveness(const TaskRecord& record, Role role) const {
+    const auto* run = record.run_of(role);
+    return run ? world_.launcher.liveness(*run) : agents::Liveness::none;
+}
+
+bool AgentControl::alive(const TaskRecord& record, Role role) const {
+    const auto* run = record.run_of(role);
+    return run && !run->ending && world_.launcher.liveness(*run) == agents::Liveness::alive;
+}
+
+Path AgentControl::log_file(const TaskRecord& record, const AgentRun& run) const {
+    return world_.tasks.folder(record) / "logs" / (run.window_name + "-" + run.run.value + ".log");
+}
+
+std::map<std::string, std::string> AgentControl::environment(const TaskRecord& record,
+                                                             std::map<std::string, std::string> harness, Role role,
+                                                             const RunId& run) const {
+    const auto* project = world_.projects.find(record.task.project);
+    agents::EnvironmentLayers layers;
+    layers.base = world_.base_environment;
+    layers.config = world_.settings.env;
+    if (project) layers.project = project->env;
+    layers.harness = std::move(harness);
+    agents::AgentVariables agent;
+    agent.task = record.task.id.value;
+    agent.project = record.task.project;
+    agent.role = role;
+    agent.run = run.value;
+    agent.home = world_.paths.home.string();
+    agent.bin = world_.installation.bin.string();
+    agent.terminal = agents::terminal_type();
+    if (record.task.workspace) agent.working_dir = world_.pool.path_of(*record.task.workspace).string();
+    return agents::agent_environment(std::move(layers), agent);
+}
+
+Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& record,
+                                                              const engine::Definition& definition,
+                                                              const SpawnOrder& order) {
+    const auto& task = record.task;
+    if (!task.workspace) {
+        co_return Error{ErrorCode::conflict, "task " + task.id.value + " has no workspace to start an agent in", {}};
+    }
+    const auto worktree = world_.pool.path_of(*task.workspace);
+    std::error_code error;
+    if (!std::filesystem::is_directory(worktree, error)) {
+        co_return Error{
+            ErrorCode::conflict, "the workspace " + worktree.string() + " is gone; run: orange workspace gc", {}};
+    }
+    const auto* project = world_.projects.find(task.project);
+    if (!project) co_return Error{ErrorCode::not_found, "project " + task.project + " is not registered", {}};
+    const bool reviewer = order.role == Role::reviewer;
+    auto harness = world_.harnesses.find(reviewer ? task.review_harness : task.harness);
+    if (!harness) co_return harness.error();
+    if (harness->program.empty()) {
+        co_return Error{ErrorCode::not_found,
+                        "harness " + harness->harness.name + " is not installed" +
+                            (harness->harness.install_hint.empty() ? "" : ": " + harness->harness.install_hint),
+                        {}};
+    }
+    auto prompt = engine::build_prompt(definition, task, order.prompt, record.task_file);
+    if (!prompt) co_return prompt.error();
+
+    agents::LaunchRequest launch;
+    launch.permissions = order.permissions.empty() ? first_permissions(definition, order.role) : order.permissions;
+    if (reviewer && launch.permissions == "reduced") launch.permissions = "review";
+    launch.prompt = std::move(*prompt);
+    launch.effort = reviewer ? task.review_effort : task.effort;
+    launch.task_dir = world_.tasks.folder(record).string();
+    launch.worktree = worktree.string();
+    launch.repo = project->path;
+    launch.role = name_of(order.role);
+    launch.summary = task.summary;
+    auto command = agents::launch(harness->harness, harness->program, launch);
+    if (!command) co_return command.error();
+
+    agents::StartRequest request;
+    request.run.run = RunId{random_id(k_run_id_length)};
+    request.run.role = order.role;
+    request.run.harness = harness->harness.name;
+    request.run.prompt = order.prompt;
+    request.run.intent = order.intent;
+    request.run.window_name = window_name(record, order.role);
+    request.task = task.id;
+    request.project = task.project;
+    request.argv = std::move(command->argv);
+    request.env = environment(record, std::move(command->env), order.role, request.run.run);
+    request.worktree = worktree.string();
+    request.session = session_name_for(task.project, task.branch);
+    const auto other = reviewer ? Role::worker : Role::reviewer;
+    if (alive(record, other)) request.in_session = record.run_of(other)->session_id;
+    co_return request;
+}
+
+Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::Definition& definition,
+                                            SpawnOrder order) {
+    co_await settle_starting(record);
+    if (const auto* run = record.run_of(order.role); run && !order.intent.empty() && run->intent == order.intent) {
+        co_return Result<void>{};  // the interrupted transition had started it already
+    }
+    if (alive(record, order.role)) {
+        auto prompt = engine::build_prompt(definition, record.task, order.prompt, record.task_file);
+        if (!prompt) co_return prompt.error();
+        const auto file = run_folder(record) / ("instructions-" + random_id(6) + ".md");
+        if (auto written = world_.files.replace(file, *prompt); !written) co_return written.error();
+        co_return queue_message(record, order.role,
+                                "There are new instructions for you: read " + file.string() + " and follow them.");
+    }
+    auto request = co_await prepare(record, definition, order);
+    if (!request) co_return request.error();
+
+    forget_run(record, order.role);
+    record.runs.push_back(request->run);
+    if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();
+    auto started = co_await world_.launcher.start(*request, run_folder(record));
+    if (!started) {
+        forget_run(record, order.role);
+        if (auto saved = world_.tasks.save(record); !saved) log::error("agents", saved.error().message);
+        co_return in_context("starting the " + std::string(name_of(order.role)), started.error());
+    }
+    *record.run_of(order.role) = *started;
+    // A message for the agent before this one was about what its prompt says now.
+    std::erase_if(record.outbox, [&](const Message& message) { return message.to == order.role; });
+    record.task.tmux_session = request->session;
+    if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();
+    const std::string type = order.respawn ? "agent.respawned" : "agent.spawned";
+    world_.journal.write(record, type,
+                         {{"role", std::string(name_of(order.role))},
+                          {"harness", started->harness},
+                          {"window", started->window_name},
+                          {"workspace", record.task.workspace.value_or("")},
+                          {"tmux_session", record.task.tmux_session.value_or("")},
+                          {"run", started->run.value}});
+    if (order.role == Role::reviewer && !order.respawn) {
+        world_.journal.write(record, "review.started", {{"round", record.task.review_round()}});
+    }
+    started_(record.task.id, *started);
+    co_return Result<void>{};
+}
+
+void AgentControl::forget_run(TaskRecord& record, Role role) {
+    std::erase_if(record.runs, [role](const AgentRun& run) { return run.role == role; });
+}
+
+Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
+    co_await settle_starting(record);
+    auto* run = record.run_of(role);
+    if (!run) co_return Result<void>{};
+    const bool was_alive = world_.launcher.liveness(*run) == agents::Liveness::alive;
+    if (!run->ending) {
+        run->ending = true;
+        if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();
+    }
+    const auto ending = *run;
+    if (auto ended = co_await world_.launcher.end(ending, log_file(record, ending)); !ended) co_return ended.error();
+    co_await world_.launcher.bury(ending, run_folder(record), log_file(record, ending));
+    forget_run(record, role);
+    std::erase_if(record.outbox, [role](const Message& message) { return message.to == role; });
+    if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();
+    if (was_alive) {
+        world_.journal.write(record, "agent.exited",
+                             {{"role", std::string(name_of(role))}, {"run", ending.run.value}, {"ended_by", "orange"}});
+    }
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> AgentControl::end_session(TaskRecord& record) {
+    std::string session;
+    std::int64_t server = 0;
+    for (const auto& run : record.runs) {
+        if (!run.session_id.empty()) session = run.session_id, server = run.server_pid;
+    }
+    for (const Role role : {Role::reviewer, Role::worker}) {
+        if (auto ended = co_await end(record, role); !ended) co_return ended.error();
+    }
+    if (!session.empty()) {
+        const auto state = co_await world_.tmux.list();
+        if (state && state->server_pid == server) {
+            if (auto killed = co_await world_.tmux.kill(session); !killed) co_return killed.error();
+        }
+    }
+    record.task.tmux_session.reset();
+    co_return Result<void>{};
+}
+
+Result<void> AgentControl::queue_message(TaskRecord& record, Role to, std::string text) {
+    Message message;
+    message.id = random_id(8);
+    message.to = to;
+    message.text = std::string(k_message_prefix) + printable(text);
+    message.queued_at = world_.clock.now();
+    record.outbox.push_back(std::move(message));
+    return world_.tasks.save(record);
+}
+
+Awaitable<bool> AgentControl::deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message) {
+    const auto harness = world_.harnesses.find(run.harness);
+    if (harness) {
+        if (world_.clock.now() - run.spawned_at < harness->harness.ready_after) co_return false;
+        const auto screen = co_await world_.tmux.capture(run.pane_id, 40);
+        if (!screen) co_return false;
+        for (const auto& pattern : harness->harness.waiting_patterns) {
+            if (screen->find(pattern) != std::string::npos) co_return false;  // typing would answer the dialog
+        }
+    }
+    const auto sent = co_await world_.tmux.send(run.pane_id, message.text);
+    if (!sent) log::warn("outbox", sent.error().message, {{"task", record.task.id.value}});
+    co_return sent.has_value();
+}
+
+Awaitable<bool> AgentControl::deliver(TaskRecord& record) {
+    while (!record.outbox.empty()) {
+        const auto message = record.outbox.front();
+        const auto* run = record.run_of(message.to);
+        if (run && alive(record, message.to)) {
+            const auto to = *run;
+            if (!co_await deliver_one(record, to, message)) co_return false;
+        } else if (run) {
+            co_return false;  // dying or starting: what follows from that decides about the message
+        }
+        // Saved after the keys were typed: a crash in between repeats the message, which is harmless; losing it is not.
+        std::erase_if(record.outbox, [&](const Message& m) { return m.id == message.id; });
+        if (auto saved = world_.tasks.save(record); !saved) co_return false;
+        if (run) {
+            world_.journal.write(record, "agent.notified",
+                                 {{"role", std::string(name_of(message.to))}, {"message", message.text}});
+        }
+    }
+    co_return true;
+}
+
+Awaitable<void> AgentControl::settle_starting(TaskRecord& record) {
+    for (const Role role : {Role::worker, Role::reviewer}) {
+        auto* run = record.run_of(role);
+        if (!run || run->pid != 0) continue;
+        const auto starting = *run;
+        auto adopted = co_await world_.launcher.adopt(starting, run_folder(record));
+        if (adopted) {
+            *record.run_of(role) = *adopted;
+            started_(record.task.id, *adopted);
+        } else if (adopted.error().code == ErrorCode::not_found) {
+            forget_run(record, role);
+        } else {
+            co_return;  // tmux does not answer: nothing is known, nothing is concluded
+        }
+        if (auto saved = world_.tasks.save(record); !saved) log::error("agents", saved.error().message);
+    }
+}
+
+}  // namespace orange

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/engine/definition.hpp"
+#include "daemon/runner/world.hpp"
+
+namespace orange {
+
+/// How a role's agent is to be started.
+struct SpawnOrder {
+    Role role = Role::worker;
+    std::string prompt;       ///< key of the workflow's prompts
+    std::string permissions;  ///< "full" or "reduced"; empty: those of the role's first spawn
+    std::string intent;       ///< id of the intent that asks, empty for a respawn
+    bool respawn = false;     ///< history says agent.respawned
+};
+
+/// A task's worker and reviewer: started, ended, told things. Every function is called under the task's lock with the
+/// task's record, changes it, and saves it at the points where a crash must find the truth:
+/// a run is saved as `starting` before its window opens, so that the next daemon adopts it instead of starting another.
+class AgentControl {
+  public:
+    explicit AgentControl(World& world) : world_(world) {}
+
+    /// Called with each run that has begun or was adopted: the monitor watches its exit.
+    void on_started(std::function<void(const TaskId&, const AgentRun&)> observer) { started_ = std::move(observer); }
+
+    /// Starts the role's agent; where one is alive, the prompt is delivered to it as a message instead.
+    Awaitable<Result<void>> spawn(TaskRecord& record, const engine::Definition& definition, SpawnOrder order);
+
+    /// Ends the role's agent: marked first, so that its death reaches no rule; scrollback kept; processes gone when
+    /// done.
+    Awaitable<Result<void>> end(TaskRecord& record, Role role);
+
+    /// Ends both agents and the task's tmux session.
+    Awaitable<Result<void>> end_session(TaskRecord& record);
+
+    /// Puts a message into the durable outbox; delivered by the monitor when the agent can take it.
+    Result<void> queue_message(TaskRecord& record, Role to, std::string text);
+
+    /// Tries to deliver what is in the outbox, in order. True where nothing is left.
+    Awaitable<bool> deliver(TaskRecord& record);
+
+    /// After a restart: a run that was `starting` is adopted or forgotten.
+    Awaitable<void> settle_starting(TaskRecord& record);
+
+    bool alive(const TaskRecord& record, Role role) const;
+    agents::Liveness liveness(const TaskRecord& record, Role role) const;
+
+    Path run_folder(const TaskRecord& record) const { return world_.tasks.folder(record) / "run"; }
+    Path log_file(const TaskRecord& record, const AgentRun& run) const;
+
+    /// The whole environment of a task's agent (docs/files.md, "An agent's environment").
+    std::map<std::string, std::string> environment(const TaskRecord& record, std::map<std::string, std::string> harness,
+                                                   Role role, const RunId& run) const;
+
+  private:
+    Awaitable<Result<agents::StartRequest>> prepare(const TaskRecord& record, const engine::Definition& definition,
+                                                    const SpawnOrder& order);
+    Awaitable<bool> deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message);
+    void forget_run(TaskRecord& record, Role role);
+
+    World& world_;
+    std::function<void(const TaskId&, const AgentRun&)> started_ = [](const TaskId&, const AgentRun&) {};
+};
+
+}  // namespace orange

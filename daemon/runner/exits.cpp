@@ -1,0 +1,186 @@
+#include <algorithm>
+
+#include "daemon/log/log.hpp"
+#include "daemon/runner/runner.hpp"
+
+/// What follows from an agent's death. Exit notification and poll both end in agent_exited(); the run's entry in
+/// state.json is what makes a death count once: it goes in the same write that counts it.
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto k_mass_death_window = 10s;
+constexpr std::size_t k_mass_death_least = 5;
+
+Caller exit_monitor(const AgentRun& run) {
+    Caller caller;
+    caller.role = Role::system;
+    caller.evidence = "exit of " + std::string(name_of(run.role)) + " run " + run.run.value;
+    return caller;
+}
+
+}  // namespace
+
+Awaitable<void> Runner::agent_exited(TaskId id, RunId run_id) {
+    const auto lock = co_await world_.task_locks.acquire(id.value);
+    auto record = record_of(id);
+    if (!record) co_return;
+    const auto found =
+        std::find_if(record->runs.begin(), record->runs.end(), [&](const AgentRun& run) { return run.run == run_id; });
+    if (found == record->runs.end()) co_return;  // dealt with already
+    const auto run = *found;
+    if (world_.launcher.liveness(run) != agents::Liveness::dead) co_return;
+    if (record->intent) co_return;  // resume() comes first, and looks at the dead itself
+    co_await handle_exit(std::move(*record), run);
+}
+
+Awaitable<bool> Runner::server_is_gone(AgentRun run) {
+    if (run.server_pid == 0) co_return false;
+    const auto state = co_await world_.tmux.list();
+    co_return state && state->server_pid != run.server_pid;
+}
+
+Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {
+    const bool lost = co_await server_is_gone(run);
+    const auto end = co_await world_.launcher.bury(run, agents_.run_folder(record), agents_.log_file(record, run));
+    auto stepped = co_await step_bodies(record);
+    if (!stepped) log::error("runner", stepped.error().message);
+    std::erase_if(record.runs, [&](const AgentRun& r) { return r.run == run.run; });
+    if (record.runs.empty()) record.task.tmux_session.reset();
+
+    const auto role = std::string(name_of(run.role));
+    std::map<std::string, Scalar> fields = {{"role", role}, {"run", run.run.value}};
+    if (end.exit_status >= 0) fields["exit_status"] = std::int64_t{end.exit_status};
+    if (!end.error.empty()) fields["error"] = end.error;
+
+    auto definition = definition_of(record.task);
+    if (run.ending || lost || !definition || !stepped) {
+        if (lost && !run.ending) {
+            record.task.attention = "the tmux server ended and took the " + role +
+                                    " with it; start it again: orange task respawn " + record.task.id.value;
+        }
+        if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
+        world_.journal.write(record, lost ? "session.lost" : "agent.exited", fields);
+        changed_(record.task.id);
+        co_return;
+    }
+    const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections};
+    const engine::AgentExit exit{run.role, end.exit_status};
+    auto outcome = engine::decide_exit(**definition, situation, exit);
+
+    if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
+        const auto counted = *crash;
+        world_.journal.write(record, "agent.exited", fields);
+        co_await handle_crash(std::move(record), *definition, run, counted, end.exit_status);
+        co_return;
+    }
+    if (auto* dead = std::get_if<engine::MarkDead>(&outcome); dead && !record.task.attention) {
+        const auto* state = (*definition)->state(record.task.status);
+        if (state && state->agent == run.role) {
+            record.task.attention = "the " + role + " ended (" + dead->reason +
+                                    "); start it again: orange task respawn " + record.task.id.value;
+        }
+    }
+    auto* advance = std::get_if<engine::Advance>(&outcome);
+    if (advance && advance->crash) record.task.counters["crash_count"] = advance->crash->crash_count;
+    if (auto saved = world_.tasks.save(record); !saved) {
+        log::error("runner", saved.error().message);
+        co_return;  // not counted: the poll sees the same death again
+    }
+    world_.journal.write(record, "agent.exited", fields);
+    changed_(record.task.id);
+    if (!advance) co_return;
+    if (advance->crash) {
+        world_.journal.write(record, "agent.crashed",
+                             {{"status", record.task.status},
+                              {"crash_count", advance->crash->crash_count},
+                              {"reason", advance->crash->reason}});
+    }
+    const auto by = exit_monitor(run);
+    const auto id = record.task.id;
+    auto done = co_await perform(std::move(record), *definition, std::move(advance->decision), std::move(*stepped), by);
+    if (!done) log::error("runner", "auto-advance failed: " + done.error().message, {{"task", id.value}});
+}
+
+Awaitable<void> Runner::handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
+                                     engine::Crash crash, int exit_status) {
+    const auto role = std::string(name_of(run.role));
+    const bool held_back = crash.respawn && many_die();
+    record.task.counters["crash_count"] = crash.crash_count;
+    record.task.attention = "the " + role + " crashed: " + crash.reason +
+                            (held_back ? "; so many agents died at once that none is started again by itself" : "") +
+                            "; start it again: orange task respawn " + record.task.id.value;
+    if (crash.respawn && !held_back) record.task.attention.reset();
+    if (auto saved = world_.tasks.save(record); !saved) {
+        log::error("runner", saved.error().message);
+        co_return;
+    }
+    std::map<std::string, Scalar> fields = {
+        {"role", role}, {"status", record.task.status}, {"crash_count", crash.crash_count}, {"reason", crash.reason}};
+    if (exit_status >= 0) fields["exit_status"] = std::int64_t{exit_status};
+    world_.journal.write(record, "agent.crashed", std::move(fields));
+    if (crash.respawn && !held_back) {
+        auto need = engine::respawn_need(*definition, record.task);
+        SpawnOrder order;
+        order.role = run.role;
+        order.respawn = true;
+        if (need) order.prompt = need->prompt;
+        Result<void> spawned = need ? Result<void>{} : Result<void>{need.error()};
+        if (need) spawned = co_await agents_.spawn(record, *definition, order);
+        if (!spawned) {
+            record.task.attention =
+                "the " + role + " crashed and could not be started again: " + spawned.error().message;
+            if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
+        }
+    }
+    if (auto again = co_await step_bodies(record); !again) log::error("runner", again.error().message);
+    changed_(record.task.id);
+}
+
+bool Runner::many_die() {
+    const auto now = std::chrono::steady_clock::now();
+    recent_crashes_.push_back(now);
+    while (!recent_crashes_.empty() && now - recent_crashes_.front() > k_mass_death_window) recent_crashes_.pop_front();
+    std::size_t alive = 0;
+    for (const auto& id : world_.tasks.active()) {
+        const auto* record = world_.tasks.find(id);
+        for (const Role role : {Role::worker, Role::reviewer}) {
+            if (record && agents_.alive(*record, role)) ++alive;
+        }
+    }
+    const auto all = alive + recent_crashes_.size();
+    return all >= k_mass_death_least && recent_crashes_.size() * 2 >= all;
+}
+
+Awaitable<Result<Outcome>> Runner::respawn(TaskId id, Caller by) {
+    const auto lock = co_await world_.task_locks.acquire(id.value);
+    auto record = record_of(id);
+    if (!record) co_return record.error();
+    const auto definition = definition_of(record->task);
+    if (!definition) co_return definition.error();
+    auto need = engine::respawn_need(**definition, record->task);
+    if (!need) co_return need.error();
+    if (agents_.alive(*record, need->role)) {
+        co_return Error{
+            ErrorCode::conflict,
+            "the " + std::string(name_of(need->role)) + " is alive; look at it: orange task attach " + id.value,
+            {}};
+    }
+    SpawnOrder order;
+    order.role = need->role;
+    order.prompt = need->prompt;
+    order.respawn = true;
+    if (auto spawned = co_await agents_.spawn(*record, **definition, order); !spawned) co_return spawned.error();
+    record->task.attention.reset();
+    record->task.updated_at = world_.clock.now();
+    if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
+    if (auto stepped = co_await step_bodies(*record); !stepped) co_return stepped.error();
+    log::info("runner", "respawned", {{"task", id.value}, {"by", std::string(name_of(by.role))}});
+    changed_(id);
+    Outcome outcome;
+    outcome.notes = {"the " + std::string(name_of(need->role)) + " was started again"};
+    co_return outcome;
+}
+
+}  // namespace orange

@@ -1,0 +1,79 @@
+#include "daemon/git/branches.hpp"
+#include "daemon/git/worktrees.hpp"
+#include "daemon/runner/runner.hpp"
+
+/// `orange task merge`: the caller of the engine, not a hook (seed 003, "The Merge Command"). The task is moved to
+/// `done` only when the default branch holds its commits.
+namespace orange {
+namespace {
+
+Caller merging_for(const Caller& human) {
+    Caller caller = human;
+    caller.role = Role::system;
+    caller.evidence = "merge command of " + human.evidence;
+    return caller;
+}
+
+}  // namespace
+
+Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, git::MergeStrategy strategy, bool force, Caller by) {
+    const auto lock = co_await world_.task_locks.acquire(id.value);
+    auto record = record_of(id);
+    if (!record) co_return record.error();
+    const auto& task = record->task;
+    const auto definition = definition_of(task);
+    if (!definition) co_return definition.error();
+    const auto* project = world_.projects.find(task.project);
+    if (!project) co_return Error{ErrorCode::not_found, "project " + task.project + " is not registered", {}};
+    const auto copy = *project;
+
+    engine::Request done;
+    done.to = std::string(engine::k_done);
+    done.by = Role::system;
+    done.force = force;
+    auto stepped = co_await step_bodies(*record);
+    if (!stepped) co_return stepped.error();
+    const engine::Situation situation{task, stepped->artifacts, record->entry_sections};
+    if (auto possible = engine::decide_request(**definition, situation, done); !possible) {
+        if (possible.error().code == ErrorCode::needs_force) {
+            co_return Error{ErrorCode::needs_force,
+                            "task " + id.value + " is " + task.status +
+                                ", not reviewed; to merge it all the same: orange task merge " + id.value + " --force",
+                            {}};
+        }
+        co_return explained(possible.error(), **definition, situation);
+    }
+
+    MergeOutcome outcome;
+    if (task.workspace) {
+        const auto dirty = co_await git::is_dirty(world_.git, world_.pool.path_of(*task.workspace).string());
+        if (!dirty) co_return dirty.error();
+        if (*dirty) {
+            outcome.notes.push_back("the workspace had uncommitted work, which was not merged; it is kept in " +
+                                    Pool::wip_ref(id));
+        }
+    }
+    git::MergeRequest request;
+    request.repo = copy.path;
+    request.scratch = (world_.paths.workspaces() / (".merge-" + id.value)).string();
+    request.branch = task.branch;
+    request.default_branch = copy.default_branch;
+    request.strategy = strategy;
+    request.message = "Merge branch '" + task.branch + "'" + (task.summary.empty() ? "" : "\n\n" + task.summary) +
+                      "\n\nTask: " + id.value + "\n";
+    {
+        const auto repository = co_await world_.repositories.acquire(copy.path);
+        auto merged = co_await git::merge(world_.git, request);
+        if (!merged) co_return in_context("merging " + task.branch, merged.error());
+        outcome.merged = std::move(*merged);
+    }
+    if (!outcome.merged.note.empty()) outcome.notes.push_back(outcome.merged.note);
+    world_.journal.write(*record, "task.merged",
+                         {{"commit", outcome.merged.commit}, {"pushed", outcome.merged.pushed}});
+    auto moved = co_await request_locked(*record, done, merging_for(by));
+    if (!moved) co_return in_context("it is merged, but the task could not be moved to done", moved.error());
+    outcome.notes.insert(outcome.notes.end(), moved->notes.begin(), moved->notes.end());
+    co_return outcome;
+}
+
+}  // namespace orange

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/engine/decide.hpp"
+#include "daemon/engine/explain.hpp"
+#include "daemon/git/merge.hpp"
+#include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/world.hpp"
+
+/// The one door through which a task changes. Requests (rpc) and events (monitor) end in the same path:
+///
+///   lock the task → bring both copies of TASK.md in step → parse the sections → engine::decide → prepare (take a
+///   workspace) → write status and intent in one rename (the commit point) → run the actions, each marked done →
+///   history → intent removed.
+///
+/// Whatever goes wrong before the commit point has changed nothing. Whatever goes wrong after it is resumed: by the
+/// same call, or by resume() in the next daemon, from the intent. There is no third way to change a status.
+namespace orange {
+
+/// What a call tells its human beside the task itself.
+struct Outcome {
+    std::vector<std::string> notes;
+};
+
+/// Fields that may be changed outside transitions; all or nothing.
+struct Edit {
+    std::optional<std::string> summary;
+    std::optional<std::string> branch;  ///< rename to a new name, or switch to an existing branch
+    bool sync_branch = false;           ///< take over what the workspace is on
+    std::optional<std::string> workflow;
+    std::optional<std::string> harness;
+    std::optional<std::string> review_harness;
+    std::optional<std::string> effort;  ///< empty: none
+    std::optional<std::string> review_effort;
+    std::optional<std::string> feedback;
+    bool any() const {
+        return summary || branch || sync_branch || workflow || harness || review_harness || effort || review_effort ||
+               feedback;
+    }
+};
+
+struct MergeOutcome {
+    git::Merged merged;
+    std::vector<std::string> notes;
+};
+
+class Runner {
+  public:
+    Runner(World& world, AgentControl& agents);
+
+    /// Creates a task in the workflow's initial state and, unless `no_spawn`, starts it (or queues it).
+    Awaitable<Result<Outcome>> create(TaskRecord record, std::string context, bool no_spawn);
+
+    /// Moves a task: steps 1–9 of a transition. `edit` is applied first; both or neither.
+    Awaitable<Result<Outcome>> request(TaskId id, engine::Request request, Caller by, Edit edit);
+
+    /// Changes fields without a transition.
+    Awaitable<Result<Outcome>> edit(TaskId id, Edit edit, Caller by);
+
+    /// Starts a pending task now, or puts it into its project's queue.
+    Awaitable<Result<Outcome>> spawn(TaskId id, Caller by);
+
+    /// Starts the dead agent of the task's state again. Not a transition.
+    Awaitable<Result<Outcome>> respawn(TaskId id, Caller by);
+
+    /// Merges the task's branch and moves it to `done`.
+    Awaitable<Result<MergeOutcome>> merge(TaskId id, git::MergeStrategy strategy, bool force, Caller by);
+
+    /// Removes an ended task and its files.
+    Awaitable<Result<Outcome>> remove(TaskId id, Caller by);
+
+    Awaitable<Result<Outcome>> acknowledge(TaskId id);
+    Awaitable<Result<Outcome>> send(TaskId id, Role to, std::string text);
+
+    /// A run's process is gone, as far as somebody saw. Idempotent: one death counts once.
+    Awaitable<void> agent_exited(TaskId id, RunId run);
+
+    /// TASK.md changed somewhere, or might have: brings the copies in step.
+    Awaitable<void> body_changed(TaskId id);
+
+    /// Delivers what waits in the outbox. True where nothing is left.
+    Awaitable<bool> deliver(TaskId id);
+
+    /// At start: finishes an interrupted transition, adopts what was being started.
+    Awaitable<void> resume(TaskId id);
+
+    /// Starts queued tasks of a project, first in first out, as workspaces allow. Returns at once.
+    void kick(const std::string& project);
+    /// The same, awaited.
+    Awaitable<void> run_queue(std::string project);
+
+    /// Every way out of the task's state, and what is missing for it.
+    Awaitable<Result<std::vector<engine::EdgeExplanation>>> explain(TaskId id);
+
+    Result<workflow::Library::DefinitionPtr> definition_of(const Task& task);
+
+    /// Called after each change of a task: the monitor adjusts its watches.
+    void on_changed(std::function<void(const TaskId&)> observer) { changed_ = std::move(observer); }
+
+    World& world() { return world_; }
+    AgentControl& agents() { return agents_; }
+
+  private:
+    struct Stepped {
+        engine::Artifacts artifacts;
+        std::string body;
+    };
+
+    Result<TaskRecord> record_of(const TaskId& id) const;
+    store::Copies copies_of(const TaskRecord& record) const;
+    Awaitable<Result<Stepped>> step_bodies(TaskRecord& record);
+    void absorb(TaskRecord& record, const store::Synced& synced);
+
+    Result<void> authorize(const TaskRecord& record, const Caller& by, const engine::Request& request) const;
+    Awaitable<Result<Outcome>> request_locked(TaskRecord record, engine::Request request, Caller by);
+    Awaitable<Result<Outcome>> perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
+                                       engine::Decision decision, Stepped stepped, Caller by);
+    Awaitable<Outcome> finish(TaskRecord record, workflow::Library::DefinitionPtr definition);
+    Awaitable<std::vector<std::string>> run_actions(TaskRecord& record, const engine::Definition& definition);
+    Error explained(Error error, const engine::Definition& definition, const engine::Situation& situation) const;
+    void remember_readiness(TaskRecord& record, const engine::Request& request, const Caller& by);
+
+    Awaitable<Result<Outcome>> apply_edit(TaskRecord& record, Edit edit, Caller by);
+    Awaitable<Result<void>> change_branch(TaskRecord& record, std::string branch);
+    Awaitable<Result<void>> take_over_branch(TaskRecord& record);
+    Result<void> change_workflow(TaskRecord& record, const std::string& name, const Caller& by);
+    Result<void> set_harnesses(TaskRecord& record, const Edit& edit);
+    Awaitable<void> rename_session(TaskRecord& record);
+
+    Awaitable<void> handle_exit(TaskRecord record, AgentRun run);
+    Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
+                                 engine::Crash crash, int exit_status);
+    Awaitable<bool> server_is_gone(AgentRun run);
+    bool many_die();
+
+    Awaitable<Result<Outcome>> start_pending(TaskRecord record, Caller by);
+    std::int64_t queue_place(const TaskRecord& record) const;
+
+    World& world_;
+    AgentControl& agents_;
+    std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
+    std::set<std::string> queues_running_;
+    std::set<std::string> queues_wanted_;
+    std::deque<std::chrono::steady_clock::time_point> recent_crashes_;
+    std::int64_t next_seq_ = 0;
+};
+
+}  // namespace orange

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.hpp"
+#include "common/config/paths.hpp"
+#include "daemon/agents/harness.hpp"
+#include "daemon/agents/launcher.hpp"
+#include "daemon/async/keyed_mutex.hpp"
+#include "daemon/files/file_system.hpp"
+#include "daemon/git/git.hpp"
+#include "daemon/pool/pool.hpp"
+#include "daemon/process/exit_watcher.hpp"
+#include "daemon/process/process_runner.hpp"
+#include "daemon/runner/journal.hpp"
+#include "daemon/store/project_store.hpp"
+#include "daemon/store/task_files.hpp"
+#include "daemon/store/task_store.hpp"
+#include "daemon/tmux/tmux.hpp"
+#include "daemon/workflow/library.hpp"
+
+namespace orange {
+
+/// config.yml, as far as the runner and the monitor go by it.
+struct Settings {
+    std::optional<std::chrono::milliseconds> poll_interval;  ///< unset: the workflow's
+    bool exit_notification = true;            ///< off: only the poll sees an agent's end (a test of the safety net)
+    std::vector<std::string> notify_command;  ///< argv; the message is appended; empty: none
+    std::map<std::string, std::string> env;   ///< for all agents
+    std::chrono::milliseconds message_patience{std::chrono::minutes(5)};
+};
+
+/// What the runner and the actions reach the outside through. Put together by app (or a test), owned there, outlives
+/// everything that refers to it.
+struct World {
+    asio::any_io_executor executor;
+    Paths paths;
+    Installation installation;
+    Settings settings;
+    std::map<std::string, std::string> base_environment;  ///< what agents' environments are built on
+    FileSystem& files;
+    ProcessRunner& processes;
+    ExitWatcher& exits;
+    const Clock& clock;
+    Tmux& tmux;
+    Git& git;
+    store::TaskStore& tasks;
+    store::TaskFiles& task_files;
+    store::ProjectStore& projects;
+    Pool& pool;
+    workflow::Library& workflows;
+    agents::HarnessLibrary& harnesses;
+    agents::Launcher& launcher;
+    Journal& journal;
+    async::KeyedMutex& task_locks;
+    async::KeyedMutex& repositories;
+};
+
+}  // namespace orange
