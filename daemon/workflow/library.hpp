@@ -47,11 +47,20 @@ class Library {
   private:
     struct Cached {
         std::string path;
-        std::string text;
+        std::string text;  ///< the newest
         DefinitionPtr definition;
-        std::string problem;  ///< of the newest text, where `definition` is older
+        std::string good_text;  ///< what `definition` was made of
+        std::string problem;    ///< of the newest text, where `definition` is older
     };
-    Result<std::filesystem::path> locate(const std::string& name);
+    struct Located {
+        std::filesystem::path path;
+        std::string text;
+    };
+    std::vector<std::string> names();
+    Result<Located> locate(const std::string& name);
+    /// Brings current_[name] up to date with its file.
+    Result<void> refresh(const std::string& name);
+    std::filesystem::path pin_path(const std::string& hash) const;
 
     FileSystem& files_;
     std::filesystem::path shipped_;

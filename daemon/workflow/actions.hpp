@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace orange::workflow {
+
+enum class ParamKind {
+    prompt,   ///< a key of `prompts`
+    choice,   ///< one of `choices`
+    field,    ///< a number of the task that increment and set_field may change
+    integer,  ///< a whole number
+    seconds,  ///< a whole number, 1 to 3600
+    message,  ///< one of `choices`, or a sentence
+    text,     ///< a sentence
+    argv,     ///< a list: a program and its arguments
+};
+
+struct ParamSpec {
+    std::string name;
+    ParamKind kind = ParamKind::text;
+    bool required = false;
+    std::vector<std::string> choices = {};
+    std::string standard = {};  ///< put in where the hook does not say; empty: left out
+};
+
+struct ActionSpec {
+    std::string name;
+    std::vector<ParamSpec> params;
+};
+
+/// The action vocabulary of `hooks` (docs/workflow.md): what may be written, nothing of what it does.
+const std::vector<ActionSpec>& action_specs();
+const ActionSpec* find_action(std::string_view name);
+
+}  // namespace orange::workflow

@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <set>
+
+#include "daemon/workflow/condition.hpp"
+#include "daemon/workflow/reader.hpp"
+
+namespace orange::workflow {
+namespace {
+
+using engine::Definition;
+using engine::Transition;
+
+/// For each pair of states at most one transition may be open at a time; told once for each pair of entries.
+void check_ambiguity(Reader& reader, const Source& source) {
+    const auto& definition = source.definition;
+    const auto index_of = [&](const Transition* transition) {
+        return static_cast<std::size_t>(transition - definition.transitions.data());
+    };
+    std::set<std::pair<std::size_t, std::size_t>> reported;
+    for (const auto& from : definition.states) {
+        for (const auto& to : definition.targets_from(from.name)) {
+            const auto edges = definition.between(from.name, to);
+            for (std::size_t b = 1; b < edges.size(); ++b) {
+                for (std::size_t a = 0; a < b; ++a) {
+                    const auto both = both_hold(edges[a]->when, edges[b]->when);
+                    if (!both || !reported.emplace(index_of(edges[a]), index_of(edges[b])).second) continue;
+                    const auto& later = source.transitions[index_of(edges[b])];
+                    const auto line = source.transitions[index_of(edges[a])].at.line;
+                    reader.problem(later.when.value_or(later.at),
+                                   "ambiguous: " + from.name + " → " + to + " is in line " + std::to_string(line) +
+                                       " too, and both hold" + (both->empty() ? " always" : " for " + *both) +
+                                       "; give them \"when\" clauses that exclude each other");
+                }
+            }
+        }
+    }
+}
+
+std::set<std::string> reachable_from(const Definition& definition, const std::string& start) {
+    std::set<std::string> seen{start};
+    std::vector<std::string> queue{start};
+    while (!queue.empty()) {
+        const std::string state = std::move(queue.back());
+        queue.pop_back();
+        for (auto& to : definition.targets_from(state)) {
+            if (seen.insert(to).second) queue.push_back(std::move(to));
+        }
+    }
+    return seen;
+}
+
+void check_ways(Reader& reader, const Source& source) {
+    const auto& definition = source.definition;
+    const auto& initial = definition.initial();
+    const bool any_terminal = std::any_of(definition.states.begin(), definition.states.end(),
+                                          [](const auto& state) { return state.terminal; });
+    if (!any_terminal) {
+        reader.problem(source.states.front().at,
+                       "no state is terminal, so no task could ever end; mark one with terminal: true");
+        return;
+    }
+    const auto reached = reachable_from(definition, initial.name);
+    for (std::size_t i = 0; i < definition.states.size(); ++i) {
+        const auto& state = definition.states[i];
+        if (&state == &initial && state.terminal) {
+            reader.problem(source.states[i].at, "tasks begin in " + state.name + ", so it cannot be terminal");
+            continue;
+        }
+        if (!reached.contains(state.name)) {
+            reader.problem(
+                source.states[i].at,
+                "the state " + state.name + " is unreachable: no transitions lead from " + initial.name + " to it");
+        }
+        if (state.terminal) continue;
+        const auto onward = reachable_from(definition, state.name);
+        const bool ends = std::any_of(onward.begin(), onward.end(),
+                                      [&](const std::string& name) { return definition.state(name)->terminal; });
+        if (!ends) {
+            reader.problem(source.states[i].at,
+                           "the state " + state.name + " is a dead end: no terminal state can be reached from it");
+        }
+    }
+}
+
+bool spawns(const Action& action, Role role) {
+    if (action.name == "spawn_reviewer") return role == Role::reviewer;
+    if (action.name != "spawn_agent") return false;
+    return (role == Role::reviewer) == (action.param("harness") == "review");
+}
+
+void check_roles(Reader& reader, const Source& source) {
+    const auto& definition = source.definition;
+    for (std::size_t i = 0; i < definition.states.size(); ++i) {
+        const auto& agent = definition.states[i].agent;
+        if (!agent) continue;
+        const bool spawned = std::any_of(
+            definition.transitions.begin(), definition.transitions.end(), [&](const Transition& transition) {
+                return std::any_of(transition.hooks.begin(), transition.hooks.end(),
+                                   [&](const Action& hook) { return spawns(hook, *agent); });
+            });
+        if (spawned) continue;
+        const bool worker = *agent == Role::worker;
+        reader.problem(*source.states[i].agent,
+                       "nothing spawns a " + std::string(name_of(*agent)) + ": no transition has " +
+                           (worker ? "spawn_agent" : "spawn_reviewer, nor spawn_agent with harness: review") +
+                           " among its hooks");
+    }
+}
+
+}  // namespace
+
+void check_graph(Reader& reader, const Source& source) {
+    check_ambiguity(reader, source);
+    check_ways(reader, source);
+    check_roles(reader, source);
+}
+
+}  // namespace orange::workflow

@@ -1,0 +1,157 @@
+#include "daemon/workflow/library.hpp"
+
+#include <set>
+
+#include "common/base/text.hpp"
+#include "daemon/workflow/suggest.hpp"
+
+namespace orange::workflow {
+namespace {
+
+constexpr std::string_view k_suffix = ".yml";
+
+/// Names become file names: nothing that leaves the folder or hides in it.
+bool is_safe_name(std::string_view name) {
+    return !name.empty() && name.size() <= 40 && name.front() != '-' &&
+           name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
+}
+
+bool is_hash(std::string_view hash) {
+    return hash.size() == 16 && hash.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+}  // namespace
+
+Library::Library(FileSystem& files, std::filesystem::path shipped, std::filesystem::path user)
+    : files_(files), shipped_(std::move(shipped)), user_(std::move(user)) {}
+
+std::vector<std::string> Library::names() {
+    std::set<std::string> found;
+    for (const auto& folder : {user_, shipped_}) {
+        const auto entries = files_.list(folder);
+        if (!entries) continue;
+        for (const auto& entry : *entries) {
+            if (!entry.ends_with(k_suffix)) continue;
+            const auto name = entry.substr(0, entry.size() - k_suffix.size());
+            if (is_safe_name(name)) found.insert(name);
+        }
+    }
+    return {found.begin(), found.end()};
+}
+
+Result<Library::Located> Library::locate(const std::string& name) {
+    if (is_safe_name(name)) {
+        for (const auto& folder : {user_, shipped_}) {
+            const auto path = folder / (name + std::string(k_suffix));
+            auto text = files_.read(path);
+            if (text) return Located{path, std::move(*text)};
+            if (text.error().code != ErrorCode::not_found)
+                return in_context("reading the workflow " + name, text.error());
+        }
+    }
+    return Error{ErrorCode::not_found, "there is no workflow \"" + printable(name) + "\"" + suggestion(name, names())};
+}
+
+Result<void> Library::refresh(const std::string& name) {
+    auto located = locate(name);
+    if (!located) {
+        // A file that cannot be read just now is no reason to lose what it said; one that is gone is.
+        const auto cached = current_.find(name);
+        if (located.error().code == ErrorCode::not_found) {
+            if (cached != current_.end()) current_.erase(cached);
+        } else if (cached != current_.end() && cached->second.definition) {
+            cached->second.problem = located.error().message;
+            cached->second.text.clear();
+            return {};
+        }
+        return std::move(located).error();
+    }
+    Cached& cached = current_[name];
+    if (cached.path == located->path.string() && cached.text == located->text) return {};
+    cached.path = located->path.string();
+    cached.text = std::move(located->text);
+    auto loaded = load(cached.text, cached.path, name);
+    cached.problem = describe(loaded.problems, cached.path);
+    if (!loaded.ok()) return {};
+    cached.definition = std::make_shared<const engine::Definition>(std::move(loaded.definition));
+    cached.good_text = cached.text;
+    return {};
+}
+
+Result<Library::DefinitionPtr> Library::find(const std::string& name) {
+    if (auto refreshed = refresh(name); !refreshed) return std::move(refreshed).error();
+    const Cached& cached = current_.at(name);
+    if (cached.definition) return cached.definition;
+    return Error{ErrorCode::workflow_invalid, "the workflow " + name + " does not validate:\n" + cached.problem};
+}
+
+Result<std::string> Library::pin(const std::string& name) {
+    const auto definition = find(name);
+    if (!definition) return definition.error();
+    const std::string hash = (*definition)->hash;
+    if (pinned_.contains(hash)) return hash;
+    const auto path = pin_path(hash);
+    const std::string& text = current_.at(name).good_text;
+    const auto there = files_.read(path);
+    if (!there || *there != text) {
+        if (auto written = files_.replace(path, text); !written)
+            return in_context("pinning the workflow " + name, written.error());
+    }
+    pinned_[hash] = *definition;
+    return hash;
+}
+
+Result<Library::DefinitionPtr> Library::pinned(const std::string& name, const std::string& hash) {
+    if (hash.empty()) return find(name);
+    if (const auto found = pinned_.find(hash); found != pinned_.end()) return found->second;
+    const std::string what = "the definition of the workflow " + printable(name) + " that this task began with";
+    if (!is_hash(hash))
+        return Error{ErrorCode::invalid_argument, "\"" + printable(hash) + "\" names no pinned workflow"};
+    const auto path = pin_path(hash);
+    const auto text = files_.read(path);
+    if (!text && text.error().code != ErrorCode::not_found) return in_context("reading " + what, text.error());
+    if (!text || content_hash(*text) != hash) {
+        const auto current = find(name);
+        if (current && (*current)->hash == hash) return *current;
+        return Error{text ? ErrorCode::workflow_invalid : ErrorCode::not_found,
+                     what + " (" + path.string() + ") " + (text ? "was changed" : "is gone") +
+                         "; orange task update --workflow " + printable(name) + " moves the task to the current one"};
+    }
+    auto loaded = load(*text, path.string(), name);
+    if (!loaded.ok()) {
+        return Error{ErrorCode::workflow_invalid,
+                     what + " no longer validates:\n" + describe(loaded.problems, path.string())};
+    }
+    return pinned_[hash] = std::make_shared<const engine::Definition>(std::move(loaded.definition));
+}
+
+std::vector<Entry> Library::list() {
+    std::vector<Entry> entries;
+    for (const auto& name : names()) {
+        Entry entry;
+        entry.name = name;
+        if (const auto refreshed = refresh(name); !refreshed) {
+            entry.problem = refreshed.error().message;
+        } else {
+            const Cached& cached = current_.at(name);
+            entry.path = cached.path;
+            entry.shipped = std::filesystem::path(cached.path).parent_path() == shipped_;
+            entry.problem = cached.problem;
+        }
+        entry.valid = entry.problem.empty();
+        entries.push_back(std::move(entry));
+    }
+    return entries;
+}
+
+Result<std::string> Library::text(const std::string& name) {
+    auto located = locate(name);
+    if (!located) return std::move(located).error();
+    return std::move(located->text);
+}
+
+std::filesystem::path Library::pin_path(const std::string& hash) const {
+    return user_ / ".pinned" / (hash + std::string(k_suffix));
+}
+
+}  // namespace orange::workflow

@@ -1,0 +1,168 @@
+#include "daemon/workflow/load.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "common/base/text.hpp"
+#include "daemon/workflow/reader.hpp"
+
+// How a workflow file becomes a Definition.
+//
+// yaml/ gives nodes with places. Reader turns them into a Source, a Definition beside the places that its parts came
+// from, and collects a Problem for each wrong key, type or value, going on after each: whoever edits a workflow wants
+// all mistakes at once. Then what was read is checked as a whole: check_names (everything that refers to something
+// refers to something that is there) and, only where states and transitions were sound, check_graph (ambiguity,
+// reachability, dead ends), since a map with holes would be blamed for its holes. The engine relies on all of it and
+// checks nothing again: a Definition that leaves this folder is valid.
+
+namespace orange::workflow {
+namespace {
+
+bool is_name(std::string_view text) {
+    if (text.empty() || text.size() > 40 || text.front() < 'a' || text.front() > 'z') return false;
+    return text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
+}
+
+constexpr std::string_view k_name_rule = "a name is up to 40 of a-z, 0-9, - and _, and begins with a letter";
+
+void read_head(Reader& reader, const Node& root, std::string_view expected_name, Source& source) {
+    if (const Node* node = reader.required(root, "name", "a workflow")) {
+        source.definition.name = reader.text(*node, "name").value_or("");
+        const auto& name = source.definition.name;
+        if (!name.empty() && !is_name(name)) {
+            reader.problem(node->place, "\"" + printable(name) + "\" is no name: " + std::string(k_name_rule));
+        } else if (!name.empty() && !expected_name.empty() && name != expected_name) {
+            reader.problem(node->place,
+                           "the name must be that of the file: " + std::string(expected_name) + ", but is " + name);
+        }
+    }
+    if (const Node* node = reader.required(root, "version", "a workflow")) {
+        source.definition.version = reader.integer(*node, "version", 1, 1).value_or(1);
+    }
+}
+
+void read_state(Reader& reader, const std::string& name, const Place& at, const Node& node, Source& source) {
+    engine::State state;
+    state.name = name;
+    StateSource places{at, {}, {}};
+    if (!is_name(name))
+        reader.problem(at, "\"" + printable(name) + "\" is no state's name: " + std::string(k_name_rule));
+    if (reader.map(node, "the state " + printable(name), true)) {
+        reader.only_keys(node, "a state", {"terminal", "agent", "respawn_prompt"});
+        if (const Node* terminal = node.find("terminal"))
+            state.terminal = reader.boolean(*terminal, "terminal").value_or(false);
+        if (const Node* agent = node.find("agent")) {
+            const auto role = reader.choice(*agent, "agent", {"worker", "reviewer"});
+            if (role) {
+                state.agent = role_from(*role);
+                places.agent = agent->place;
+            }
+        }
+        if (const Node* prompt = node.find("respawn_prompt")) {
+            state.respawn_prompt = reader.text(*prompt, "respawn_prompt").value_or("");
+            places.respawn_prompt = prompt->place;
+            if (!state.respawn_prompt.empty()) source.prompt_uses.push_back({state.respawn_prompt, prompt->place});
+        }
+    }
+    source.definition.states.push_back(std::move(state));
+    source.states.push_back(places);
+}
+
+void read_states(Reader& reader, const Node& node, Source& source) {
+    if (!reader.map(node, "states")) return;
+    if (node.members.empty()) reader.problem(node.place, "states must hold at least one state");
+    for (std::size_t i = 0; i < node.members.size(); ++i) {
+        read_state(reader, node.members[i].first, node.member_places[i], node.members[i].second, source);
+    }
+}
+
+void read_prompts(Reader& reader, const Node& node, Source& source) {
+    if (!reader.map(node, "prompts", true)) return;
+    for (std::size_t i = 0; i < node.members.size(); ++i) {
+        const auto& [name, value] = node.members[i];
+        source.prompts.emplace(name, value.place);
+        if (!is_name(name)) {
+            reader.problem(node.member_places[i],
+                           "\"" + printable(name) + "\" is no prompt's name: " + std::string(k_name_rule));
+        }
+        source.definition.prompts[name] = reader.text(value, "the prompt " + printable(name)).value_or("");
+    }
+}
+
+void read_workflow(Reader& reader, const Node& root, std::string_view expected_name, Source& source) {
+    reader.only_keys(root, "a workflow", {"name", "version", "states", "transitions", "exit_monitoring", "prompts"});
+    read_head(reader, root, expected_name, source);
+    const auto before_map = reader.count();
+    if (const Node* states = reader.required(root, "states", "a workflow")) read_states(reader, *states, source);
+    if (const Node* transitions = reader.required(root, "transitions", "a workflow")) {
+        read_transitions(reader, *transitions, source);
+    }
+    source.map_complete = reader.count() == before_map;
+    const auto before_rules = reader.count();
+    if (const Node* monitoring = root.find("exit_monitoring")) read_exit_monitoring(reader, *monitoring, source);
+    source.rules_complete = reader.count() == before_rules;
+    if (const Node* prompts = root.find("prompts")) read_prompts(reader, *prompts, source);
+}
+
+/// The names of a map that has holes are not judged: an unknown state in `to` makes others look unreachable.
+bool names_hold(const Source& source) {
+    const auto& definition = source.definition;
+    for (const auto& transition : definition.transitions) {
+        if (definition.state(transition.to) == nullptr) return false;
+        for (const auto& from : transition.from) {
+            if (definition.state(from) == nullptr) return false;
+        }
+    }
+    return !definition.states.empty();
+}
+
+/// "file:3:7: message" of the YAML reader, as a Problem.
+Problem problem_of(const Error& error, std::string_view file_name) {
+    const auto number = [&](const char* key) {
+        int value = 1;
+        const auto found = error.details.find(key);
+        if (found != error.details.end()) {
+            std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
+        }
+        return value;
+    };
+    Problem problem{number("line"), number("column"), error.message};
+    const auto prefix =
+        std::string(file_name) + ":" + std::to_string(problem.line) + ":" + std::to_string(problem.column) + ": ";
+    if (problem.message.starts_with(prefix)) problem.message.erase(0, prefix.size());
+    return problem;
+}
+
+}  // namespace
+
+Loaded load(std::string_view text, std::string_view file_name, std::string_view expected_name) {
+    Loaded loaded;
+    const auto root = yaml::parse(text, file_name);
+    if (!root) {
+        loaded.problems.push_back(problem_of(root.error(), file_name));
+        return loaded;
+    }
+    Reader reader(loaded.problems);
+    Source source;
+    if (!reader.map(*root, "a workflow")) return loaded;
+    read_workflow(reader, *root, expected_name, source);
+    check_names(reader, source, text);
+    if (source.map_complete && names_hold(source)) check_graph(reader, source);
+    std::stable_sort(loaded.problems.begin(), loaded.problems.end(), [](const Problem& a, const Problem& b) {
+        return std::pair(a.line, a.column) < std::pair(b.line, b.column);
+    });
+    loaded.definition = std::move(source.definition);
+    loaded.definition.hash = content_hash(text);
+    return loaded;
+}
+
+std::string describe(const std::vector<Problem>& problems, std::string_view file_name) {
+    std::vector<std::string> lines;
+    for (const auto& problem : problems) {
+        lines.push_back(std::string(file_name) + ":" + std::to_string(problem.line) + ":" +
+                        std::to_string(problem.column) + ": " + problem.message);
+    }
+    return join(lines, "\n");
+}
+
+}  // namespace orange::workflow

@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <array>
+
+#include "common/base/text.hpp"
+#include "daemon/workflow/actions.hpp"
+#include "daemon/workflow/reader.hpp"
+#include "daemon/workflow/suggest.hpp"
+
+namespace orange::workflow {
+namespace {
+
+/// The frontmatter that is no number, and crash_count, which the exit monitor counts.
+constexpr std::array k_not_counters{"id",         "project",    "branch",         "workflow",     "workflow_hash",
+                                    "harness",    "status",     "review_harness", "effort",       "review_effort",
+                                    "summary",    "workspace",  "pr_url",         "tmux_session", "attention",
+                                    "created_at", "updated_at", "crash_count"};
+
+std::vector<std::string> action_names() {
+    std::vector<std::string> names;
+    for (const auto& spec : action_specs()) names.push_back(spec.name);
+    return names;
+}
+
+void read_field(Reader& reader, const Node& node, const std::string& what, engine::Definition&, Source& source,
+                std::string& value) {
+    const bool letters = value.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+    if (!letters || value.front() < 'a' || value.front() > 'z') {
+        reader.problem(node.place, what + " must be the name of a number of the task, as review_round, but is \"" +
+                                       printable(value) + "\"");
+    } else if (std::find(k_not_counters.begin(), k_not_counters.end(), value) != k_not_counters.end()) {
+        reader.problem(node.place,
+                       what + " may not change " + value + ": only numbers of the task's own, as review_round");
+    } else {
+        source.counted.push_back(value);
+    }
+}
+
+void read_message(Reader& reader, const Node& node, const ParamSpec& spec, const std::string& what,
+                  const std::string& value) {
+    const bool known = std::find(spec.choices.begin(), spec.choices.end(), value) != spec.choices.end();
+    if (value.find('\n') != std::string::npos) {
+        reader.problem(node.place, what + " must be one line");
+    } else if (!known && value.find(' ') == std::string::npos) {
+        // A single word that is none of ours is a slip of the pen, not a sentence for an agent.
+        reader.choice(node, what, spec.choices);
+    }
+}
+
+void read_argv(Reader& reader, const Node& node, Action& action) {
+    if (!reader.sequence(node, "argv")) return;
+    if (node.items.empty()) reader.problem(node.place, "argv needs at least the program");
+    for (const auto& item : node.items) {
+        if (!item.is_scalar()) {
+            reader.text(item, "an argument");
+        } else {
+            action.argv.push_back(item.scalar);
+        }
+    }
+    if (!action.argv.empty() && action.argv.front().empty())
+        reader.problem(node.items[0].place, "the program is empty");
+}
+
+void read_param(Reader& reader, const Node& node, const ParamSpec& spec, Source& source, Action& action) {
+    const std::string what = action.name + "'s " + spec.name;
+    if (spec.kind == ParamKind::argv) return read_argv(reader, node, action);
+    if (spec.kind == ParamKind::integer || spec.kind == ParamKind::seconds) {
+        const bool seconds = spec.kind == ParamKind::seconds;
+        const auto value = reader.integer(node, what, seconds ? 1 : INT64_MIN, seconds ? 3600 : INT64_MAX);
+        if (value) action.params[spec.name] = std::to_string(*value);
+        return;
+    }
+    auto value = spec.kind == ParamKind::choice ? reader.choice(node, what, spec.choices) : reader.text(node, what);
+    if (!value) return;
+    if (spec.kind == ParamKind::prompt) source.prompt_uses.push_back({*value, node.place});
+    if (spec.kind == ParamKind::field) read_field(reader, node, what, source.definition, source, *value);
+    if (spec.kind == ParamKind::message || spec.kind == ParamKind::text) read_message(reader, node, spec, what, *value);
+    action.params[spec.name] = *value;
+}
+
+void fill_standards(const ActionSpec& spec, Action& action) {
+    for (const auto& param : spec.params) {
+        if (!param.standard.empty()) action.params.try_emplace(param.name, param.standard);
+    }
+    if (action.name == "spawn_agent") {
+        action.params.try_emplace("permissions", action.param("harness") == "review" ? "reduced" : "full");
+    }
+}
+
+void read_hook(Reader& reader, const Node& node, Source& source, std::vector<Action>& hooks) {
+    if (!reader.map(node, "a hook")) return;
+    const Node* name = reader.required(node, "action", "a hook");
+    if (name == nullptr) return;
+    Action action;
+    action.name = reader.text(*name, "action").value_or("");
+    if (action.name.empty()) return;
+    const ActionSpec* spec = find_action(action.name);
+    if (spec == nullptr) {
+        reader.problem(name->place,
+                       "unknown action \"" + printable(action.name) + "\"" + suggestion(action.name, action_names()));
+        return;
+    }
+    std::vector<std::string> keys{"action"};
+    for (const auto& param : spec->params) keys.push_back(param.name);
+    reader.only_keys(node, "the action " + action.name, keys);
+    for (const auto& param : spec->params) {
+        const Node* value = node.find(param.name);
+        if (value != nullptr) {
+            read_param(reader, *value, param, source, action);
+        } else if (param.required) {
+            reader.problem(node.place, "the action " + action.name + " needs a \"" + param.name + "\"");
+        }
+    }
+    fill_standards(*spec, action);
+    hooks.push_back(std::move(action));
+}
+
+void read_from(Reader& reader, const Node& node, engine::Transition& transition, TransitionSource& places) {
+    const auto add = [&](const Node& item) {
+        const auto name = reader.text(item, "from");
+        if (!name) return;
+        if (*name == "*" && node.is_sequence()) {
+            reader.problem(item.place, "\"*\" stands alone, not in a list: from: \"*\"");
+        } else if (std::find(transition.from.begin(), transition.from.end(), *name) != transition.from.end()) {
+            reader.problem(item.place, "\"" + printable(*name) + "\" is in this list twice");
+        } else {
+            transition.from.push_back(*name);
+            places.from.push_back(item.place);
+        }
+    };
+    if (node.is_sequence()) {
+        if (node.items.empty()) reader.problem(node.place, "from must name at least one state");
+        for (const auto& item : node.items) add(item);
+    } else if (node.is_scalar() && node.scalar == "*") {
+        transition.any_active = true;
+    } else {
+        add(node);
+    }
+}
+
+void read_by(Reader& reader, const Node& node, engine::Transition& transition) {
+    if (!reader.sequence(node, "by")) return;
+    if (node.items.empty()) {
+        reader.problem(
+            node.place,
+            "by is empty, so nobody could ask for this; leave it out, or name worker, reviewer, human, system");
+    }
+    for (const auto& item : node.items) {
+        const auto name = reader.choice(item, "by", {"worker", "reviewer", "human", "system"});
+        if (!name) continue;
+        const Role role = *role_from(*name);
+        if (std::find(transition.by.begin(), transition.by.end(), role) != transition.by.end()) {
+            reader.problem(item.place, "\"" + *name + "\" is in this list twice");
+        }
+        transition.by.push_back(role);
+    }
+}
+
+void read_transition(Reader& reader, const Node& node, Source& source) {
+    if (!reader.map(node, "a transition")) return;
+    reader.only_keys(node, "a transition", {"from", "to", "by", "gate", "when", "force", "hooks"});
+    engine::Transition transition;
+    TransitionSource places{node.place, node.place, {}, {}};
+    if (const Node* from = reader.required(node, "from", "a transition")) read_from(reader, *from, transition, places);
+    if (const Node* to = reader.required(node, "to", "a transition")) {
+        transition.to = reader.text(*to, "to").value_or("");
+        places.to = to->place;
+    }
+    if (const Node* by = node.find("by")) read_by(reader, *by, transition);
+    if (const Node* gate = node.find("gate")) transition.gate = reader.gate(*gate, "a gate");
+    if (const Node* when = node.find("when")) {
+        transition.when = reader.condition(*when, source);
+        places.when = when->place;
+    }
+    if (const Node* force = node.find("force")) transition.force = reader.boolean(*force, "force").value_or(false);
+    if (const Node* hooks = node.find("hooks"); hooks != nullptr && reader.sequence(*hooks, "hooks")) {
+        for (const auto& hook : hooks->items) read_hook(reader, hook, source, transition.hooks);
+    }
+    if (transition.to.empty() || (transition.from.empty() && !transition.any_active)) return;
+    source.definition.transitions.push_back(std::move(transition));
+    source.transitions.push_back(std::move(places));
+}
+
+}  // namespace
+
+void read_transitions(Reader& reader, const Node& node, Source& source) {
+    if (!reader.sequence(node, "transitions")) return;
+    if (node.items.empty()) reader.problem(node.place, "transitions must hold at least one transition");
+    for (const auto& item : node.items) read_transition(reader, item, source);
+}
+
+}  // namespace orange::workflow

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+
+#include "daemon/files/file_system.hpp"
+
+namespace orange::fakes {
+
+/// Files that live in a map: everything of FileSystem, at once and without a disk. Tests look into `files`, change them
+/// as an editor would, and let paths fail.
+class MemoryFileSystem final : public FileSystem {
+  public:
+    std::map<Path, std::string> files;
+    std::map<Path, Error> failures;  ///< every call that concerns this path fails so
+    int writes = 0;                  ///< replace, exchange and append that succeeded
+
+    Result<std::string> read(const Path& path) override {
+        if (auto failure = failure_of(path)) return *failure;
+        const auto found = files.find(path);
+        if (found == files.end()) return missing("reading", path);
+        return found->second;
+    }
+
+    Result<void> replace(const Path& path, std::string_view content) override {
+        if (auto failure = failure_of(path)) return *failure;
+        files[path] = content;
+        ++writes;
+        return {};
+    }
+
+    Result<void> exchange(const Path& path, std::string_view content, const Path& displaced) override {
+        if (auto failure = failure_of(path)) return *failure;
+        const auto found = files.find(path);
+        if (found == files.end()) return missing("exchanging", path);
+        files[displaced] = std::move(found->second);
+        found->second = content;
+        ++writes;
+        return {};
+    }
+
+    Result<void> append(const Path& path, std::string_view content) override {
+        if (auto failure = failure_of(path)) return *failure;
+        files[path] += content;
+        ++writes;
+        return {};
+    }
+
+    Result<std::vector<std::string>> list(const Path& folder) override {
+        if (auto failure = failure_of(folder)) return *failure;
+        std::set<std::string> names;
+        for (const auto& [path, content] : files) {
+            if (const auto name = name_in(folder, path)) names.insert(*name);
+        }
+        return std::vector<std::string>(names.begin(), names.end());
+    }
+
+    Result<void> remove(const Path& path) override {
+        if (auto failure = failure_of(path)) return *failure;
+        std::erase_if(files, [&](const auto& file) { return file.first == path || name_in(path, file.first); });
+        return {};
+    }
+
+  private:
+    std::optional<Error> failure_of(const Path& path) const {
+        const auto found = failures.find(path);
+        return found == failures.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    static Error missing(const std::string& doing, const Path& path) {
+        return {ErrorCode::not_found, doing + " " + path.string() + ": No such file or directory", {}};
+    }
+
+    /// The first part of `path` below `folder`, where it lies below it.
+    static std::optional<std::string> name_in(const Path& folder, const Path& path) {
+        auto part = path.begin();
+        for (const auto& expected : folder) {
+            if (expected.empty()) continue;  // a trailing slash
+            if (part == path.end() || *part != expected) return std::nullopt;
+            ++part;
+        }
+        return part == path.end() ? std::nullopt : std::optional(part->string());
+    }
+};
+
+}  // namespace orange::fakes
