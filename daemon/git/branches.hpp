@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ Awaitable<Result<void>> check_branch_name(Git& git, std::string name);
 
 /// The commit of a ref; empty where it does not exist.
 Awaitable<Result<std::string>> commit_of(Git& git, std::string dir, std::string ref);
+
+/// True where `commit` is `descendant` or one of its ancestors.
+Awaitable<Result<bool>> contains(Git& git, std::string dir, std::string descendant, std::string commit);
 
 /// The root of the repository's main worktree for any directory in it (also from a linked worktree). invalid_argument
 /// for no repository, a bare one, or one without a commit.
@@ -34,6 +38,9 @@ Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string 
 
 /// Renames the branch that `worktree` is on (refused where `to` exists).
 Awaitable<Result<void>> rename_branch(Git& git, std::string worktree, std::string from, std::string to);
+
+/// Where origin itself says that its branch is; empty where it has none.
+Awaitable<Result<std::string>> remote_commit(Git& git, std::string repo, std::string branch);
 
 /// Deletes origin's branch, only while it is still at a commit that `merged_into` contains. Success where there is
 /// none.

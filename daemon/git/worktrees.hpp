@@ -12,6 +12,8 @@ struct Worktree {
     std::string head;
     std::string branch;  ///< without refs/heads/; empty when detached
     bool prunable = false;
+    bool bare = false;
+    std::string locked;  ///< the reason; empty where it is not locked or has none
 };
 
 /// `git worktree list --porcelain -z`.
@@ -36,8 +38,12 @@ Awaitable<Result<BranchOrigin>> checkout_branch(Git& git, std::string repo, std:
 /// A git that fails is an Error, never "clean".
 Awaitable<Result<bool>> is_dirty(Git& git, std::string worktree);
 
+/// Files marked "assume unchanged", which `git status` passes over.
+Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, std::string worktree);
+
 /// Saves all that is uncommitted, untracked files included (ignored ones not), as a commit on top of HEAD under `ref`
 /// (refs/orange/<task>/wip). Neither index nor files nor branch are touched. Returns the commit; empty where clean.
+/// What is only staged, and an earlier snapshot under the same ref, become further parents: nothing gets lost.
 Awaitable<Result<std::string>> snapshot(Git& git, std::string worktree, std::string ref, std::string message);
 
 /// Leaves `worktree` detached at `base`, clean but for ignored files. Detaches first: no branch ever moves. The caller

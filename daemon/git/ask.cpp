@@ -1,0 +1,85 @@
+#include "daemon/git/ask.hpp"
+
+#include <filesystem>
+
+#include "common/base/text.hpp"
+
+namespace orange {
+
+Awaitable<Result<std::string>> git_output(Git& git, GitCommand command) {
+    auto argv = git::words("git");
+    argv.insert(argv.end(), command.args.begin(), command.args.end());
+    auto done = co_await git.run(std::move(command));
+    if (!done) co_return done.error();
+    if (!done->ok()) co_return command_failed(argv, *done);
+    co_return std::move(done->out);
+}
+
+namespace git {
+
+Awaitable<Result<std::string>> ask(Git& git, std::string dir, std::vector<std::string> args) {
+    GitCommand command;
+    command.dir = std::move(dir);
+    command.args = std::move(args);
+    co_return co_await git_output(git, std::move(command));
+}
+
+Awaitable<Result<Completed>> attempt(Git& git, std::string dir, std::vector<std::string> args) {
+    GitCommand command;
+    command.dir = std::move(dir);
+    command.args = std::move(args);
+    co_return co_await git.run(std::move(command));
+}
+
+Awaitable<Result<std::string>> ask_inside(Git& git, std::string worktree, std::vector<std::string> args,
+                                          std::string input, std::map<std::string, std::string> env) {
+    GitCommand command;
+    command.env = std::move(env);
+    command.env["GIT_CEILING_DIRECTORIES"] = std::filesystem::path(worktree).parent_path().string();
+    command.dir = std::move(worktree);
+    command.args = std::move(args);
+    command.input = std::move(input);
+    command.deadline = k_checkout_deadline;
+    co_return co_await git_output(git, std::move(command));
+}
+
+Awaitable<Result<std::map<std::string, std::string>>> identity(Git& git, std::string dir) {
+    const std::string fallback[][3] = {{"user.name", "NAME", "Orange"}, {"user.email", "EMAIL", "orange@localhost"}};
+    std::map<std::string, std::string> env;
+    for (const auto& [key, suffix, value] : fallback) {
+        const auto configured = co_await attempt(git, dir, words("config", "--get", key));
+        if (!configured) co_return configured.error();
+        if (configured->ok() && !trim(configured->out).empty()) continue;
+        env["GIT_AUTHOR_" + suffix] = value;
+        env["GIT_COMMITTER_" + suffix] = value;
+    }
+    co_return env;
+}
+
+Awaitable<Result<std::string>> git_dir(Git& git, std::string worktree) {
+    auto dir = co_await ask_inside(git, worktree, words("rev-parse", "--absolute-git-dir"));
+    if (!dir) co_return dir.error();
+    co_return std::string(trim(*dir));
+}
+
+std::string operation_under_way(const std::string& git_dir) {
+    const std::pair<const char*, const char*> signs[] = {
+        {"rebase-merge", "rebase"},          {"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"},
+        {"CHERRY_PICK_HEAD", "cherry-pick"}, {"REVERT_HEAD", "revert"},  {"BISECT_LOG", "bisect"}};
+    for (const auto& [file, name] : signs) {
+        std::error_code error;
+        if (std::filesystem::exists(std::filesystem::path(git_dir) / file, error)) return name;
+    }
+    return {};
+}
+
+std::vector<std::string> pieces(const std::string& output) {
+    std::vector<std::string> list;
+    for (const auto piece : split(output, '\0')) {
+        if (!piece.empty()) list.emplace_back(piece);
+    }
+    return list;
+}
+
+}  // namespace git
+}  // namespace orange

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/git/git.hpp"
+
+/// How the functions of this folder put their questions to git.
+namespace orange::git {
+
+/// The words as a vector: g++ 12 takes no braced list in a co_await expression.
+template <class... Words>
+std::vector<std::string> words(Words&&... all) {
+    std::vector<std::string> list;
+    list.reserve(sizeof...(all));
+    (list.emplace_back(std::forward<Words>(all)), ...);
+    return list;
+}
+
+/// stdout of a git that must succeed.
+Awaitable<Result<std::string>> ask(Git& git, std::string dir, std::vector<std::string> args);
+
+/// Any exit status is an answer.
+Awaitable<Result<Completed>> attempt(Git& git, std::string dir, std::vector<std::string> args);
+
+/// As ask(), for `worktree` itself or nothing: where its .git is broken, git must not find a repository in a folder
+/// above (a home directory kept in git) and reset that one.
+Awaitable<Result<std::string>> ask_inside(Git& git, std::string worktree, std::vector<std::string> args,
+                                          std::string input = {}, std::map<std::string, std::string> env = {});
+
+/// Who commits where Orange itself does: the user as configured, "Orange <orange@localhost>" for what is missing.
+Awaitable<Result<std::map<std::string, std::string>>> identity(Git& git, std::string dir);
+
+/// The git directory of a worktree (of a linked one: its administrative folder), absolute.
+Awaitable<Result<std::string>> git_dir(Git& git, std::string worktree);
+
+/// "rebase", "merge" … where one is under way in that git directory; empty where none is.
+std::string operation_under_way(const std::string& git_dir);
+
+/// The non-empty NUL-terminated pieces of -z output.
+std::vector<std::string> pieces(const std::string& output);
+
+inline constexpr std::chrono::milliseconds k_checkout_deadline = std::chrono::minutes(10);
+
+}  // namespace orange::git

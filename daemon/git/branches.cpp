@@ -1,0 +1,222 @@
+#include "daemon/git/branches.hpp"
+
+#include "common/base/text.hpp"
+#include "daemon/git/ask.hpp"
+#include "daemon/git/worktrees.hpp"
+
+namespace orange::git {
+namespace {
+
+constexpr std::string_view k_heads = "refs/heads/";
+/// A ref is a file, and git makes "<name>.lock" beside it.
+constexpr std::size_t k_longest_component = 240;
+constexpr std::size_t k_longest_name = 1000;
+
+/// What git would accept but cannot be told from something else on a command line.
+std::string why_unusable(const std::string& name) {
+    if (name.empty()) return "it is empty";
+    if (name.front() == '-') return "it begins with '-'";
+    if (name == "HEAD" || name == "@") return "git reads it as the current commit";
+    if (name.size() > k_longest_name) return "it is too long";
+    for (const auto component : split(name, '/')) {
+        if (component.size() > k_longest_component) return "a part of it is too long for a file name";
+    }
+    return {};
+}
+
+Error bad_branch(const std::string& name, const std::string& why) {
+    return {ErrorCode::invalid_argument, "\"" + printable(name) + "\" cannot be a branch's name: " + why, {}};
+}
+
+Awaitable<Result<bool>> branch_exists(Git& git, std::string repo, std::string branch) {
+    for (const std::string_view prefix : {k_heads, std::string_view("refs/remotes/origin/")}) {
+        auto commit = co_await commit_of(git, repo, std::string(prefix) + branch);
+        if (!commit) co_return commit.error();
+        if (!commit->empty()) co_return true;
+    }
+    co_return false;
+}
+
+}  // namespace
+
+Awaitable<Result<void>> check_branch_name(Git& git, std::string name) {
+    if (auto why = why_unusable(name); !why.empty()) co_return bad_branch(name, why);
+    if (name.find('\0') != std::string::npos) co_return bad_branch(name, "it holds a NUL");
+    const auto done = co_await attempt(git, "/", words("check-ref-format", std::string(k_heads) + name));
+    if (!done) co_return done.error();
+    if (!done->ok()) co_return bad_branch(name, "git does not accept it (see `git help check-ref-format`)");
+    co_return Result<void>{};
+}
+
+Awaitable<Result<std::string>> commit_of(Git& git, std::string dir, std::string ref) {
+    auto args = words("rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}");
+    const auto done = co_await attempt(git, dir, args);
+    if (!done) co_return done.error();
+    if (done->ok()) co_return std::string(trim(done->out));
+    if (done->exit_status == 1) co_return std::string();
+    co_return command_failed(words("git", "rev-parse", ref), *done);
+}
+
+Awaitable<Result<bool>> contains(Git& git, std::string dir, std::string descendant, std::string commit) {
+    const auto done = co_await attempt(git, dir, words("merge-base", "--is-ancestor", commit, descendant));
+    if (!done) co_return done.error();
+    if (done->exit_status > 1) co_return command_failed(words("git", "merge-base", commit, descendant), *done);
+    co_return done->ok();
+}
+
+Awaitable<Result<std::string>> main_worktree(Git& git, std::string dir) {
+    const auto refuse = [&dir](const std::string& why) {
+        return Error{ErrorCode::invalid_argument, printable(dir) + " " + why, {}};
+    };
+    const auto inside = co_await attempt(git, dir, words("rev-parse", "--git-dir"));
+    if (!inside) co_return inside.error();
+    if (!inside->ok()) {
+        co_return refuse("is not in a git repository: " + printable(std::string(trim(inside->err))));
+    }
+    const auto all = co_await worktrees(git, dir);
+    if (!all) co_return all.error();
+    if (all->empty() || all->front().bare) co_return refuse("is in a bare repository, which has no working tree");
+
+    // For a git directory that is elsewhere (--separate-git-dir), `worktree list` shows that one; a main worktree knows
+    // its own root.
+    const auto dirs = co_await ask(
+        git, dir, words("rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--show-toplevel"));
+    std::string root = all->front().path;
+    if (dirs) {
+        const auto lines = split_lines(*dirs);
+        if (lines.size() == 3 && lines[0] == lines[1]) root = lines[2];
+    }
+    auto head = co_await commit_of(git, root, "HEAD");
+    if (!head) co_return head.error();
+    if (head->empty()) co_return refuse("is a repository without a commit: make the first one, then come back");
+    co_return root;
+}
+
+Awaitable<Result<std::string>> current_branch(Git& git, std::string dir) {
+    const auto done = co_await attempt(git, dir, words("symbolic-ref", "--quiet", "HEAD"));
+    if (!done) co_return done.error();
+    if (done->exit_status == 1) co_return std::string();
+    if (!done->ok()) co_return command_failed(words("git", "symbolic-ref", "HEAD"), *done);
+    auto branch = trim(done->out);
+    if (branch.starts_with(k_heads)) branch.remove_prefix(k_heads.size());
+    co_return std::string(branch);
+}
+
+Awaitable<Result<std::string>> default_branch(Git& git, std::string repo) {
+    constexpr std::string_view k_origin = "refs/remotes/origin/";
+    const auto origin = co_await attempt(git, repo, words("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"));
+    if (!origin) co_return origin.error();
+    auto candidates = words("main", "master");
+    const auto configured = co_await attempt(git, repo, words("config", "--get", "init.defaultBranch"));
+    if (!configured) co_return configured.error();
+    if (configured->ok()) candidates.insert(candidates.begin(), std::string(trim(configured->out)));
+    if (const auto head = trim(origin->out); origin->ok() && head.starts_with(k_origin)) {
+        candidates.insert(candidates.begin(), std::string(head.substr(k_origin.size())));
+    }
+    for (const auto& candidate : candidates) {
+        const auto exists = co_await branch_exists(git, repo, candidate);
+        if (!exists) co_return exists.error();
+        if (*exists) co_return candidate;
+    }
+    auto current = co_await current_branch(git, repo);
+    if (current && current->empty()) {
+        co_return Error{ErrorCode::invalid_argument,
+                        printable(repo) + " has no branch that could be the default one: check one out, or name it",
+                        {}};
+    }
+    co_return current;
+}
+
+Awaitable<Result<bool>> has_origin(Git& git, std::string repo) {
+    const auto done = co_await attempt(git, repo, words("config", "--get-all", "remote.origin.url"));
+    if (!done) co_return done.error();
+    if (done->exit_status > 1) co_return command_failed(words("git", "config", "remote.origin.url"), *done);
+    co_return done->ok();
+}
+
+Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseconds deadline) {
+    GitCommand command;
+    command.dir = std::move(repo);
+    // The program on the other side is never taken from the repository's config, which agents can write.
+    command.args = words("fetch", "--quiet", "--prune", "--no-write-fetch-head", "--no-recurse-submodules",
+                         "--upload-pack=git-upload-pack", "origin");
+    command.deadline = deadline;
+    const auto done = co_await git_output(git, std::move(command));
+    if (!done) co_return done.error();
+    co_return Result<void>{};
+}
+
+Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string default_branch) {
+    for (const std::string_view prefix : {std::string_view("refs/remotes/origin/"), k_heads}) {
+        auto ref = std::string(prefix) + default_branch;
+        const auto commit = co_await commit_of(git, repo, ref);
+        if (!commit) co_return commit.error();
+        if (!commit->empty()) co_return ref;
+    }
+    co_return Error{ErrorCode::not_found,
+                    "there is no branch " + printable(default_branch) + " in " + printable(repo) + " or at its origin",
+                    {}};
+}
+
+Awaitable<Result<void>> rename_branch(Git& git, std::string worktree, std::string from, std::string to) {
+    if (auto good = co_await check_branch_name(git, to); !good) co_return good.error();
+    const auto current = co_await current_branch(git, worktree);
+    if (!current) co_return current.error();
+    if (*current != from) {
+        co_return Error{ErrorCode::conflict,
+                        printable(worktree) + " is on " + (current->empty() ? "no branch" : printable(*current)) +
+                            ", not on " + printable(from),
+                        {}};
+    }
+    const auto taken = co_await commit_of(git, worktree, std::string(k_heads) + to);
+    if (!taken) co_return taken.error();
+    if (!taken->empty()) co_return Error{ErrorCode::conflict, "a branch " + printable(to) + " exists already", {}};
+    const auto done = co_await ask(git, worktree, words("branch", "-m", "--end-of-options", from, to));
+    if (!done) co_return done.error();
+    co_return Result<void>{};
+}
+
+Awaitable<Result<std::string>> remote_commit(Git& git, std::string repo, std::string branch) {
+    const auto ref = std::string(k_heads) + branch;
+    const auto listed =
+        co_await ask(git, repo, words("ls-remote", "--upload-pack=git-upload-pack", "--heads", "origin", ref));
+    if (!listed) co_return listed.error();
+    for (const auto line : split_lines(*listed)) {
+        // The pattern matches the end of a name: refs/heads/x/refs/heads/<branch> would be listed too.
+        const auto columns = split(line, '\t');
+        if (columns.size() == 2 && columns[1] == ref) co_return std::string(columns[0]);
+    }
+    co_return std::string();
+}
+
+Awaitable<Result<void>> delete_remote_branch(Git& git, std::string repo, std::string branch, std::string merged_into) {
+    const auto origin = co_await has_origin(git, repo);
+    if (!origin) co_return origin.error();
+    if (!*origin) co_return Result<void>{};
+    const auto there = co_await remote_commit(git, repo, branch);
+    if (!there) co_return there.error();
+    if (there->empty()) co_return Result<void>{};
+    // A commit that we have never seen cannot be contained in what we merged.
+    const auto known = co_await commit_of(git, repo, *there);
+    if (!known) co_return known.error();
+    bool merged = false;
+    if (!known->empty()) {
+        const auto contained = co_await contains(git, repo, merged_into, *there);
+        if (!contained) co_return contained.error();
+        merged = *contained;
+    }
+    if (!merged) {
+        co_return Error{
+            ErrorCode::conflict,
+            "origin's branch " + printable(branch) + " has commits that are not merged: it is left as it is",
+            {}};
+    }
+    const auto ref = std::string(k_heads) + branch;
+    const auto done = co_await ask(git, repo,
+                                   words("push", "--quiet", "--no-verify", "--receive-pack=git-receive-pack",
+                                         "--force-with-lease=" + ref + ":" + *there, "origin", ":" + ref));
+    if (!done) co_return done.error();
+    co_return Result<void>{};
+}
+
+}  // namespace orange::git

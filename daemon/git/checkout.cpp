@@ -1,0 +1,121 @@
+#include "daemon/git/checkout.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "common/base/text.hpp"
+#include "daemon/git/ask.hpp"
+
+namespace orange::git {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The names of branches that git itself will move when an operation in that git directory ends.
+bool operates_on(const fs::path& git_dir, const std::string& branch) {
+    for (const auto* file : {"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"}) {
+        std::ifstream in(git_dir / file);
+        std::string line;
+        if (std::getline(in, line) && (line == "refs/heads/" + branch || line == branch)) return true;
+    }
+    return false;
+}
+
+bool is_below(const std::string& path, const std::string& folder) {
+    return path.size() > folder.size() && path.starts_with(folder) &&
+           (folder.ends_with('/') || path[folder.size()] == '/');
+}
+
+struct Uncommitted {
+    std::string path;  ///< ends in '/' for a folder that is ignored or a repository as a whole
+    bool ignored = false;
+};
+
+Awaitable<Result<std::vector<Uncommitted>>> uncommitted(Git& git, std::string checkout) {
+    const auto status = co_await ask_inside(git, checkout,
+                                            words("status", "--porcelain=v1", "-z", "--untracked-files=all",
+                                                  "--ignored=matching", "--no-renames", "--ignore-submodules=none"));
+    if (!status) co_return status.error();
+    std::vector<Uncommitted> all;
+    for (const auto& entry : pieces(*status)) {
+        if (entry.size() > 3) all.emplace_back().path = entry.substr(3);
+        if (entry.size() > 3) all.back().ignored = entry.starts_with("!!");
+    }
+    const auto marked = co_await assumed_unchanged(git, checkout);
+    if (!marked) co_return marked.error();
+    for (const auto& path : *marked) all.emplace_back().path = path;
+    co_return all;
+}
+
+/// Whether writing `changed` would touch `mine`. A folder ignored as a whole is in the way only where that very file
+/// exists in it.
+bool in_the_way(const fs::path& checkout, const Uncommitted& mine, const std::string& changed) {
+    if (mine.path == changed || is_below(mine.path, changed)) return true;
+    if (!is_below(changed, mine.path)) return false;
+    std::error_code error;
+    return !mine.ignored || !mine.path.ends_with('/') || fs::exists(fs::symlink_status(checkout / changed, error));
+}
+
+}  // namespace
+
+std::string list_of(const std::vector<std::string>& paths) {
+    constexpr std::size_t k_most = 20;
+    std::string text;
+    for (std::size_t i = 0; i < paths.size() && i < k_most; ++i) text += "\n  " + printable(paths[i]);
+    if (paths.size() > k_most) text += "\n  … and " + std::to_string(paths.size() - k_most) + " more";
+    return text;
+}
+
+Awaitable<Result<std::optional<Worktree>>> checkout_of(Git& git, std::string repo, std::string branch) {
+    auto all = co_await worktrees(git, repo);
+    if (!all) co_return all.error();
+    std::optional<Worktree> found;
+    for (auto& worktree : *all) {
+        std::error_code error;
+        if (worktree.bare || !fs::exists(worktree.path, error)) continue;
+        const auto dir = co_await git_dir(git, worktree.path);
+        if (dir && operates_on(*dir, branch)) {
+            co_return Error{ErrorCode::conflict,
+                            "a rebase or bisect of " + printable(branch) + " is under way in " +
+                                printable(worktree.path) + ": finish it first",
+                            {}};
+        }
+        if (worktree.branch == branch && !found) found = std::move(worktree);
+    }
+    co_return found;
+}
+
+Awaitable<Result<void>> can_fast_forward(Git& git, std::string checkout, std::string from, std::string to) {
+    const auto dir = co_await git_dir(git, checkout);
+    if (!dir) co_return dir.error();
+    const auto operation = operation_under_way(*dir);
+    std::error_code error;
+    if (!operation.empty() || fs::exists(*dir + "/index.lock", error)) {
+        co_return Error{ErrorCode::conflict,
+                        "a " + (operation.empty() ? std::string("git command") : operation) + " is under way in " +
+                            printable(checkout) + ": finish it first",
+                        {}};
+    }
+    const auto diff =
+        co_await ask_inside(git, checkout, words("diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to));
+    if (!diff) co_return diff.error();
+    const auto mine = co_await uncommitted(git, checkout);
+    if (!mine) co_return mine.error();
+    std::set<std::string> paths;
+    for (const auto& changed : pieces(*diff)) {
+        for (const auto& file : *mine) {
+            if (in_the_way(checkout, file, changed)) paths.insert(file.path);
+        }
+    }
+    if (paths.empty()) co_return Result<void>{};
+    const std::vector<std::string> list(paths.begin(), paths.end());
+    Error in_way{
+        ErrorCode::conflict,
+        "uncommitted files in " + printable(checkout) + " are in the way; commit, stash or move them:" + list_of(list),
+        {}};
+    in_way.details["files"] = join(list, "\n");
+    co_return in_way;
+}
+
+}  // namespace orange::git

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "daemon/git/git.hpp"
+#include "daemon/git/worktrees.hpp"
+
+namespace orange::git {
+
+/// The worktree that is on `branch`; nothing where none is. conflict where a rebase or bisect of that branch is under
+/// way somewhere: git moves the branch when that ends.
+Awaitable<Result<std::optional<Worktree>>> checkout_of(Git& git, std::string repo, std::string branch);
+
+/// Success where `checkout` can be fast-forwarded from `from` to `to` without touching anything that is not committed
+/// there, ignored files included; else conflict, listing what is in the way.
+Awaitable<Result<void>> can_fast_forward(Git& git, std::string checkout, std::string from, std::string to);
+
+/// `paths` for a message: a line each, cut after twenty.
+std::string list_of(const std::vector<std::string>& paths);
+
+}  // namespace orange::git

@@ -1,0 +1,65 @@
+#include "daemon/git/cli_git.hpp"
+
+namespace orange {
+namespace {
+
+/// Settings that a repository cannot override.
+const char* const k_settings[] = {
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "protocol.ext.allow=never",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "advice.detachedHead=false",
+    "advice.addEmbeddedRepo=false",
+    "commit.gpgsign=false",
+    "push.gpgSign=false",
+    "merge.verifySignatures=false",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "push.recurseSubmodules=no",
+    "core.safecrlf=false",
+    "core.quotePath=false",
+    "rerere.enabled=false",
+    "status.showUntrackedFiles=all",
+    "color.ui=false",
+};
+
+Environment with_git_settings(Environment env) {
+    env = without_dangerous(std::move(env));
+    env["LC_ALL"] = "C";
+    env["GIT_TERMINAL_PROMPT"] = "0";
+    // Set but useless rather than unset: an askpass from the configuration would be called otherwise.
+    env["GIT_ASKPASS"] = "/bin/false";
+    env["SSH_ASKPASS"] = "/bin/false";
+    env["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes -oConnectTimeout=10";
+    env["GIT_OPTIONAL_LOCKS"] = "0";
+    env["GIT_PAGER"] = "cat";
+    env["GIT_EDITOR"] = "/bin/false";
+    env["GIT_MERGE_AUTOEDIT"] = "no";
+    return env;
+}
+
+}  // namespace
+
+CliGit::CliGit(ProcessRunner& runner, Environment base) : runner_(runner), env_(with_git_settings(std::move(base))) {}
+
+Awaitable<Result<Completed>> CliGit::run(GitCommand command) {
+    Command child;
+    child.argv.emplace_back("git");
+    for (const auto* setting : k_settings) {
+        child.argv.emplace_back("-c");
+        child.argv.emplace_back(setting);
+    }
+    for (auto& arg : command.args) child.argv.push_back(std::move(arg));
+    child.cwd = std::move(command.dir);
+    child.env = env_;
+    for (auto& [name, value] : command.env) (*child.env)[name] = std::move(value);
+    child.input = std::move(command.input);
+    child.deadline = command.deadline;
+    // A list of all files of a large repository; cut off it would be worse than large.
+    child.output_limit = std::size_t{64} << 20;
+    co_return co_await runner_.run(std::move(child));
+}
+
+}  // namespace orange

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "daemon/git/git.hpp"
+#include "daemon/process/environment.hpp"
+
+namespace orange {
+
+/// The real Git. What it guards against (faults.md G10–G16): repositories are agents' and their config is not ours, so
+/// hooks, fsmonitor, ext:: and signing programs are off; nobody answers a prompt, so there is none; observing must not
+/// take locks that make an agent's own git fail. HOME stays, and with it the user's name, credentials and LFS.
+class CliGit final : public Git {
+  public:
+    /// `base`: usually scrubbed_environment(). The runner must outlive it.
+    CliGit(ProcessRunner& runner, Environment base);
+    Awaitable<Result<Completed>> run(GitCommand command) override;
+
+  private:
+    ProcessRunner& runner_;
+    Environment env_;
+};
+
+}  // namespace orange

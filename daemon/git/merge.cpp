@@ -1,0 +1,226 @@
+#include "daemon/git/merge.hpp"
+
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "daemon/git/ask.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/checkout.hpp"
+
+/// A merge in four steps, of which each can fail and leave everything as it was: find the base, make the commit (in a
+/// private worktree; an unreferenced object until the end), look whether it can be put in place, publish. Publishing is
+/// origin first: what a push refused must not be in the local branch either. Only when origin has it and the local
+/// branch then cannot follow is there a half: that is a merge, with a note for the human.
+namespace orange::git {
+namespace {
+
+constexpr auto k_network_deadline = std::chrono::seconds(120);
+
+/// Where everything is before the merge; empty: there is no such ref.
+struct Situation {
+    std::string tip;
+    std::string local, remote;  ///< of the default branch
+    std::string base;           ///< that one of the two which contains the other
+    bool origin = false;
+};
+
+Awaitable<Result<void>> find_base(Git& git, const MergeRequest& request, Situation& now) {
+    now.base = now.remote.empty() ? now.local : now.remote;
+    if (now.base.empty()) {
+        co_return Error{ErrorCode::not_found, "there is no branch " + printable(request.default_branch), {}};
+    }
+    if (now.local.empty() || now.remote.empty() || now.local == now.remote) co_return Result<void>{};
+    const auto behind = co_await contains(git, request.repo, now.remote, now.local);
+    if (!behind) co_return behind.error();
+    if (*behind) co_return Result<void>{};
+    const auto ahead = co_await contains(git, request.repo, now.local, now.remote);
+    if (!ahead) co_return ahead.error();
+    if (!*ahead) {
+        const auto name = printable(request.default_branch);
+        co_return Error{ErrorCode::conflict,
+                        name + " and origin's " + name + " have diverged: bring them together first (git pull)",
+                        {}};
+    }
+    now.base = now.local;
+    co_return Result<void>{};
+}
+
+Awaitable<Result<Situation>> look(Git& git, const MergeRequest& request) {
+    Situation now;
+    for (const auto& branch : {request.branch, request.default_branch}) {
+        if (auto good = co_await check_branch_name(git, branch); !good) co_return good.error();
+    }
+    const auto origin = co_await has_origin(git, request.repo);
+    if (!origin) co_return origin.error();
+    now.origin = *origin;
+    if (now.origin) {
+        // Not knowing where origin is, nothing can be said about the merge.
+        auto fetched = co_await fetch(git, request.repo, k_network_deadline);
+        if (!fetched) co_return in_context("fetching from origin before the merge", fetched.error());
+    }
+    const std::pair<std::string, std::string*> refs[] = {
+        {"refs/heads/" + request.branch, &now.tip},
+        {"refs/heads/" + request.default_branch, &now.local},
+        {"refs/remotes/origin/" + request.default_branch, &now.remote}};
+    for (const auto& [ref, into] : refs) {
+        const bool wanted = now.origin || into != &now.remote;
+        if (!wanted) continue;
+        auto commit = co_await commit_of(git, request.repo, ref);
+        if (!commit) co_return commit.error();
+        *into = std::move(*commit);
+    }
+    if (now.tip.empty()) {
+        co_return Error{ErrorCode::not_found, "there is no branch " + printable(request.branch), {}};
+    }
+    if (auto found = co_await find_base(git, request, now); !found) co_return found.error();
+    co_return now;
+}
+
+Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& request, const Situation& now) {
+    const auto related = co_await attempt(git, request.repo, words("merge-base", now.base, now.tip));
+    if (!related) co_return related.error();
+    if (related->exit_status == 1) {
+        co_return Error{
+            ErrorCode::conflict,
+            printable(request.branch) + " and " + printable(request.default_branch) + " have no commit in common",
+            {}};
+    }
+    auto who = co_await identity(git, request.repo);
+    if (!who) co_return who.error();
+    auto message = request.message.empty() ? "Merge branch '" + request.branch + "'" : request.message;
+    const auto merged = co_await ask_inside(
+        git, request.scratch,
+        words("merge", "--quiet", "--no-ff", "--no-edit", "--no-verify", "--no-gpg-sign", "--no-autostash", "--no-stat",
+              "--no-squash", "--commit", "--no-verify-signatures", "-m", message, now.tip),
+        "", std::move(*who));
+    if (merged) {
+        auto made = co_await commit_of(git, request.scratch, "HEAD");
+        co_return made;
+    }
+    const auto unmerged = co_await ask_inside(git, request.scratch,
+                                              words("diff", "--name-only", "--no-ext-diff", "--diff-filter=U", "-z"));
+    const auto files = unmerged ? pieces(*unmerged) : std::vector<std::string>();
+    if (files.empty()) co_return merged.error();
+    Error conflict{ErrorCode::conflict,
+                   "merging " + printable(request.branch) + " into " + printable(request.default_branch) +
+                       " conflicts in " + counted(files.size(), "file") + ":" + list_of(files),
+                   {}};
+    conflict.details["files"] = join(files, "\n");
+    co_return conflict;
+}
+
+Awaitable<Result<std::string>> merge_in_scratch(Git& git, const MergeRequest& request, const Situation& now) {
+    // One left by a daemon that was killed here.
+    if (auto clear = co_await remove_worktree(git, request.repo, request.scratch); !clear) co_return clear.error();
+    if (auto made = co_await add_worktree(git, request.repo, request.scratch, now.base); !made) co_return made.error();
+    auto commit = co_await merge_commit(git, request, now);
+    auto removed = co_await remove_worktree(git, request.repo, request.scratch);
+    if (commit && !removed) co_return removed.error();
+    co_return commit;
+}
+
+Awaitable<Result<std::string>> make_commit(Git& git, const MergeRequest& request, const Situation& now) {
+    if (request.strategy == MergeStrategy::merge) co_return co_await merge_in_scratch(git, request, now);
+    const auto ahead = co_await contains(git, request.repo, now.tip, now.base);
+    if (!ahead) co_return ahead.error();
+    if (*ahead) co_return now.tip;
+    co_return Error{ErrorCode::conflict,
+                    printable(request.branch) + " cannot be fast-forwarded: " + printable(request.default_branch) +
+                        " has commits that it lacks. Rebase it, or merge with --strategy merge",
+                    {}};
+}
+
+/// Success only when origin itself says that its branch contains the commit.
+Awaitable<Result<void>> push(Git& git, const MergeRequest& request, std::string commit) {
+    GitCommand command;
+    command.dir = request.repo;
+    command.args = words("push", "--quiet", "--no-verify", "--no-follow-tags", "--receive-pack=git-receive-pack",
+                         "origin", commit + ":refs/heads/" + request.default_branch);
+    command.deadline = k_network_deadline;
+    const auto pushed = co_await git_output(git, std::move(command));
+    // A connection that broke after origin took it looks like a failure: origin knows.
+    const auto there = co_await remote_commit(git, request.repo, request.default_branch);
+    if (there && *there == commit) co_return Result<void>{};
+    if (!pushed) co_return in_context("pushing the merge to origin", pushed.error());
+    if (!there) co_return in_context("checking the push", there.error());
+    // Somebody may have pushed on top since.
+    auto fetched = co_await fetch(git, request.repo, k_network_deadline);
+    if (!fetched) co_return in_context("checking the push", fetched.error());
+    const auto above = co_await contains(git, request.repo, "refs/remotes/origin/" + request.default_branch, commit);
+    if (above && *above) co_return Result<void>{};
+    co_return Error{ErrorCode::external_failed,
+                    "origin accepted the push, but its " + printable(request.default_branch) + " is not at the merge",
+                    {}};
+}
+
+/// In the checkout git moves the branch together with the files; elsewhere only if it is still where we saw it.
+Awaitable<Result<void>> move_local(Git& git, const MergeRequest& request, const Situation& now,
+                                   const std::optional<Worktree>& checkout, std::string commit) {
+    auto args = words("update-ref", "-m", "orange: merge", "refs/heads/" + request.default_branch, commit, now.local);
+    auto where = request.repo;
+    if (checkout) {
+        where = checkout->path;
+        args = words("merge", "--quiet", "--ff-only", "--no-overwrite-ignore", "--no-autostash", "--no-stat",
+                     "--no-verify-signatures", commit);
+    }
+    const auto done = co_await ask_inside(git, where, args);
+    if (!done) co_return done.error();
+    co_return Result<void>{};
+}
+
+Awaitable<Result<Merged>> publish(Git& git, const MergeRequest& request, const Situation& now, std::string commit) {
+    std::optional<Worktree> checkout;
+    const bool move = !now.local.empty() && now.local != commit;
+    if (move) {
+        auto found = co_await checkout_of(git, request.repo, request.default_branch);
+        if (!found) co_return found.error();
+        checkout = std::move(*found);
+    }
+    if (checkout) {
+        auto free = co_await can_fast_forward(git, checkout->path, now.local, commit);
+        if (!free) co_return free.error();
+    }
+    Merged merged;
+    merged.commit = commit;
+    if (now.origin && now.remote != commit) {
+        if (auto pushed = co_await push(git, request, commit); !pushed) co_return pushed.error();
+    }
+    merged.pushed = now.origin;
+    if (now.origin && now.base != now.remote && !now.remote.empty()) {
+        merged.note = "commits of your local " + printable(request.default_branch) + " were pushed with it";
+    }
+    if (!move) co_return merged;
+    auto moved = co_await move_local(git, request, now, checkout, commit);
+    if (moved) co_return merged;
+    if (!merged.pushed) co_return in_context("moving " + printable(request.default_branch), moved.error());
+    merged.note = "origin has it, but your local " + printable(request.default_branch) +
+                  " could not follow (git pull --ff-only): " + moved.error().message;
+    co_return merged;
+}
+
+}  // namespace
+
+Awaitable<Result<Merged>> merge(Git& git, MergeRequest request) {
+    const auto now = co_await look(git, request);
+    if (!now) co_return now.error();
+    const auto contained = co_await contains(git, request.repo, now->base, now->tip);
+    if (!contained) co_return contained.error();
+    if (*contained) {
+        // Merged by hand already. Where origin has it there is nothing to do; else it is only still to be pushed.
+        Merged merged;
+        merged.commit = now->base;
+        if (now->origin && now->base != now->remote) {
+            auto published = co_await publish(git, request, *now, now->base);
+            if (!published) co_return published.error();
+            merged = std::move(*published);
+        }
+        merged.pushed = now->origin;
+        merged.already = true;
+        co_return merged;
+    }
+    auto commit = co_await make_commit(git, request, *now);
+    if (!commit) co_return commit.error();
+    co_return co_await publish(git, request, *now, std::move(*commit));
+}
+
+}  // namespace orange::git

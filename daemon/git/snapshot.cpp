@@ -1,0 +1,172 @@
+#include <filesystem>
+
+#include "common/base/ids.hpp"
+#include "common/base/text.hpp"
+#include "daemon/git/ask.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/worktrees.hpp"
+
+/// What is uncommitted in a worktree: is there any, and saving it. The agent's own index is never written: an index
+/// of our own is built from HEAD and the files.
+namespace orange::git {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An index file of our own, gone with this.
+class PrivateIndex {
+  public:
+    explicit PrivateIndex(const std::string& git_dir) : path_(git_dir + "/orange-index-" + random_id(12)) {}
+    PrivateIndex(const PrivateIndex&) = delete;
+    PrivateIndex& operator=(const PrivateIndex&) = delete;
+    ~PrivateIndex() {
+        std::error_code ignored;  // a left-over file in a git directory harms nobody
+        fs::remove(path_, ignored);
+        fs::remove(path_ + ".lock", ignored);
+    }
+    std::map<std::string, std::string> env() const { return {{"GIT_INDEX_FILE", path_}}; }
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+/// Repositories that an agent made or cloned inside: git cannot add their content, and refuses those without a commit.
+/// They stay where they are when the worktree is reset.
+Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, std::string worktree) {
+    const auto others =
+        co_await ask_inside(git, worktree, words("ls-files", "-z", "--others", "--exclude-standard", "--full-name"));
+    if (!others) co_return others.error();
+    std::string specs = ":(top)";
+    specs += '\0';
+    for (const auto& path : pieces(*others)) {
+        if (!path.ends_with('/')) continue;
+        specs += ":(top,exclude,literal)" + path.substr(0, path.size() - 1);
+        specs += '\0';
+    }
+    co_return specs;
+}
+
+/// The tree of all files as they are.
+Awaitable<Result<std::string>> tree_of_files(Git& git, std::string worktree, std::string git_dir) {
+    const PrivateIndex index(git_dir);
+    const auto read = co_await ask_inside(git, worktree, words("read-tree", "HEAD"), "", index.env());
+    if (!read) co_return read.error();
+    const auto specs = co_await pathspecs_without_nested_repositories(git, worktree);
+    if (!specs) co_return specs.error();
+    const auto added = co_await ask_inside(
+        git, worktree, words("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"), *specs, index.env());
+    if (!added) co_return added.error();
+    const auto tree = co_await ask_inside(git, worktree, words("write-tree"), "", index.env());
+    if (!tree) co_return tree.error();
+    co_return std::string(trim(*tree));
+}
+
+/// The tree of the agent's index, which may hold what no file holds any more; empty where it has conflicts. From a
+/// copy, because write-tree writes its cache back.
+Awaitable<Result<std::string>> tree_of_index(Git& git, std::string worktree, std::string git_dir) {
+    const PrivateIndex copy(git_dir);
+    std::error_code error;
+    fs::copy_file(git_dir + "/index", copy.path(), error);
+    if (error) co_return std::string();
+    const auto tree = co_await ask_inside(git, worktree, words("write-tree"), "", copy.env());
+    co_return tree ? std::string(trim(*tree)) : std::string();
+}
+
+Awaitable<Result<std::string>> tree_of_head(Git& git, std::string worktree) {
+    const auto tree = co_await ask_inside(git, worktree, words("rev-parse", "--verify", "HEAD^{tree}"));
+    if (!tree) co_return tree.error();
+    co_return std::string(trim(*tree));
+}
+
+Awaitable<Result<std::string>> commit_tree(Git& git, std::string worktree, std::string tree,
+                                           std::vector<std::string> parents, std::string message) {
+    auto who = co_await identity(git, worktree);
+    if (!who) co_return who.error();
+    auto args = words("commit-tree", tree);
+    for (auto& parent : parents) {
+        args.emplace_back("-p");
+        args.push_back(std::move(parent));
+    }
+    args.emplace_back("-F");
+    args.emplace_back("-");
+    const auto made = co_await ask_inside(git, worktree, std::move(args), message + "\n", std::move(*who));
+    if (!made) co_return made.error();
+    co_return std::string(trim(*made));
+}
+
+/// What stays reachable beside HEAD: what is only in the index, and an earlier snapshot under the same ref.
+Awaitable<Result<std::vector<std::string>>> more_parents(Git& git, std::string worktree, std::string head,
+                                                         std::string index_tree, std::string ref) {
+    std::vector<std::string> parents;
+    if (!index_tree.empty()) {
+        auto staged = co_await commit_tree(git, worktree, index_tree, words(head), "What was staged");
+        if (!staged) co_return staged.error();
+        parents.push_back(std::move(*staged));
+    }
+    const auto earlier = co_await commit_of(git, worktree, ref);
+    if (!earlier) co_return earlier.error();
+    if (earlier->empty()) co_return parents;
+    const auto kept = co_await contains(git, worktree, head, *earlier);
+    if (!kept) co_return kept.error();
+    if (!*kept) parents.push_back(*earlier);
+    co_return parents;
+}
+
+}  // namespace
+
+Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, std::string worktree) {
+    const auto listed = co_await ask_inside(git, worktree, words("ls-files", "-v", "-z"));
+    if (!listed) co_return listed.error();
+    std::vector<std::string> paths;
+    for (const auto& entry : pieces(*listed)) {
+        if (entry.size() > 2 && entry[0] >= 'a' && entry[0] <= 'z') paths.push_back(entry.substr(2));
+    }
+    co_return paths;
+}
+
+Awaitable<Result<bool>> is_dirty(Git& git, std::string worktree) {
+    const auto status = co_await ask_inside(
+        git, worktree, words("status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=none"));
+    if (!status) co_return status.error();
+    if (!status->empty()) co_return true;
+    const auto dir = co_await git_dir(git, worktree);
+    if (!dir) co_return dir.error();
+    if (!operation_under_way(*dir).empty()) co_return true;
+    // Files marked "assume unchanged" are what status passes over: an index of our own has no such marks.
+    const auto marked = co_await assumed_unchanged(git, worktree);
+    if (!marked) co_return marked.error();
+    if (marked->empty()) co_return false;
+    const auto files = co_await tree_of_files(git, worktree, *dir);
+    if (!files) co_return files.error();
+    const auto head = co_await tree_of_head(git, worktree);
+    if (!head) co_return head.error();
+    co_return *files != *head;
+}
+
+Awaitable<Result<std::string>> snapshot(Git& git, std::string worktree, std::string ref, std::string message) {
+    const auto dir = co_await git_dir(git, worktree);
+    if (!dir) co_return dir.error();
+    auto tree = co_await tree_of_files(git, worktree, *dir);
+    if (!tree) co_return tree.error();
+    auto staged = co_await tree_of_index(git, worktree, *dir);
+    if (!staged) co_return staged.error();
+    const auto unchanged = co_await tree_of_head(git, worktree);
+    if (!unchanged) co_return unchanged.error();
+    if (*staged == *unchanged || *staged == *tree) staged->clear();
+    if (*tree == *unchanged && staged->empty()) co_return std::string();
+
+    const auto head = co_await commit_of(git, worktree, "HEAD");
+    if (!head) co_return head.error();
+    auto more = co_await more_parents(git, worktree, *head, *staged, ref);
+    if (!more) co_return more.error();
+    auto parents = words(*head);
+    parents.insert(parents.end(), more->begin(), more->end());
+    auto commit = co_await commit_tree(git, worktree, *tree, std::move(parents), std::move(message));
+    if (!commit) co_return commit.error();
+    const auto kept = co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: snapshot", ref, *commit));
+    if (!kept) co_return kept.error();
+    co_return std::move(*commit);
+}
+
+}  // namespace orange::git

@@ -1,0 +1,242 @@
+#include "daemon/git/worktrees.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include "common/base/text.hpp"
+#include "daemon/git/ask.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/process/unique_fd.hpp"
+
+namespace orange::git {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// git prints resolved paths.
+std::string resolved(const std::string& path) {
+    std::error_code error;
+    const auto real = fs::weakly_canonical(path, error);
+    return error ? path : real.string();
+}
+
+Awaitable<Result<std::optional<Worktree>>> registered(Git& git, std::string repo, std::string path) {
+    auto all = co_await worktrees(git, repo);
+    if (!all) co_return all.error();
+    for (auto& worktree : *all) {
+        if (worktree.path == resolved(path)) co_return std::optional<Worktree>(std::move(worktree));
+    }
+    co_return std::optional<Worktree>();
+}
+
+/// A new local branch, never over an existing one.
+Awaitable<Result<void>> create_branch(Git& git, std::string worktree, std::string branch, std::string commit,
+                                      bool tracks_origin) {
+    const auto none = std::string(commit.size(), '0');
+    const auto made = co_await ask_inside(
+        git, worktree, words("update-ref", "-m", "orange: new branch", "refs/heads/" + branch, commit, none));
+    if (!made) co_return made.error();
+    if (!tracks_origin) co_return Result<void>{};
+    const auto remote = co_await ask_inside(git, worktree, words("config", "branch." + branch + ".remote", "origin"));
+    if (!remote) co_return remote.error();
+    const auto merge =
+        co_await ask_inside(git, worktree, words("config", "branch." + branch + ".merge", "refs/heads/" + branch));
+    if (!merge) co_return merge.error();
+    co_return Result<void>{};
+}
+
+/// Rebases and the like are ended by git's own --quit where there is one: it moves an autostash to the stash list.
+Awaitable<Result<void>> end_operations(Git& git, std::string worktree) {
+    const auto dir = co_await git_dir(git, worktree);
+    if (!dir) co_return dir.error();
+    const fs::path folder = *dir;
+    std::error_code error;
+    if (fs::exists(folder / "rebase-merge", error)) {
+        (void)co_await attempt(git, worktree, words("rebase", "--quit"));
+    } else if (fs::exists(folder / "rebase-apply", error)) {
+        (void)co_await attempt(git, worktree,
+                               words(fs::exists(folder / "rebase-apply/applying") ? "am" : "rebase", "--quit"));
+    }
+    for (const auto* name : {"rebase-merge", "rebase-apply", "sequencer", "BISECT_LOG", "BISECT_START", "BISECT_NAMES",
+                             "BISECT_TERMS", "BISECT_EXPECTED_REV", "BISECT_ANCESTORS_OK", "BISECT_FIRST_PARENT"}) {
+        fs::remove_all(folder / name, error);
+        if (error) co_return io_error("removing " + (folder / name).string(), error.value());
+    }
+    co_return Result<void>{};
+}
+
+/// reset --hard passes over files that are marked as unchanged.
+Awaitable<Result<void>> forget_assumptions(Git& git, std::string worktree) {
+    const auto marked = co_await assumed_unchanged(git, worktree);
+    if (!marked) co_return marked.error();
+    if (marked->empty()) co_return Result<void>{};
+    std::string input;
+    for (const auto& path : *marked) input += path + '\0';
+    const auto done =
+        co_await ask_inside(git, worktree, words("update-index", "--no-assume-unchanged", "-z", "--stdin"), input);
+    if (!done) co_return done.error();
+    co_return Result<void>{};
+}
+
+}  // namespace
+
+Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo) {
+    const auto listed = co_await ask(git, repo, words("worktree", "list", "--porcelain", "-z"));
+    if (!listed) co_return listed.error();
+    std::vector<Worktree> all;
+    for (const auto& line : pieces(*listed)) {
+        const auto blank = line.find(' ');
+        const auto key = line.substr(0, blank);
+        const auto value = blank == std::string::npos ? std::string() : line.substr(blank + 1);
+        if (key == "worktree") all.emplace_back().path = value;
+        if (all.empty()) continue;
+        auto& worktree = all.back();
+        if (key == "HEAD") worktree.head = value;
+        if (key == "branch") worktree.branch = value.starts_with("refs/heads/") ? value.substr(11) : value;
+        if (key == "bare") worktree.bare = true;
+        if (key == "prunable") worktree.prunable = true;
+        if (key == "locked") worktree.locked = value;
+    }
+    co_return all;
+}
+
+Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string path, std::string commit_ref) {
+    const auto commit = co_await commit_of(git, repo, commit_ref);
+    if (!commit) co_return commit.error();
+    if (commit->empty()) {
+        co_return Error{ErrorCode::not_found, "there is no " + printable(commit_ref) + " in " + printable(repo), {}};
+    }
+    const auto old = co_await registered(git, repo, path);
+    if (!old) co_return old.error();
+    if (*old) {
+        // git locks a worktree with this reason while it makes it: a git killed meanwhile leaves it so (faults.md G4).
+        // A folder deleted by hand leaves its registration, which our own lock keeps from being pruned.
+        const bool half_made = (*old)->locked == "initializing";
+        if (!half_made && fs::exists(path)) {
+            co_return Error{ErrorCode::conflict, printable(path) + " is a worktree already", {}};
+        }
+        if (auto removed = co_await remove_worktree(git, repo, path); !removed) co_return removed.error();
+    }
+    GitCommand add;
+    add.dir = repo;
+    add.args = words("worktree", "add", "--quiet", "--detach", "--lock", "--reason", "orange", path, *commit);
+    add.deadline = k_checkout_deadline;
+    const auto added = co_await git_output(git, std::move(add));
+    if (added) co_return Result<void>{};
+    const auto rest = co_await registered(git, repo, path);
+    if (rest && *rest) (void)co_await remove_worktree(git, repo, path);
+    co_return added.error();
+}
+
+Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string path) {
+    const auto old = co_await registered(git, repo, path);
+    if (!old) co_return old.error();
+    if (!*old) co_return Result<void>{};
+    // Forced twice: it is locked.
+    const auto done = co_await attempt(git, repo, words("worktree", "remove", "--force", "--force", path));
+    if (!done) co_return done.error();
+    if (done->ok()) co_return Result<void>{};
+    const bool half_made = (*old)->locked == "initializing";
+    if (!half_made) co_return command_failed(words("git", "worktree", "remove", path), *done);
+    // So young that its .git is missing: git refuses, but the folder is its own.
+    std::error_code error;
+    fs::remove_all(path, error);
+    if (error) co_return io_error("removing " + path, error.value());
+    const auto again = co_await ask(git, repo, words("worktree", "remove", "--force", "--force", path));
+    if (!again) co_return again.error();
+    co_return Result<void>{};
+}
+
+Awaitable<Result<BranchOrigin>> checkout_branch(Git& git, std::string repo, std::string worktree, std::string branch,
+                                                std::string base) {
+    if (auto good = co_await check_branch_name(git, branch); !good) co_return good.error();
+    const auto all = co_await worktrees(git, repo);
+    if (!all) co_return all.error();
+    for (const auto& other : *all) {
+        if (other.branch != branch) continue;
+        if (other.path == resolved(worktree)) co_return BranchOrigin::local;
+        co_return Error{
+            ErrorCode::conflict, "branch " + printable(branch) + " is checked out in " + printable(other.path), {}};
+    }
+    auto origin = BranchOrigin::local;
+    auto commit = co_await commit_of(git, repo, "refs/heads/" + branch);
+    if (commit && commit->empty()) {
+        origin = BranchOrigin::remote;
+        commit = co_await commit_of(git, repo, "refs/remotes/origin/" + branch);
+    }
+    if (commit && commit->empty()) {
+        origin = BranchOrigin::created;
+        commit = co_await commit_of(git, repo, base);
+    }
+    if (!commit) co_return commit.error();
+    if (commit->empty()) co_return Error{ErrorCode::not_found, "there is no " + printable(base) + " to start at", {}};
+
+    // Never `checkout <branch>`: what git makes of "refs/heads/x" or "@{-1}" there is not the branch of that name. The
+    // commit first, then HEAD is pointed at the branch, which is at that same commit.
+    const auto there = co_await ask_inside(git, worktree, words("checkout", "--quiet", "--detach", *commit));
+    if (!there) co_return there.error();
+    if (origin != BranchOrigin::local) {
+        const bool tracks_origin = origin == BranchOrigin::remote;
+        auto made = co_await create_branch(git, worktree, branch, *commit, tracks_origin);
+        if (!made) co_return made.error();
+    }
+    const auto on = co_await ask_inside(
+        git, worktree, words("symbolic-ref", "-m", "orange: checkout", "HEAD", "refs/heads/" + branch));
+    if (!on) co_return on.error();
+    co_return origin;
+}
+
+Awaitable<Result<void>> reset_detached(Git& git, std::string worktree, std::string base) {
+    const auto to = co_await commit_of(git, worktree, base);
+    if (!to) co_return to.error();
+    if (to->empty()) co_return Error{ErrorCode::not_found, "there is no " + printable(base), {}};
+    if (auto ended = co_await end_operations(git, worktree); !ended) co_return ended.error();
+    // HEAD itself, not what it points at. Plumbing, because `checkout --detach` refuses an index with conflicts.
+    const auto detached =
+        co_await ask_inside(git, worktree, words("update-ref", "--no-deref", "-m", "orange: release", "HEAD", *to));
+    if (!detached) co_return detached.error();
+    if (auto forgotten = co_await forget_assumptions(git, worktree); !forgotten) co_return forgotten.error();
+    const auto reset = co_await ask_inside(git, worktree, words("reset", "--quiet", "--hard", *to));
+    if (!reset) co_return reset.error();
+    // Forced once only: repositories that an agent made inside stay; no snapshot holds them.
+    const auto cleaned = co_await ask_inside(git, worktree, words("clean", "--quiet", "-f", "-d"));
+    if (!cleaned) co_return cleaned.error();
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> exclude(Git& git, std::string worktree, std::vector<std::string> patterns) {
+    const auto found =
+        co_await ask_inside(git, worktree, words("rev-parse", "--path-format=absolute", "--git-path", "info/exclude"));
+    if (!found) co_return found.error();
+    const fs::path file{std::string(trim(*found))};
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    if (error) co_return io_error("making " + file.parent_path().string(), error.value());
+    std::ifstream in(file, std::ios::binary);
+    const std::string old{std::istreambuf_iterator<char>(in), {}};
+    const auto lines = split_lines(old);
+    std::string more;
+    for (const auto& pattern : patterns) {
+        if (std::find(lines.begin(), lines.end(), pattern) == lines.end()) more += pattern + "\n";
+    }
+    if (more.empty()) co_return Result<void>{};
+    if (!old.empty() && old.back() != '\n') more.insert(0, "\n");
+    const UniqueFd out(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+    if (!out || ::write(out.get(), more.data(), more.size()) != static_cast<ssize_t>(more.size())) {
+        co_return io_error("writing " + file.string(), errno);
+    }
+    co_return Result<void>{};
+}
+
+Awaitable<Result<bool>> tracks(Git& git, std::string worktree, std::string path) {
+    const auto listed = co_await ask_inside(git, worktree, words("ls-tree", "-z", "--full-tree", "HEAD", "--", path));
+    if (!listed) co_return listed.error();
+    co_return !listed->empty();
+}
+
+}  // namespace orange::git

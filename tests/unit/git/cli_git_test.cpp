@@ -1,0 +1,106 @@
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/git/branches.hpp"
+#include "daemon/process/proc_info.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/git/git_fixture.hpp"
+
+using namespace orange;
+using namespace orange::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A peer that accepts and says nothing.
+class SilentPeer {
+  public:
+    SilentPeer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        auto* generic = reinterpret_cast<sockaddr*>(&address);
+        socklen_t size = sizeof address;
+        if (::bind(socket_, generic, size) != 0 || ::listen(socket_, 8) != 0) throw std::runtime_error("no listener");
+        ::getsockname(socket_, generic, &size);
+        port_ = ntohs(address.sin_port);
+    }
+    ~SilentPeer() { ::close(socket_); }
+    std::string port() const { return std::to_string(port_); }
+
+  private:
+    int socket_;
+    int port_ = 0;
+};
+
+bool anything_runs_with(const std::string& word) {
+    for (const auto pid : proc::all_pids()) {
+        for (const auto& argument : proc::argv_of(pid)) {
+            if (pid != ::getpid() && argument.find(word) != std::string::npos) return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(GitFixture, "a fetch from a silent peer ends at its deadline and leaves no process") {
+    const auto repo = make_repo();
+    const SilentPeer peer;
+    for (const std::string scheme : {"http", "git"}) {
+        const auto url = scheme + "://127.0.0.1:" + peer.port() + "/x.git";
+        plain(repo, {"config", "remote.origin.url", url});
+        const auto before = std::chrono::steady_clock::now();
+        const auto fetched = go(git::fetch(git, repo, 700ms));
+        REQUIRE_FALSE(fetched);
+        CHECK(fetched.error().code == ErrorCode::timeout);
+        CHECK(std::chrono::steady_clock::now() - before < 4s);
+        CHECK(eventually([&] { return !anything_runs_with(url); }));
+    }
+}
+
+TEST_CASE_METHOD(GitFixture, "hooks, fsmonitor and uploadpack from the repository's config do not run") {
+    const auto repo = make_repo();
+    const auto origin = make_origin(repo);
+    const auto mark = path("ran");
+    write_file(dir / "evil", "#!/bin/sh\ntouch " + mark + "\nexit 1\n");
+    ::chmod(path("evil").c_str(), 0755);
+    write_file(dir / "repo/.git/hooks/post-checkout", "#!/bin/sh\ntouch " + mark + "\n");
+    ::chmod((repo + "/.git/hooks/post-checkout").c_str(), 0755);
+    plain(repo, {"config", "core.hooksPath", repo + "/.git/hooks"});
+    plain(repo, {"config", "core.fsmonitor", path("evil")});
+    plain(repo, {"config", "remote.origin.uploadpack", path("evil")});
+    GitCommand status;
+    status.dir = repo;
+    status.args = {"status", "--porcelain"};
+    CHECK(go(git.run(status))->ok());
+    GitCommand checkout;
+    checkout.dir = repo;
+    checkout.args = {"checkout", "-q", "--detach"};
+    CHECK(go(git.run(checkout))->ok());
+    CHECK(go(git::fetch(git, repo, 20s)));
+    CHECK_FALSE(std::filesystem::exists(mark));
+}
+
+TEST_CASE_METHOD(GitFixture, "an inherited GIT_DIR does not lead git elsewhere") {
+    const auto repo = make_repo();
+    auto env = environment();
+    env["GIT_DIR"] = "/nowhere";
+    CliGit other(runner, env);
+    CHECK(go(git::current_branch(other, repo)).value() == "main");
+}
+
+TEST_CASE_METHOD(GitFixture, "a failing git is an error with its command, status and words") {
+    const auto repo = make_repo();
+    GitCommand command;
+    command.dir = repo;
+    command.args = {"rev-parse", "--verify", "nothing"};
+    const auto done = go(git_output(git, command));
+    REQUIRE_FALSE(done);
+    CHECK(done.error().code == ErrorCode::external_failed);
+    CHECK(done.error().details.at("exit_status") == "128");
+    CHECK(done.error().details.at("command") == "git rev-parse --verify nothing");
+}

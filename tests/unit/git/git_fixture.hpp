@@ -1,0 +1,94 @@
+#pragma once
+
+#include "common/base/text.hpp"
+#include "daemon/git/cli_git.hpp"
+#include "tests/support/os_fixture.hpp"
+
+namespace orange::test {
+
+/// Real repositories in a temporary folder. `plain` is the user's own git; `git` is the product's.
+class GitFixture {
+  public:
+    GitFixture() : git(runner, environment()) {
+        write_file(dir / "home/.gitconfig",
+                   "[user]\n\tname = Ursula User\n\temail = u@example.org\n"
+                   "[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n");
+    }
+
+    Environment environment() {
+        auto env = scrubbed_environment();
+        env["HOME"] = (dir / "home").string();
+        env["GIT_CONFIG_NOSYSTEM"] = "1";
+        env.erase("XDG_CONFIG_HOME");
+        return env;
+    }
+
+    template <class T>
+    T go(Awaitable<T> coroutine) {
+        return run(io, std::move(coroutine));
+    }
+
+    std::string plain(const std::filesystem::path& where, std::vector<std::string> args, bool may_fail = false) {
+        Command command;
+        command.argv = std::move(args);
+        command.argv.insert(command.argv.begin(), "git");
+        command.cwd = where.string();
+        command.env = environment();
+        auto done = go(runner.run(std::move(command)));
+        if (!done) throw std::runtime_error(done.error().message);
+        if (!done->ok() && !may_fail) throw std::runtime_error("git: " + done->err + done->out);
+        return std::string(trim(done->out));
+    }
+
+    /// Writes, adds and commits one file.
+    std::string commit(const std::filesystem::path& where, const std::string& file, const std::string& content) {
+        write_file(where / file, content);
+        plain(where, {"add", "--", file});
+        plain(where, {"commit", "-qm", "change " + file});
+        return plain(where, {"rev-parse", "HEAD"});
+    }
+
+    /// A repository on main with one commit.
+    std::string make_repo(const std::string& name = "repo") {
+        std::filesystem::create_directories(dir / name);
+        plain(dir / name, {"init", "-q"});
+        commit(dir / name, "README", "one\n");
+        return (dir / name).string();
+    }
+
+    /// A bare origin for it, with main pushed.
+    std::string make_origin(const std::string& repo, const std::string& name = "origin.git") {
+        const auto origin = (dir / name).string();
+        plain(dir.path, {"init", "-q", "--bare", origin});
+        plain(repo, {"remote", "add", "origin", origin});
+        plain(repo, {"push", "-q", "origin", "main"});
+        return origin;
+    }
+
+    std::string ref(const std::string& repo, const std::string& name) {
+        return plain(repo, {"rev-parse", "--verify", "--quiet", name}, true);
+    }
+
+    std::string path(const std::string& name) { return (dir / name).string(); }
+
+    asio::io_context io;
+    PosixProcessRunner runner;
+    TempDir dir;
+    CliGit git;
+};
+
+/// Every file below a folder but .git, with its content.
+inline std::map<std::string, std::string> contents(const std::filesystem::path& folder) {
+    std::map<std::string, std::string> all;
+    for (auto at = std::filesystem::recursive_directory_iterator(folder);
+         at != std::filesystem::recursive_directory_iterator{}; ++at) {
+        if (at->path().filename() == ".git") {
+            at.disable_recursion_pending();
+            continue;
+        }
+        if (at->is_regular_file()) all[at->path().lexically_relative(folder).string()] = read_file(at->path());
+    }
+    return all;
+}
+
+}  // namespace orange::test

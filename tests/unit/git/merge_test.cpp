@@ -1,0 +1,276 @@
+#include "daemon/git/merge.hpp"
+
+#include <sys/stat.h>
+
+#include "daemon/git/branches.hpp"
+#include "daemon/git/worktrees.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/git/git_fixture.hpp"
+
+using namespace orange;
+using namespace orange::git;
+using namespace orange::test;
+
+namespace {
+
+/// A repository whose user is on main, and a branch `task` with one commit, in a worktree.
+struct Fixture : GitFixture {
+    Fixture() : repo(make_repo()), tree(path("tree")) {
+        commit(repo, "shared", "base\n");
+        go(add_worktree(git, repo, tree, "refs/heads/main")).value();
+        go(checkout_branch(git, repo, tree, "task", "refs/heads/main")).value();
+        tip = commit(tree, "work", "work\n");
+    }
+
+    Result<Merged> merge_task(MergeStrategy strategy = MergeStrategy::merge) {
+        MergeRequest request;
+        request.repo = repo;
+        request.scratch = path("scratch");
+        request.branch = "task";
+        request.default_branch = "main";
+        request.strategy = strategy;
+        request.message = "Merge the task";
+        return go(git::merge(git, std::move(request)));
+    }
+
+    /// Everything that a refused merge must leave alone.
+    struct State {
+        std::map<std::string, std::string> files;
+        std::string refs, status, index;
+        bool operator==(const State&) const = default;
+    };
+    State state() {
+        return {contents(repo), plain(repo, {"for-each-ref"}), plain(repo, {"status", "--porcelain"}),
+                plain(repo, {"ls-files", "-s"})};
+    }
+
+    /// The merge is refused with that code; checkout, refs and origin are as before.
+    Error refused(ErrorCode code, MergeStrategy strategy = MergeStrategy::merge) {
+        const auto before = state();
+        const auto merged = merge_task(strategy);
+        REQUIRE_FALSE(merged);
+        INFO(merged.error().message);
+        CHECK(merged.error().code == code);
+        CHECK(state() == before);
+        CHECK_FALSE(std::filesystem::exists(path("scratch")));
+        CHECK(go(worktrees(git, repo)).value().size() == 2);
+        return merged.error();
+    }
+
+    Merged merged(MergeStrategy strategy = MergeStrategy::merge) {
+        auto done = merge_task(strategy);
+        INFO((done ? "" : done.error().message));
+        REQUIRE(done);
+        CHECK_FALSE(std::filesystem::exists(path("scratch")));
+        return *done;
+    }
+
+    void hook_that_fails(const std::string& origin) {
+        write_file(origin + "/hooks/pre-receive", "#!/bin/sh\necho protected branch >&2\nexit 1\n");
+        ::chmod((origin + "/hooks/pre-receive").c_str(), 0755);
+    }
+
+    std::string repo, tree, tip;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a merge makes a merge commit and brings the user's checkout along") {
+    commit(repo, "other", "other\n");
+    write_file(repo + "/notes", "mine");
+    write_file(repo + "/shared", "mine too\n");
+    write_file(repo + "/staged", "s");
+    plain(repo, {"add", "staged"});
+    const auto before = ref(repo, "main");
+    const auto done = merged();
+    CHECK(done.commit == ref(repo, "refs/heads/main"));
+    CHECK(ref(repo, done.commit + "^1") == before);
+    CHECK(ref(repo, done.commit + "^2") == tip);
+    CHECK_FALSE(done.pushed);
+    CHECK_FALSE(done.already);
+    CHECK(plain(repo, {"log", "-1", "--format=%s|%an"}) == "Merge the task|Ursula User");
+    CHECK(read_file(repo + "/work") == "work\n");
+    CHECK(read_file(repo + "/notes") == "mine");
+    CHECK(read_file(repo + "/shared") == "mine too\n");
+    CHECK(plain(repo, {"status", "--porcelain"}) == "M shared\nA  staged\n?? notes");
+    const auto again = merged();
+    CHECK(again.already);
+    CHECK(again.commit == done.commit);
+}
+
+TEST_CASE_METHOD(Fixture, "ff takes the branch's own commit, or says that it cannot") {
+    SECTION("possible") {
+        CHECK(merged(MergeStrategy::ff).commit == tip);
+        CHECK(ref(repo, "main") == tip);
+    }
+    SECTION("not possible") {
+        commit(repo, "other", "other\n");
+        refused(ErrorCode::conflict, MergeStrategy::ff);
+    }
+}
+
+TEST_CASE_METHOD(Fixture, "conflicts are listed by file and everything stays") {
+    commit(tree, "shared", "task's\n");
+    commit(tree, "README", "task's\n");
+    commit(repo, "shared", "main's\n");
+    commit(repo, "README", "main's\n");
+    write_file(repo + "/notes", "mine");
+    const auto error = refused(ErrorCode::conflict);
+    CHECK(error.details.at("files") == "README\nshared");
+    CHECK(error.message.find("2 files") != std::string::npos);
+}
+
+TEST_CASE_METHOD(Fixture, "the user's own uncommitted files in the way are listed and kept") {
+    commit(tree, "shared", "task's\n");
+    std::string expected;
+    SECTION("changed") {
+        write_file(repo + "/shared", "mine\n");
+        expected = "shared";
+    }
+    SECTION("untracked") {
+        write_file(repo + "/work", "mine\n");
+        expected = "work";
+    }
+    SECTION("ignored") {
+        write_file(repo + "/.git/info/exclude", "work\n");
+        write_file(repo + "/work", "mine\n");
+        expected = "work";
+    }
+    SECTION("a folder where a file will be") {
+        write_file(repo + "/work/notes", "mine\n");
+        expected = "work/notes";
+    }
+    SECTION("a file where a folder will be") {
+        commit(tree, "new/file", "x");
+        write_file(repo + "/new", "mine\n");
+        expected = "new";
+    }
+    SECTION("hidden from status") {
+        plain(repo, {"update-index", "--assume-unchanged", "shared"});
+        write_file(repo + "/shared", "mine\n");
+        expected = "shared";
+    }
+    CHECK(refused(ErrorCode::conflict).details.at("files") == expected);
+}
+
+TEST_CASE_METHOD(Fixture, "an ignored folder is in the way only where the very file exists") {
+    commit(tree, "build/keep", "x\n");
+    write_file(repo + "/.git/info/exclude", "build/\n");
+    write_file(repo + "/build/out.o", "o");
+    merged();
+    CHECK(read_file(repo + "/build/keep") == "x\n");
+    CHECK(read_file(repo + "/build/out.o") == "o");
+}
+
+TEST_CASE_METHOD(Fixture, "an operation under way in the checkout is a conflict") {
+    SECTION("merge") {
+        plain(repo, {"checkout", "-q", "-b", "x"});
+        commit(repo, "x", "x");
+        plain(repo, {"checkout", "-q", "main"});
+        plain(repo, {"merge", "--no-ff", "--no-commit", "x"});
+    }
+    SECTION("rebase of the default branch") {
+        commit(repo, "shared", "mine\n");
+        plain(repo, {"checkout", "-q", "-b", "x", "HEAD~1"});
+        commit(repo, "shared", "x's\n");
+        plain(repo, {"checkout", "-q", "main"});
+        plain(repo, {"rebase", "x"}, true);
+    }
+    SECTION("another git") {
+        write_file(repo + "/.git/index.lock", "");
+    }
+    refused(ErrorCode::conflict);
+}
+
+TEST_CASE_METHOD(Fixture, "a default branch that is checked out nowhere is moved alone") {
+    plain(repo, {"checkout", "-q", "-b", "elsewhere"});
+    const auto before = contents(repo);
+    const auto done = merged();
+    CHECK(ref(repo, "refs/heads/main") == done.commit);
+    CHECK(contents(repo) == before);
+    CHECK(go(current_branch(git, repo)).value() == "elsewhere");
+}
+
+TEST_CASE_METHOD(Fixture, "with an origin the merge is pushed, and origin's newer commits are its base") {
+    const auto origin = make_origin(repo);
+    plain(dir.path, {"clone", "-q", origin, path("other")});
+    const auto foreign = commit(dir / "other", "foreign", "f\n");
+    plain(dir / "other", {"push", "-q", "origin", "main"});
+    const auto done = merged();
+    CHECK(done.pushed);
+    CHECK(ref(origin, "refs/heads/main") == done.commit);
+    CHECK(ref(repo, "refs/heads/main") == done.commit);
+    CHECK(ref(repo, done.commit + "^1") == foreign);
+    CHECK(read_file(repo + "/foreign") == "f\n");
+    CHECK(merged().already);
+}
+
+TEST_CASE_METHOD(Fixture, "a local default branch that is ahead goes with it, and the note says so") {
+    const auto origin = make_origin(repo);
+    const auto mine = commit(repo, "mine", "m\n");
+    const auto done = merged();
+    CHECK(ref(repo, done.commit + "^1") == mine);
+    CHECK(ref(origin, "refs/heads/main") == done.commit);
+    CHECK(done.note.find("pushed with it") != std::string::npos);
+}
+
+TEST_CASE_METHOD(Fixture, "diverged default branches are a conflict") {
+    const auto origin = make_origin(repo);
+    plain(dir.path, {"clone", "-q", origin, path("other")});
+    commit(dir / "other", "foreign", "f\n");
+    plain(dir / "other", {"push", "-q", "origin", "main"});
+    plain(repo, {"fetch", "-q", "origin"});
+    commit(repo, "mine", "m\n");
+    CHECK(refused(ErrorCode::conflict).message.find("diverged") != std::string::npos);
+}
+
+TEST_CASE_METHOD(Fixture, "a rejected push changes nothing and passes on what origin said") {
+    const auto origin = make_origin(repo);
+    hook_that_fails(origin);
+    const auto before = ref(origin, "refs/heads/main");
+    const auto error = refused(ErrorCode::external_failed);
+    CHECK(error.message.find("protected branch") != std::string::npos);
+    CHECK(ref(origin, "refs/heads/main") == before);
+}
+
+TEST_CASE_METHOD(Fixture, "files in the way are found before anything is pushed") {
+    const auto origin = make_origin(repo);
+    const auto before = ref(origin, "refs/heads/main");
+    write_file(repo + "/work", "mine\n");
+    refused(ErrorCode::conflict);
+    CHECK(ref(origin, "refs/heads/main") == before);
+}
+
+TEST_CASE_METHOD(Fixture, "an origin that does not answer is an error: nobody knows where it is") {
+    const auto origin = make_origin(repo);
+    std::filesystem::rename(origin, path("moved"));
+    refused(ErrorCode::external_failed);
+}
+
+TEST_CASE_METHOD(Fixture, "merged by hand here but not pushed: it is pushed now") {
+    const auto origin = make_origin(repo);
+    plain(repo, {"merge", "-q", "task"});
+    const auto done = merged();
+    CHECK(done.already);
+    CHECK(done.pushed);
+    CHECK(ref(origin, "refs/heads/main") == tip);
+}
+
+TEST_CASE_METHOD(Fixture, "a missing branch is not found, a hostile one refused") {
+    MergeRequest request;
+    request.repo = repo;
+    request.scratch = path("scratch");
+    request.default_branch = "main";
+    request.branch = "none";
+    CHECK(go(git::merge(git, request)).error().code == ErrorCode::not_found);
+    request.branch = "--upload-pack=x";
+    CHECK(go(git::merge(git, request)).error().code == ErrorCode::invalid_argument);
+    plain(repo, {"update-ref", "refs/heads/a;$(id)", tip});
+    request.branch = "a;$(id)";
+    CHECK(go(git::merge(git, request)));
+}
+
+TEST_CASE_METHOD(Fixture, "a scratch worktree left by a killed daemon is no obstacle") {
+    REQUIRE(go(add_worktree(git, repo, path("scratch"), "refs/heads/main")));
+    merged();
+}

@@ -1,0 +1,135 @@
+#include "daemon/git/branches.hpp"
+#include "daemon/git/worktrees.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/git/git_fixture.hpp"
+
+using namespace orange;
+using namespace orange::git;
+using namespace orange::test;
+
+namespace {
+
+const std::string k_ref = "refs/orange/T/wip";
+
+struct Fixture : GitFixture {
+    Fixture() : repo(make_repo()), tree(path("tree")) {
+        go(add_worktree(git, repo, tree, "refs/heads/main")).value();
+        go(checkout_branch(git, repo, tree, "task", "refs/heads/main")).value();
+    }
+    std::string save() {
+        auto saved = go(snapshot(git, tree, k_ref, "unfinished"));
+        INFO((saved ? "" : saved.error().message));
+        REQUIRE(saved);
+        return *saved;
+    }
+    std::string show(const std::string& object) { return plain(repo, {"show", object}, true); }
+
+    std::string repo, tree;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "dirty is anything uncommitted: changed, staged, untracked, hidden from status") {
+    CHECK_FALSE(go(is_dirty(git, tree)).value());
+    SECTION("changed") {
+        write_file(tree + "/README", "x");
+    }
+    SECTION("untracked") {
+        plain(tree, {"config", "status.showUntrackedFiles", "no"});
+        write_file(tree + "/new", "x");
+    }
+    SECTION("staged") {
+        write_file(tree + "/new", "x");
+        plain(tree, {"add", "new"});
+        std::filesystem::remove(tree + "/new");
+    }
+    SECTION("deleted") {
+        std::filesystem::remove(tree + "/README");
+    }
+    SECTION("assumed unchanged") {
+        plain(tree, {"update-index", "--assume-unchanged", "README"});
+        CHECK_FALSE(go(is_dirty(git, tree)).value());
+        write_file(tree + "/README", "x");
+    }
+    CHECK(go(is_dirty(git, tree)).value());
+    REQUIRE(go(reset_detached(git, tree, "refs/heads/main")));
+    CHECK_FALSE(go(is_dirty(git, tree)).value());
+    CHECK(read_file(tree + "/README") == "one\n");
+}
+
+TEST_CASE_METHOD(Fixture, "a git that fails is never clean") {
+    write_file(tree + "/.git", "gitdir: /nowhere");
+    CHECK_FALSE(go(is_dirty(git, tree)));
+    CHECK_FALSE(go(is_dirty(git, path("none"))));
+}
+
+TEST_CASE_METHOD(Fixture, "a snapshot holds all that is uncommitted and touches neither index, files nor branch") {
+    write_file(tree + "/README", "changed\n");
+    write_file(tree + "/deep/er/untracked", "u\n");
+    write_file(tree + "/staged", "s\n");
+    plain(tree, {"add", "staged"});
+    write_file(tree + "/a;b $(id)", "odd\n");
+    write_file(tree + "/ignored.o", "i");
+    REQUIRE(go(exclude(git, tree, {"*.o"})));
+    const auto files = contents(tree);
+    const auto index = read_file(repo + "/.git/worktrees/tree/index");
+    const auto branch = ref(repo, "refs/heads/task");
+    const auto saved = save();
+    CHECK(ref(repo, k_ref) == saved);
+    CHECK(ref(repo, saved + "^") == branch);
+    CHECK(show(saved + ":README") == "changed");
+    CHECK(show(saved + ":deep/er/untracked") == "u");
+    CHECK(show(saved + ":staged") == "s");
+    CHECK(show(saved + ":a;b $(id)") == "odd");
+    CHECK(show(saved + ":ignored.o").empty());
+    CHECK(plain(repo, {"log", "-1", "--format=%an %s", saved}) == "Ursula User unfinished");
+    CHECK(contents(tree) == files);
+    CHECK(read_file(repo + "/.git/worktrees/tree/index") == index);
+    CHECK(ref(repo, "refs/heads/task") == branch);
+    for (const auto& entry : std::filesystem::directory_iterator(repo + "/.git/worktrees/tree")) {
+        CHECK(entry.path().filename().string().find("orange") == std::string::npos);
+    }
+}
+
+TEST_CASE_METHOD(Fixture, "nothing to save: no commit and no ref") {
+    CHECK(save().empty());
+    CHECK(ref(repo, k_ref).empty());
+}
+
+TEST_CASE_METHOD(Fixture, "what only the index holds and what an earlier snapshot held stay reachable") {
+    write_file(tree + "/f", "staged only\n");
+    plain(tree, {"add", "f"});
+    write_file(tree + "/f", "later\n");
+    const auto first = save();
+    CHECK(show(first + ":f") == "later");
+    CHECK(show(first + "^2:f") == "staged only");
+    REQUIRE(go(reset_detached(git, tree, "refs/heads/main")));
+    write_file(tree + "/g", "second\n");
+    const auto second = save();
+    CHECK(ref(repo, second + "^2") == first);
+}
+
+TEST_CASE_METHOD(Fixture, "conflicts are saved with their marks") {
+    commit(tree, "README", "task's\n");
+    commit(repo, "README", "main's\n");
+    plain(tree, {"merge", "main"}, true);
+    CHECK(show(save() + ":README").find("<<<<<<<") != std::string::npos);
+}
+
+TEST_CASE_METHOD(Fixture, "repositories that an agent made inside do not stop a snapshot, and stay") {
+    plain(tree, {"init", "-q", "nested"});
+    plain(tree, {"init", "-q", "full"});
+    commit(tree + "/full", "x", "x");
+    write_file(tree + "/beside", "b\n");
+    CHECK(show(save() + ":beside") == "b");
+    REQUIRE(go(reset_detached(git, tree, "refs/heads/main")));
+    CHECK(read_file(tree + "/full/x") == "x");
+    CHECK_FALSE(std::filesystem::exists(tree + "/beside"));
+}
+
+TEST_CASE_METHOD(Fixture, "without a configured user Orange signs what it commits itself") {
+    write_file(dir / "home/.gitconfig", "[user]\n\tname = Only Name\n");
+    write_file(tree + "/x", "x");
+    CHECK(plain(repo, {"log", "-1", "--format=%an <%ae> %cn <%ce>", save()}) ==
+          "Only Name <orange@localhost> Only Name <orange@localhost>");
+}

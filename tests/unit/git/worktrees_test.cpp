@@ -1,0 +1,198 @@
+#include "daemon/git/worktrees.hpp"
+
+#include <signal.h>
+#include <sys/stat.h>
+
+#include "daemon/git/branches.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/git/git_fixture.hpp"
+
+using namespace orange;
+using namespace orange::git;
+using namespace orange::test;
+
+namespace {
+
+struct Fixture : GitFixture {
+    Fixture() : repo(make_repo()), tree(path("tree")) {}
+
+    void add() { REQUIRE(go(add_worktree(git, repo, tree, "refs/heads/main"))); }
+
+    std::string repo, tree;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a worktree is added detached and locked, listed, and removed") {
+    add();
+    auto all = go(worktrees(git, repo)).value();
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].path == repo);
+    CHECK(all[0].branch == "main");
+    CHECK(all[1].path == tree);
+    CHECK(all[1].branch.empty());
+    CHECK(all[1].head == ref(repo, "main"));
+    CHECK(all[1].locked == "orange");
+    CHECK(go(add_worktree(git, repo, tree, "refs/heads/main")).error().code == ErrorCode::conflict);
+    write_file(tree + "/left", "x");
+    REQUIRE(go(remove_worktree(git, repo, tree)));
+    CHECK_FALSE(std::filesystem::exists(tree));
+    CHECK(go(worktrees(git, repo)).value().size() == 1);
+    CHECK(go(remove_worktree(git, repo, tree)));
+}
+
+TEST_CASE_METHOD(Fixture, "a missing commit and a folder that is somebody's are refused") {
+    CHECK(go(add_worktree(git, repo, tree, "refs/heads/none")).error().code == ErrorCode::not_found);
+    write_file(tree + "/mine", "x");
+    CHECK_FALSE(go(add_worktree(git, repo, tree, "refs/heads/main")));
+    CHECK(read_file(tree + "/mine") == "x");
+    CHECK(go(worktrees(git, repo)).value().size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a worktree deleted by hand is made anew") {
+    add();
+    std::filesystem::remove_all(tree);
+    add();
+    CHECK(read_file(tree + "/README") == "one\n");
+}
+
+TEST_CASE_METHOD(Fixture, "what a killed `worktree add` left is mended") {
+    // A filter that never ends holds git in the middle of its checkout.
+    write_file(repo + "/.gitattributes", "big filter=slow\n");
+    write_file(repo + "/big", "x");
+    plain(repo, {"add", "-A"});
+    plain(repo, {"commit", "-qm", "slow"});
+    write_file(dir / "slow", "#!/bin/sh\necho > " + path("started") + "\nexec sleep 60\n");
+    ::chmod(path("slow").c_str(), 0755);
+    plain(repo, {"config", "filter.slow.smudge", path("slow")});
+    GitCommand slow;
+    slow.dir = repo;
+    slow.args = {"worktree", "add", "--detach", tree, "HEAD"};
+    slow.deadline = std::chrono::milliseconds(1500);
+    REQUIRE(go(git.run(slow)).error().code == ErrorCode::timeout);
+    REQUIRE(std::filesystem::exists(path("started")));
+    plain(repo, {"config", "--unset", "filter.slow.smudge"});
+    // TERM lets git clean up; a KILL leaves this.
+    if (!std::filesystem::exists(tree)) plain(repo, {"worktree", "add", "-q", "--detach", "--no-checkout", tree});
+    write_file(repo + "/.git/worktrees/tree/locked", "initializing");
+    write_file(repo + "/.git/worktrees/tree/index.lock", "");
+    add();
+    CHECK(read_file(tree + "/big") == "x");
+    CHECK(plain(tree, {"status", "--porcelain"}).empty());
+}
+
+TEST_CASE_METHOD(Fixture, "even one killed before its .git was written is mended") {
+    plain(repo, {"worktree", "add", "-q", "--detach", tree});
+    write_file(repo + "/.git/worktrees/tree/locked", "initializing");
+    std::filesystem::remove(tree + "/.git");
+    add();
+    CHECK(plain(tree, {"status", "--porcelain"}).empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a branch comes from here, from origin, or is new") {
+    add();
+    make_origin(repo);
+    plain(repo, {"branch", "here"});
+    CHECK(go(checkout_branch(git, repo, tree, "here", "refs/heads/main")).value() == BranchOrigin::local);
+    CHECK(go(current_branch(git, tree)).value() == "here");
+    CHECK(go(checkout_branch(git, repo, tree, "here", "refs/heads/main")).value() == BranchOrigin::local);
+
+    commit(dir / "repo", "far", "far");
+    plain(repo, {"push", "-q", "origin", "HEAD:far"});
+    CHECK(go(checkout_branch(git, repo, tree, "far", "refs/heads/here")).value() == BranchOrigin::remote);
+    CHECK(read_file(tree + "/far") == "far");
+    CHECK(plain(tree, {"rev-parse", "--abbrev-ref", "far@{upstream}"}) == "origin/far");
+
+    CHECK(go(checkout_branch(git, repo, tree, "new", "refs/heads/here")).value() == BranchOrigin::created);
+    CHECK(ref(repo, "refs/heads/new") == ref(repo, "refs/heads/here"));
+    CHECK_FALSE(std::filesystem::exists(tree + "/far"));
+    CHECK(plain(tree, {"status", "--porcelain"}).empty());
+}
+
+TEST_CASE_METHOD(Fixture, "names that are more than they seem are branches all the same") {
+    add();
+    for (const std::string name : {"a;b", "$(id)", "refs/heads/main", "#(touch${IFS}x)", "a'b", "{last}"}) {
+        INFO(name);
+        CHECK(go(checkout_branch(git, repo, tree, name, "refs/heads/main")).value() == BranchOrigin::created);
+        CHECK(go(current_branch(git, tree)).value() == name);
+    }
+    CHECK(go(checkout_branch(git, repo, tree, "-x", "refs/heads/main")).error().code == ErrorCode::invalid_argument);
+}
+
+TEST_CASE_METHOD(Fixture, "a branch checked out elsewhere is a conflict that names the place, and nothing changes") {
+    add();
+    const auto done = go(checkout_branch(git, repo, tree, "main", "refs/heads/main"));
+    REQUIRE_FALSE(done);
+    CHECK(done.error().code == ErrorCode::conflict);
+    CHECK(done.error().message.find(repo) != std::string::npos);
+    CHECK(go(current_branch(git, tree)).value().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a reset leaves the branch where it was and the worktree clean but for ignored files") {
+    add();
+    REQUIRE(go(checkout_branch(git, repo, tree, "task", "refs/heads/main")));
+    const auto work = commit(tree, "work", "work");
+    write_file(tree + "/.gitignore", "*.o\n");
+    write_file(tree + "/x.o", "kept");
+    REQUIRE(go(exclude(git, tree, {"*.o"})));
+    write_file(tree + "/untracked/deep", "x");
+    write_file(tree + "/README", "changed");
+    write_file(tree + "/staged", "x");
+    plain(tree, {"add", "staged"});
+    REQUIRE(go(reset_detached(git, tree, "refs/heads/main")));
+    CHECK(ref(repo, "refs/heads/task") == work);
+    CHECK(ref(tree, "HEAD") == ref(repo, "refs/heads/main"));
+    CHECK(go(current_branch(git, tree)).value().empty());
+    CHECK(contents(tree) == std::map<std::string, std::string>{{"README", "one\n"}, {"x.o", "kept"}});
+    CHECK_FALSE(go(is_dirty(git, tree)).value());
+}
+
+TEST_CASE_METHOD(Fixture, "a reset ends a conflicted merge and a rebase, and moves no branch") {
+    add();
+    REQUIRE(go(checkout_branch(git, repo, tree, "task", "refs/heads/main")));
+    const auto work = commit(tree, "README", "task's\n");
+    commit(repo, "README", "main's\n");
+    SECTION("merge") {
+        plain(tree, {"merge", "main"}, true);
+    }
+    SECTION("rebase") {
+        plain(tree, {"rebase", "main"}, true);
+    }
+    SECTION("cherry-pick") {
+        plain(tree, {"cherry-pick", "main"}, true);
+    }
+    REQUIRE(go(is_dirty(git, tree)).value());
+    REQUIRE(go(reset_detached(git, tree, "refs/heads/main")));
+    CHECK(ref(repo, "refs/heads/task") == work);
+    CHECK_FALSE(go(is_dirty(git, tree)).value());
+    CHECK(read_file(tree + "/README") == "main's\n");
+    REQUIRE(go(checkout_branch(git, repo, tree, "task", "refs/heads/main")));
+}
+
+TEST_CASE_METHOD(Fixture, "a worktree whose .git is broken never leads to the repository above it") {
+    const auto inner = repo + "/inner";
+    REQUIRE(go(add_worktree(git, repo, inner, "refs/heads/main")));
+    std::filesystem::remove(inner + "/.git");
+    write_file(repo + "/README", "precious");
+    CHECK_FALSE(go(is_dirty(git, inner)));
+    CHECK_FALSE(go(snapshot(git, inner, "refs/orange/t/wip", "m")));
+    CHECK_FALSE(go(reset_detached(git, inner, "refs/heads/main")));
+    CHECK(read_file(repo + "/README") == "precious");
+    CHECK(go(current_branch(git, repo)).value() == "main");
+}
+
+TEST_CASE_METHOD(Fixture, "exclude lines are added once, for all worktrees, after a file without a last newline") {
+    add();
+    write_file(repo + "/.git/info/exclude", "old");
+    REQUIRE(go(exclude(git, tree, {"TASK.md", "old"})));
+    REQUIRE(go(exclude(git, tree, {"TASK.md", "more"})));
+    CHECK(read_file(repo + "/.git/info/exclude") == "old\nTASK.md\nmore\n");
+}
+
+TEST_CASE_METHOD(Fixture, "tracked means committed at HEAD") {
+    add();
+    CHECK(go(tracks(git, tree, "README")).value());
+    write_file(tree + "/TASK.md", "x");
+    CHECK_FALSE(go(tracks(git, tree, "TASK.md")).value());
+    CHECK_FALSE(go(tracks(git, path("none"), "TASK.md")));
+}
