@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 
@@ -56,6 +57,13 @@ Result<void> create_new(FileSystem& files, const Path& path, std::string_view co
     if (error == EEXIST) return {ErrorCode::conflict, "creating " + path.string() + ": it exists already"};
     if (error != 0) return io_error("creating " + path.string(), error);
     return removed;
+}
+
+Result<void> move_aside(const Path& path, const Path& displaced) {
+    if (::rename(path.c_str(), displaced.c_str()) == 0) return {};
+    Error error = io_error("moving " + path.string() + " aside", errno);
+    if (errno == ENOENT) error.code = ErrorCode::not_found;
+    return error;
 }
 
 }  // namespace orange::files

@@ -26,4 +26,8 @@ Result<std::string> read_through_link(const Path& link);
 /// name is taken.
 Result<void> create_new(FileSystem& files, const Path& path, std::string_view content);
 
+/// Gives `path` another name in its folder, for whoever removes a file that others may be writing. not_found where it
+/// is gone already.
+Result<void> move_aside(const Path& path, const Path& displaced);
+
 }  // namespace orange::files

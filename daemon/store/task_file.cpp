@@ -203,25 +203,54 @@ Result<Task> task_from_frontmatter(std::string_view frontmatter) {
     in.read("updated_at", task.updated_at);
     if (in.error()) return *in.error();
     task.status = current_status(task.status);
-    task.extra_frontmatter = unknown_fields(frontmatter);
+    task.extra_frontmatter = unknown_fields(frontmatter, task);
     return task;
 }
 
-std::string unknown_fields(std::string_view frontmatter) {
+namespace {
+
+/// Each top-level field with its lines.
+std::vector<std::pair<std::string, std::string>> fields_with_lines(std::string_view frontmatter) {
     const auto map = parse_map(frontmatter);
     if (!map) return {};
     const auto lines = split_lines(frontmatter);
-    std::string unknown;
+    std::vector<std::pair<std::string, std::string>> fields;
     for (std::size_t i = 0; i < map->members.size(); ++i) {
-        if (is_known(map->members[i].first)) continue;
         const auto first = static_cast<std::size_t>(map->member_places[i].line);
         const bool last = i + 1 == map->members.size();
         const auto end = last ? lines.size() + 1 : static_cast<std::size_t>(map->member_places[i + 1].line);
-        for (auto line = first; line < end && line <= lines.size(); ++line) {
-            unknown += std::string(lines[line - 1]) + "\n";
-        }
+        std::string text;
+        for (auto line = first; line < end && line <= lines.size(); ++line) text += std::string(lines[line - 1]) + "\n";
+        fields.emplace_back(map->members[i].first, std::move(text));
+    }
+    return fields;
+}
+
+}  // namespace
+
+std::string unknown_fields(std::string_view frontmatter, const Task& known) {
+    std::string unknown;
+    for (const auto& [name, text] : fields_with_lines(frontmatter)) {
+        if (!is_known(name) && !known.counters.contains(name)) unknown += text;
     }
     return unknown;
+}
+
+std::string with_unknown_fields(const std::string& unknown, const std::string& found) {
+    if (found.empty() || found == unknown) return unknown;
+    auto fields = fields_with_lines(unknown);
+    for (auto& [name, text] : fields_with_lines(found)) {
+        const auto old =
+            std::find_if(fields.begin(), fields.end(), [&](const auto& field) { return field.first == name; });
+        if (old == fields.end()) {
+            fields.emplace_back(name, text);
+        } else {
+            old->second = text;
+        }
+    }
+    std::string merged;
+    for (const auto& [name, text] : fields) merged += text;
+    return merged;
 }
 
 std::string frontmatter_difference(const Task& task, std::string_view found) {
