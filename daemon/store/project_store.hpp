@@ -11,7 +11,8 @@
 namespace orange::store {
 
 /// projects.json. A file that cannot be read or parsed is never overwritten: every change is refused with the reason
-/// until it is mended; the last good one is kept beside it as projects.json.bak.
+/// until it is mended; the last good one is kept beside it as projects.json.bak. Edited by hand while the daemon runs,
+/// it is read again before the next change.
 class ProjectStore {
   public:
     ProjectStore(FileSystem& files, Path file);
@@ -27,11 +28,13 @@ class ProjectStore {
     const std::string& problem() const { return problem_; }
 
   private:
-    Result<void> write(const std::map<std::string, Project>& projects);
+    Result<void> write(std::map<std::string, Project> projects);
+    Result<void> refresh();
 
     FileSystem& files_;
     Path file_;
     std::map<std::string, Project> projects_;
+    std::string content_;  ///< of the file, as last read or written; empty: there is none
     std::string problem_;
 };
 

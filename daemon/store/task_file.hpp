@@ -29,8 +29,16 @@ std::string task_text(const Task& task, std::string_view body);
 /// extra_frontmatter. An Error names the line.
 Result<Task> task_from_frontmatter(std::string_view frontmatter);
 
+/// The lines of the fields that Orange does not know, as they stand; empty where the frontmatter cannot be parsed.
+/// `known` says which counters are its own.
+std::string unknown_fields(std::string_view frontmatter, const Task& known);
+
+/// `unknown` (lines of unknown fields) with what `found` adds or says differently. A field that `found` leaves out
+/// stays: agents write back copies that somebody extended in the meantime.
+std::string with_unknown_fields(const std::string& unknown, const std::string& found);
+
 /// "status: done, review_round: 0" – how `found` differs from the task's projection, for the frontmatter.restored
-/// event. Empty where it does not differ in meaning.
+/// event. Empty where it does not differ in meaning; `updated_at` and unknown fields don't count.
 std::string frontmatter_difference(const Task& task, std::string_view found);
 
 }  // namespace orange::store

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +30,12 @@ struct Synced {
     std::vector<HistoryEvent> events;      ///< frontmatter.restored, body.conflict
     std::optional<std::string> attention;  ///< both copies were edited: where the other one is kept
     bool unsettled = false;                ///< a writer still holds a displaced copy open: sync again soon
+    /// Fields unknown to Orange that somebody added or changed by hand: for Task::extra_frontmatter; the caller saves
+    /// them with the hash.
+    std::optional<std::string> extra_frontmatter;
 };
+
+struct TaskMemory;
 
 /// Keeps body and frontmatter what they should be, while agents and people edit both copies in whatever way they save:
 /// in place, rename over, delete and create. Called under the task's lock.
@@ -40,9 +46,12 @@ struct Synced {
 /// swaps (FileSystem::exchange) and compares what it displaced with what it had read, so that an edit in between is
 /// merged, line by line (git merge-file --union), never lost; a displaced file that a writer still has open is looked
 /// at again until nobody has.
+///
+/// An Error (a full disk) has changed nothing for good: whatever was found is found again by the next call.
 class TaskFiles {
   public:
     TaskFiles(FileSystem& files, ProcessRunner& processes, const Clock& clock);
+    ~TaskFiles();
 
     Awaitable<Result<Synced>> sync(TaskRecord record, Copies copies);
 
@@ -51,6 +60,17 @@ class TaskFiles {
 
     /// Takes the mirror's last word and removes the file: before a worktree is given back.
     Awaitable<Result<Synced>> retire_mirror(TaskRecord record, Copies copies);
+
+    /// Forgets what is remembered of a task between calls: when it is removed.
+    void forget(const TaskId& id);
+
+  private:
+    std::shared_ptr<TaskMemory> memory_for(const TaskId& id, const Copies& copies);
+
+    FileSystem& files_;
+    ProcessRunner& processes_;
+    const Clock& clock_;
+    std::map<TaskId, std::shared_ptr<TaskMemory>> memories_;
 };
 
 }  // namespace orange::store

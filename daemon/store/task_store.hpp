@@ -66,13 +66,16 @@ class TaskStore {
   private:
     void index(const TaskRecord& record);
     void unindex(const TaskRecord& record);
+    void load_folder(const std::string& project, const std::string& id);
+    Result<TaskRecord> read_folder(const std::string& project, const std::string& id);
     Result<TaskRecord> import_folder(const std::string& project, const std::string& id);
+    Result<void> mend_history(const Path& file, Timestamp now);
 
     FileSystem& files_;
     Path root_;
     std::unordered_map<TaskId, TaskRecord> records_;
     std::set<std::pair<Timestamp, TaskId>> by_age_;
-    std::map<std::pair<std::string, std::string>, TaskId> by_branch_;  ///< active tasks only
+    std::map<std::pair<std::string, std::string>, std::set<TaskId>> by_branch_;  ///< active tasks only
     std::map<std::string, std::set<std::pair<std::int64_t, TaskId>>> queues_;
     std::set<TaskId> active_;
     std::set<std::string> known_history_;  ///< history files whose tail was checked

@@ -1,0 +1,69 @@
+#include "daemon/files/file_facts.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "common/base/ids.hpp"
+
+namespace orange::files {
+
+std::optional<Facts> facts_of(const Path& path) {
+    struct stat facts {};
+    if (::lstat(path.c_str(), &facts) != 0) return std::nullopt;
+#ifdef __APPLE__
+    const auto& time = facts.st_mtimespec;
+#else
+    const auto& time = facts.st_mtim;
+#endif
+    const auto modified = std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+    return Facts{S_ISLNK(facts.st_mode), std::chrono::sys_time<std::chrono::nanoseconds>(modified)};
+}
+
+bool modified_within(const Path& path, std::chrono::nanoseconds age) {
+    const auto facts = facts_of(path);
+    if (!facts) return false;
+    const auto quiet = std::chrono::system_clock::now() - facts->modified;
+    return quiet < age && quiet > -age;  // a time far in the future is no sign of a writer
+}
+
+Result<std::string> read_through_link(const Path& link) {
+    std::error_code error;
+    const auto target = std::filesystem::canonical(link, error);
+    if (error || !std::filesystem::is_regular_file(target, error)) {
+        return {ErrorCode::not_found, "reading through the link " + link.string() + ": no regular file there"};
+    }
+    const auto size = std::filesystem::file_size(target, error);
+    if (error || size > (std::uintmax_t{16} << 20)) {
+        return {ErrorCode::io, "reading through the link " + link.string() + ": its target is too large"};
+    }
+    std::ifstream in(target, std::ios::binary);
+    std::string content((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    if (in.bad()) return {ErrorCode::io, "reading through the link " + link.string() + " failed"};
+    return content;
+}
+
+Result<void> create_new(FileSystem& files, const Path& path, std::string_view content) {
+    const Path temporary = path.parent_path() / ("." + path.filename().string() + "." + random_id(10) + ".tmp");
+    if (auto written = files.replace(temporary, content); !written) return written;
+    // link, not rename: it fails where the name is taken, on every POSIX system.
+    const int error = ::link(temporary.c_str(), path.c_str()) == 0 ? 0 : errno;
+    auto removed = files.remove(temporary);
+    if (error == EEXIST) return {ErrorCode::conflict, "creating " + path.string() + ": it exists already"};
+    if (error != 0) return io_error("creating " + path.string(), error);
+    return removed;
+}
+
+Result<void> move_aside(const Path& path, const Path& displaced) {
+    if (::rename(path.c_str(), displaced.c_str()) == 0) return {};
+    Error error = io_error("moving " + path.string() + " aside", errno);
+    if (errno == ENOENT) error.code = ErrorCode::not_found;
+    return error;
+}
+
+}  // namespace orange::files

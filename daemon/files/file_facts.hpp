@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "daemon/files/file_system.hpp"
+
+/// Small questions about files whose answers are hints, never state: they pass FileSystem by.
+namespace orange::files {
+
+struct Facts {
+    bool symlink = false;
+    std::chrono::sys_time<std::chrono::nanoseconds> modified{};
+};
+
+/// Of the name itself, never of a link's target. Nothing where it does not exist.
+std::optional<Facts> facts_of(const Path& path);
+
+bool modified_within(const Path& path, std::chrono::nanoseconds age);
+
+/// Reads what a symbolic link points to: a regular file of at most 16 MiB. For taking over, once, what somebody linked
+/// in the place of a file of ours.
+Result<std::string> read_through_link(const Path& link);
+
+/// Writes a file that must not exist: complete or not at all, and never over somebody else's. `conflict` where the
+/// name is taken.
+Result<void> create_new(FileSystem& files, const Path& path, std::string_view content);
+
+/// Gives `path` another name in its folder, for whoever removes a file that others may be writing. not_found where it
+/// is gone already.
+Result<void> move_aside(const Path& path, const Path& displaced);
+
+}  // namespace orange::files

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <memory>
+
+#include "daemon/files/file_watcher.hpp"
+
+namespace orange {
+
+/// FileWatcher on Linux: one inotify descriptor read on the event loop. Two watches of one folder share the kernel's.
+/// A folder that is deleted or moved away ends its watch silently: the poll finds what became of it.
+class InotifyFileWatcher final : public FileWatcher {
+  public:
+    /// Fails where the kernel has no instance left (fs.inotify.max_user_instances).
+    static Result<std::unique_ptr<InotifyFileWatcher>> open(const asio::any_io_executor& executor);
+    ~InotifyFileWatcher() override;
+
+    Result<WatchId> watch(Path folder, std::function<void(const std::string&)> changed) override;
+    void unwatch(WatchId id) override;
+
+  private:
+    class State;
+    explicit InotifyFileWatcher(std::shared_ptr<State> state);
+    std::shared_ptr<State> state_;
+};
+
+}  // namespace orange

@@ -1,0 +1,235 @@
+#include "daemon/files/posix_file_system.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+
+#include "common/base/ids.hpp"
+#include "daemon/files/descriptor.hpp"
+#include "daemon/files/exchange.hpp"
+
+/// The daemon's way to the disk.
+///
+/// Whatever is written here is either wholly there after a crash or not at all: a new content goes to a temporary file
+/// in the same folder, which is fsynced before it takes the name, and the folder is fsynced after. A temporary file is
+/// called `.<name>.<random>.tmp`, so that what a killed daemon left can be told from everything else and removed.
+/// fsync is never tried twice on one descriptor: after a failed one the kernel may have dropped the pages, and a second
+/// would report success (faults.md P5); the caller repeats the whole operation with a new file.
+namespace orange {
+namespace {
+
+using files::Descriptor;
+
+constexpr int k_folder_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+template <class Call>
+auto retried(Call call) {
+    auto result = call();
+    while (result < 0 && errno == EINTR) result = call();
+    return result;
+}
+
+Error failed(std::string_view doing, const Path& path, int error_number) {
+    Error error = io_error(std::string(doing) + " " + path.string(), error_number);
+    if (error_number == ENOENT) error.code = ErrorCode::not_found;
+    return error;
+}
+
+Path folder_of(const Path& path) {
+    return path.has_parent_path() ? path.parent_path() : Path(".");
+}
+
+Result<Descriptor> open_folder(const Path& folder) {
+    Descriptor opened(retried([&] { return ::open(folder.c_str(), k_folder_flags); }));
+    if (!opened) return failed("opening the folder", folder, errno);
+    return opened;
+}
+
+Result<void> make_folders(const Path& folder) {
+    if (::mkdir(folder.c_str(), 0700) == 0) {
+        // The name of the new folder is the parent's content: without this a crash can take the folder away again.
+        auto parent = open_folder(folder_of(folder));
+        if (!parent) return parent.error();
+        if (::fsync(parent->get()) != 0) return failed("making the folder", folder, errno);
+        return {};
+    }
+    if (errno == EEXIST) return {};
+    if (errno != ENOENT || folder_of(folder) == folder) return failed("making the folder", folder, errno);
+    if (auto made = make_folders(folder_of(folder)); !made) return made;
+    return make_folders(folder);
+}
+
+Result<Descriptor> open_or_make_folder(const Path& folder) {
+    auto opened = open_folder(folder);
+    if (opened || opened.error().code != ErrorCode::not_found) return opened;
+    if (auto made = make_folders(folder); !made) return made.error();
+    return open_folder(folder);
+}
+
+int write_all(int fd, std::string_view content) {
+    while (!content.empty()) {
+        const auto written = retried([&] { return ::write(fd, content.data(), content.size()); });
+        if (written < 0) return errno;
+        content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+/// A file under a temporary name, fsynced; unlinked again unless it was given its real one.
+class Temporary {
+  public:
+    Temporary(int folder, const Path& path)
+        : folder_(folder), path_(path), name_("." + path.filename().string() + "." + random_id(10) + ".tmp") {}
+    ~Temporary() {
+        if (made_) ::unlinkat(folder_, name_.c_str(), 0);
+    }
+    Temporary(const Temporary&) = delete;
+    Temporary& operator=(const Temporary&) = delete;
+
+    Result<void> write(std::string_view content) {
+        constexpr int k_flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+        Descriptor file(retried([&] { return ::openat(folder_, name_.c_str(), k_flags, 0600); }));
+        if (!file) return failed("writing", path_, errno);
+        made_ = true;
+        if (const int error = write_all(file.get(), content)) return failed("writing", path_, error);
+        if (::fsync(file.get()) != 0) return failed("writing", path_, errno);
+        // On some file systems close is where a full disk or quota shows.
+        if (::close(file.release()) != 0 && errno != EINTR) return failed("writing", path_, errno);
+        return {};
+    }
+
+    Result<void> take_name(const Path& name) {
+        const auto last = name.filename().string();
+        if (::renameat(folder_, name_.c_str(), folder_, last.c_str()) != 0) return failed("writing", path_, errno);
+        made_ = false;
+        return {};
+    }
+
+  private:
+    int folder_;
+    const Path& path_;
+    std::string name_;
+    bool made_ = false;
+};
+
+Result<void> sync_folder(int folder, std::string_view doing, const Path& path) {
+    if (::fsync(folder) != 0) return failed(doing, path, errno);
+    return {};
+}
+
+Result<std::string> read_all(int fd, const Path& path) {
+    struct stat facts {};
+    if (::fstat(fd, &facts) != 0) return failed("reading", path, errno);
+    if (!S_ISREG(facts.st_mode)) return {ErrorCode::io, "reading " + path.string() + ": it is not a regular file"};
+    std::string content;
+    std::size_t filled = 0;
+    std::size_t room = static_cast<std::size_t>(facts.st_size) + 1;
+    for (;;) {
+        if (filled + room > PosixFileSystem::k_largest) {
+            return {ErrorCode::io, "reading " + path.string() + ": it is larger than " +
+                                       std::to_string(PosixFileSystem::k_largest >> 20) + " MiB"};
+        }
+        content.resize(filled + room);
+        const auto got = retried([&] { return ::read(fd, content.data() + filled, content.size() - filled); });
+        if (got < 0) return failed("reading", path, errno);
+        filled += static_cast<std::size_t>(got);
+        if (got == 0) break;
+        room = std::max<std::size_t>(4096, filled / 2);  // it grows while it is read
+        if (filled < content.size()) room = content.size() - filled;
+    }
+    content.resize(filled);
+    return content;
+}
+
+}  // namespace
+
+Result<std::string> PosixFileSystem::read(const Path& path) {
+    // O_NONBLOCK: opening a FIFO must not wait for a writer; it means nothing for a regular file.
+    constexpr int k_flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+    Descriptor file(retried([&] { return ::open(path.c_str(), k_flags); }));
+    if (!file) return failed("reading", path, errno);
+    return read_all(file.get(), path);
+}
+
+Result<void> PosixFileSystem::replace(const Path& path, std::string_view content) {
+    auto folder = open_or_make_folder(folder_of(path));
+    if (!folder) return in_context("writing " + path.string(), folder.error());
+    Temporary temporary(folder->get(), path);
+    if (auto written = temporary.write(content); !written) return written;
+    if (auto named = temporary.take_name(path); !named) return named;
+    return sync_folder(folder->get(), "writing", path);
+}
+
+Result<void> PosixFileSystem::exchange(const Path& path, std::string_view content, const Path& displaced) {
+    auto folder = open_folder(folder_of(path));
+    if (!folder) return in_context("writing " + path.string(), folder.error());
+    const auto name = path.filename().string();
+    const auto other = displaced.filename().string();
+    Temporary temporary(folder->get(), path);
+    if (auto written = temporary.write(content); !written) return written;
+    // Complete before it gets the displaced name: whatever a killed daemon leaves there can be trusted to be whole.
+    if (auto named = temporary.take_name(displaced); !named) return named;
+    if (const int error = files::exchange_names(folder->get(), name.c_str(), other.c_str())) {
+        ::unlinkat(folder->get(), other.c_str(), 0);
+        return failed("writing", path, error);
+    }
+    return sync_folder(folder->get(), "writing", path);
+}
+
+Result<void> PosixFileSystem::append(const Path& path, std::string_view content) {
+    auto folder = open_or_make_folder(folder_of(path));
+    if (!folder) return in_context("appending to " + path.string(), folder.error());
+    const auto name = path.filename().string();
+    constexpr int k_flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+    Descriptor file(retried([&] { return ::openat(folder->get(), name.c_str(), k_flags, 0600); }));
+    if (!file) return failed("appending to", path, errno);
+    struct stat before {};
+    if (::fstat(file.get(), &before) != 0) return failed("appending to", path, errno);
+    if (!S_ISREG(before.st_mode) || before.st_nlink != 1) {
+        return {ErrorCode::io, "appending to " + path.string() + ": it is not a regular file with one name"};
+    }
+    int error = write_all(file.get(), content);
+    if (error == 0 && ::fsync(file.get()) != 0) error = errno;
+    if (error != 0) {
+        while (::ftruncate(file.get(), before.st_size) != 0 && errno == EINTR) continue;
+        return failed("appending to", path, error);
+    }
+    return before.st_size == 0 ? sync_folder(folder->get(), "appending to", path) : Result<void>{};
+}
+
+Result<std::vector<std::string>> PosixFileSystem::list(const Path& folder) {
+    const int fd = retried([&] { return ::open(folder.c_str(), k_folder_flags); });
+    if (fd < 0) {
+        if (errno == ENOENT) return std::vector<std::string>{};
+        return failed("listing", folder, errno);
+    }
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd), &::closedir);
+    if (!stream) {
+        const int error = errno;
+        ::close(fd);
+        return failed("listing", folder, error);
+    }
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = ::readdir(stream.get())) {
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..") names.emplace_back(name);
+        errno = 0;
+    }
+    if (errno != 0) return failed("listing", folder, errno);
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+Result<void> PosixFileSystem::remove(const Path& path) {
+    std::error_code error;
+    std::filesystem::remove_all(path, error);  // does not follow links
+    if (error && error != std::errc::no_such_file_or_directory) return failed("removing", path, error.value());
+    return {};
+}
+
+}  // namespace orange

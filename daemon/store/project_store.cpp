@@ -1,0 +1,106 @@
+#include "daemon/store/project_store.hpp"
+
+#include "common/model/json.hpp"
+
+namespace orange::store {
+namespace {
+
+Result<std::map<std::string, Project>> parse(const std::string& content) {
+    auto json = parse_json(content);
+    if (!json) return json.error();
+    if (!json->is_array()) return {ErrorCode::invalid_argument, "not a list of projects"};
+    std::map<std::string, Project> projects;
+    for (const auto& item : *json) {
+        auto project = project_from_json(item);
+        if (!project) return project.error();
+        const auto name = project->name;
+        if (auto valid = check_project_name(name); !valid) return valid.error();
+        if (!projects.emplace(name, std::move(*project)).second) {
+            return {ErrorCode::invalid_argument, "two projects are called \"" + name + "\""};
+        }
+    }
+    return projects;
+}
+
+}  // namespace
+
+ProjectStore::ProjectStore(FileSystem& files, Path file) : files_(files), file_(std::move(file)) {}
+
+Result<void> ProjectStore::load() {
+    auto loaded = refresh();
+    if (!loaded || content_.empty()) return loaded;
+    const Path backup = file_.string() + ".bak";
+    const auto kept = files_.read(backup);
+    if (kept && *kept == content_) return {};
+    return files_.replace(backup, content_);
+}
+
+Result<void> ProjectStore::refresh() {
+    const auto refuse = [this](const Error& error) -> Error {
+        problem_ = file_.string() + " cannot be used: " + error.message + "; mend it (the last good one is " +
+                   file_.filename().string() + ".bak) or remove it";
+        return {ErrorCode::io, problem_, {}};
+    };
+    auto content = files_.read(file_);
+    if (!content && content.error().code != ErrorCode::not_found) return refuse(content.error());
+    if (content && *content == content_ && problem_.empty()) return {};
+    std::map<std::string, Project> projects;
+    if (content) {
+        auto parsed = parse(*content);
+        if (!parsed) return refuse(parsed.error());
+        projects = std::move(*parsed);
+    }
+    projects_ = std::move(projects);
+    content_ = content ? std::move(*content) : std::string{};
+    problem_.clear();
+    return {};
+}
+
+std::vector<Project> ProjectStore::list() const {
+    std::vector<Project> all;
+    for (const auto& [name, project] : projects_) all.push_back(project);
+    return all;
+}
+
+const Project* ProjectStore::find(const std::string& name) const {
+    const auto found = projects_.find(name);
+    return found == projects_.end() ? nullptr : &found->second;
+}
+
+const Project* ProjectStore::at_path(const std::string& root) const {
+    for (const auto& [name, project] : projects_) {
+        if (project.path == root) return &project;
+    }
+    return nullptr;
+}
+
+Result<void> ProjectStore::put(Project project) {
+    if (auto valid = check_project_name(project.name); !valid) return valid;
+    if (auto fresh = refresh(); !fresh) return fresh;
+    auto changed = projects_;
+    const auto name = project.name;
+    changed[name] = std::move(project);
+    return write(std::move(changed));
+}
+
+Result<void> ProjectStore::remove(const std::string& name) {
+    if (auto fresh = refresh(); !fresh) return fresh;
+    auto changed = projects_;
+    if (changed.erase(name) == 0) return {ErrorCode::not_found, "there is no project \"" + name + "\""};
+    return write(std::move(changed));
+}
+
+Result<void> ProjectStore::write(std::map<std::string, Project> projects) {
+    Json json = Json::array();
+    for (const auto& [name, project] : projects) json.push_back(to_json(project));
+    const auto content = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (!content_.empty()) {
+        if (auto kept = files_.replace(file_.string() + ".bak", content_); !kept) return kept;
+    }
+    if (auto written = files_.replace(file_, content); !written) return written;
+    projects_ = std::move(projects);
+    content_ = content;
+    return {};
+}
+
+}  // namespace orange::store

@@ -1,0 +1,258 @@
+#include "daemon/store/sections.hpp"
+
+#include <cmark.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/base/text.hpp"
+
+namespace orange::store {
+namespace {
+
+constexpr std::string_view k_bom = "\xEF\xBB\xBF";
+
+/// A body cut into lines as cmark cuts it: "\n", "\r\n" and a lone "\r" end one.
+class Lines {
+  public:
+    explicit Lines(std::string_view body) : body_(body) {
+        std::size_t at = 0;
+        while (at < body.size()) {
+            starts_.push_back(at);
+            const auto end = body.find_first_of("\r\n", at);
+            if (end == std::string_view::npos) break;
+            at = end + (body.substr(end, 2) == "\r\n" ? 2 : 1);
+        }
+        if (starts_.empty() || starts_.back() != body.size()) starts_.push_back(body.size());
+    }
+    int count() const { return static_cast<int>(starts_.size()) - 1; }
+    /// Offset of a line's first byte, 1-based; of the line after the last: the end.
+    std::size_t start(int line) const {
+        return starts_[static_cast<std::size_t>(std::clamp(line, 1, count() + 1)) - 1];
+    }
+    std::string_view with_end(int line) const { return body_.substr(start(line), start(line + 1) - start(line)); }
+    std::string_view text(int line) const {
+        auto text = with_end(line);
+        while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
+        if (line == 1 && text.starts_with(k_bom)) text.remove_prefix(k_bom.size());
+        return text;
+    }
+    std::string_view body() const { return body_; }
+
+  private:
+    std::string_view body_;
+    std::vector<std::size_t> starts_;
+};
+
+using Document = std::unique_ptr<cmark_node, decltype(&cmark_node_free)>;
+
+Document parse(std::string_view body) {
+    return {cmark_parse_document(body.data(), body.size(), CMARK_OPT_SOURCEPOS), &cmark_node_free};
+}
+
+/// `line` without up to three blanks; nothing where it is indented deeper.
+std::optional<std::string_view> unindented(std::string_view line) {
+    const auto first = line.find_first_not_of(' ');
+    if (first == std::string_view::npos) return std::string_view{};
+    if (first > 3) return std::nullopt;
+    return line.substr(first);
+}
+
+struct AtxHeading {
+    int level = 0;
+    std::string_view text;
+};
+
+/// Reads `## Text ##`. Whether the line really is a heading is cmark's to say.
+std::optional<AtxHeading> atx_heading(std::string_view line) {
+    const auto rest = unindented(line);
+    if (!rest) return std::nullopt;
+    const auto level = std::min(rest->find_first_not_of('#'), rest->size());
+    if (level < 1 || level > 6) return std::nullopt;
+    auto text = rest->substr(level);
+    if (!text.empty() && text.front() != ' ' && text.front() != '\t') return std::nullopt;
+    text = trim(text);
+    const auto last = text.find_last_not_of('#');
+    if (last == std::string_view::npos) {
+        text = {};
+    } else if (last + 1 < text.size() && (text[last] == ' ' || text[last] == '\t')) {
+        text = trim(text.substr(0, last));
+    }
+    return AtxHeading{static_cast<int>(level), text};
+}
+
+struct Heading {
+    int line = 0;
+    int last_line = 0;
+    AtxHeading atx;  ///< level 0: a Setext heading
+};
+
+/// The headings that stand directly in the document: not in a quote, list, fence or HTML block.
+std::vector<Heading> headings(cmark_node* document, const Lines& lines) {
+    std::vector<Heading> found;
+    for (auto* node = cmark_node_first_child(document); node; node = cmark_node_next(node)) {
+        if (cmark_node_get_type(node) != CMARK_NODE_HEADING) continue;
+        const int line = cmark_node_get_start_line(node);
+        const auto atx = atx_heading(lines.text(line));
+        found.push_back({line, atx ? line : cmark_node_get_end_line(node), atx.value_or(AtxHeading{})});
+    }
+    return found;
+}
+
+struct Fence {
+    int line = 0;
+    std::string marker;
+};
+
+/// The marker of a line that opens a fence: ``` or ~~~, three or more.
+std::optional<std::string> fence_marker(std::string_view line) {
+    const auto rest = unindented(line);
+    if (!rest || rest->size() < 3 || (rest->front() != '`' && rest->front() != '~')) return std::nullopt;
+    const auto length = std::min(rest->find_first_not_of(rest->front()), rest->size());
+    if (length < 3) return std::nullopt;
+    return std::string(length, rest->front());
+}
+
+bool closes(std::string_view line, const std::string& marker) {
+    const auto found = fence_marker(line);
+    return found && found->front() == marker.front() && found->size() >= marker.size() &&
+           trim(unindented(line)->substr(found->size())).empty();
+}
+
+/// The fence that is open at the end of the document, where there is one.
+std::optional<Fence> unclosed_fence(cmark_node* document, const Lines& lines) {
+    auto* last = cmark_node_last_child(document);
+    if (!last || cmark_node_get_type(last) != CMARK_NODE_CODE_BLOCK) return std::nullopt;
+    const int start = cmark_node_get_start_line(last);
+    const auto marker = fence_marker(lines.text(start));
+    if (!marker) return std::nullopt;  // an indented code block
+    for (int line = start + 1; line <= lines.count(); ++line) {
+        if (closes(lines.text(line), *marker)) return std::nullopt;
+    }
+    return Fence{start, *marker};
+}
+
+struct Span {
+    std::string heading;
+    int heading_line = 0;
+    int end_line = 0;  ///< the first line that no longer belongs to it
+};
+
+std::vector<Span> spans(const std::vector<Heading>& found, const Lines& lines) {
+    std::vector<Span> result;
+    bool open = false;
+    for (const auto& heading : found) {
+        if (heading.atx.level != 1 && heading.atx.level != 2) continue;
+        if (open) result.back().end_line = heading.line;
+        open = heading.atx.level == 2;
+        if (open) result.push_back({std::string(heading.atx.text), heading.line, lines.count() + 1});
+    }
+    return result;
+}
+
+std::string_view text_of(const Span& span, const Lines& lines) {
+    const auto start = lines.start(span.heading_line + 1);
+    return trim(lines.body().substr(start, lines.start(span.end_line) - start));
+}
+
+}  // namespace
+
+engine::Artifacts parse_sections(std::string_view body) {
+    const Lines lines(body);
+    const auto document = parse(body);
+    engine::Artifacts artifacts;
+    for (const auto& span : spans(headings(document.get(), lines), lines)) {
+        const auto text = text_of(span, lines);
+        artifacts.sections[span.heading] = {std::string(text), content_hash(text)};
+    }
+    if (const auto fence = unclosed_fence(document.get(), lines)) {
+        for (int line = fence->line + 1; line <= lines.count(); ++line) {
+            const auto atx = atx_heading(lines.text(line));
+            if (!atx || atx->level != 2) continue;
+            const std::string heading(atx->text);
+            if (!artifacts.sections.contains(heading)) artifacts.swallowed_by_fence[heading] = fence->line;
+        }
+    }
+    return artifacts;
+}
+
+std::string with_section(std::string_view body, std::string_view heading, std::string_view text) {
+    const Lines lines(body);
+    const auto document = parse(body);
+    const auto all = spans(headings(document.get(), lines), lines);
+    const auto found =
+        std::find_if(all.rbegin(), all.rend(), [&](const Span& span) { return span.heading == heading; });
+    const std::string end = body.find("\r\n") != std::string_view::npos ? "\r\n" : "\n";
+    const auto block = [&] { return end + std::string(text) + (text.ends_with('\n') ? "" : end); };
+    if (found == all.rend()) {
+        std::string result(body);
+        if (!result.empty() && !result.ends_with('\n')) result += end;
+        if (!result.empty()) result += end;
+        return result + "## " + std::string(heading) + end + block();
+    }
+    std::string result(body.substr(0, lines.start(found->heading_line + 1)));
+    if (!result.ends_with('\n')) result += end;
+    result += block();
+    if (found->end_line <= lines.count()) result += end;
+    return result + std::string(body.substr(lines.start(found->end_line)));
+}
+
+namespace {
+
+/// Whether a section written below `text` would be one: nothing in `text` is left open.
+bool lets_pass(const std::string& text) {
+    constexpr const char* k_probe = "orange probe";
+    const auto artifacts = parse_sections(text + "\n\n## " + k_probe + "\n");
+    return artifacts.sections.size() == 1 && artifacts.sections.begin()->first == k_probe;
+}
+
+/// `text` as a code block, whatever it contains.
+std::string fenced(std::string_view text) {
+    std::string marker = "```";
+    while (text.find(marker) != std::string_view::npos) marker += '`';
+    return marker + "\n" + std::string(text) + (text.ends_with('\n') ? "" : "\n") + marker + "\n";
+}
+
+void rewrite(std::string& out, const Heading& heading, int shift, const Lines& lines) {
+    const auto level = [&](int old) { return std::string(static_cast<std::size_t>(std::min(6, old + shift)), '#'); };
+    if (heading.atx.level > 0) {
+        out += level(heading.atx.level) + " " + std::string(heading.atx.text) + "\n";
+        return;
+    }
+    const auto underline = trim(lines.text(heading.last_line));
+    out += level(underline.starts_with('=') ? 1 : 2);
+    for (int line = heading.line; line < heading.last_line; ++line) out += " " + std::string(trim(lines.text(line)));
+    out += "\n";
+}
+
+}  // namespace
+
+std::string demoted(std::string_view text) {
+    const Lines lines(text);
+    const auto document = parse(text);
+    const auto found = headings(document.get(), lines);
+    int top = 3;
+    for (const auto& heading : found) top = std::min(top, heading.atx.level > 0 ? heading.atx.level : 1);
+    std::string out;
+    int line = 1;
+    for (const auto& heading : found) {
+        for (; line < heading.line; ++line) out += lines.with_end(line);
+        rewrite(out, heading, 3 - top, lines);
+        line = heading.last_line + 1;
+    }
+    for (; line <= lines.count(); ++line) out += lines.with_end(line);
+    if (lets_pass(out)) return out;
+
+    // Something is open at the end: a fence, or one of the HTML blocks that only their own mark ends.
+    const auto fence = unclosed_fence(document.get(), lines);
+    if (!out.ends_with('\n')) out += '\n';
+    for (const auto& closer : {fence ? fence->marker : std::string("-->"), std::string("</pre>"), std::string("?>"),
+                               std::string("]]>"), std::string(">")}) {
+        if (const auto closed = out + closer + "\n"; lets_pass(closed)) return closed;
+    }
+    return fenced(text);
+}
+
+}  // namespace orange::store

@@ -1,0 +1,279 @@
+#include "daemon/store/task_file.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "common/base/text.hpp"
+#include "daemon/yaml/node.hpp"
+
+namespace orange::store {
+namespace {
+
+constexpr std::size_t k_largest_frontmatter = 64 << 10;
+constexpr std::string_view k_bom = "\xEF\xBB\xBF";
+
+bool is_fence(std::string_view line) {
+    return line.starts_with("---") && trim(line.substr(3)).empty();
+}
+
+/// What a field says in YAML; nothing is null.
+using Value = std::optional<std::string>;
+
+Value number(std::int64_t value) {
+    return std::to_string(value);
+}
+
+/// The frontmatter's fields in their order on disk. Names are never changed.
+std::vector<std::pair<std::string, Value>> fields_of(const Task& task) {
+    std::vector<std::pair<std::string, Value>> fields = {{"id", task.id.value},
+                                                         {"project", task.project},
+                                                         {"branch", task.branch},
+                                                         {"workflow", task.workflow},
+                                                         {"workflow_hash", task.workflow_hash},
+                                                         {"harness", task.harness},
+                                                         {"review_harness", task.review_harness},
+                                                         {"effort", task.effort},
+                                                         {"review_effort", task.review_effort},
+                                                         {"status", task.status},
+                                                         {"review_round", number(task.review_round())},
+                                                         {"crash_count", number(task.crash_count())}};
+    for (const auto& [name, value] : task.counters) {
+        if (name != "review_round" && name != "crash_count") fields.emplace_back(name, number(value));
+    }
+    fields.insert(fields.end(), {{"summary", task.summary},
+                                 {"workspace", task.workspace},
+                                 {"tmux_session", task.tmux_session},
+                                 {"pr_url", task.pr_url},
+                                 {"attention", task.attention},
+                                 {"created_at", to_rfc3339(task.created_at)},
+                                 {"updated_at", to_rfc3339(task.updated_at)}});
+    return fields;
+}
+
+/// Fields whose text needs no quotes: numbers and times of our own making.
+bool is_plain(const std::string& name, const Task& task) {
+    return name == "created_at" || name == "updated_at" || name == "review_round" || name == "crash_count" ||
+           task.counters.contains(name);
+}
+
+std::string current_name(const std::string& name) {
+    return name == "description" ? "summary" : name;
+}
+
+std::string current_status(const std::string& status) {
+    if (status == "reviewed") return "reviewing";
+    if (status == "failed") return "cancelled";
+    return status;
+}
+
+bool is_known(const std::string& name) {
+    static const auto names = [] {
+        std::set<std::string> all;
+        for (const auto& [field, value] : fields_of({})) all.insert(field);
+        return all;
+    }();
+    return names.contains(current_name(name));
+}
+
+Error at_line(int line, std::string_view why) {
+    return {ErrorCode::invalid_argument, "frontmatter line " + std::to_string(line) + ": " + std::string(why), {}};
+}
+
+Result<yaml::Node> parse_map(std::string_view frontmatter) {
+    if (frontmatter.size() > k_largest_frontmatter) return at_line(1, "larger than 64 KiB");
+    auto node = yaml::parse(frontmatter, "TASK.md");
+    if (!node) return in_context("frontmatter", node.error());
+    if (node->is_null()) node->kind = yaml::Node::Kind::map;
+    if (!node->is_map()) return at_line(1, "not a list of `field: value` lines");
+    return node;
+}
+
+/// Reads fields into a task; the first problem is kept.
+class FieldReader {
+  public:
+    FieldReader(const yaml::Node& map) : map_(map) {}
+
+    void read(const char* name, std::string& into) {
+        if (const auto* node = find(name)) into = node->is_null() ? std::string{} : node->scalar;
+    }
+    void read(const char* name, std::optional<std::string>& into) {
+        const auto* node = find(name);
+        if (node && !node->is_null() && !node->scalar.empty()) into = node->scalar;
+    }
+    void read(const char* name, std::map<std::string, std::int64_t>& counters) {
+        const auto* node = find(name);
+        if (!node || node->is_null()) return;
+        std::int64_t value = 0;
+        const char* end = node->scalar.data() + node->scalar.size();
+        const auto [stop, error] = std::from_chars(node->scalar.data(), end, value);
+        if (error != std::errc{} || stop != end) return fail(node->place.line, name, "is not a number");
+        if (value != 0) counters[name] = value;
+    }
+    void read(const char* name, Timestamp& into) {
+        const auto* node = find(name);
+        if (!node || node->is_null()) return;
+        const auto time = from_rfc3339(node->scalar);
+        if (!time) return fail(node->place.line, name, "is not an RFC 3339 time");
+        into = *time;
+    }
+    const std::optional<Error>& error() const { return error_; }
+
+  private:
+    const yaml::Node* find(const char* name) {
+        const auto* node = map_.find(name);
+        if (!node || error_) return nullptr;
+        if (!node->is_scalar() && !node->is_null()) {
+            fail(node->place.line, name, "is not a single value");
+            return nullptr;
+        }
+        return node;
+    }
+    void fail(int line, std::string_view name, std::string_view why) {
+        if (!error_) error_ = at_line(line, std::string(name) + " " + std::string(why));
+    }
+
+    const yaml::Node& map_;
+    std::optional<Error> error_;
+};
+
+}  // namespace
+
+TaskText split_task_text(std::string_view text) {
+    auto rest = text.starts_with(k_bom) ? text.substr(k_bom.size()) : text;
+    const auto take_line = [&rest] {
+        const auto end = rest.find('\n');
+        const auto line = rest.substr(0, end);
+        rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+        return line;
+    };
+    if (!is_fence(rest.substr(0, rest.find('\n')))) return {{}, std::string(text), false};
+    take_line();
+    const auto start = rest;
+    while (!rest.empty()) {
+        const auto length = static_cast<std::size_t>(rest.data() - start.data());
+        if (is_fence(take_line())) return {std::string(start.substr(0, length)), std::string(rest), true};
+    }
+    return {{}, std::string(text), false};
+}
+
+std::string frontmatter_of(const Task& task) {
+    std::string text = "---\n";
+    for (const auto& [name, value] : fields_of(task)) {
+        text += name + ": ";
+        text += !value ? "null" : is_plain(name, task) ? *value : yaml::scalar_text(*value);
+        text += "\n";
+    }
+    text += task.extra_frontmatter;
+    if (!text.ends_with('\n')) text += "\n";
+    return text + "---\n";
+}
+
+std::string task_text(const Task& task, std::string_view body) {
+    return frontmatter_of(task).append(body);
+}
+
+Result<Task> task_from_frontmatter(std::string_view frontmatter) {
+    auto map = parse_map(frontmatter);
+    if (!map) return map.error();
+    Task task;
+    FieldReader in(*map);
+    in.read("id", task.id.value);
+    in.read("project", task.project);
+    in.read("branch", task.branch);
+    in.read("workflow", task.workflow);
+    in.read("workflow_hash", task.workflow_hash);
+    in.read("harness", task.harness);
+    in.read("review_harness", task.review_harness);
+    in.read("effort", task.effort);
+    in.read("review_effort", task.review_effort);
+    in.read("status", task.status);
+    in.read("review_round", task.counters);
+    in.read("crash_count", task.counters);
+    in.read("description", task.summary);
+    in.read("summary", task.summary);
+    in.read("workspace", task.workspace);
+    in.read("tmux_session", task.tmux_session);
+    in.read("pr_url", task.pr_url);
+    in.read("attention", task.attention);
+    in.read("created_at", task.created_at);
+    in.read("updated_at", task.updated_at);
+    if (in.error()) return *in.error();
+    task.status = current_status(task.status);
+    task.extra_frontmatter = unknown_fields(frontmatter, task);
+    return task;
+}
+
+namespace {
+
+/// Each top-level field with its lines.
+std::vector<std::pair<std::string, std::string>> fields_with_lines(std::string_view frontmatter) {
+    const auto map = parse_map(frontmatter);
+    if (!map) return {};
+    const auto lines = split_lines(frontmatter);
+    std::vector<std::pair<std::string, std::string>> fields;
+    for (std::size_t i = 0; i < map->members.size(); ++i) {
+        const auto first = static_cast<std::size_t>(map->member_places[i].line);
+        const bool last = i + 1 == map->members.size();
+        const auto end = last ? lines.size() + 1 : static_cast<std::size_t>(map->member_places[i + 1].line);
+        std::string text;
+        for (auto line = first; line < end && line <= lines.size(); ++line) text += std::string(lines[line - 1]) + "\n";
+        fields.emplace_back(map->members[i].first, std::move(text));
+    }
+    return fields;
+}
+
+}  // namespace
+
+std::string unknown_fields(std::string_view frontmatter, const Task& known) {
+    std::string unknown;
+    for (const auto& [name, text] : fields_with_lines(frontmatter)) {
+        if (!is_known(name) && !known.counters.contains(name)) unknown += text;
+    }
+    return unknown;
+}
+
+std::string with_unknown_fields(const std::string& unknown, const std::string& found) {
+    if (found.empty() || found == unknown) return unknown;
+    auto fields = fields_with_lines(unknown);
+    for (auto& [name, text] : fields_with_lines(found)) {
+        const auto old =
+            std::find_if(fields.begin(), fields.end(), [&](const auto& field) { return field.first == name; });
+        if (old == fields.end()) {
+            fields.emplace_back(name, text);
+        } else {
+            old->second = text;
+        }
+    }
+    std::string merged;
+    for (const auto& [name, text] : fields) merged += text;
+    return merged;
+}
+
+std::string frontmatter_difference(const Task& task, std::string_view found) {
+    const auto map = parse_map(found);
+    if (!map) return "all of it (" + map.error().message + ")";
+    std::map<std::string, Value> values;
+    for (const auto& [key, node] : map->members) {
+        const auto name = current_name(key);
+        values[name] = node.is_scalar() ? Value(name == "status" ? current_status(node.scalar) : node.scalar)
+                       : node.is_null() ? Value()
+                                        : Value("(not a single value)");
+    }
+    std::vector<std::string> differences;
+    for (const auto& [name, value] : fields_of(task)) {
+        if (name == "updated_at") continue;  // differs in every stale copy, and says nothing
+        const auto there = values.find(name);
+        const bool is_missing = there == values.end();
+        const auto said = is_missing ? Value() : there->second;
+        // What older versions left out: an absent or null field is empty or 0.
+        if (said == value || (!said && (value->empty() || value == "0"))) continue;
+        differences.push_back(name + ": " + (is_missing ? "(missing)" : printable(said.value_or("null"))));
+    }
+    return join(differences, ", ");
+}
+
+}  // namespace orange::store

@@ -1,0 +1,289 @@
+#include "daemon/store/task_store.hpp"
+
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "common/model/json.hpp"
+#include "daemon/files/file_facts.hpp"
+#include "daemon/store/projections.hpp"
+#include "daemon/store/task_file.hpp"
+
+/// Everything that the daemon remembers (docs/files.md).
+///
+/// state.json is the truth about a task and one rename of it is the commit point of every change; the index here is a
+/// copy of all of them, changed only after the disk was. A task begins to exist with its state.json, which is written
+/// last. TASK.md holds two things with different owners: the frontmatter, which is only shown there (TaskFiles puts
+/// it back), and the body, which belongs to agents and people and is never changed here.
+namespace orange::store {
+namespace {
+
+constexpr const char* k_state = "state.json";
+constexpr const char* k_task = "TASK.md";
+constexpr const char* k_history = "history.jsonl";
+
+std::pair<std::string, std::string> branch_key(const TaskRecord& record) {
+    return {record.task.project, record.task.branch};
+}
+
+bool is_id_safe(std::string_view text) {
+    return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    });
+}
+
+std::string state_text(const TaskRecord& record) {
+    return dump(to_json(record)) + "\n";
+}
+
+}  // namespace
+
+bool has_ended(std::string_view status) {
+    return status == "done" || status == "cancelled";
+}
+
+TaskStore::TaskStore(FileSystem& files, Path root) : files_(files), root_(std::move(root)) {}
+
+Path TaskStore::folder(const TaskRecord& record) const {
+    return root_ / record.task.project / record.task.id.value;
+}
+
+Result<void> TaskStore::load() {
+    auto projects = files_.list(root_);
+    if (!projects) return projects.error();
+    for (const auto& project : *projects) {
+        if (!check_project_name(project)) continue;
+        auto ids = files_.list(root_ / project);
+        if (!ids) {
+            unreadable_.push_back({project, "", ids.error().message});
+            continue;
+        }
+        for (const auto& id : *ids) {
+            if (!id.starts_with('.')) load_folder(project, id);
+        }
+    }
+    return {};
+}
+
+void TaskStore::load_folder(const std::string& project, const std::string& id) {
+    auto record = read_folder(project, id);
+    if (record && records_.contains(record->task.id)) {
+        record = Error{ErrorCode::conflict, "another project has a task of this id", {}};
+    }
+    if (record) {
+        index(*record);
+    } else {
+        unreadable_.push_back({project, id, record.error().message});
+    }
+}
+
+Result<TaskRecord> TaskStore::read_folder(const std::string& project, const std::string& id) {
+    const Path file = root_ / project / id / k_state;
+    const auto content = files_.read(file);
+    if (!content) {
+        return content.error().code == ErrorCode::not_found ? import_folder(project, id)
+                                                            : Result<TaskRecord>(content.error());
+    }
+    const auto json = parse_json(*content);
+    if (!json) return in_context("reading " + file.string(), json.error());
+    auto record = record_from_json(*json);
+    if (!record) return in_context("reading " + file.string(), record.error());
+    if (record->task.id.value != id || record->task.project != project) {
+        return {ErrorCode::conflict, "reading " + file.string() + ": it belongs to the task " + record->task.project +
+                                         "/" + record->task.id.value};
+    }
+    return record;
+}
+
+Result<TaskRecord> TaskStore::import_folder(const std::string& project, const std::string& id) {
+    const Path folder = root_ / project / id;
+    const Path file = folder / k_task;
+    if (!is_id_safe(id)) return {ErrorCode::invalid_argument, "the folder's name is no task id"};
+    const auto content = files_.read(file);
+    if (!content) return in_context("neither state.json nor TASK.md", content.error());
+    const auto text = split_task_text(*content);
+    if (!text.has_frontmatter) return {ErrorCode::invalid_argument, file.string() + " has no frontmatter"};
+    auto task = task_from_frontmatter(text.frontmatter);
+    if (!task) return in_context("reading " + file.string(), task.error());
+
+    TaskRecord record;
+    record.task = std::move(*task);
+    record.task.id.value = id;
+    record.task.project = project;
+    if (record.task.branch.empty()) record.task.branch = "orange-tasks/" + id;
+    if (record.task.status.empty()) record.task.status = "pending";
+    if (record.task.review_harness.empty()) record.task.review_harness = record.task.harness;
+    // What a stranger's file says about these is no reason to kill that session or to reset that worktree.
+    record.task.workspace.reset();
+    record.task.tmux_session.reset();
+    if (record.task.created_at == Timestamp{}) {
+        const auto facts = files::facts_of(file);
+        if (facts) record.task.created_at = std::chrono::floor<std::chrono::milliseconds>(facts->modified);
+    }
+    if (record.task.updated_at == Timestamp{}) record.task.updated_at = record.task.created_at;
+    record.body_hash = content_hash(text.body);
+    if (auto known = Projections(files_, folder).remember(text.frontmatter); !known) return known.error();
+    if (auto written = files_.replace(folder / k_state, state_text(record)); !written) return written.error();
+    return record;
+}
+
+const TaskRecord* TaskStore::find(const TaskId& id) const {
+    const auto found = records_.find(id);
+    return found == records_.end() ? nullptr : &found->second;
+}
+
+Result<TaskId> TaskStore::resolve(std::string_view text) const {
+    if (find(TaskId{std::string(text)})) return TaskId{std::string(text)};
+    if (text.size() < 4) {
+        return {ErrorCode::invalid_argument,
+                "\"" + std::string(text) + "\" is too short: give at least four characters of the id"};
+    }
+    std::vector<std::string> matches;
+    for (const auto& [id, record] : records_) {
+        if (id.value.starts_with(text)) matches.push_back(id.value);
+    }
+    if (matches.empty()) return {ErrorCode::not_found, "there is no task \"" + std::string(text) + "\""};
+    if (matches.size() == 1) return TaskId{matches.front()};
+    std::sort(matches.begin(), matches.end());
+    matches.resize(std::min<std::size_t>(matches.size(), 5));
+    return {ErrorCode::invalid_argument,
+            "\"" + std::string(text) + "\" is the beginning of several tasks' ids: " + join(matches, ", ")};
+}
+
+const TaskRecord* TaskStore::on_branch(const std::string& project, const std::string& branch) const {
+    const auto found = by_branch_.find({project, branch});
+    return found == by_branch_.end() ? nullptr : find(*found->second.begin());
+}
+
+void TaskStore::each(const std::function<bool(const TaskRecord&)>& visit) const {
+    for (auto entry = by_age_.rbegin(); entry != by_age_.rend(); ++entry) {
+        if (!visit(records_.at(entry->second))) return;
+    }
+}
+
+std::vector<TaskId> TaskStore::queue(const std::string& project) const {
+    std::vector<TaskId> ids;
+    const auto found = queues_.find(project);
+    if (found == queues_.end()) return ids;
+    for (const auto& [place, id] : found->second) ids.push_back(id);
+    return ids;
+}
+
+void TaskStore::index(const TaskRecord& record) {
+    const auto& id = record.task.id;
+    by_age_.emplace(record.task.created_at, id);
+    if (!has_ended(record.task.status)) {
+        active_.insert(id);
+        by_branch_[branch_key(record)].insert(id);
+    }
+    if (record.queued) queues_[record.task.project].emplace(record.queued_seq, id);
+    records_.insert_or_assign(id, record);
+}
+
+void TaskStore::unindex(const TaskRecord& record) {
+    const auto& id = record.task.id;
+    by_age_.erase({record.task.created_at, id});
+    active_.erase(id);
+    if (const auto found = by_branch_.find(branch_key(record)); found != by_branch_.end()) {
+        found->second.erase(id);
+        if (found->second.empty()) by_branch_.erase(found);
+    }
+    if (const auto found = queues_.find(record.task.project); found != queues_.end()) {
+        found->second.erase({record.queued_seq, id});
+    }
+}
+
+Result<void> TaskStore::create(const TaskRecord& record, std::string_view body) {
+    const Path folder = this->folder(record);
+    if (!is_id_safe(record.task.id.value)) return {ErrorCode::invalid_argument, "not a task id"};
+    if (auto valid = check_project_name(record.task.project); !valid) return valid;
+    auto there = files_.list(folder);
+    if (!there) return there.error();
+    if (find(record.task.id) || !there->empty()) {
+        return {ErrorCode::conflict, "the task " + record.task.id.value + " exists already"};
+    }
+    const auto text = task_text(record.task, body);
+    auto made = Projections(files_, folder).remember(split_task_text(text).frontmatter);
+    if (made) made = files_.replace(folder / k_task, text);
+    if (made) made = files_.replace(folder / k_state, state_text(record));
+    if (!made) {
+        // Without state.json it would be imported at the next start: say so where even this fails.
+        if (auto removed = files_.remove(folder); !removed) return in_context(made.error().message, removed.error());
+        return made;
+    }
+    index(record);
+    return {};
+}
+
+Result<void> TaskStore::save(const TaskRecord& record) {
+    const auto* old = find(record.task.id);
+    if (!old) return {ErrorCode::not_found, "there is no task \"" + record.task.id.value + "\""};
+    if (old->task.project != record.task.project) return {ErrorCode::invalid_argument, "a task keeps its project"};
+    if (auto written = files_.replace(folder(record) / k_state, state_text(record)); !written) return written;
+    const TaskRecord copy = record;  // `record` may be the very one that is indexed
+    unindex(*old);
+    index(copy);
+    return {};
+}
+
+Result<void> TaskStore::remove(const TaskId& id) {
+    const auto* record = find(id);
+    if (!record) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
+    // state.json last: a removal that was cut off leaves a task that can be removed again.
+    const Path folder = this->folder(*record);
+    auto names = files_.list(folder);
+    if (!names) return names.error();
+    for (const auto& name : *names) {
+        if (name == k_state) continue;
+        if (auto removed = files_.remove(folder / name); !removed) return removed;
+    }
+    if (auto removed = files_.remove(folder); !removed) return removed;
+    known_history_.erase((folder / k_history).string());
+    unindex(*record);
+    records_.erase(id);
+    return {};
+}
+
+Result<void> TaskStore::mend_history(const Path& file, Timestamp now) {
+    const auto content = files_.read(file);
+    if (!content) return content.error().code == ErrorCode::not_found ? Result<void>{} : content.error();
+    if (content->empty() || content->ends_with('\n')) return {};
+    const auto start = content->rfind('\n') == std::string::npos ? 0 : content->rfind('\n') + 1;
+    const auto tail = content->substr(start);
+    const auto json = parse_json(tail);
+    if (json && event_from_json(*json)) return files_.append(file, "\n");  // only the line end is missing
+    if (auto kept = files_.append(file.string() + ".torn", tail + "\n"); !kept) return kept;
+    const HistoryEvent event{"history.repaired", now, {{"bytes", static_cast<std::int64_t>(tail.size())}}};
+    return files_.replace(file, content->substr(0, start) + dump(to_json(event)) + "\n");
+}
+
+Result<void> TaskStore::append_history(const TaskId& id, const HistoryEvent& event) {
+    const auto* record = find(id);
+    if (!record) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
+    const Path file = folder(*record) / k_history;
+    if (!known_history_.contains(file.string())) {
+        if (auto mended = mend_history(file, event.timestamp); !mended) return mended;
+        known_history_.insert(file.string());
+    }
+    auto appended = files_.append(file, dump(to_json(event)) + "\n");
+    if (!appended) known_history_.erase(file.string());  // look at its end again before the next one
+    return appended;
+}
+
+Result<std::vector<HistoryEvent>> TaskStore::history(const TaskId& id) const {
+    const auto* record = find(id);
+    if (!record) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
+    const auto content = files_.read(folder(*record) / k_history);
+    std::vector<HistoryEvent> events;
+    if (!content) {
+        if (content.error().code == ErrorCode::not_found) return events;
+        return content.error();
+    }
+    for (const auto line : split_lines(*content)) {
+        const auto json = parse_json(line);
+        if (!json) continue;
+        if (auto event = event_from_json(*json)) events.push_back(std::move(*event));
+    }
+    return events;
+}
+
+}  // namespace orange::store

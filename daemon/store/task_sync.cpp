@@ -1,0 +1,498 @@
+#include "daemon/store/task_sync.hpp"
+
+#include <algorithm>
+
+#include "common/base/ids.hpp"
+#include "common/base/text.hpp"
+#include "daemon/async/async.hpp"
+#include "daemon/files/file_facts.hpp"
+#include "daemon/files/writer_check.hpp"
+#include "daemon/store/body_merge.hpp"
+#include "daemon/store/sections.hpp"
+#include "daemon/store/task_file.hpp"
+
+namespace orange::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto k_patience = 250ms;  ///< in all, for writers that are at it
+constexpr auto k_gone_for = 100ms;  ///< how long a deleted copy may be on its way back
+constexpr auto k_step = 5ms;
+constexpr auto k_stale = 10s;  ///< so long a writer may take between reading a copy and writing it back
+constexpr std::size_t k_most_shown = 8;
+constexpr std::size_t k_most_recent = 8;
+constexpr std::size_t k_most_merged = 5;
+constexpr int k_most_held_back = 40;
+constexpr int k_most_rounds = 30;
+constexpr std::string_view k_displaced = ".TASK.md.orange-";
+
+Path displaced_name(const Path& path) {
+    return path.parent_path() / (std::string(k_displaced) + random_id(10));
+}
+
+std::string body_of(const std::string& text) {
+    return split_task_text(text).body;
+}
+
+bool is_blank(std::string_view text) {
+    return trim(text).empty();
+}
+
+/// Content of a file of ours or of what somebody linked in its place; nothing where it is gone.
+Result<std::optional<std::string>> read_any(FileSystem& files, const Path& path) {
+    const auto facts = files::facts_of(path);
+    if (!facts) return std::optional<std::string>{};
+    if (facts->symlink) return std::optional<std::string>(files::read_through_link(path).value_or(""));
+    auto content = files.read(path);
+    if (content) return std::optional<std::string>(std::move(*content));
+    if (content.error().code == ErrorCode::not_found) return std::optional<std::string>{};
+    return content.error();
+}
+
+/// "20261120T104903.120Z": sorts by time, and every file system takes it.
+std::string file_time(Timestamp time) {
+    std::string text = to_rfc3339(time);
+    std::erase_if(text, [](char c) { return c == '-' || c == ':'; });
+    return text;
+}
+
+}  // namespace
+
+TaskSync::TaskSync(FileSystem& files, ProcessRunner& processes, const Clock& clock, std::shared_ptr<TaskMemory> memory,
+                   TaskRecord record, Copies copies)
+    : files_(files),
+      processes_(processes),
+      clock_(clock),
+      memory_(std::move(memory)),
+      now_(*memory_),
+      record_(std::move(record)),
+      copies_(std::move(copies)),
+      patience_(std::chrono::steady_clock::now() + k_patience) {}
+
+TaskSync::~TaskSync() {
+    if (committed_) return;
+    for (auto& displaced : now_.displaced) displaced.accounted = displaced.base;
+    memory_->displaced = std::move(now_.displaced);
+}
+
+Awaitable<Result<Synced>> TaskSync::run(std::optional<SectionEdit> edit, bool retire_mirror) {
+    set_up();
+    for (auto& side : sides_) {
+        if (auto swept = sweep(side.path.parent_path()); !swept) co_return swept.error();
+        if (auto looked = co_await look(side); !looked) co_return looked.error();
+        if (!side.exists || side.held) continue;
+        if (auto noted = note_frontmatter(side, side.text); !noted) co_return noted.error();
+    }
+    if (auto decided = co_await decide(); !decided) co_return decided.error();
+    if (auto counted = co_await count_displaced(); !counted) co_return counted.error();
+    by_others_ = content_hash(body_) != record_.body_hash;
+    if (edit) body_ = with_section(body_, edit->heading, edit->text);
+    if (auto written = co_await write_all(); !written) co_return written.error();
+    if (retire_mirror) {
+        if (auto retired = co_await retire(); !retired) co_return retired.error();
+    }
+    if (auto settled = co_await settle(); !settled) co_return settled.error();
+    if (retire_mirror && copies_.mirror && copies_.mirror->parent_path().filename() == ".orange") {
+        std::error_code not_empty;
+        std::filesystem::remove(copies_.mirror->parent_path(), not_empty);
+    }
+    co_return finish();
+}
+
+void TaskSync::set_up() {
+    now_.own.path = copies_.own;
+    sides_.push_back({false, copies_.own, &now_.own});
+    if (!copies_.mirror || now_.mirror.path != *copies_.mirror) now_.mirror = {};
+    if (!copies_.mirror) return;
+    // A worktree that is gone must not come back as a folder with nothing but a TASK.md in it.
+    const auto folder = copies_.mirror->parent_path();
+    std::error_code error;
+    const auto worktree = folder.filename() == ".orange" ? folder.parent_path() : folder;
+    if (!std::filesystem::is_directory(worktree, error)) return;
+    now_.mirror.path = *copies_.mirror;
+    sides_.push_back({true, *copies_.mirror, &now_.mirror});
+}
+
+/// What a killed daemon left: displaced files that may hold somebody's last words, and unfinished ones.
+Result<void> TaskSync::sweep(const Path& folder) {
+    if (now_.swept.contains(folder)) return {};
+    auto names = files_.list(folder);
+    if (!names) return names.error();
+    const bool is_own = folder == copies_.own.parent_path();
+    for (const auto& name : *names) {
+        const auto path = folder / name;
+        const bool is_ours = name.starts_with(".TASK.md.") || name.starts_with("..TASK.md.");
+        if (name.ends_with(".tmp") && (is_ours || (is_own && name.starts_with('.')))) {
+            if (auto removed = files_.remove(path); !removed) return removed;
+        } else if (name.starts_with(k_displaced)) {
+            const auto same = [&](const Displaced& displaced) { return displaced.path == path; };
+            if (std::any_of(now_.displaced.begin(), now_.displaced.end(), same)) continue;
+            now_.displaced.push_back({path, {}, {}, false, true});
+        }
+    }
+    now_.swept.insert(folder);
+    return {};
+}
+
+Result<void> TaskSync::read(Side& side) {
+    side.held = false;
+    const auto facts = files::facts_of(side.path);
+    side.link = facts && facts->symlink;
+    auto content = read_any(files_, side.path);
+    if (!content) return content.error();
+    side.exists = content->has_value();
+    side.text = content->value_or("");
+    side.dangling = side.link && !files::read_through_link(side.path);
+    return {};
+}
+
+bool TaskSync::is_news(const Side& side, const std::string& body) const {
+    if (!side.memory->shown.empty()) return side.memory->shown.back().body != body;
+    return now_.body ? *now_.body != body : content_hash(body) != record_.body_hash;
+}
+
+/// Reads a copy, with some patience for an editor that is saving right now: one that has deleted it and is about to
+/// create it, or that has it open and half-written.
+Awaitable<Result<void>> TaskSync::look(Side& side) {
+    if (auto done = read(side); !done) co_return done;
+    const auto back_by = std::chrono::steady_clock::now() + k_gone_for;
+    while (!side.exists && !side.memory->shown.empty() && std::chrono::steady_clock::now() < back_by) {
+        co_await async::sleep(k_step);
+        if (auto done = read(side); !done) co_return done;
+    }
+    if (!side.counts() || side.link || !is_news(side, body_of(side.text))) co_return Result<void>{};
+    const bool left = co_await writer_leaves(side.path);
+    if (auto done = read(side); !done) co_return done;
+    const bool looks_whole = left || !side.exists || split_task_text(side.text).has_frontmatter;
+    if (looks_whole || ++now_.held_back > k_most_held_back) {
+        now_.held_back = 0;
+    } else {
+        side.held = true;
+        out_.unsettled = true;
+    }
+    co_return Result<void>{};
+}
+
+Awaitable<bool> TaskSync::writer_leaves(Path path) {
+    while (open_elsewhere(path)) {
+        if (std::chrono::steady_clock::now() >= patience_) co_return false;
+        co_await async::sleep(k_step);
+    }
+    co_return true;
+}
+
+Awaitable<Result<void>> TaskSync::decide() {
+    std::vector<Side*> news;
+    std::optional<std::string> known = now_.body;
+    for (auto& side : sides_) {
+        if (!side.counts()) continue;
+        const auto body = body_of(side.text);
+        if (is_news(side, body)) {
+            news.push_back(&side);
+        } else if (!known) {
+            known = body;
+        }
+    }
+    if (news.size() == 2 && body_of(news[0]->text) != body_of(news[1]->text)) {
+        const auto time = [](const Side* side) {
+            const auto facts = files::facts_of(side->path);
+            return facts ? facts->modified : decltype(facts->modified){};
+        };
+        if (time(news[0]) < time(news[1])) std::swap(news[0], news[1]);
+        if (auto kept = co_await conflict(*news[0], *news[1]); !kept) co_return kept;
+    }
+    if (!known && news.empty() && !record_.body_hash.empty() && record_.body_hash != content_hash("")) {
+        out_.attention = "TASK.md is gone from " + copies_.own.parent_path().string() + ", and no other copy was left";
+    }
+    body_ = known ? *known : news.empty() ? std::string{} : body_of(news[0]->text);
+    for (auto* side : news) {
+        // The loser of a conflict is kept aside; it has been shown all the same.
+        const auto body = body_of(side->text);
+        if (side != news[0]) show(*side->memory, body);
+        if (side != news[0]) continue;
+        if (auto absorbed = co_await absorb(*side, body); !absorbed) co_return absorbed;
+    }
+    for (auto& side : sides_) {
+        if (side.counts()) show(*side.memory, body_of(side.text));
+    }
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> TaskSync::conflict(Side& winner, Side& loser) {
+    if (is_blank(body_of(loser.text))) co_return Result<void>{};
+    auto kept = keep("conflict", loser.text);
+    if (!kept) co_return kept.error();
+    HistoryEvent event;
+    event.type = "body.conflict";
+    event.timestamp = clock_.now();
+    event.fields["stayed"] = std::string(winner.is_mirror ? "mirror" : "own");
+    event.fields["kept"] = kept->filename().string();
+    out_.events.push_back(std::move(event));
+    out_.attention = "TASK.md was edited in two places at once; the older text is kept as " + kept->string();
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> TaskSync::absorb(Side& side, std::string found) {
+    std::vector<const std::string*> shown;
+    for (const auto& entry : side.memory->shown) shown.push_back(&entry.body);
+    std::string base = shown.empty() ? body_ : likely_base(shown, found);
+    show(*side.memory, found);
+    co_return co_await merge_in(std::move(base), std::move(found));
+}
+
+Awaitable<Result<void>> TaskSync::merge_in(std::string base, std::string other) {
+    if (other == base || other == body_) co_return Result<void>{};
+    by_others_ = true;
+    if (body_ == base) {
+        body_ = std::move(other);
+        co_return Result<void>{};
+    }
+    if (auto kept = keep("merged", other); !kept) co_return kept.error();
+    if (auto pruned = prune_merged(); !pruned) co_return pruned;
+    auto folder = copies_.own.parent_path();
+    auto merged = co_await merge_bodies(files_, processes_, folder, body_, base, other);
+    if (merged) {
+        body_ = std::move(*merged);
+        co_return Result<void>{};
+    }
+    auto kept = keep("conflict", other);
+    if (!kept) co_return kept.error();
+    out_.attention = "TASK.md was edited by two at once and could not be merged (" + merged.error().message +
+                     "); the other text is kept as " + kept->string();
+    co_return Result<void>{};
+}
+
+Result<void> TaskSync::note_frontmatter(const Side& side, const std::string& text) {
+    const auto parts = split_task_text(text);
+    if (is_blank(text)) return {};  // truncated, and about to be written
+    if (parts.has_frontmatter && frontmatter_of(record_.task) == "---\n" + parts.frontmatter + "---\n") return {};
+    auto known = now_.projections.is_known(parts.frontmatter);
+    if (!known) return known.error();
+    if (parts.has_frontmatter && *known) return {};
+    std::string refused = "all of it (there was no frontmatter)";
+    if (parts.has_frontmatter) {
+        const auto unknown = unknown_fields(parts.frontmatter, record_.task);
+        const auto extra = with_unknown_fields(record_.task.extra_frontmatter, unknown);
+        if (extra != record_.task.extra_frontmatter) out_.extra_frontmatter = record_.task.extra_frontmatter = extra;
+        refused = frontmatter_difference(record_.task, parts.frontmatter);
+        // It was made from one of those that were there lately: only what differs from that one was edited.
+        for (const auto& task : now_.recent) {
+            auto against = frontmatter_difference(task, parts.frontmatter);
+            if (against.size() < refused.size()) refused = std::move(against);
+        }
+    }
+    if (refused.empty()) return {};
+    HistoryEvent event;
+    event.type = "frontmatter.restored";
+    event.timestamp = clock_.now();
+    event.fields["copy"] = std::string(side.is_mirror ? "mirror" : "own");
+    event.fields["refused"] = refused;
+    out_.events.push_back(std::move(event));
+    return {};
+}
+
+Awaitable<Result<void>> TaskSync::write_all() {
+    for (int round = 0; round < k_most_rounds; ++round) {
+        bool all_right = true;
+        for (auto& side : sides_) {
+            auto desired = task_text(record_.task, body_);
+            if (side.held || (side.exists && !side.link && side.text == desired)) continue;
+            all_right = false;
+            if (auto remembered = remember_projection(); !remembered) co_return remembered;
+            if (auto done = co_await put(side, std::move(desired)); !done) co_return done;
+        }
+        if (all_right) co_return Result<void>{};
+    }
+    out_.unsettled = true;
+    co_return Result<void>{};
+}
+
+Result<void> TaskSync::remember_projection() {
+    if (!now_.recent.empty() && now_.recent.back() == record_.task) return {};
+    auto done = now_.projections.remember(split_task_text(frontmatter_of(record_.task)).frontmatter);
+    if (!done) return done;
+    now_.recent.push_back(record_.task);
+    if (now_.recent.size() > k_most_recent) now_.recent.pop_front();
+    return {};
+}
+
+Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
+    if (side.exists) {
+        auto done = co_await exchange(side, std::move(desired));
+        if (done || done.error().code != ErrorCode::not_found) co_return done;
+    } else {
+        auto done = co_await create(side, std::move(desired));
+        if (done || done.error().code != ErrorCode::conflict) co_return done;
+    }
+    // Deleted, or created, in between: see what is there now. The next round writes it.
+    if (auto looked = co_await look(side); !looked) co_return looked;
+    if (!side.counts()) co_return Result<void>{};
+    if (auto noted = note_frontmatter(side, side.text); !noted) co_return noted;
+    auto found = body_of(side.text);
+    if (is_news(side, found)) co_return co_await absorb(side, std::move(found));
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> TaskSync::create(Side& side, std::string desired) {
+    if (auto created = files::create_new(files_, side.path, desired); !created) co_return created;
+    side.exists = true;
+    side.text = std::move(desired);
+    show(*side.memory, body_);
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
+    const auto displaced = displaced_name(side.path);
+    if (auto done = files_.exchange(side.path, desired, displaced); !done) {
+        // The exchange itself may have happened where only making it durable failed: then this is not ours to lose.
+        if (files::facts_of(displaced)) memory_->swept.erase(side.path.parent_path());
+        co_return done;
+    }
+    const auto expected = body_of(side.text);
+    const auto written = body_;
+    now_.displaced.push_back({displaced, expected, expected});
+    side.text = std::move(desired);
+    side.link = side.dangling = false;
+    const bool left = co_await writer_leaves(displaced);
+    auto text = read_any(files_, displaced);
+    if (!text) co_return text.error();
+    auto found = body_of(text->value_or(""));
+    // Truncated, and being written: settle() will see the rest.
+    const bool looks_whole = left || split_task_text(text->value_or("")).has_frontmatter;
+    if (*text && found != expected && looks_whole) {
+        if (auto noted = note_frontmatter(side, **text); !noted) co_return noted;
+        now_.displaced.back().accounted = found;
+        if (auto absorbed = co_await absorb(side, std::move(found)); !absorbed) co_return absorbed;
+    }
+    show(*side.memory, written);
+    co_return Result<void>{};
+}
+
+Awaitable<Result<bool>> TaskSync::count_displaced() {
+    bool changed = false;
+    for (auto& displaced : now_.displaced) {
+        auto text = read_any(files_, displaced.path);
+        if (!text) co_return text.error();
+        if (!*text) continue;
+        const auto found = body_of(**text);
+        if (displaced.leftover) {
+            // A body that both copies once agreed on holds nothing new; else only its lines that are nowhere else do.
+            const bool is_old = content_hash(found) == record_.body_hash;
+            displaced.base = displaced.accounted = is_old ? found : without_lines_missing_in(body_, found);
+        }
+        displaced.leftover = false;
+        if (found == displaced.accounted) continue;
+        if (is_blank(found) && open_elsewhere(displaced.path)) continue;
+        auto base = std::exchange(displaced.accounted, found);
+        if (auto merged = co_await merge_in(std::move(base), found); !merged) co_return merged.error();
+        changed = true;
+    }
+    co_return changed;
+}
+
+/// Removes displaced files that were quiet now and at the last call too; the second look catches the writer that had
+/// found the file under its old name but not opened it yet. True where nothing is left to wait for.
+Result<bool> TaskSync::remove_quiet(std::set<Path>& quiet) {
+    bool settled = true;
+    std::set<Path> quiet_now;
+    for (auto displaced = now_.displaced.begin(); displaced != now_.displaced.end();) {
+        const bool open = open_elsewhere(displaced->path);
+        const auto text = read_any(files_, displaced->path);
+        if (!text) return text.error();
+        const bool as_counted = !*text || body_of(**text) == displaced->accounted;
+        if (!open && as_counted && quiet.contains(displaced->path)) {
+            if (auto removed = files_.remove(displaced->path); !removed) return removed.error();
+            displaced = now_.displaced.erase(displaced);
+            continue;
+        }
+        if (!open && as_counted) quiet_now.insert(displaced->path);
+        settled = settled && open && displaced->waited;
+        ++displaced;
+    }
+    quiet = std::move(quiet_now);
+    return settled;
+}
+
+Awaitable<Result<void>> TaskSync::settle() {
+    if (now_.displaced.empty()) co_return Result<void>{};
+    const auto deadline = std::chrono::steady_clock::now() + k_patience;
+    std::set<Path> quiet;
+    for (;;) {
+        auto changed = co_await count_displaced();
+        if (!changed) co_return changed.error();
+        if (*changed) {
+            if (auto written = co_await write_all(); !written) co_return written;
+        }
+        auto settled = remove_quiet(quiet);
+        if (!settled) co_return settled.error();
+        if (*settled || std::chrono::steady_clock::now() >= deadline) break;
+        co_await async::sleep(k_step);
+    }
+    for (auto& displaced : now_.displaced) displaced.waited = true;
+    if (!now_.displaced.empty()) out_.unsettled = true;
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> TaskSync::retire() {
+    if (sides_.size() < 2) co_return Result<void>{};
+    Side mirror = std::move(sides_[1]);
+    sides_.pop_back();
+    const auto displaced = displaced_name(mirror.path);
+    const auto moved = files::move_aside(mirror.path, displaced);
+    if (!moved && moved.error().code != ErrorCode::not_found) co_return moved;
+    if (moved && mirror.held) {
+        // Half of a text, and its writer is being ended: not to be taken for the whole.
+        if (auto kept = keep("conflict", mirror.text); !kept) co_return kept.error();
+    }
+    const auto counted = body_of(mirror.text);
+    if (moved) now_.displaced.push_back({displaced, counted, counted});
+    now_.mirror = {};
+    co_return Result<void>{};
+}
+
+Result<Path> TaskSync::keep(const std::string& kind, const std::string& text) {
+    const auto name = "TASK.md." + kind + "-" + file_time(clock_.now());
+    const auto folder = copies_.own.parent_path();
+    for (int n = 1;; ++n) {
+        const auto path = folder / (n == 1 ? name : name + "-" + std::to_string(n));
+        auto created = files::create_new(files_, path, text);
+        if (created) return path;
+        if (created.error().code != ErrorCode::conflict) return created.error();
+    }
+}
+
+Result<void> TaskSync::prune_merged() {
+    const auto folder = copies_.own.parent_path();
+    auto names = files_.list(folder);
+    if (!names) return names.error();
+    std::erase_if(*names, [](const std::string& name) { return !name.starts_with("TASK.md.merged-"); });
+    for (std::size_t i = 0; i + k_most_merged < names->size(); ++i) {
+        if (auto removed = files_.remove(folder / (*names)[i]); !removed) return removed;
+    }
+    return {};
+}
+
+void TaskSync::show(CopyMemory& copy, const std::string& body) {
+    const auto now = clock_.now();
+    auto& shown = copy.shown;
+    if (!shown.empty() && shown.back().body == body) return;
+    shown.push_back({body, now});
+    // An entry was on show until its successor came.
+    while (shown.size() > k_most_shown || (shown.size() > 1 && now - shown[1].since > k_stale)) {
+        shown.erase(shown.begin());
+    }
+}
+
+Synced TaskSync::finish() {
+    for (auto& displaced : now_.displaced) displaced.base = displaced.accounted;
+    now_.body = body_;
+    out_.body = body_;
+    out_.body_hash = content_hash(body_);
+    out_.body_changed = by_others_;
+    *memory_ = std::move(now_);
+    committed_ = true;
+    return std::move(out_);
+}
+
+}  // namespace orange::store

@@ -1,0 +1,130 @@
+#include "daemon/files/posix_file_system.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "tests/catch.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+
+using namespace orange;
+using namespace orange::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+mode_t mode_of(const Path& path) {
+    struct stat facts {};
+    REQUIRE(::lstat(path.c_str(), &facts) == 0);
+    return facts.st_mode & 07777;
+}
+
+/// Lets no file grow beyond `bytes`: a full disk that needs no root.
+class SmallDisk {
+  public:
+    explicit SmallDisk(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+        ::getrlimit(RLIMIT_FSIZE, &old_);
+        rlimit limit = old_;
+        limit.rlim_cur = bytes;
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    ~SmallDisk() {
+        ::setrlimit(RLIMIT_FSIZE, &old_);
+        std::signal(SIGXFSZ, old_handler_);
+    }
+    SmallDisk(const SmallDisk&) = delete;
+    SmallDisk& operator=(const SmallDisk&) = delete;
+
+  private:
+    rlimit old_{};
+    void (*old_handler_)(int);
+};
+
+}  // namespace
+
+TEST_CASE("what was written is read again, byte for byte, and belongs to the user alone") {
+    TemporaryFolder folder;
+    PosixFileSystem files;
+    const Path path = folder / "a/b/file";
+    const std::string content("x\0y\xff\r\n", 6);
+    REQUIRE(files.replace(path, content));
+    CHECK(*files.read(path) == content);
+    CHECK(mode_of(path) == 0600);
+    CHECK(mode_of(folder / "a/b") == 0700);
+    CHECK(*files.list(folder / "a/b") == std::vector<std::string>{"file"});
+}
+
+TEST_CASE("a missing file is not_found and never an empty one") {
+    TemporaryFolder folder;
+    PosixFileSystem files;
+    const auto read = files.read(folder / "none");
+    REQUIRE(!read);
+    CHECK(read.error().code == ErrorCode::not_found);
+    CHECK(read.error().message.find((folder / "none").string()) != std::string::npos);
+    CHECK(files.list(folder / "none")->empty());
+    CHECK(files.remove(folder / "none"));
+}
+
+TEST_CASE("a disk that is full leaves the old content and no temporary file") {
+    TemporaryFolder folder;
+    PosixFileSystem files;
+    const Path path = folder / "file";
+    REQUIRE(files.replace(path, "old"));
+    {
+        SmallDisk small(4096);
+        const auto written = files.replace(path, std::string(10000, 'n'));
+        REQUIRE(!written);
+        CHECK(written.error().code == ErrorCode::io);
+        CHECK(written.error().message.find("writing " + path.string()) == 0);
+        REQUIRE(!files.exchange(path, std::string(10000, 'n'), folder / ".displaced"));
+        REQUIRE(!files.append(path, std::string(10000, 'n')));
+    }
+    CHECK(*files.read(path) == "old");
+    CHECK(*files.list(folder.path()) == std::vector<std::string>{"file"});
+    CHECK(files.replace(path, std::string(10000, 'n')));
+}
+
+TEST_CASE("links are not followed and other files than regular ones are not read") {
+    TemporaryFolder folder;
+    PosixFileSystem files;
+    write_text(folder / "target", "secret");
+    fs::create_symlink(folder / "target", folder / "link");
+    CHECK(!files.read(folder / "link"));
+    CHECK(!files.append(folder / "link", "x"));
+    REQUIRE(files.replace(folder / "link", "mine"));
+    CHECK(read_text(folder / "target") == "secret");
+    CHECK(!fs::is_symlink(folder / "link"));
+
+    REQUIRE(::mkfifo((folder / "fifo").c_str(), 0600) == 0);
+    CHECK(!files.read(folder / "fifo"));
+    fs::create_hard_link(folder / "target", folder / "second name");
+    CHECK(!files.append(folder / "second name", "x"));
+}
+
+TEST_CASE("an exchange leaves what it displaced, and fails where there is nothing to displace") {
+    TemporaryFolder folder;
+    PosixFileSystem files;
+    REQUIRE(files.replace(folder / "file", "old"));
+    REQUIRE(files.exchange(folder / "file", "new", folder / ".displaced"));
+    CHECK(*files.read(folder / "file") == "new");
+    CHECK(*files.read(folder / ".displaced") == "old");
+
+    const auto missing = files.exchange(folder / "none", "new", folder / ".other");
+    REQUIRE(!missing);
+    CHECK(missing.error().code == ErrorCode::not_found);
+    CHECK(files.list(folder.path())->size() == 2);
+}
+
+TEST_CASE("removing a folder does not follow links out of it") {
+    TemporaryFolder folder;
+    PosixFileSystem files;
+    write_text(folder / "kept/file", "x");
+    fs::create_directory(folder / "gone");
+    fs::create_symlink(folder / "kept", folder / "gone/link");
+    REQUIRE(files.remove(folder / "gone"));
+    CHECK(!fs::exists(folder / "gone"));
+    CHECK(read_text(folder / "kept/file") == "x");
+}
