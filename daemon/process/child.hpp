@@ -1,0 +1,64 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.hpp"
+#include "daemon/process/environment.hpp"
+#include "daemon/process/unique_fd.hpp"
+
+namespace orange {
+
+/// A started child: the leader of a session and process group of its own, with descriptors 0–2 only, an empty signal
+/// mask and default signals. Destroyed before it was reaped, the group is killed.
+class Child {
+  public:
+    /// What start() needs; all resolved and checked by the caller.
+    struct Start {
+        std::string program;  ///< absolute, or relative to cwd where it has a slash
+        std::vector<std::string> argv;
+        Environment env;
+        std::string cwd;
+        int in = -1, out = -1, err = -1;  ///< become 0, 1 and 2; the caller keeps its own
+    };
+    static Result<Child> start(const Start& start);
+
+    Child(Child&&) noexcept = default;
+    Child& operator=(Child&&) = delete;
+    ~Child();
+
+    /// Readable once the child has ended. Valid for as long as the Child.
+    int pidfd() const { return pidfd_.get(); }
+
+    /// To every process of the group. Safe until reap() succeeded: the unreaped leader keeps the number from being
+    /// reused.
+    void signal_group(int signal);
+
+    /// Takes the exit status, as a shell shows it; nothing while it runs.
+    std::optional<int> reap();
+
+  private:
+    Child(pid_t pid, UniqueFd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
+
+    pid_t pid_ = 0;
+    UniqueFd pidfd_;
+    bool reaped_ = false;
+};
+
+/// A pidfd of any process, CLOEXEC; the errno where there is none (ESRCH: no such process).
+UniqueFd open_pidfd(pid_t pid, int& error);
+
+/// A pipe, both ends CLOEXEC and numbered 3 or above: with 0–2 among them, dup2 in the child would overwrite one end
+/// with another.
+struct Pipe {
+    UniqueFd read, write;
+};
+Result<Pipe> make_pipe();
+
+/// /dev/null for reading, numbered 3 or above.
+Result<UniqueFd> open_null();
+
+}  // namespace orange

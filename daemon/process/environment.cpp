@@ -1,0 +1,59 @@
+#include "daemon/process/environment.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/text.hpp"
+
+namespace orange {
+namespace {
+
+bool is_dangerous(std::string_view name) {
+    if (name == "ORANGE_HOME") return false;
+    for (const std::string_view prefix : {"GIT_", "TMUX", "LD_", "DYLD_", "ORANGE_"}) {
+        if (name.starts_with(prefix)) return true;
+    }
+    return name == "BASH_ENV" || name == "ENV";
+}
+
+bool is_executable_file(const std::string& file) {
+    struct stat status {};
+    return ::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(file.c_str(), X_OK) == 0;
+}
+
+}  // namespace
+
+Environment without_dangerous(Environment from) {
+    std::erase_if(from, [](const auto& entry) { return is_dangerous(entry.first); });
+    return from;
+}
+
+Environment current_environment() {
+    Environment all;
+    for (char** entry = environ; entry && *entry; ++entry) {
+        const std::string_view text = *entry;
+        const auto equals = text.find('=');
+        if (equals == std::string_view::npos || equals == 0) continue;
+        all.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+    return all;
+}
+
+Environment scrubbed_environment() {
+    auto env = without_dangerous(current_environment());
+    env["LC_ALL"] = "C";
+    return env;
+}
+
+std::string find_program(std::string_view name, std::string_view path) {
+    if (name.empty()) return {};
+    if (name.find('/') != std::string_view::npos) return std::string(name);
+    for (const auto folder : split(path, ':')) {
+        if (!folder.starts_with('/')) continue;
+        auto file = std::string(folder) + "/" + std::string(name);
+        if (is_executable_file(file)) return file;
+    }
+    return {};
+}
+
+}  // namespace orange

@@ -1,0 +1,34 @@
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+#include <cerrno>
+#include <system_error>
+
+#include "daemon/process/child.hpp"
+#include "daemon/process/pidfd_exit_watcher.hpp"
+#include "daemon/process/proc_info.hpp"
+
+namespace orange {
+
+Awaitable<Result<void>> PidfdExitWatcher::wait(std::int64_t pid, std::int64_t start_time) {
+    int error = 0;
+    auto pidfd = open_pidfd(static_cast<pid_t>(pid), error);
+    if (!pidfd) {
+        if (error == ESRCH) co_return Result<void>{};
+        co_return io_error("watching process " + std::to_string(pid), error);
+    }
+    // After opening: from here on the pidfd stands for this very process, whatever becomes of the number.
+    if (proc::start_time(pid) != start_time) co_return Result<void>{};
+    asio::posix::stream_descriptor exited(co_await asio::this_coro::executor, pidfd.release());
+    const auto [failed] = co_await exited.async_wait(asio::posix::descriptor_base::wait_read,
+                                                     asio::experimental::as_tuple(asio::use_awaitable));
+    if (failed) throw std::system_error(failed);
+    co_return Result<void>{};
+}
+
+std::optional<std::int64_t> PidfdExitWatcher::start_time(std::int64_t pid) {
+    return proc::start_time(pid);
+}
+
+}  // namespace orange

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "daemon/process/exit_watcher.hpp"
+
+namespace orange {
+
+/// The real ExitWatcher: a pidfd tells the end of a process that is not our child, without its status.
+class PidfdExitWatcher final : public ExitWatcher {
+  public:
+    Awaitable<Result<void>> wait(std::int64_t pid, std::int64_t start_time) override;
+    std::optional<std::int64_t> start_time(std::int64_t pid) override;
+};
+
+}  // namespace orange

@@ -1,0 +1,223 @@
+#include "daemon/process/posix_process_runner.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <asio/buffer.hpp>
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+#include <asio/write.hpp>
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <system_error>
+
+#include "common/base/text.hpp"
+#include "daemon/async/async.hpp"
+#include "daemon/process/child.hpp"
+
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto use_tuple = asio::experimental::as_tuple(asio::use_awaitable);
+constexpr auto k_kill_after = 2s;
+constexpr auto k_give_up_after = 5s;
+constexpr auto k_pipe_grace = 200ms;
+
+/// What one running child, its readers and its timer share. The coroutines that read and write hold it, so that none
+/// of them outlives it; it goes when the descriptors are closed and they have seen that.
+struct Running {
+    Running(const asio::any_io_executor& executor, Child started, std::size_t output_limit)
+        : child(std::move(started)),
+          exited(executor),
+          in(executor),
+          out(executor),
+          err(executor),
+          timer(executor),
+          pipes_closed(executor),
+          limit(output_limit) {}
+
+    /// TERM now, KILL a little later; then stop waiting for a process that the kernel does not let go of.
+    static void terminate(const std::shared_ptr<Running>& self) {
+        if (self->ending) return;
+        self->ending = true;
+        self->child.signal_group(SIGTERM);
+        self->timer.expires_after(k_kill_after);
+        self->timer.async_wait([self](std::error_code error) {
+            if (error || self->finished) return;
+            self->child.signal_group(SIGKILL);
+            self->timer.expires_after(k_give_up_after);
+            self->timer.async_wait([self](std::error_code failed) {
+                if (failed || self->finished) return;
+                self->given_up = true;
+                self->exited.cancel();
+            });
+        });
+    }
+
+    static void start_deadline(const std::shared_ptr<Running>& self, std::chrono::milliseconds deadline) {
+        self->timer.expires_after(deadline);
+        self->timer.async_wait([self](std::error_code error) {
+            if (error || self->finished || self->ending) return;
+            self->timed_out = true;
+            terminate(self);
+        });
+    }
+
+    void close() {
+        finished = true;
+        std::error_code ignored;  // closing a pipe: nothing left to lose
+        timer.cancel();
+        in.close(ignored);
+        out.close(ignored);
+        err.close(ignored);
+        exited.release();  // the Child owns that one
+    }
+
+    Child child;
+    asio::posix::stream_descriptor exited, in, out, err;
+    asio::steady_timer timer;
+    async::Notifier pipes_closed;
+    std::size_t limit;
+    int open_pipes = 2;
+    bool ending = false, timed_out = false, given_up = false, finished = false;
+    Completed completed;
+};
+
+void keep(std::string& kept, std::size_t limit, const char* data, std::size_t size) {
+    kept.append(data, std::min(size, limit - std::min(limit, kept.size())));
+}
+
+Awaitable<void> read_all(std::shared_ptr<Running> self, asio::posix::stream_descriptor& from, std::string& into) {
+    std::array<char, 16 * 1024> buffer;
+    for (;;) {
+        const auto [error, size] = co_await from.async_read_some(asio::buffer(buffer), use_tuple);
+        keep(into, self->limit, buffer.data(), size);
+        if (error) break;
+    }
+    if (--self->open_pipes == 0) self->pipes_closed.notify();
+}
+
+Awaitable<void> write_all(std::shared_ptr<Running> self, std::string input) {
+    // A child that does not read its input is no failure: its exit status tells.
+    co_await asio::async_write(self->in, asio::buffer(input), use_tuple);
+    std::error_code ignored;
+    self->in.close(ignored);
+}
+
+/// What is in a pipe at the child's end belongs to its output, even where the grace was too short to see it.
+void read_rest(asio::posix::stream_descriptor& from, std::string& into, std::size_t limit) {
+    std::array<char, 16 * 1024> buffer;
+    if (!from.is_open()) return;
+    for (int rounds = 0; rounds < 64; ++rounds) {
+        const auto size = ::read(from.native_handle(), buffer.data(), buffer.size());
+        if (size <= 0) return;
+        keep(into, limit, buffer.data(), static_cast<std::size_t>(size));
+    }
+}
+
+Result<void> check(const Command& command) {
+    if (command.argv.empty()) return Error{ErrorCode::invalid_argument, "running a command: it has no words", {}};
+    for (const auto& word : command.argv) {
+        if (word.find('\0') != std::string::npos) {
+            return Error{ErrorCode::invalid_argument, "running " + command.argv[0] + ": an argument holds a NUL", {}};
+        }
+    }
+    struct stat status {};
+    if (!command.cwd.empty() && (::stat(command.cwd.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))) {
+        return Error{ErrorCode::invalid_argument,
+                     "running " + command.argv[0] + ": there is no directory " + printable(command.cwd),
+                     {}};
+    }
+    return {};
+}
+
+/// Starts the child and connects its three streams.
+Result<std::shared_ptr<Running>> start(const asio::any_io_executor& executor, const Command& command) {
+    Child::Start how;
+    how.env = command.env ? *command.env : scrubbed_environment();
+    how.argv = command.argv;
+    how.cwd = command.cwd.empty() ? "/" : command.cwd;
+    const auto path = how.env.find("PATH");
+    how.program = find_program(command.argv[0], path == how.env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
+    if (how.program.empty()) {
+        return Error{ErrorCode::not_found, "there is no program " + printable(command.argv[0]) + " on PATH", {}};
+    }
+    auto in = make_pipe(), out = make_pipe(), err = make_pipe();
+    if (!in || !out || !err) return (!in ? in : !out ? out : err).error();
+    if (command.input.empty()) {
+        auto null = open_null();
+        if (!null) return null.error();
+        in->read = std::move(*null);
+    }
+    how.in = in->read.get(), how.out = out->write.get(), how.err = err->write.get();
+    auto child = Child::start(how);
+    if (!child) return child.error();
+    auto running = std::make_shared<Running>(executor, std::move(*child), command.output_limit);
+    running->exited.assign(running->child.pidfd());
+    running->in.assign(in->write.release());
+    running->out.assign(out->read.release());
+    running->err.assign(err->read.release());
+    return running;
+}
+
+}  // namespace
+
+PosixProcessRunner::PosixProcessRunner() {
+    std::signal(SIGPIPE, SIG_IGN);
+}
+
+Awaitable<Result<Completed>> PosixProcessRunner::run(Command command) {
+    if (auto good = check(command); !good) co_return good.error();
+    const auto executor = co_await asio::this_coro::executor;
+    auto started = start(executor, command);
+    if (!started) co_return started.error();
+    const auto running = *started;
+    async::spawn(executor, "reading stdout", read_all(running, running->out, running->completed.out));
+    async::spawn(executor, "reading stderr", read_all(running, running->err, running->completed.err));
+    async::spawn(executor, "writing stdin", write_all(running, std::move(command.input)));
+    Running::start_deadline(running, command.deadline);
+
+    // Whoever is destroyed while suspended here leaves nothing behind either: closing ends the readers, and with the
+    // last of them goes the Child, whose destructor kills the group.
+    struct Closer {
+        Running& running;
+        ~Closer() { running.close(); }
+    } closer{*running};
+
+    bool cancelled = false;
+    for (;;) {
+        const auto [error] = co_await running->exited.async_wait(asio::posix::descriptor_base::wait_read, use_tuple);
+        if (!error || running->given_up) break;
+        if (cancelled) break;  // no way to wait: the Child's destructor kills
+        cancelled = true;
+        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+        Running::terminate(running);
+    }
+    // Before reaping, while the group's number is pinned: what ignored TERM, or came after it.
+    if (running->ending) {
+        co_await async::sleep(k_pipe_grace);
+        running->child.signal_group(SIGKILL);
+    }
+    const auto status = running->child.reap();
+    if (running->open_pipes > 0) co_await running->pipes_closed.wait(k_pipe_grace);
+    read_rest(running->out, running->completed.out, running->limit);
+    read_rest(running->err, running->completed.err, running->limit);
+    if (cancelled) throw std::system_error(asio::error::operation_aborted);
+    if (running->timed_out || !status) {
+        const auto seconds = std::to_string(static_cast<double>(command.deadline.count()) / 1000);
+        co_return Error{ErrorCode::timeout,
+                        "`" + ellipsized(printable(join(command.argv, " ")), 200) + "` did not end within " +
+                            seconds.substr(0, seconds.find('.') + 2) + " s",
+                        {{"stderr", running->completed.err}}};
+    }
+    running->completed.exit_status = *status;
+    co_return std::move(running->completed);
+}
+
+}  // namespace orange

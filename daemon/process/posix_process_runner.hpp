@@ -1,0 +1,24 @@
+#pragma once
+
+#include "daemon/process/process_runner.hpp"
+
+namespace orange {
+
+/// The real ProcessRunner: posix_spawn, pidfd, waitid. The life of one child:
+///
+/// - started in a session of its own, so that a signal to its group reaches what it started in turn (git's ssh and
+///   remote helpers outlive a git that is killed alone);
+/// - both streams are read all the time, whatever is kept of them, so that it never blocks on a full pipe;
+/// - finished when its exit is seen. The pipes then get a short grace only: a grandchild (gc, a credential cache) may
+///   hold them open for ever;
+/// - at the deadline, or when the awaiting coroutine is cancelled, TERM to the group and KILL 2 s later. Only when it
+///   has ended does run() return: timeout, or operation_aborted thrown for a cancellation.
+///
+/// Ignores SIGPIPE in this process: a child may close its stdin early.
+class PosixProcessRunner final : public ProcessRunner {
+  public:
+    PosixProcessRunner();
+    Awaitable<Result<Completed>> run(Command command) override;
+};
+
+}  // namespace orange

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What the kernel tells of other processes. Everything is a snapshot: nothing where the process is gone or may not be
+/// looked at. A zombie still has a parent, but no start time here: for Orange it has ended.
+namespace orange::proc {
+
+std::optional<std::int64_t> parent_of(std::int64_t pid);
+std::optional<std::int64_t> group_of(std::int64_t pid);
+std::optional<std::int64_t> session_of(std::int64_t pid);
+/// Device number of the controlling terminal; nothing where it has none.
+std::optional<std::int64_t> tty_of(std::int64_t pid);
+/// In clock ticks since boot; tells a process from a later one with the same pid.
+std::optional<std::int64_t> start_time(std::int64_t pid);
+/// The kernel's short name, at most 15 characters; any process may choose its own.
+std::optional<std::string> name_of(std::int64_t pid);
+/// The executable's path.
+std::optional<std::string> exe_of(std::int64_t pid);
+/// A deleted directory's path ends in " (deleted)".
+std::optional<std::string> cwd_of(std::int64_t pid);
+/// A variable of the environment that the process was started with.
+std::optional<std::string> environ_of(std::int64_t pid, const std::string& name);
+std::vector<std::string> argv_of(std::int64_t pid);
+/// Every process there is, in no order.
+std::vector<std::int64_t> all_pids();
+
+}  // namespace orange::proc

@@ -1,0 +1,135 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+
+#include "common/base/text.hpp"
+#include "daemon/process/proc_info.hpp"
+#include "daemon/process/unique_fd.hpp"
+
+namespace orange::proc {
+namespace {
+
+std::string file_of(std::int64_t pid, const char* name) {
+    return "/proc/" + std::to_string(pid) + "/" + name;
+}
+
+std::optional<std::string> read_file(const std::string& path) {
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd) return std::nullopt;
+    std::string content;
+    char buffer[4096];
+    for (;;) {
+        const auto size = ::read(fd.get(), buffer, sizeof buffer);
+        if (size < 0 && errno == EINTR) continue;
+        if (size < 0) return std::nullopt;
+        if (size == 0) return content;
+        content.append(buffer, static_cast<std::size_t>(size));
+    }
+}
+
+std::optional<std::string> read_link(const std::string& path) {
+    char target[4096];
+    const auto size = ::readlink(path.c_str(), target, sizeof target);
+    if (size < 0) return std::nullopt;
+    return std::string(target, static_cast<std::size_t>(size));
+}
+
+std::optional<std::int64_t> number(std::string_view text) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/// The fields of /proc/<pid>/stat from the third on (index 0 is the state): the second, the name, may hold blanks and
+/// parentheses, so everything is counted from its last ')'.
+std::vector<std::string> stat_fields(std::int64_t pid) {
+    std::vector<std::string> fields;
+    const auto content = pid > 0 ? read_file(file_of(pid, "stat")) : std::nullopt;
+    if (!content) return fields;
+    const auto end = content->rfind(')');
+    if (end == std::string::npos || end + 2 > content->size()) return fields;
+    for (const auto field : split(trim(std::string_view(*content).substr(end + 1)), ' ')) fields.emplace_back(field);
+    return fields;
+}
+
+std::optional<std::int64_t> stat_number(std::int64_t pid, std::size_t index) {
+    const auto fields = stat_fields(pid);
+    if (fields.size() <= index) return std::nullopt;
+    return number(fields[index]);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parent_of(std::int64_t pid) {
+    return stat_number(pid, 1);
+}
+
+std::optional<std::int64_t> group_of(std::int64_t pid) {
+    return stat_number(pid, 2);
+}
+
+std::optional<std::int64_t> session_of(std::int64_t pid) {
+    return stat_number(pid, 3);
+}
+
+std::optional<std::int64_t> tty_of(std::int64_t pid) {
+    const auto device = stat_number(pid, 4);
+    return device == 0 ? std::nullopt : device;
+}
+
+std::optional<std::int64_t> start_time(std::int64_t pid) {
+    const auto fields = stat_fields(pid);
+    if (fields.size() < 20 || fields[0] == "Z" || fields[0] == "X") return std::nullopt;
+    return number(fields[19]);
+}
+
+std::optional<std::string> name_of(std::int64_t pid) {
+    const auto content = read_file(file_of(pid, "comm"));
+    if (!content) return std::nullopt;
+    return content->substr(0, content->find('\n'));
+}
+
+std::optional<std::string> exe_of(std::int64_t pid) {
+    return read_link(file_of(pid, "exe"));
+}
+
+std::optional<std::string> cwd_of(std::int64_t pid) {
+    return read_link(file_of(pid, "cwd"));
+}
+
+std::optional<std::string> environ_of(std::int64_t pid, const std::string& name) {
+    const auto content = read_file(file_of(pid, "environ"));
+    if (!content) return std::nullopt;
+    const auto wanted = name + "=";
+    for (const auto entry : split(*content, '\0')) {
+        if (entry.starts_with(wanted)) return std::string(entry.substr(wanted.size()));
+    }
+    return std::nullopt;
+}
+
+std::vector<std::string> argv_of(std::int64_t pid) {
+    std::vector<std::string> argv;
+    auto content = read_file(file_of(pid, "cmdline"));
+    if (!content || content->empty()) return argv;
+    if (content->back() == '\0') content->pop_back();
+    for (const auto word : split(*content, '\0')) argv.emplace_back(word);
+    return argv;
+}
+
+std::vector<std::int64_t> all_pids() {
+    std::vector<std::int64_t> pids;
+    const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), &::closedir);
+    if (!folder) return pids;
+    while (const auto* entry = ::readdir(folder.get())) {
+        if (const auto pid = number(entry->d_name)) pids.push_back(*pid);
+    }
+    return pids;
+}
+
+}  // namespace orange::proc

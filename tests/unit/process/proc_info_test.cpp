@@ -1,0 +1,49 @@
+#include "daemon/process/proc_info.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "tests/catch.hpp"
+#include "tests/support/os_fixture.hpp"
+
+using namespace orange;
+using namespace orange::test;
+
+TEST_CASE("what the kernel tells of this process") {
+    const auto self = ::getpid();
+    CHECK(proc::parent_of(self) == ::getppid());
+    CHECK(proc::session_of(self) == ::getsid(0));
+    CHECK(proc::group_of(self) == ::getpgrp());
+    CHECK(proc::cwd_of(self) == std::filesystem::current_path().string());
+    CHECK(proc::exe_of(self)->ends_with("process_test"));
+    CHECK_FALSE(proc::argv_of(self).empty());
+    CHECK(proc::start_time(self).value() > 0);
+    const auto all = proc::all_pids();
+    CHECK(std::count(all.begin(), all.end(), self) == 1);
+}
+
+TEST_CASE("a name with blanks and parentheses does not confuse the fields") {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        ::prctl(PR_SET_NAME, "a) R 1 (b");
+        for (;;) ::pause();
+    }
+    CHECK(eventually([&] { return proc::name_of(pid) == "a) R 1 (b"; }));
+    CHECK(proc::parent_of(pid) == ::getpid());
+    CHECK(proc::start_time(pid));
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    CHECK_FALSE(proc::parent_of(pid));
+    CHECK_FALSE(proc::cwd_of(pid));
+    CHECK_FALSE(proc::start_time(pid));
+}
+
+TEST_CASE("a variable of another process's environment is read by its whole name") {
+    CHECK_FALSE(proc::environ_of(::getpid(), "PAT"));
+    CHECK(proc::environ_of(::getpid(), "PATH"));
+    CHECK_FALSE(proc::environ_of(-1, "PATH"));
+}

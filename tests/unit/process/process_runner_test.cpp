@@ -1,0 +1,233 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <asio/steady_timer.hpp>
+
+#include "daemon/async/async.hpp"
+#include "daemon/process/environment.hpp"
+#include "daemon/process/proc_info.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/os_fixture.hpp"
+
+using namespace orange;
+using namespace orange::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Fixture {
+    asio::io_context io;
+    PosixProcessRunner runner;
+    TempDir dir;
+
+    Result<Completed> run_command(Command command) { return run(io, runner.run(std::move(command))); }
+
+    /// A script's text is a fixed word of the test; the product has no shell.
+    Command script(const std::string& text) {
+        Command command;
+        command.argv = {"sh", "-c", text};
+        command.cwd = dir.path.string();
+        return command;
+    }
+
+    /// Waits until the file holds a pid.
+    std::int64_t pid_in(const std::string& name) {
+        REQUIRE(eventually([&] { return read_file(dir / name).ends_with('\n'); }));
+        return std::stoll(read_file(dir / name));
+    }
+};
+
+bool gone(std::int64_t pid) {
+    return !proc::start_time(pid);
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a child's output, errors and exit status come back") {
+    const auto done = run_command(script("echo out; echo err >&2; exit 7"));
+    REQUIRE(done);
+    CHECK(done->out == "out\n");
+    CHECK(done->err == "err\n");
+    CHECK(done->exit_status == 7);
+    CHECK_FALSE(done->ok());
+}
+
+TEST_CASE_METHOD(Fixture, "a signal shows as 128 and its number") {
+    CHECK(run_command(script("kill -9 $$"))->exit_status == 137);
+}
+
+TEST_CASE_METHOD(Fixture, "arguments reach the program unchanged, without a shell") {
+    Command command;
+    command.argv = {"printf", "%s|", "$(id)", "a b", ";", "", "'\"\\"};
+    CHECK(run_command(command)->out == "$(id)|a b|;||'\"\\|");
+}
+
+TEST_CASE_METHOD(Fixture, "input is written to stdin, and a child that ignores a large one still ends") {
+    auto command = script("cat");
+    command.input = std::string(300'000, 'x');
+    CHECK(run_command(command)->out == command.input);
+    command.argv = {"true"};
+    CHECK(run_command(command)->ok());
+}
+
+TEST_CASE_METHOD(Fixture, "without input stdin is at its end") {
+    CHECK(run_command(script("cat; echo end"))->out == "end\n");
+}
+
+TEST_CASE_METHOD(Fixture, "output beyond the limit is read and dropped") {
+    auto command = script("head -c 5000000 /dev/zero; echo done >&2");
+    command.output_limit = 1000;
+    const auto done = run_command(command);
+    REQUIRE(done);
+    CHECK(done->ok());
+    CHECK(done->out.size() == 1000);
+    CHECK(done->err == "done\n");
+}
+
+TEST_CASE_METHOD(Fixture, "a missing program and a missing directory are named errors") {
+    Command command;
+    command.argv = {"no-such-program-anywhere"};
+    CHECK(run_command(command).error().code == ErrorCode::not_found);
+    command.argv = {"/no/such/file"};
+    CHECK(run_command(command).error().code == ErrorCode::not_found);
+    command.argv = {"true"};
+    command.cwd = "/no/such/dir";
+    CHECK(run_command(command).error().code == ErrorCode::invalid_argument);
+    command.argv.clear();
+    CHECK(run_command(command).error().code == ErrorCode::invalid_argument);
+}
+
+TEST_CASE_METHOD(Fixture, "the program is looked up in the command's own PATH, and gets the command's environment") {
+    Command command;
+    command.argv = {"env"};
+    command.env = Environment{{"PATH", "/nowhere"}};
+    CHECK(run_command(command).error().code == ErrorCode::not_found);
+    command.env = Environment{{"PATH", "/usr/bin:/bin"}, {"A", "1"}};
+    CHECK(run_command(command)->out == "A=1\nPATH=/usr/bin:/bin\n");
+}
+
+TEST_CASE_METHOD(Fixture, "a child gets descriptors 0 to 2 only, a session of its own and default signals") {
+    const int leaked = ::open("/dev/null", O_RDONLY);  // without CLOEXEC, as a library might
+    ::signal(SIGUSR1, SIG_IGN);
+    sigset_t blocked, before;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR2);
+    ::sigprocmask(SIG_BLOCK, &blocked, &before);
+    const auto done =
+        run_command(script("ls -1 /proc/$$/fd | tr '\\n' ' '; cat /proc/$$/stat | cut -d' ' -f1,5,6; "
+                           "grep -E 'Sig(Ign|Blk)' /proc/$$/status"));
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    ::signal(SIGUSR1, SIG_DFL);
+    ::close(leaked);
+    REQUIRE(done);
+    INFO(done->out);
+    CHECK(done->out.starts_with("0 1 2 "));
+    const auto pid = done->out.substr(6, done->out.find(' ', 6) - 6);
+    CHECK(done->out.find(pid + " " + pid + " " + pid + "\n") == 6);
+    CHECK(done->out.find("SigBlk:\t0000000000000000") != std::string::npos);
+    const auto ignored = std::stoull(done->out.substr(done->out.find("SigIgn:") + 8), nullptr, 16);
+    CHECK((ignored & 0x7fffffff) == 0);  // 32 and 33 are the C library's own
+}
+
+TEST_CASE_METHOD(Fixture, "a grandchild that holds the pipes does not hold up the result") {
+    const auto before = std::chrono::steady_clock::now();
+    const auto done = run_command(script("sleep 60 & echo $! > pid; echo started"));
+    CHECK(std::chrono::steady_clock::now() - before < 5s);
+    REQUIRE(done);
+    CHECK(done->out == "started\n");
+    const auto sleeper = pid_in("pid");
+    CHECK_FALSE(gone(sleeper));
+    ::kill(static_cast<pid_t>(sleeper), SIGKILL);
+}
+
+TEST_CASE_METHOD(Fixture, "at the deadline the whole group ends, one that ignores TERM included") {
+    auto command = script("trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > pid; while :; do sleep 1; done'");
+    command.deadline = 300ms;
+    const auto done = run_command(command);
+    REQUIRE_FALSE(done);
+    CHECK(done.error().code == ErrorCode::timeout);
+    const auto grandchild = pid_in("pid");
+    CHECK(eventually([&] { return gone(grandchild); }));
+}
+
+TEST_CASE_METHOD(Fixture, "a leader that obeys TERM does not save a group member that ignores it") {
+    auto command = script("(trap '' TERM; sh -c 'echo $$ > pid; exec sleep 60') & sleep 60");
+    command.deadline = 300ms;
+    const auto before = std::chrono::steady_clock::now();
+    CHECK(run_command(command).error().code == ErrorCode::timeout);
+    CHECK(std::chrono::steady_clock::now() - before < 2s);
+    const auto member = pid_in("pid");
+    CHECK(eventually([&] { return gone(member); }));
+}
+
+TEST_CASE_METHOD(Fixture, "cancelling the caller ends the group") {
+    asio::cancellation_signal cancel;
+    bool aborted = false;
+    std::optional<Result<Completed>> result;
+    asio::co_spawn(io, into(result, runner.run(script("echo $$ > pid; exec sleep 60"))),
+                   asio::bind_cancellation_slot(cancel.slot(), [&](std::exception_ptr thrown) {
+                       try {
+                           if (thrown) std::rethrow_exception(thrown);
+                       } catch (const std::system_error& error) {
+                           aborted = error.code() == asio::error::operation_aborted;
+                       }
+                   }));
+    asio::steady_timer timer(io, 10ms);
+    std::function<void(std::error_code)> look = [&](std::error_code) {
+        if (read_file(dir / "pid").ends_with('\n')) {
+            cancel.emit(asio::cancellation_type::terminal);
+            return;
+        }
+        timer.expires_after(5ms);
+        timer.async_wait(look);
+    };
+    timer.async_wait(look);
+    io.run();
+    CHECK(aborted);
+    CHECK(gone(pid_in("pid")));
+}
+
+TEST_CASE_METHOD(Fixture, "a loop that is torn down under a running child leaves no child behind") {
+    std::optional<Result<Completed>> result;
+    {
+        asio::io_context other;
+        asio::co_spawn(other, into(result, runner.run(script("echo $$ > pid; exec sleep 60"))),
+                       [](std::exception_ptr) {});
+        REQUIRE(eventually([&] {
+            other.poll();
+            return read_file(dir / "pid").ends_with('\n');
+        }));
+    }
+    CHECK(eventually([&] { return gone(pid_in("pid")); }));
+}
+
+TEST_CASE_METHOD(Fixture, "many children at once do not disturb each other, and no descriptor is lost") {
+    const auto count_fds = [] {
+        return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                             std::filesystem::directory_iterator{});
+    };
+    run_command(script("true")).value();
+    const auto before = count_fds();
+    std::vector<std::optional<Result<Completed>>> results(30);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        asio::co_spawn(io, into(results[i], runner.run(script("echo " + std::to_string(i)))),
+                       [](std::exception_ptr) {});
+    }
+    io.restart();
+    io.run();
+    for (std::size_t i = 0; i < results.size(); ++i) CHECK((*results[i])->out == std::to_string(i) + "\n");
+    CHECK(count_fds() == before);
+}
+
+TEST_CASE("a failed command's error tells command, status and stderr") {
+    Completed completed;
+    completed.exit_status = 3;
+    completed.err = "fatal: no\x1b[31m\n";
+    const auto error = command_failed({"git", "push"}, completed);
+    CHECK(error.code == ErrorCode::external_failed);
+    CHECK(error.message == "`git push` failed with exit status 3: fatal: no\\x1b[31m");
+    CHECK(error.details.at("exit_status") == "3");
+    CHECK(error.details.at("command") == "git push");
+    CHECK(error.details.at("stderr") == completed.err);
+}
