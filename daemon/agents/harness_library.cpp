@@ -1,5 +1,3 @@
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "common/base/text.hpp"
 #include "daemon/agents/harness.hpp"
+#include "daemon/process/environment.hpp"
 
 namespace orange::agents {
 namespace {
@@ -16,24 +15,12 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t k_size_limit = 256 * 1024;
 
-bool is_program(const fs::path& path) {
+std::string locate(const Harness& harness, const fs::path& folder, const std::string& path_variable) {
+    if (harness.program.find('/') == std::string::npos) return find_program(harness.program, path_variable);
     std::error_code error;
-    return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
-}
-
-std::string find_program(const Harness& harness, const fs::path& folder, const std::string& path_variable) {
-    if (harness.program.find('/') != std::string::npos) {
-        std::error_code error;
-        const auto path = fs::absolute(folder / harness.program, error).lexically_normal();
-        return is_program(path) ? path.string() : std::string{};
-    }
-    for (const auto part : split(path_variable, ':')) {
-        // An empty or relative entry would mean "wherever the daemon happens to be".
-        if (!part.starts_with('/')) continue;
-        const auto path = fs::path(part) / harness.program;
-        if (is_program(path)) return path.string();
-    }
-    return {};
+    const auto path = fs::absolute(folder / harness.program, error).lexically_normal();
+    const bool found = fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+    return found ? path.string() : std::string{};
 }
 
 Result<std::string> read_file(const fs::path& path) {
@@ -54,7 +41,7 @@ HarnessEntry read_entry(const fs::path& path, const std::string& path_variable) 
     auto harness = text ? load_harness(*text, path.string()) : Result<Harness>(text.error());
     if (harness) {
         entry.harness = std::move(*harness);
-        entry.program = find_program(entry.harness, path.parent_path(), path_variable);
+        entry.program = locate(entry.harness, path.parent_path(), path_variable);
     } else {
         entry.problem = harness.error().message;
     }
