@@ -54,14 +54,17 @@ inline constexpr std::string_view k_ensure_agent = "ensure_agent";
 
 /// Performs steps 1–4 of a transition (workflow.md, "Executing a transition"): the edge exists, the caller may, exactly
 /// one guard holds, the gate holds. Errors: illegal_transition, forbidden, needs_force, guard_failed, gate_failed; each
-/// message says what to do instead. crash_count is reset by the runner when the actions have ended.
+/// message says what to do instead. `details` may hold `human_command` (what a human runs to get there), `section` (of
+/// a failed gate) and `attention` (what the task's attention should say: a stuck worker that asks for reviewing is
+/// "ready for review"). crash_count is reset by the runner when the actions have ended.
 Result<Decision> decide_request(const Definition& definition, const Situation& situation, const Request& request);
 
 /// The agent died and nothing follows for the task: a state without rules, a role the state does not wait for.
 struct NothingToDo {
     std::string why;
 };
-/// Counts as a crash below the threshold; `respawn`: start the state's agent again.
+/// Counts as a crash below the threshold; `respawn`: start the state's agent again. Also at the threshold in a workflow
+/// that has no state `stuck` (then never `respawn`).
 struct Crash {
     std::int64_t crash_count = 0;
     bool respawn = false;
@@ -95,9 +98,13 @@ Result<AgentNeed> respawn_need(const Definition& definition, const Task& task);
 /// or to `clarification` where the summary is empty and the workflow has that state.
 Result<std::string> spawn_target(const Definition& definition, const Task& task);
 
-/// `prompts[key]` with {summary} {project} {branch} {review_round} {status} {task_file} put in. Text of the task is
-/// inserted once and never expanded again.
+/// The names that build_prompt() puts in; the loader refuses others.
+const std::vector<std::string>& prompt_variables();
+
+/// `prompts[key]` with {summary} {project} {branch} {review_round} {status} {task_file} {base} put in; `base` is what
+/// the branch is compared with: `origin/<default_branch>`, or `<default_branch>` where there is no remote. Text of the
+/// task is inserted once and never expanded again.
 Result<std::string> build_prompt(const Definition& definition, const Task& task, const std::string& key,
-                                 const std::string& task_file);
+                                 const std::string& task_file, const std::string& base = "origin/HEAD");
 
 }  // namespace orange::engine

@@ -1,0 +1,164 @@
+#include "daemon/engine/artifacts.hpp"
+
+#include "common/base/text.hpp"
+
+namespace orange::engine {
+namespace {
+
+bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// "DONE: …, REMAINING: … or UNCERTAIN: …"
+std::string fields_text(const std::vector<std::string>& fields) {
+    std::string text;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (i > 0) text += i + 1 == fields.size() ? " or " : ", ";
+        text += fields[i] + ": …";
+    }
+    return text;
+}
+
+/// What the section must hold, after "with ".
+std::string wanted(const Gate& gate) {
+    std::string text;
+    if (gate.verdict) {
+        const std::string verdict(name_of(*gate.verdict));
+        text = gate.verdict_line == VerdictLine::first ? "the first line \"Verdict: " + verdict + "\""
+                                                       : "a line that holds the word " + verdict;
+    }
+    if (!gate.fields.empty()) {
+        text += (text.empty() ? "" : " and ") + std::string("at least one line ") + fields_text(gate.fields);
+    }
+    if (text.empty()) text = "at least one line of text";
+    return text;
+}
+
+std::string missing(const Gate& gate, const Artifacts& artifacts) {
+    const std::string heading = "\"## " + gate.section + "\"";
+    std::string text = "## " + gate.section + " is missing: ";
+    const auto swallowed = artifacts.swallowed_by_fence.find(gate.section);
+    if (swallowed != artifacts.swallowed_by_fence.end()) {
+        return text + "the heading is there, but inside the code fence that opens at line " +
+               std::to_string(swallowed->second) + " of the body and is never closed; close that fence, so that " +
+               heading + " stands outside of it with " + wanted(gate);
+    }
+    for (const auto& [name, section] : artifacts.sections) {
+        if (!equal_ignoring_case(name, gate.section)) continue;
+        return text + "the heading \"## " + printable(name) + "\" must read exactly " + heading;
+    }
+    if (!gate.required && gate.fields.empty() && !gate.verdict)
+        return text + "add the heading " + heading + " to TASK.md";
+    return text + "add a section " + heading + " to TASK.md with " + wanted(gate);
+}
+
+bool has_field(std::string_view line, std::string_view field) {
+    return line.starts_with(field) && line.substr(field.size()).starts_with(':') &&
+           !trim(line.substr(field.size() + 1)).empty();
+}
+
+/// The names of the fields are there, but not as `NAME: text` at a line's beginning: worth saying which line it was.
+std::string near_miss(const Gate& gate, std::string_view text) {
+    for (const auto line : split_lines(text)) {
+        for (const auto& field : gate.fields) {
+            const auto at = line.find(field);
+            if (at == std::string_view::npos ||
+                line.substr(0, at).find_first_not_of(" \t-*+_#>`") != std::string_view::npos)
+                continue;
+            return "; the line \"" + ellipsized(printable(line), 60) + "\" does not count: " + field +
+                   ": must begin its line, with text after the colon on the same line";
+        }
+    }
+    return {};
+}
+
+std::optional<std::string> field_problem(const Gate& gate, std::string_view text) {
+    if (gate.fields.empty()) return std::nullopt;
+    for (const auto line : split_lines(text)) {
+        for (const auto& field : gate.fields) {
+            if (has_field(line, field)) return std::nullopt;
+        }
+    }
+    return "## " + gate.section + " has no field: add at least one line " + fields_text(gate.fields) + " to it" +
+           near_miss(gate, text);
+}
+
+std::optional<std::string> verdict_problem(const Gate& gate, std::string_view text) {
+    if (!gate.verdict) return std::nullopt;
+    const auto verdict = verdict_of(text, gate.verdict_line);
+    if (verdict == gate.verdict) return std::nullopt;
+    const std::string expected(name_of(*gate.verdict));
+    if (verdict) {
+        return "## " + gate.section + " says " + std::string(name_of(*verdict)) + ", and this transition is for " +
+               expected + ": ask for the status that fits the verdict, or change the verdict";
+    }
+    if (gate.verdict_line == VerdictLine::first) {
+        return "## " + gate.section +
+               " has no verdict: its first line must be \"Verdict: PASS\" or \"Verdict: FAIL\" (for "
+               "this transition " +
+               expected + ")";
+    }
+    return "## " + gate.section + " has no verdict: add a line that holds the word " + expected;
+}
+
+std::optional<Verdict> verdict_word(std::string_view word) {
+    if (equal_ignoring_case(word, "PASS")) return Verdict::pass;
+    if (equal_ignoring_case(word, "FAIL")) return Verdict::fail;
+    return std::nullopt;
+}
+
+/// The first whole word PASS or FAIL of a line, as /\b(PASS|FAIL)\b/i finds it.
+std::optional<Verdict> first_verdict_word(std::string_view line) {
+    std::size_t at = 0;
+    while (at < line.size()) {
+        std::size_t end = at;
+        while (end < line.size() && is_word(line[end])) ++end;
+        if (const auto verdict = verdict_word(line.substr(at, end - at))) return verdict;
+        at = end == at ? at + 1 : end;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> Artifacts::hashes() const {
+    std::map<std::string, std::string> result;
+    for (const auto& [heading, section] : sections) result.emplace(heading, section.hash);
+    return result;
+}
+
+std::optional<Verdict> verdict_of(std::string_view text, VerdictLine line) {
+    for (const auto raw : split_lines(text)) {
+        if (line == VerdictLine::any) {
+            if (const auto verdict = first_verdict_word(raw)) return verdict;
+            continue;
+        }
+        const auto first = trim(raw);
+        if (first.empty()) continue;
+        constexpr std::string_view label = "verdict:";
+        if (!equal_ignoring_case(first.substr(0, label.size()), label)) return std::nullopt;
+        return verdict_word(trim(first.substr(label.size())));
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> gate_problem(const Gate& gate, const Artifacts& artifacts,
+                                        const std::map<std::string, std::string>& entry) {
+    const auto found = artifacts.sections.find(gate.section);
+    if (found == artifacts.sections.end()) return missing(gate, artifacts);
+    const Section& section = found->second;
+    if (gate.required && trim(section.text).empty()) {
+        return "## " + gate.section + " is empty: write " + wanted(gate) + " under that heading in TASK.md";
+    }
+    // Stale comes first: the verdict of an old round must not be quoted as if somebody had just given it.
+    const auto before = entry.find(gate.section);
+    if (gate.fresh && before != entry.end() && before->second == section.hash) {
+        return "## " + gate.section +
+               " is stale: it is still the one from before this state was entered; update it in TASK.md with " +
+               wanted(gate);
+    }
+    if (auto problem = verdict_problem(gate, section.text)) return problem;
+    return field_problem(gate, section.text);
+}
+
+}  // namespace orange::engine

@@ -1,0 +1,109 @@
+#include "daemon/engine/decide.hpp"
+
+#include "common/base/text.hpp"
+#include "daemon/engine/edges.hpp"
+
+namespace orange::engine {
+namespace {
+
+/// `edges` without those that the caller may not ask for.
+std::vector<const Transition*> askable(std::vector<const Transition*> edges, Role by) {
+    std::erase_if(edges, [by](const Transition* edge) { return !may_ask(*edge, by); });
+    return edges;
+}
+
+Error needs_force(const Task& task, const Transition& edge) {
+    return {ErrorCode::needs_force,
+            task.status + " → " + edge.to +
+                " skips the rest of the workflow and is done only when it is confirmed with --force: " +
+                human_command(task, edge.to, true),
+            {{"human_command", human_command(task, edge.to, true)}}};
+}
+
+Error guard_failed(const Task& task, const std::vector<const Transition*>& edges) {
+    std::vector<std::string> wanted, now;
+    for (const auto* edge : edges) {
+        wanted.push_back(edge->when->text());
+        const std::string value = edge->when->field + " is " + std::to_string(task.counter(edge->when->field));
+        if (now.empty() || now.back() != value) now.push_back(value);
+    }
+    return {ErrorCode::guard_failed, task.status + " → " + edges.front()->to + " is open only when " +
+                                         join(wanted, " or ") + ", and " + join(now, ", ") + "."};
+}
+
+/// Another way out of this state whose guard and gate hold now, for whom it is: what a rejected reviewer wants to know.
+std::string open_alternative(const Definition& definition, const Situation& situation, const Request& request) {
+    for (const auto& to : definition.targets_from(situation.task.status)) {
+        if (to == request.to) continue;
+        for (const auto* edge : askable(definition.between(situation.task.status, to), request.by)) {
+            const bool guard = !edge->when || edge->when->holds_for(situation.task.counter(edge->when->field));
+            if (!edge->gate || !guard || edge->force) continue;
+            if (!gate_problem(*edge->gate, situation.artifacts, situation.entry_sections)) {
+                return " What is open to you now: orange task update --status " + to;
+            }
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<Decision> decide_request(const Definition& definition, const Situation& situation, const Request& request) {
+    const Task& task = situation.task;
+    const auto edges = definition.between(task.status, request.to);
+    if (edges.empty()) return illegal(definition, task, request);
+
+    auto candidates = askable(edges, request.by);
+    if (candidates.empty()) return forbidden(definition, task, request, edges);
+
+    std::erase_if(candidates, [&](const Transition* edge) { return edge->force && !request.force; });
+    if (candidates.empty()) return needs_force(task, *edges.front());
+
+    auto holding = candidates;
+    std::erase_if(holding, [&](const Transition* edge) {
+        return edge->when && !edge->when->holds_for(task.counter(edge->when->field));
+    });
+    if (holding.empty()) {
+        Error error = guard_failed(task, candidates);
+        error.message += open_alternative(definition, situation, request);
+        return error;
+    }
+    // The loader proves guards exclusive; a definition made by hand that is not must not be decided by its order.
+    if (holding.size() > 1) {
+        return Error{ErrorCode::guard_failed,
+                     task.status + " → " + request.to + " is ambiguous in the workflow " + definition.name};
+    }
+
+    const Transition& edge = *holding.front();
+    if (edge.gate) {
+        if (auto problem = gate_problem(*edge.gate, situation.artifacts, situation.entry_sections)) {
+            return Error{ErrorCode::gate_failed,
+                         *problem + "." + open_alternative(definition, situation, request),
+                         {{"section", edge.gate->section}}};
+        }
+    }
+    return decision_for(definition, task, edge);
+}
+
+Result<std::string> spawn_target(const Definition& definition, const Task& task) {
+    const auto& initial = definition.initial();
+    if (task.status != initial.name) {
+        return Error{ErrorCode::conflict, "The task is in " + printable(task.status) + ", and only a task in " +
+                                              initial.name +
+                                              " is spawned; orange task respawn starts a dead agent again."};
+    }
+    constexpr std::string_view clarification = "clarification";
+    if (trim(task.summary).empty() && definition.has_transition(initial.name, clarification)) {
+        return std::string(clarification);
+    }
+    for (auto& to : definition.targets_from(initial.name)) {
+        const State* state = definition.state(to);
+        const auto edges = askable(definition.between(initial.name, to), Role::system);
+        const bool ordinary = to != clarification && to != k_stuck && state != nullptr && !state->terminal;
+        if (ordinary && !edges.empty() && !edges.front()->force) return std::move(to);
+    }
+    return Error{ErrorCode::conflict, "The workflow " + definition.name + " has no way to spawn a task from " +
+                                          initial.name + "; use orange task update --status."};
+}
+
+}  // namespace orange::engine

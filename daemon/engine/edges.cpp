@@ -1,0 +1,225 @@
+#include "daemon/engine/edges.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "common/base/text.hpp"
+
+namespace orange::engine {
+namespace {
+
+/// The value of a decimal integer; 0 for anything else, which the loader let nobody write.
+std::int64_t integer_of(const std::string& text) {
+    const bool negative = text.starts_with('-');
+    std::uint64_t value = 0;
+    for (const char c : text.substr(negative ? 1 : 0)) {
+        if (c < '0' || c > '9') return 0;
+        value = value * 10 + static_cast<std::uint64_t>(c - '0');
+    }
+    return negative ? static_cast<std::int64_t>(0 - value) : static_cast<std::int64_t>(value);
+}
+
+class Counters {
+  public:
+    Counters(const Task& task, std::map<std::string, std::int64_t>& values) : task_(task), values_(values) {}
+
+    void set(const std::string& field, std::int64_t value) { values_[field] = value; }
+
+    void increment(const std::string& field) {
+        const auto found = values_.find(field);
+        const std::int64_t now = found == values_.end() ? task_.counter(field) : found->second;
+        values_[field] = now == std::numeric_limits<std::int64_t>::max() ? now : now + 1;
+    }
+
+  private:
+    const Task& task_;
+    std::map<std::string, std::int64_t>& values_;
+};
+
+/// The states that `role` may ask for from `from` without force, in the file's order.
+std::vector<std::string> open_to(const Definition& definition, std::string_view from, Role role) {
+    std::vector<std::string> states;
+    for (auto& to : definition.targets_from(from)) {
+        const auto edges = definition.between(from, to);
+        const bool open = std::any_of(edges.begin(), edges.end(),
+                                      [role](const Transition* edge) { return may_ask(*edge, role) && !edge->force; });
+        if (open) states.push_back(std::move(to));
+    }
+    return states;
+}
+
+/// What to set first in order to come to `to`: the first hop of a shortest way through the map whose first edge is the
+/// caller's. Ways through `stuck` count only where there is no other: it is where things go wrong.
+std::string first_hop(const Definition& definition, std::string_view from, std::string_view to, Role role) {
+    for (const bool through_stuck : {false, true}) {
+        std::set<std::string> seen{std::string(from)};
+        std::vector<std::pair<std::string, std::string>> queue;  // state, first hop towards it
+        for (const auto& hop : open_to(definition, from, role)) queue.emplace_back(hop, hop);
+        for (std::size_t i = 0; i < queue.size(); ++i) {
+            const auto [state, hop] = queue[i];
+            if (state == to) return hop;
+            if ((state == k_stuck && !through_stuck) || !seen.insert(state).second) continue;
+            for (const auto& next : definition.targets_from(state)) queue.emplace_back(next, hop);
+        }
+    }
+    return {};
+}
+
+std::string edge_summary(const Definition& definition, std::string_view from, const std::string& to) {
+    for (const auto* edge : definition.between(from, to)) {
+        if (edge->gate) return to + " (needs " + gate_text(*edge->gate) + ")";
+    }
+    return to;
+}
+
+std::string state_names(const Definition& definition) {
+    std::vector<std::string> names;
+    for (const auto& state : definition.states) names.push_back(state.name);
+    return join(names, ", ");
+}
+
+/// "From working a worker can set: agent-review (needs …), stuck."
+std::string what_is_open(const Definition& definition, const Task& task, Role role) {
+    std::vector<std::string> texts;
+    for (const auto& to : open_to(definition, task.status, role)) {
+        texts.push_back(edge_summary(definition, task.status, to));
+    }
+    const std::string who = "From " + task.status + " a " + std::string(name_of(role)) + " can set ";
+    return who + (texts.empty() ? "nothing." : "only: " + join(texts, "; ") + ".");
+}
+
+}  // namespace
+
+std::vector<Role> askers(const Transition& transition) {
+    std::vector<Role> roles = transition.by;
+    if (roles.empty() && transition.force) roles = {Role::human, Role::system};
+    if (roles.empty()) {
+        roles = {Role::worker, Role::reviewer, Role::human, Role::system};
+        if (transition.gate && transition.gate->verdict) roles.erase(roles.begin());
+    }
+    std::erase(roles, Role::unknown);
+    return roles;
+}
+
+bool may_ask(const Transition& transition, Role role) {
+    const auto roles = askers(transition);
+    return std::find(roles.begin(), roles.end(), role) != roles.end();
+}
+
+std::string role_list(const std::vector<Role>& roles) {
+    std::string text;
+    for (std::size_t i = 0; i < roles.size(); ++i) {
+        if (i > 0) text += i + 1 == roles.size() ? " or " : ", ";
+        text += name_of(roles[i]);
+    }
+    return text;
+}
+
+std::string gate_text(const Gate& gate) {
+    std::string text = "## " + gate.section;
+    if (gate.verdict) text += ", Verdict: " + std::string(name_of(*gate.verdict));
+    if (!gate.fields.empty()) text += " with a line " + join(gate.fields, ":, ") + ":";
+    if (gate.fresh) text += ", written since this state was entered";
+    return text;
+}
+
+std::string human_command(const Task& task, std::string_view to, bool force) {
+    const std::string id = task.id.empty() ? "<task id>" : task.id.value;
+    const std::string flag = force ? " --force" : "";
+    if (to == k_done) return "orange task merge " + id + flag;
+    if (to == k_cancelled) return "orange task cancel " + id + flag;
+    return "orange task update " + id + " --status " + std::string(to) + flag;
+}
+
+Role role_of_state(const Definition& definition, const State& state) {
+    if (state.agent) return *state.agent;
+    for (const auto& transition : definition.transitions) {
+        if (transition.to != state.name) continue;
+        for (const auto& hook : transition.hooks) {
+            if (hook.name == "spawn_reviewer") return Role::reviewer;
+            if (hook.name == "spawn_agent" && hook.param("harness") == "review") return Role::reviewer;
+        }
+    }
+    return Role::worker;
+}
+
+Decision decision_for(const Definition& definition, const Task& task, const Transition& transition) {
+    Decision decision;
+    decision.from = task.status;
+    decision.to = transition.to;
+    Counters counters(task, decision.counters);
+    for (Action action : transition.hooks) {
+        const std::string field = action.param("field");
+        if (action.name == "set_field") {
+            counters.set(field, integer_of(action.param("value")));
+        } else if (action.name == "increment") {
+            counters.increment(field);
+        } else {
+            if (const auto increment = action.params.extract("increment")) counters.increment(increment.mapped());
+            decision.actions.push_back(std::move(action));
+        }
+    }
+    const State* state = definition.state(transition.to);
+    if (state != nullptr && state->agent) {
+        decision.actions.push_back({std::string(k_ensure_agent),
+                                    {{"role", std::string(name_of(*state->agent))}, {"prompt", state->respawn_prompt}},
+                                    {}});
+    }
+    return decision;
+}
+
+Error illegal(const Definition& definition, const Task& task, const Request& request) {
+    const std::string to = printable(request.to);
+    std::string text;
+    if (request.to == task.status) {
+        text = "The task is in " + to + " already. ";
+    } else if (definition.state(request.to) == nullptr) {
+        text = "The workflow " + definition.name + " has no state \"" + to + "\"; its states are " +
+               state_names(definition) + ". ";
+    } else if (definition.state(task.status) == nullptr) {
+        return {ErrorCode::illegal_transition, "The task's status " + printable(task.status) +
+                                                   " is no state of the workflow " + definition.name +
+                                                   ": a human moves it to a workflow that has it with --workflow."};
+    } else if (definition.state(task.status)->terminal) {
+        return {ErrorCode::illegal_transition,
+                "The task is " + task.status + ": that is final, it cannot become " + to + "."};
+    } else {
+        text = "There is no transition " + task.status + " → " + to + ". ";
+        const auto hop = first_hop(definition, task.status, request.to, request.by);
+        if (!hop.empty()) text += "Set " + hop + " instead: the way to " + to + " leads through it. ";
+    }
+    return {ErrorCode::illegal_transition, text + what_is_open(definition, task, request.by)};
+}
+
+Error forbidden(const Definition& definition, const Task& task, const Request& request,
+                const std::vector<const Transition*>& edges) {
+    if (request.by == Role::unknown) {
+        return {ErrorCode::forbidden,
+                "Orange does not know who is asking (a program inside its own tmux that is no agent of this task), so "
+                "it may "
+                "only look. Use a terminal of your own: " +
+                    human_command(task, request.to, false)};
+    }
+    const Transition& edge = *edges.front();
+    const auto roles = askers(edge);
+    const bool for_human = std::find(roles.begin(), roles.end(), Role::human) != roles.end();
+    const bool for_system = std::find(roles.begin(), roles.end(), Role::system) != roles.end();
+    std::string text = task.status + " → " + edge.to + " may be asked for by " + role_list(roles) + ", not by " +
+                       std::string(name_of(request.by)) + ". ";
+    Error error{ErrorCode::forbidden, {}, {}};
+    if (for_human || (for_system && (edge.to == k_done || edge.to == k_cancelled))) {
+        const auto command = human_command(task, edge.to, edge.force);
+        text += (request.by == Role::human ? "The command for it is: " : "Ask the human to run: ") + command + " ";
+        error.details["human_command"] = command;
+    }
+    const State* state = definition.state(task.status);
+    const bool own_state = state != nullptr && state->agent == request.by && !definition.state(edge.to)->terminal;
+    if (for_human && own_state)
+        error.details["attention"] = edge.to == "reviewing" ? "ready for review" : "ready for " + edge.to;
+    if (request.by != Role::human) text += what_is_open(definition, task, request.by);
+    error.message = std::string(trim(text));
+    return error;
+}
+
+}  // namespace orange::engine

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/engine/decide.hpp"
+
+/// What decide() and explain() share: reading one edge of the map. Private to this folder.
+namespace orange::engine {
+
+/// Who may ask for a transition, `by` absent resolved: anyone, but no worker where the gate wants a verdict, and only a
+/// human or the system where force is needed. Never Role::unknown.
+std::vector<Role> askers(const Transition& transition);
+bool may_ask(const Transition& transition, Role role);
+
+/// "worker, human or system"
+std::string role_list(const std::vector<Role>& roles);
+
+/// "## Handoff with at least one line DONE: … (updated since this state was entered)", for lists of edges.
+std::string gate_text(const Gate& gate);
+
+/// The command with which a human asks for `to`.
+std::string human_command(const Task& task, std::string_view to, bool force);
+
+/// Whose process does the work of a state: its `agent`, else the one that the transitions into it start.
+Role role_of_state(const Definition& definition, const State& state);
+
+/// What performing `transition` from the task's state amounts to: counters as values, actions, ensure_agent.
+Decision decision_for(const Definition& definition, const Task& task, const Transition& transition);
+
+/// "No state "reviewin" …", "From working a worker can set …": the rejection of an edge that is not in the map.
+Error illegal(const Definition& definition, const Task& task, const Request& request);
+/// The edge exists, and the caller is none of those who may ask for it.
+Error forbidden(const Definition& definition, const Task& task, const Request& request,
+                const std::vector<const Transition*>& edges);
+
+}  // namespace orange::engine

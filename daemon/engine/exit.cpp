@@ -1,0 +1,112 @@
+#include "common/base/text.hpp"
+#include "daemon/engine/decide.hpp"
+#include "daemon/engine/edges.hpp"
+
+namespace orange::engine {
+namespace {
+
+std::string exited(const AgentExit& exit) {
+    return std::string(name_of(exit.role)) + " exited" +
+           (exit.exit_status < 0 ? " (exit status unknown)"
+                                 : " (exit status " + std::to_string(exit.exit_status) + ")");
+}
+
+bool applies(const ExitRule& rule, const Situation& situation) {
+    return rule.status == situation.task.status &&
+           (!rule.has_artifact || !gate_problem(*rule.has_artifact, situation.artifacts, situation.entry_sections));
+}
+
+/// What the rules of this status wait for: "without ## Handoff".
+std::string awaited(const Definition& definition, std::string_view status) {
+    std::string text;
+    for (const auto& rule : definition.exit_rules) {
+        if (rule.status != status || !rule.has_artifact) continue;
+        const std::string heading = "## " + rule.has_artifact->section;
+        if (text.find(heading) == std::string::npos) text += (text.empty() ? " without " : " or ") + heading;
+    }
+    return text;
+}
+
+/// The transition to `stuck` that a crash takes: any that the map has, an unforced one first.
+const Transition* way_to_stuck(const Definition& definition, std::string_view from) {
+    const Transition* way = nullptr;
+    for (const auto* edge : definition.between(from, k_stuck)) {
+        if (way == nullptr || (way->force && !edge->force)) way = edge;
+    }
+    return way;
+}
+
+ExitOutcome crashed(const Definition& definition, const Situation& situation, const ExitRule& rule,
+                    std::string reason) {
+    const Task& task = situation.task;
+    Crash crash{task.crash_count() + 1, rule.respawn, std::move(reason)};
+    if (rule.stuck_after == 0 || crash.crash_count < rule.stuck_after) return crash;
+    crash.respawn = false;
+    const Transition* way = way_to_stuck(definition, task.status);
+    if (way == nullptr) return crash;  // a workflow without `stuck`: a human has to look
+    Decision decision = decision_for(definition, task, *way);
+    decision.auto_reason = "crash " + std::to_string(crash.crash_count) + " in " + task.status + ": " + crash.reason;
+    return Advance{std::move(decision), crash};
+}
+
+/// An advance that its own transition rejects counts as a crash (seed 003), by the status's own crash rule.
+ExitOutcome rejected(const Definition& definition, const Situation& situation, const AgentExit& exit,
+                     const Error& error) {
+    const std::string reason = exited(exit) + ", and could not advance: " + error.message;
+    for (const auto& rule : definition.exit_rules) {
+        if (rule.status == situation.task.status && rule.action == ExitAction::crash) {
+            return crashed(definition, situation, rule, reason);
+        }
+    }
+    return Crash{situation.task.crash_count() + 1, false, reason};
+}
+
+ExitOutcome advanced(const Definition& definition, const Situation& situation, const ExitRule& rule,
+                     const AgentExit& exit) {
+    const Target* target = nullptr;
+    for (const auto& candidate : rule.targets) {
+        if (!candidate.when || candidate.when->holds_for(situation.task.counter(candidate.when->field))) {
+            target = &candidate;
+            break;
+        }
+    }
+    if (target == nullptr) {
+        return rejected(definition, situation, exit, {ErrorCode::guard_failed, "no then_when holds", {}});
+    }
+    auto decision = decide_request(definition, situation, {target->to, Role::system, false});
+    if (!decision) return rejected(definition, situation, exit, decision.error());
+    decision->auto_reason =
+        exited(exit) + (rule.has_artifact ? ", ## " + rule.has_artifact->section + " is there" : std::string{});
+    // Its author is dead: the file cannot say who wrote the verdict.
+    for (const auto* edge : definition.between(situation.task.status, target->to)) {
+        if (edge->gate && edge->gate->verdict) decision->attested = false;
+    }
+    return Advance{std::move(*decision), std::nullopt};
+}
+
+}  // namespace
+
+ExitOutcome decide_exit(const Definition& definition, const Situation& situation, const AgentExit& exit) {
+    const std::string& status = situation.task.status;
+    const State* state = definition.state(status);
+    if (state == nullptr || state->terminal) return NothingToDo{"nothing is awaited in " + status};
+    if (exit.role != Role::worker && exit.role != Role::reviewer) return NothingToDo{"not an agent"};
+    if (state->agent && exit.role != *state->agent) {
+        return NothingToDo{status + " waits for its " + std::string(name_of(*state->agent)) + ", and the " +
+                           exited(exit)};
+    }
+    for (const auto& rule : definition.exit_rules) {
+        if (!applies(rule, situation)) continue;
+        switch (rule.action) {
+            case ExitAction::advance:
+                return advanced(definition, situation, rule, exit);
+            case ExitAction::crash:
+                return crashed(definition, situation, rule, exited(exit) + awaited(definition, status));
+            case ExitAction::mark_dead:
+                return MarkDead{exited(exit)};
+        }
+    }
+    return NothingToDo{"the workflow has no exit rule that applies in " + status};
+}
+
+}  // namespace orange::engine

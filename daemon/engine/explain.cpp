@@ -1,0 +1,39 @@
+#include "daemon/engine/explain.hpp"
+
+#include "daemon/engine/edges.hpp"
+
+namespace orange::engine {
+
+std::vector<EdgeExplanation> explain(const Definition& definition, const Situation& situation) {
+    std::vector<EdgeExplanation> explanations;
+    const Task& task = situation.task;
+    for (const auto& to : definition.targets_from(task.status)) {
+        for (const auto* edge : definition.between(task.status, to)) {
+            EdgeExplanation explanation;
+            explanation.to = to;
+            explanation.by = askers(*edge);
+            explanation.needs_force = edge->force;
+            if (edge->when) {
+                explanation.guard = edge->when->text();
+                explanation.guard_holds = edge->when->holds_for(task.counter(edge->when->field));
+            }
+            if (edge->gate) {
+                explanation.gate = gate_text(*edge->gate);
+                explanation.gate_problem = gate_problem(*edge->gate, situation.artifacts, situation.entry_sections);
+            }
+            explanations.push_back(std::move(explanation));
+        }
+    }
+    return explanations;
+}
+
+std::string describe(const EdgeExplanation& edge) {
+    std::string text = "→ " + edge.to + " by " + role_list(edge.by);
+    if (edge.needs_force) text += ", only with --force";
+    if (!edge.guard.empty()) text += "; when " + edge.guard + (edge.guard_holds ? " (holds)" : " (does not hold)");
+    if (!edge.gate.empty()) text += "; needs " + edge.gate;
+    if (edge.gate_problem) return text + ". " + *edge.gate_problem + ".";
+    return text + (edge.gate.empty() ? "" : " (holds)");
+}
+
+}  // namespace orange::engine

@@ -1,0 +1,68 @@
+#include "common/base/text.hpp"
+#include "daemon/engine/decide.hpp"
+#include "daemon/engine/edges.hpp"
+
+namespace orange::engine {
+namespace {
+
+/// `text` with each {name} of `values` put in. One pass: what is put in is never looked at again.
+std::string substituted(std::string_view text, const std::map<std::string, std::string>& values) {
+    std::string out;
+    while (!text.empty()) {
+        const auto open = text.find('{');
+        out += text.substr(0, open);
+        if (open == std::string_view::npos) break;
+        text.remove_prefix(open);
+        const auto close = text.find('}');
+        const auto found =
+            close == std::string_view::npos ? values.end() : values.find(std::string(text.substr(1, close - 1)));
+        if (found == values.end()) {
+            out += '{';
+            text.remove_prefix(1);
+        } else {
+            out += found->second;
+            text.remove_prefix(close + 1);
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+Result<AgentNeed> respawn_need(const Definition& definition, const Task& task) {
+    const State* state = definition.state(task.status);
+    if (state == nullptr) {
+        return Error{ErrorCode::conflict, "The task's status " + printable(task.status) +
+                                              " is no state of the workflow " + definition.name + "."};
+    }
+    if (state->respawn_prompt.empty()) {
+        const bool initial = state->name == definition.initial().name;
+        return Error{ErrorCode::conflict, "A task in " + state->name + " has no agent to start again" +
+                                              (initial ? ": orange task spawn starts its first one." : ".")};
+    }
+    return AgentNeed{role_of_state(definition, *state), state->respawn_prompt};
+}
+
+const std::vector<std::string>& prompt_variables() {
+    static const std::vector<std::string> names{"summary", "project",   "branch", "review_round",
+                                                "status",  "task_file", "base"};
+    return names;
+}
+
+Result<std::string> build_prompt(const Definition& definition, const Task& task, const std::string& key,
+                                 const std::string& task_file, const std::string& base) {
+    const auto found = definition.prompts.find(key);
+    if (found == definition.prompts.end()) {
+        return Error{ErrorCode::not_found,
+                     "The workflow " + definition.name + " has no prompt \"" + printable(key) + "\"."};
+    }
+    return substituted(found->second, {{"summary", task.summary},
+                                       {"project", task.project},
+                                       {"branch", task.branch},
+                                       {"review_round", std::to_string(task.review_round())},
+                                       {"status", task.status},
+                                       {"task_file", task_file},
+                                       {"base", base}});
+}
+
+}  // namespace orange::engine

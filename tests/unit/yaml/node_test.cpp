@@ -1,0 +1,188 @@
+#include "daemon/yaml/node.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace orange;
+using yaml::parse;
+using yaml::scalar_text;
+
+namespace {
+
+std::string error_of(std::string_view text) {
+    const auto node = parse(text, "f.yml");
+    REQUIRE_FALSE(node);
+    return node.error().message;
+}
+
+/// What a reader makes of `key: <scalar_text(text)>`.
+yaml::Node read_back(std::string_view text) {
+    const auto node = parse("key: " + scalar_text(text) + "\nnext: x\n", "f.yml");
+    INFO(scalar_text(text));
+    REQUIRE(node);
+    REQUIRE(node->members.size() == 2);
+    return *node->find("key");
+}
+
+}  // namespace
+
+TEST_CASE("a document becomes plain values with their places") {
+    const auto node = parse("name: x\nlist:\n  - 1\n  - \"two\"\nempty:\nblock: |\n  a\n  b\n", "f.yml");
+    REQUIRE(node);
+    REQUIRE(node->is_map());
+    CHECK(node->find("name")->scalar == "x");
+    CHECK_FALSE(node->find("name")->quoted);
+    const auto& list = *node->find("list");
+    REQUIRE(list.items.size() == 2);
+    CHECK(list.items[0].place.line == 3);
+    CHECK(list.items[0].place.column == 5);
+    CHECK(list.items[1].quoted);
+    CHECK(node->find("empty")->is_null());
+    CHECK(node->find("empty")->place.line == 5);
+    CHECK(node->find("block")->scalar == "a\nb\n");
+    CHECK(node->find("block")->quoted);
+    CHECK(node->member_places[1].line == 2);
+    CHECK(node->find("nothing") == nullptr);
+}
+
+TEST_CASE("an empty text is a null node, and so is one of comments") {
+    CHECK(parse("", "f")->is_null());
+    CHECK(parse("# only this\n", "f")->is_null());
+    CHECK(parse("---\n", "f")->is_null());
+    CHECK(parse("a: ~\nb: null", "f")->find("a")->is_null());
+    CHECK(parse("a: \"null\"", "f")->find("a")->is_scalar());
+}
+
+TEST_CASE("columns count characters, not bytes") {
+    const auto node = parse("- {é: [ü, x]}\n", "f");
+    REQUIRE(node);
+    CHECK(node->items[0].members[0].second.items[1].place.column == 11);
+}
+
+TEST_CASE("what is refused names file, line and column") {
+    CHECK(error_of("a: 1\nb: [1, 2\n").starts_with("f.yml:3:"));
+    CHECK(error_of("a: 1\nb: 2\na: 3\n") == "f.yml:3:1: the key \"a\" is there twice");
+    CHECK(error_of("x: {a: 1, a: 2}") == "f.yml:1:11: the key \"a\" is there twice");
+    CHECK(error_of("a: !mine x") == "f.yml:1:4: the tag !mine is not supported");
+    CHECK(error_of("a: 1\n---\nb: 2\n").ends_with("only one document is allowed in a file"));
+    CHECK(error_of("? [a, b]\n: c\n").ends_with("a key must be a single word or text"));
+    CHECK(error_of("a: 1\nb: \"\x1b[0m\"\n") == "f.yml:2:5: a control character (\\x1b)");
+    CHECK(error_of("a: 1\nb: \xff\n") == "f.yml:2:1: not valid UTF-8");
+    CHECK(error_of(std::string_view("\0a\0:", 4)).find("control character") != std::string::npos);
+    CHECK(error_of("a: *nowhere").starts_with("f.yml:1:"));
+    CHECK(error_of(std::string(2 << 20, 'a')).ends_with("larger than 1 MiB"));
+}
+
+TEST_CASE("depth is limited, whether written out or made of aliases") {
+    const auto nested = [](int depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+    CHECK(parse(nested(64), "f"));
+    CHECK(error_of(nested(65)).ends_with("nested more than 64 levels deep"));
+    CHECK_FALSE(parse(std::string(100'000, '['), "f"));
+    CHECK(error_of("a: &x " + nested(40) + "\nb: &y [" + nested(0) +
+                   "[[[[[[[[[[[[[[[[[[[[[[[[[[*x]]]]]]]]]]]]]]]]]]]]]]]]]]]\n")
+              .ends_with("nested more than 64 levels deep"));
+}
+
+TEST_CASE("aliases are values, and bombs of them are refused") {
+    const auto node = parse("a: &x [1, 2]\nb: *x\n", "f");
+    REQUIRE(node);
+    CHECK(node->find("b")->items.size() == 2);
+    std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+    for (int i = 1; i < 9; ++i) {
+        const auto previous = "*a" + std::to_string(i - 1);
+        bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + previous;
+        for (int k = 0; k < 9; ++k) bomb += ", " + previous;
+        bomb += "]\n";
+    }
+    CHECK(error_of(bomb).ends_with("aliases expand to more than 10,000 values"));
+    CHECK_FALSE(parse("a: &a [*a]\n", "f"));
+}
+
+TEST_CASE("texts that are safe stay plain") {
+    for (const auto* text : {"default", "agent-review", "orange-tasks/a1", "Fix the login page", "feat/x.y_z"}) {
+        CHECK(scalar_text(text) == text);
+    }
+}
+
+TEST_CASE("a text is never taken for something else") {
+    for (const auto* text : {"",
+                             "yes",
+                             "No",
+                             "ON",
+                             "y",
+                             "n",
+                             "null",
+                             "~",
+                             "true",
+                             "False",
+                             "12",
+                             "0x1f",
+                             "1e5",
+                             "-1",
+                             "+1",
+                             ".5",
+                             ".inf",
+                             ".NaN",
+                             "nan",
+                             "1_000",
+                             "0o17",
+                             "12:30:45",
+                             "=",
+                             "<<",
+                             "---",
+                             "...",
+                             "- a",
+                             "? a",
+                             ": a",
+                             "a: b",
+                             "a #b",
+                             "#a",
+                             "&a",
+                             "*a",
+                             "!a",
+                             "|",
+                             ">",
+                             "@a",
+                             "`a`",
+                             "%a",
+                             "{a}",
+                             "[a]",
+                             "a, b",
+                             "'a'",
+                             "\"a\"",
+                             " a",
+                             "a ",
+                             "\ta",
+                             "a\nb",
+                             "a\\b",
+                             "a:",
+                             "\x1b[0m",
+                             "\x7f",
+                             "é",
+                             "日本",
+                             "2026-11-20",
+                             "2026-11-20T10:49:03.120Z",
+                             "--- x",
+                             "\xe2\x80\xa8",
+                             "\xc2\x85",
+                             "\xef\xbb\xbf",
+                             "\xe2\x80\xae",
+                             "\xf0\x9f\x98\x80"}) {
+        const auto node = read_back(text);
+        CHECK(node.is_scalar());
+        CHECK(node.scalar == text);
+        if (scalar_text(text).front() != '"') continue;
+        CHECK(node.quoted);
+    }
+    for (const auto* word : {"yes", "12", "null", "2026-11-20", "é", "a:"}) CHECK(scalar_text(word).front() == '"');
+}
+
+TEST_CASE("every byte comes out as one line of valid YAML") {
+    for (int byte = 0; byte < 256; ++byte) {
+        const std::string text = std::string("x") + static_cast<char>(byte) + "y";
+        const auto written = scalar_text(text);
+        CHECK(written.find('\n') == std::string::npos);
+        const auto node = read_back(text);
+        if (byte < 0x80) CHECK(node.scalar == text);
+        if (byte >= 0x80) CHECK(node.scalar == "x\xEF\xBF\xBDy");
+    }
+}
