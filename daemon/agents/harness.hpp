@@ -15,7 +15,7 @@ namespace orange::agents {
 /// Whether an agent waits for messages when it has finished a turn, or ends.
 enum class Mode { persistent, oneshot };
 
-/// An agent program as data: harnesses/<name>.yml (docs/files.md, "Harness definitions"). What differs between agent
+/// An agent program as data: harnesses/<name>.yml (docs/harnesses.md). What differs between agent
 /// programs is in these files and nowhere in the code; a flag that a new version drops is a one-line edit by the user.
 struct Harness {
     std::string name;
@@ -27,11 +27,16 @@ struct Harness {
     std::map<std::string, std::vector<std::string>> argv;
     std::vector<std::string> effort_args;    ///< with {effort}
     std::vector<std::string> effort_values;  ///< empty: any
-    std::map<std::string, std::string> env;  ///< same placeholders
+    std::map<std::string, std::string> env;  ///< same placeholders; one with {effort} is left out where there is none
     std::vector<std::string> exclude;        ///< patterns for .git/info/exclude: files the program leaves in a worktree
     std::vector<std::string> waiting_patterns;  ///< text on the pane that means: a dialog is open, do not type
     std::chrono::milliseconds ready_after{0};   ///< messages typed earlier after the start would be lost
     std::string install_hint;                   ///< how to get it
+    /// A variable without which the program refuses to run as root with full permissions. Orange never sets it by
+    /// itself: saying "this is a sandbox" is the user's word to give.
+    std::string root_needs;
+
+    bool has_effort() const;
 };
 
 /// Reads one definition; an Error names line and column and says what would be right.
@@ -56,7 +61,13 @@ struct Launch {
 /// The command line of one run. `program` is what HarnessLibrary found. Text of the task ends up inside single
 /// arguments only, and never as an argument of its own that could be taken for an option: the definition puts `--`,
 /// `--prompt=` or a prefix in front (checked on load). invalid_argument for an effort that the harness does not have.
+/// not_found, with the hint how to get it, where `program` is empty.
 Result<Launch> launch(const Harness& harness, const std::string& program, const LaunchRequest& request);
+
+/// Whether the program will agree to run with those permissions in that (complete) environment; the runner asks before
+/// it spawns, since a refusal inside the pane would only look like a crash.
+Result<void> check_root(const Harness& harness, const std::string& permissions,
+                        const std::map<std::string, std::string>& environment, bool as_root);
 
 /// A definition and where it is from.
 struct HarnessEntry {

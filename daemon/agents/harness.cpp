@@ -1,0 +1,114 @@
+#include "daemon/agents/harness.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "common/base/text.hpp"
+#include "daemon/agents/placeholders.hpp"
+
+// From a definition to a command line. Whatever a task's author wrote is data: it is put into single arguments, in one
+// pass, so that a prompt which itself says "{worktree}" stays as it is.
+namespace orange::agents {
+namespace {
+
+/// The kernel takes 128 KiB an argument (MAX_ARG_STRLEN), its NUL included.
+constexpr std::size_t k_argument_limit = 131'071;
+
+Error invalid(std::string message) {
+    return Error{ErrorCode::invalid_argument, std::move(message), {}};
+}
+
+const std::vector<std::string>* arguments_for(const Harness& harness, const std::string& permissions) {
+    static const std::vector<std::string> k_order = {"review", "reduced", "full"};
+    auto candidate = std::find(k_order.begin(), k_order.end(), permissions);
+    for (; candidate != k_order.end(); ++candidate) {
+        const auto found = harness.argv.find(*candidate);
+        if (found != harness.argv.end()) return &found->second;
+    }
+    return nullptr;
+}
+
+Result<void> check_effort(const Harness& harness, const std::string& effort) {
+    if (!harness.has_effort()) return invalid("the harness " + harness.name + " has no effort setting");
+    const auto& values = harness.effort_values;
+    if (!values.empty() && std::find(values.begin(), values.end(), effort) == values.end()) {
+        return invalid("the harness " + harness.name + " has no effort \"" + effort + "\": it is one of " +
+                       join(values, ", "));
+    }
+    const bool word = !effort.empty() && effort.front() != '-' &&
+                      std::all_of(effort.begin(), effort.end(), [](unsigned char c) { return c > ' ' && c < 127; });
+    if (!word) return invalid("an effort is one word that does not begin with a dash");
+    return {};
+}
+
+Result<void> check_argument(const Harness& harness, const std::string& argument) {
+    if (argument.find('\0') != std::string::npos) {
+        return invalid("a NUL character cannot be handed to " + harness.name);
+    }
+    if (argument.size() > k_argument_limit) {
+        return invalid("the prompt for " + harness.name + " is " + std::to_string(argument.size()) +
+                       " bytes long, the system takes " + std::to_string(k_argument_limit) +
+                       ": move the details into TASK.md");
+    }
+    return {};
+}
+
+std::map<std::string, std::string> values_of(const LaunchRequest& request) {
+    return {{"prompt", request.prompt},     {"effort", request.effort.value_or("")},
+            {"task_dir", request.task_dir}, {"worktree", request.worktree},
+            {"repo", request.repo},         {"summary", request.summary},
+            {"role", request.role}};
+}
+
+}  // namespace
+
+bool Harness::has_effort() const {
+    return !effort_args.empty() ||
+           std::any_of(env.begin(), env.end(), [](const auto& entry) { return mentions(entry.second, "effort"); });
+}
+
+Result<Launch> launch(const Harness& harness, const std::string& program, const LaunchRequest& request) {
+    if (program.empty()) {
+        const auto hint = harness.install_hint.empty() ? "" : "; " + harness.install_hint;
+        return Error{ErrorCode::not_found, harness.program + " is not installed" + hint, {}};
+    }
+    const auto* arguments = arguments_for(harness, request.permissions);
+    if (!arguments) return invalid("permissions are full, reduced or review, not \"" + request.permissions + "\"");
+    const auto& effort = request.effort;
+    if (effort) {
+        if (auto checked = check_effort(harness, *effort); !checked) return checked.error();
+    }
+    const auto values = values_of(request);
+    Launch result;
+    result.argv.push_back(program);
+    for (const auto& argument : *arguments) {
+        if (argument != "{effort_args}") {
+            result.argv.push_back(filled(argument, values));
+        } else if (effort) {
+            for (const auto& part : harness.effort_args) result.argv.push_back(filled(part, values));
+        }
+    }
+    for (const auto& [name, value] : harness.env) {
+        if (effort || !mentions(value, "effort")) result.env[name] = filled(value, values);
+    }
+    for (const auto& argument : result.argv) {
+        if (auto checked = check_argument(harness, argument); !checked) return checked.error();
+    }
+    for (const auto& [name, value] : result.env) {
+        if (auto checked = check_argument(harness, value); !checked) return checked.error();
+    }
+    return result;
+}
+
+Result<void> check_root(const Harness& harness, const std::string& permissions,
+                        const std::map<std::string, std::string>& environment, bool as_root) {
+    const bool full = arguments_for(harness, permissions) == arguments_for(harness, "full");
+    if (!as_root || !full || harness.root_needs.empty() || environment.contains(harness.root_needs)) return {};
+    return Error{ErrorCode::forbidden,
+                 harness.name + " refuses to run as root with full permissions. Run Orange as a normal user; or, where "
+                                "this machine is a throw-away sandbox, say so with \"env: {" +
+                     harness.root_needs + ": '1'}\" in config.yml",
+                 {}};
+}
+
+}  // namespace orange::agents

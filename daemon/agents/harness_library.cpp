@@ -1,0 +1,100 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "common/base/text.hpp"
+#include "daemon/agents/harness.hpp"
+#include "daemon/process/environment.hpp"
+
+namespace orange::agents {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t k_size_limit = 256 * 1024;
+
+std::string locate(const Harness& harness, const fs::path& folder, const std::string& path_variable) {
+    if (harness.program.find('/') == std::string::npos) return find_program(harness.program, path_variable);
+    std::error_code error;
+    const auto path = fs::absolute(folder / harness.program, error).lexically_normal();
+    const bool found = fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+    return found ? path.string() : std::string{};
+}
+
+Result<std::string> read_file(const fs::path& path) {
+    std::error_code error;
+    const auto size = fs::is_regular_file(path, error) ? fs::file_size(path, error) : 0;
+    if (error) return io_error("reading " + path.string(), error.value());
+    if (size > k_size_limit) return {ErrorCode::invalid_argument, path.string() + " is too large for a definition"};
+    std::ifstream in(path, std::ios::binary);
+    if (!in) return {ErrorCode::io, "reading " + path.string() + ": it cannot be opened"};
+    return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+HarnessEntry read_entry(const fs::path& path, const std::string& path_variable) {
+    HarnessEntry entry;
+    entry.path = path;
+    entry.harness.name = path.stem().string();
+    auto text = read_file(path);
+    auto harness = text ? load_harness(*text, path.string()) : Result<Harness>(text.error());
+    if (harness) {
+        entry.harness = std::move(*harness);
+        entry.program = locate(entry.harness, path.parent_path(), path_variable);
+    } else {
+        entry.problem = harness.error().message;
+    }
+    return entry;
+}
+
+void collect(const fs::path& folder, std::map<std::string, fs::path>& into) {
+    std::error_code error;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+        const auto& path = at->path();
+        if (path.extension() == ".yml" && !path.filename().string().starts_with('.')) into[path.stem().string()] = path;
+    }
+}
+
+}  // namespace
+
+HarnessLibrary::HarnessLibrary(fs::path shipped, fs::path user, std::string path_variable)
+    : shipped_(std::move(shipped)), user_(std::move(user)), path_variable_(std::move(path_variable)) {}
+
+std::vector<HarnessEntry> HarnessLibrary::list() const {
+    std::map<std::string, fs::path> paths;
+    collect(shipped_, paths);
+    collect(user_, paths);
+    std::vector<HarnessEntry> entries;
+    for (const auto& [name, path] : paths) entries.push_back(read_entry(path, path_variable_));
+    return entries;
+}
+
+Result<HarnessEntry> HarnessLibrary::find(const std::string& name) const {
+    std::map<std::string, fs::path> paths;
+    collect(shipped_, paths);
+    collect(user_, paths);
+    const auto found = paths.find(name);
+    if (found == paths.end()) {
+        std::vector<std::string> names;
+        for (const auto& entry : paths) names.push_back(entry.first);
+        return {ErrorCode::not_found, "there is no harness \"" + name + "\"; there are: " + join(names, ", ")};
+    }
+    auto entry = read_entry(found->second, path_variable_);
+    if (!entry.problem.empty()) {
+        return {ErrorCode::invalid_argument, "the harness " + name + " cannot be used:\n" + entry.problem};
+    }
+    return entry;
+}
+
+std::optional<std::string> HarnessLibrary::first_installed() const {
+    const auto entries = list();
+    for (const char* name : {"claude", "codex", "opencode", "pi"}) {
+        const auto found = std::find_if(entries.begin(), entries.end(),
+                                        [&](const HarnessEntry& entry) { return entry.harness.name == name; });
+        if (found != entries.end() && !found->program.empty()) return std::string(name);
+    }
+    return std::nullopt;
+}
+
+}  // namespace orange::agents

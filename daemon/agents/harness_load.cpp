@@ -1,0 +1,278 @@
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <functional>
+
+#include "common/base/text.hpp"
+#include "daemon/agents/harness.hpp"
+#include "daemon/agents/placeholders.hpp"
+#include "daemon/yaml/node.hpp"
+
+namespace orange::agents {
+namespace {
+
+using yaml::Node;
+using yaml::Place;
+using List = std::vector<std::string>;
+
+/// Only these carry text that somebody wrote; the others are paths of Orange's own or words from closed lists.
+constexpr std::string_view k_free_text[] = {"prompt", "summary"};
+
+/// Reads one document into a Harness and collects everything that is wrong with it, so that a user mends it once.
+class Loader {
+  public:
+    Loader(std::string_view file_name, const Node& root) : file_name_(file_name), root_(root) {}
+
+    Result<Harness> load() {
+        if (!root_.is_map()) {
+            problem(root_.place, "a harness definition is a map with at least name, program and argv");
+            return failure();
+        }
+        members(root_, "a harness definition",
+                {{"name", [&](const Node& node) { read_name(node); }},
+                 {"program", [&](const Node& node) { text(node, "program", harness_.program); }},
+                 {"mode", [&](const Node& node) { read_mode(node); }},
+                 {"argv", [&](const Node& node) { read_argv(node); }},
+                 {"effort", [&](const Node& node) { read_effort(node); }},
+                 {"env", [&](const Node& node) { read_env(node); }},
+                 {"exclude", [&](const Node& node) { list(node, "exclude", harness_.exclude); }},
+                 {"waiting_patterns", [&](const Node& node) { read_patterns(node); }},
+                 {"ready_after", [&](const Node& node) { read_ready_after(node); }},
+                 {"install_hint", [&](const Node& node) { text(node, "install_hint", harness_.install_hint); }},
+                 {"root_needs", [&](const Node& node) { read_root_needs(node); }}});
+        for (const char* key : {"name", "program", "argv"}) {
+            if (!root_.find(key)) problem(root_.place, std::string("\"") + key + "\" is missing");
+        }
+        check_effort();
+        if (!problems_.empty()) return failure();
+        return std::move(harness_);
+    }
+
+  private:
+    using Readers = std::vector<std::pair<std::string_view, std::function<void(const Node&)>>>;
+
+    void problem(const Place& place, const std::string& message) {
+        problems_.push_back({place, std::string(file_name_) + ":" + std::to_string(place.line) + ":" +
+                                        std::to_string(place.column) + ": " + message});
+    }
+
+    Error failure() {
+        std::stable_sort(problems_.begin(), problems_.end(), [](const auto& a, const auto& b) {
+            return std::pair(a.first.line, a.first.column) < std::pair(b.first.line, b.first.column);
+        });
+        List lines;
+        for (const auto& [place, line] : problems_) lines.push_back(line);
+        return Error{ErrorCode::invalid_argument, join(lines, "\n"), {}};
+    }
+
+    /// Hands each member to its reader; refuses the others.
+    void members(const Node& node, const std::string& what, const Readers& readers) {
+        List known;
+        for (const auto& reader : readers) known.emplace_back(reader.first);
+        for (std::size_t i = 0; i < node.members.size(); ++i) {
+            const auto& [key, value] = node.members[i];
+            const auto reader = std::find_if(readers.begin(), readers.end(), [&](const auto& r) { return r.first == key; });
+            if (reader == readers.end()) {
+                problem(node.member_places[i], "unknown key \"" + key + "\" in " + what + "; known are " + join(known, ", "));
+            } else {
+                reader->second(value);
+            }
+        }
+    }
+
+    bool text(const Node& node, const std::string& what, std::string& into) {
+        if (!node.is_scalar() || node.scalar.empty()) {
+            problem(node.place, what + " must be a text that is not empty");
+            return false;
+        }
+        if (node.scalar.find('\0') != std::string::npos) {
+            problem(node.place, what + " must not contain a NUL character");
+            return false;
+        }
+        into = node.scalar;
+        return true;
+    }
+
+    void list(const Node& node, const std::string& what, List& into) {
+        if (!node.is_sequence()) return problem(node.place, what + " must be a list of texts");
+        for (const auto& item : node.items) {
+            std::string value;
+            if (text(item, "each item of " + what, value)) into.push_back(std::move(value));
+        }
+    }
+
+    void read_name(const Node& node) {
+        if (!text(node, "name", harness_.name)) return;
+        const bool plain = std::all_of(harness_.name.begin(), harness_.name.end(), [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+        });
+        if (!plain || harness_.name.front() == '-' || harness_.name.front() == '_') {
+            problem(node.place, "name must be made of a-z, 0-9, \"-\" and \"_\", a letter or digit first");
+        }
+        const auto stem = std::filesystem::path(file_name_).stem().string();
+        if (harness_.name != stem) {
+            problem(node.place, "name is \"" + harness_.name + "\", but the file is called " + stem + "; make them equal");
+        }
+    }
+
+    void read_mode(const Node& node) {
+        if (node.scalar == "persistent") {
+            harness_.mode = Mode::persistent;
+        } else if (node.scalar == "oneshot") {
+            harness_.mode = Mode::oneshot;
+        } else {
+            problem(node.place, "mode must be persistent (it waits for messages) or oneshot (it ends after a turn)");
+        }
+    }
+
+    void read_argv(const Node& node) {
+        if (!node.is_map()) return problem(node.place, "argv must be a map: full, and perhaps reduced and review");
+        Readers readers;
+        for (const char* permissions : {"full", "reduced", "review"}) {
+            readers.emplace_back(permissions, [this, permissions](const Node& arguments) {
+                const auto what = std::string("argv.") + permissions;
+                list(arguments, what, harness_.argv[permissions]);
+                check_arguments(arguments, what);
+            });
+        }
+        members(node, "argv", readers);
+        if (!node.find("full")) problem(node.place, "argv.full is missing: it is what the others fall back to");
+    }
+
+    void check_arguments(const Node& arguments, const std::string& what) {
+        bool after_dashes = false;
+        bool prompted = false;
+        for (const auto& item : arguments.items) {
+            if (!item.is_scalar()) continue;
+            check_placeholders(item);
+            prompted = prompted || mentions(item.scalar, "prompt");
+            if (mentions(item.scalar, "effort_args") && item.scalar != "{effort_args}") {
+                problem(item.place, "{effort_args} stands for several arguments and must be an argument by itself");
+            }
+            if (mentions(item.scalar, "effort")) {
+                problem(item.place, "{effort} belongs into effort.args; write {effort_args} here, which is left out "
+                                    "where a task asks for no effort");
+            }
+            if (!after_dashes) check_free_text(item);
+            after_dashes = after_dashes || item.scalar == "--";
+        }
+        if (arguments.is_sequence() && !prompted) {
+            problem(arguments.place, what + " has no {prompt}: the agent would never learn what to do");
+        }
+    }
+
+    /// Text of a task must not be able to pass for an option (faults.md X2): either "--" stands before it, or the
+    /// argument begins with fixed text that no option parser continues.
+    void check_free_text(const Node& item) {
+        for (const auto name : k_free_text) {
+            if (!mentions(item.scalar, name)) continue;
+            const auto first = pieces_of(item.scalar).front();
+            const bool option = !first.placeholder && first.text.front() == '-';
+            if (!first.placeholder && (!option || first.text.find('=') != std::string::npos)) continue;
+            problem(item.place, "{" + std::string(name) +
+                                    "} could be taken for an option here: put the argument \"--\" before it, or write "
+                                    "it as \"--prompt={" +
+                                    std::string(name) + "}\" or after fixed text, as in \"Task: {" + std::string(name) +
+                                    "}\"");
+        }
+    }
+
+    void check_placeholders(const Node& item) {
+        for (const auto& piece : pieces_of(item.scalar)) {
+            if (piece.placeholder && !is_placeholder(piece.text)) {
+                problem(item.place, "unknown placeholder {" + piece.text + "}; known are " + placeholder_list());
+            }
+        }
+    }
+
+    void read_effort(const Node& node) {
+        if (!node.is_map()) return problem(node.place, "effort must be a map with args and perhaps values");
+        members(node, "effort",
+                {{"args",
+                  [&](const Node& args) {
+                      list(args, "effort.args", harness_.effort_args);
+                      for (const auto& item : args.items) check_placeholders(item);
+                      const bool used = std::any_of(args.items.begin(), args.items.end(),
+                                                    [](const Node& item) { return mentions(item.scalar, "effort"); });
+                      if (!used) problem(args.place, "effort.args has no {effort}");
+                  }},
+                 {"values", [&](const Node& values) { list(values, "effort.values", harness_.effort_values); }}});
+    }
+
+    void check_effort() {
+        const Node* effort = root_.find("effort");
+        for (const auto& [permissions, arguments] : harness_.argv) {
+            const bool taken = std::find(arguments.begin(), arguments.end(), "{effort_args}") != arguments.end();
+            if (taken && harness_.effort_args.empty()) {
+                problem(root_.find("argv")->place, "argv." + permissions + " has {effort_args}, but effort.args is missing");
+            }
+            if (!taken && !harness_.effort_args.empty()) {
+                problem(effort->place, "argv." + permissions + " has no {effort_args}: a task's effort would be lost");
+            }
+        }
+        if (effort && !harness_.has_effort()) {
+            problem(effort->place, "effort needs args, or a variable under env with {effort} in it");
+        }
+    }
+
+    void read_env(const Node& node) {
+        if (!node.is_map()) return problem(node.place, "env must be a map of variables");
+        for (std::size_t i = 0; i < node.members.size(); ++i) {
+            const auto& [name, value] = node.members[i];
+            check_variable(name, node.member_places[i]);
+            if (!value.is_scalar()) {
+                problem(value.place, "env." + name + " must be a text");
+                continue;
+            }
+            check_placeholders(value);
+            if (mentions(value.scalar, "effort_args")) problem(value.place, "a variable takes {effort}, not {effort_args}");
+            harness_.env[name] = value.scalar;
+        }
+    }
+
+    void check_variable(const std::string& name, const Place& place) {
+        const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+            return (c < 128 && std::isalnum(c) != 0) || c == '_';
+        });
+        if (!plain || (name.front() >= '0' && name.front() <= '9')) {
+            problem(place, "\"" + name + "\" is no name of an environment variable");
+        } else if (name.starts_with("ORANGE_")) {
+            problem(place, name + " is Orange's own: names that begin with ORANGE_ cannot be set");
+        }
+    }
+
+    void read_patterns(const Node& node) { list(node, "waiting_patterns", harness_.waiting_patterns); }
+
+    void read_ready_after(const Node& node) {
+        const std::string_view all = node.scalar;
+        int number = 0;
+        const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), number);
+        const auto unit = all.substr(static_cast<std::size_t>(end - all.data()));
+        if (error == std::errc{} && number >= 0 && unit == "ms" && number <= 60'000) {
+            harness_.ready_after = std::chrono::milliseconds(number);
+        } else if (error == std::errc{} && number >= 0 && unit == "s" && number <= 60) {
+            harness_.ready_after = std::chrono::seconds(number);
+        } else {
+            problem(node.place, "ready_after must be a time such as 500ms or 4s, at most 60s");
+        }
+    }
+
+    void read_root_needs(const Node& node) {
+        if (text(node, "root_needs", harness_.root_needs)) check_variable(harness_.root_needs, node.place);
+    }
+
+    std::string_view file_name_;
+    const Node& root_;
+    Harness harness_;
+    std::vector<std::pair<Place, std::string>> problems_;
+};
+
+}  // namespace
+
+Result<Harness> load_harness(std::string_view text, std::string_view file_name) {
+    auto root = yaml::parse(text, file_name);
+    if (!root) return root.error();
+    return Loader(file_name, *root).load();
+}
+
+}  // namespace orange::agents

@@ -1,0 +1,70 @@
+#include "daemon/agents/placeholders.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace orange::agents {
+namespace {
+
+constexpr std::array<std::string_view, 8> k_placeholders = {"prompt",   "effort", "effort_args", "task_dir",
+                                                            "worktree", "repo",   "summary",     "role"};
+
+bool is_name_character(char c) {
+    return (c >= 'a' && c <= 'z') || c == '_';
+}
+
+}  // namespace
+
+std::vector<Piece> pieces_of(std::string_view argument) {
+    std::vector<Piece> pieces;
+    std::string fixed;
+    std::size_t at = 0;
+    while (at < argument.size()) {
+        std::size_t end = at + 1;
+        while (end < argument.size() && is_name_character(argument[end])) ++end;
+        const bool found = argument[at] == '{' && end > at + 1 && end < argument.size() && argument[end] == '}';
+        if (!found) {
+            fixed += argument[at++];
+            continue;
+        }
+        if (!fixed.empty()) pieces.push_back({std::exchange(fixed, {}), false});
+        pieces.push_back({std::string(argument.substr(at + 1, end - at - 1)), true});
+        at = end + 1;
+    }
+    if (!fixed.empty()) pieces.push_back({std::move(fixed), false});
+    return pieces;
+}
+
+bool mentions(std::string_view argument, std::string_view placeholder) {
+    const auto pieces = pieces_of(argument);
+    return std::any_of(pieces.begin(), pieces.end(),
+                       [&](const Piece& piece) { return piece.placeholder && piece.text == placeholder; });
+}
+
+std::string filled(std::string_view argument, const std::map<std::string, std::string>& values) {
+    std::string text;
+    for (const auto& piece : pieces_of(argument)) {
+        const auto value = piece.placeholder ? values.find(piece.text) : values.end();
+        if (value != values.end()) {
+            text += value->second;
+        } else {
+            text += piece.placeholder ? "{" + piece.text + "}" : piece.text;
+        }
+    }
+    return text;
+}
+
+std::string placeholder_list() {
+    std::string text;
+    for (const auto name : k_placeholders) {
+        text += (text.empty() ? "{" : ", {") + std::string(name) + "}";
+    }
+    return text;
+}
+
+bool is_placeholder(std::string_view name) {
+    return std::find(k_placeholders.begin(), k_placeholders.end(), name) != k_placeholders.end();
+}
+
+}  // namespace orange::agents

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The {words} of harness definitions.
+namespace orange::agents {
+
+/// A stretch of an argument: fixed text, or a placeholder (then `text` is its name without braces). Only `{` + lower
+/// case letters and underscores + `}` is a placeholder, so that JSON can stand in an argument as it is.
+struct Piece {
+    std::string text;
+    bool placeholder = false;
+};
+
+std::vector<Piece> pieces_of(std::string_view argument);
+
+bool mentions(std::string_view argument, std::string_view placeholder);
+
+/// Each placeholder replaced once; what a value contains is never looked at again. Unknown ones stay as they are.
+std::string filled(std::string_view argument, const std::map<std::string, std::string>& values);
+
+/// The list of all placeholders, for messages: "{prompt}, {effort}, …".
+std::string placeholder_list();
+bool is_placeholder(std::string_view name);
+
+}  // namespace orange::agents
