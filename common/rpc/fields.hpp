@@ -63,8 +63,12 @@ constexpr const char* type_name() {
 
 }  // namespace detail
 
+/// Whether a key that nothing asked for is an error. A misspelt parameter must not pass silently; a reply may come from
+/// a newer daemon.
+enum class UnknownKeys { refuse, ignore };
+
 template <class T>
-Result<T> read_as(const Json& json, const std::string& where);
+Result<T> read_as(const Json& json, const std::string& where, UnknownKeys unknown = UnknownKeys::refuse);
 template <class T>
 Json written(const T& value);
 template <class T>
@@ -74,7 +78,8 @@ namespace detail {
 
 class FieldReader {
   public:
-    FieldReader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}
+    FieldReader(const Json& json, std::string where, UnknownKeys unknown = UnknownKeys::refuse)
+        : json_(json), where_(std::move(where)), unknown_(unknown) {}
 
     template <class T>
     void required(const char* name, T& into, const char* doc) {
@@ -93,9 +98,8 @@ class FieldReader {
         if (error_ || !json_.contains(name) || json_.at(name).is_null()) return;
         take(name, into);
     }
-    /// Also refuses keys that nothing asked for: a misspelt parameter must not pass silently.
     std::optional<Error> finish() {
-        if (error_) return error_;
+        if (error_ || unknown_ == UnknownKeys::ignore) return error_;
         for (const auto& [key, value] : json_.items()) {
             bool found = false;
             for (const auto& name : known_) found = found || name == key;
@@ -113,7 +117,7 @@ class FieldReader {
   private:
     template <class T>
     void take(const char* name, T& into) {
-        auto value = read_as<T>(json_.at(name), where_ + name);
+        auto value = read_as<T>(json_.at(name), where_ + name, unknown_);
         if (value) {
             into = std::move(*value);
         } else {
@@ -123,6 +127,7 @@ class FieldReader {
 
     const Json& json_;
     std::string where_;
+    UnknownKeys unknown_;
     std::vector<std::string> known_;
     std::optional<Error> error_;
 };
@@ -169,13 +174,13 @@ class FieldSchema {
 
 /// JSON → T; an Error names the parameter and what it should be.
 template <class T>
-Result<T> read_as(const Json& json, const std::string& where) {
+Result<T> read_as(const Json& json, const std::string& where, [[maybe_unused]] UnknownKeys unknown) {
     const auto wrong = [&] {
         return Error{ErrorCode::invalid_argument, "parameter \"" + where + "\" must be " + detail::type_name<T>(), {}};
     };
     if constexpr (detail::is_optional<T>::value) {
         if (json.is_null()) return T{};
-        auto inner = read_as<typename T::value_type>(json, where);
+        auto inner = read_as<typename T::value_type>(json, where, unknown);
         if (!inner) return inner.error();
         return T{std::move(*inner)};
     } else if constexpr (std::is_same_v<T, Json>) {
@@ -195,7 +200,7 @@ Result<T> read_as(const Json& json, const std::string& where) {
         if (!json.is_array()) return wrong();
         T list;
         for (const auto& item : json) {
-            auto value = read_as<typename T::value_type>(item, where + "[]");
+            auto value = read_as<typename T::value_type>(item, where + "[]", unknown);
             if (!value) return value.error();
             list.push_back(std::move(*value));
         }
@@ -204,7 +209,7 @@ Result<T> read_as(const Json& json, const std::string& where) {
         if (!json.is_object()) return wrong();
         T map;
         for (const auto& [key, item] : json.items()) {
-            auto value = read_as<typename T::mapped_type>(item, where + "." + key);
+            auto value = read_as<typename T::mapped_type>(item, where + "." + key, unknown);
             if (!value) return value.error();
             map[key] = std::move(*value);
         }
@@ -213,7 +218,7 @@ Result<T> read_as(const Json& json, const std::string& where) {
         static_assert(detail::Described<T>);
         if (!json.is_object()) return wrong();
         T value{};
-        detail::FieldReader reader(json, where.empty() ? "" : where + ".");
+        detail::FieldReader reader(json, where.empty() ? "" : where + ".", unknown);
         value.describe(reader);
         if (auto error = reader.finish()) return *error;
         return value;

@@ -1,0 +1,85 @@
+#include "client/commands/context.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "client/connection/autostart.hpp"
+#include "common/base/text.hpp"
+#include "common/rpc/errors.hpp"
+
+namespace orange::commands {
+namespace {
+
+std::optional<std::string> current_directory() {
+    std::error_code error;
+    auto path = std::filesystem::current_path(error);
+    if (error) return std::nullopt;
+    return path.string();
+}
+
+/// Details that a person wants to see where the message does not hold them already: what a command said, which files
+/// are in conflict.
+std::string shown_details(const Error& error) {
+    std::string out;
+    for (const char* key : {"files", "conflicts", "missing", "hint", "stderr"}) {
+        const auto found = error.details.find(key);
+        if (found == error.details.end()) continue;
+        const auto text = trim(found->second);
+        if (text.empty() || error.message.find(text) != std::string::npos) continue;
+        for (const auto line : split_lines(text)) out += "  " + printable(line) + "\n";
+    }
+    return out;
+}
+
+}  // namespace
+
+Context::Context(Paths p, bool as_json)
+    : paths(std::move(p)), json(as_json), style(output::style_of_stdout()), cwd(current_directory()) {}
+
+Result<connection::Connection*> Context::daemon() {
+    if (!connection_) {
+        auto opened = connection::connect_or_start(paths);
+        if (!opened) return opened.error();
+        connection_.emplace(std::move(*opened));
+    }
+    return &*connection_;
+}
+
+Result<Json> Context::call_json(const char* method, Json params) {
+    auto connection = daemon();
+    if (!connection) return connection.error();
+    return (*connection)->call_json(method, std::move(params));
+}
+
+int fail(const Context& context, const Error& error) {
+    if (context.json) {
+        put_json({{"error", rpc::error_json(error)}});
+    } else {
+        output::complain("orange: " + printable(error.message, true) + "\n" + shown_details(error));
+    }
+    return 1;
+}
+
+int put_json(const Json& json) {
+    output::put(dump(json) + "\n");
+    return 0;
+}
+
+Result<std::string> text_argument(const std::string& argument) {
+    if (argument != "-") return argument;
+    std::string text;
+    char chunk[65536];
+    for (;;) {
+        const auto n = ::read(STDIN_FILENO, chunk, sizeof chunk);
+        if (n == 0) return text;
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return io_error("reading standard input", errno);
+        text.append(chunk, static_cast<std::size_t>(n));
+        if (text.size() > connection::k_max_request) {
+            return {ErrorCode::invalid_argument, "standard input is larger than the 1 MiB that a request may have"};
+        }
+    }
+}
+
+}  // namespace orange::commands

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "client/connection/connection.hpp"
+#include "client/output/terminal.hpp"
+#include "common/config/paths.hpp"
+
+/// The subcommands. Each is a function from the request's typed parameters (filled by main.cpp from the arguments) to
+/// an exit status: it completes them from where the caller is, sends one request, prints the reply. Errors go to
+/// standard error with status 1; with --json everything, errors too, is one JSON line on standard output.
+namespace orange::commands {
+
+/// What every command has: where the daemon is, how to print, where the caller is.
+class Context {
+  public:
+    Context(Paths p, bool as_json);
+
+    Paths paths;
+    bool json = false;
+    output::Style style;
+    std::optional<std::string> cwd;  ///< nothing where the directory is gone
+
+    /// The connection, opened (and the daemon started) on first use.
+    Result<connection::Connection*> daemon();
+    Result<Json> call_json(const char* method, Json params);
+
+  private:
+    std::optional<connection::Connection> connection_;
+};
+
+/// Prints an error as the caller wants it; 1.
+int fail(const Context& context, const Error& error);
+/// Prints one JSON line; 0.
+int put_json(const Json& json);
+
+/// The whole of most commands: request, then either the reply's JSON as it came or the page that `render` makes of it.
+template <class Method, class Render>
+int answer(Context& context, const Method& params, Render render) {
+    auto reply = context.call_json(Method::k_name, rpc::written(params));
+    if (!reply) return fail(context, reply.error());
+    if (context.json) return put_json(*reply);
+    auto typed = connection::reply_as<typename Method::Reply>(Method::k_name, *reply);
+    if (!typed) return fail(context, typed.error());
+    output::put(render(*typed));
+    return 0;
+}
+
+/// `-` is standard input, to its end; anything else is itself.
+Result<std::string> text_argument(const std::string& argument);
+
+/// Selects the caller's own task or project where none was named.
+template <class Params>
+void complete_with_cwd(const Context& context, Params& params, bool named) {
+    if (!named) params.cwd = context.cwd;
+}
+
+}  // namespace orange::commands

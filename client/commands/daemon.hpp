@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "client/commands/context.hpp"
+
+namespace orange::commands {
+
+/// Starts the daemon where none runs, ORANGE_NO_AUTOSTART or not: it was asked for by name.
+int daemon_start(Context& context);
+/// Asks the daemon to end and waits until it has. No daemon: success, and said.
+int daemon_stop(Context& context);
+int daemon_status(Context& context);
+int daemon_reload(Context& context);
+/// The supervisor's main (connection/supervisor.hpp); not for people.
+int daemon_supervise(const std::string& oranged);
+
+int version(const Context& context);
+
+}  // namespace orange::commands

@@ -1,0 +1,69 @@
+#include "client/commands/definitions.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "client/output/listings.hpp"
+#include "common/base/text.hpp"
+#include "common/rpc/methods.hpp"
+
+namespace orange::commands {
+namespace {
+
+Result<std::string> read_file(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return io_error("opening " + path, errno);
+    std::string text;
+    char chunk[65536];
+    ssize_t n = 0;
+    while ((n = ::read(fd, chunk, sizeof chunk)) > 0 && text.size() <= connection::k_max_request) {
+        text.append(chunk, static_cast<std::size_t>(n));
+    }
+    const int number = errno;
+    ::close(fd);
+    if (n < 0) return io_error("reading " + path, number);
+    return text;
+}
+
+}  // namespace
+
+int workflow_list(Context& context) {
+    return answer(context, rpc::WorkflowList{},
+                  [&](const rpc::WorkflowList::Reply& reply) { return output::workflows_page(reply, context.style); });
+}
+
+int workflow_show(Context& context, const std::string& name, bool source) {
+    rpc::WorkflowShow params;
+    params.name = name;
+    return answer(context, params, [&](const rpc::WorkflowShow::Reply& reply) {
+        return source ? printable(reply.text, true) : output::workflow_page(reply, context.style);
+    });
+}
+
+int workflow_validate(Context& context, const std::string& file) {
+    auto text = file == "-" ? text_argument("-") : read_file(file);
+    if (!text) return fail(context, text.error());
+    rpc::WorkflowValidate params;
+    params.text = std::move(*text);
+    params.file = file == "-" ? "stdin.yml" : std::filesystem::path(file).filename().string();
+    auto reply = context.call_json(params.k_name, rpc::written(params));
+    if (!reply) return fail(context, reply.error());
+    auto typed = connection::reply_as<rpc::WorkflowValidate::Reply>(params.k_name, *reply);
+    if (!typed) return fail(context, typed.error());
+    if (context.json) {
+        put_json(*reply);
+    } else {
+        output::put(output::validation_page(file, *typed));
+    }
+    return typed->valid ? 0 : 1;
+}
+
+int harness_list(Context& context) {
+    return answer(context, rpc::HarnessList{},
+                  [&](const rpc::HarnessList::Reply& reply) { return output::harnesses_page(reply, context.style); });
+}
+
+}  // namespace orange::commands

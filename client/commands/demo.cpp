@@ -1,0 +1,291 @@
+// The tour. Its life: a scratch repository, a project of a unique name, a subscription to the project's events, a task;
+// then events are printed and waited for until the review has passed; merge; a look at the result; everything removed.
+// Only the real way through the product: each step is the request that the command of that name sends.
+#include "client/commands/demo.hpp"
+
+#include <csignal>
+
+#include "client/commands/scratch_repository.hpp"
+#include "client/output/events.hpp"
+#include "client/output/tasks.hpp"
+#include "common/base/ids.hpp"
+#include "common/base/text.hpp"
+#include "common/rpc/methods.hpp"
+#include "common/rpc/task_methods.hpp"
+
+namespace orange::commands {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+/// Set by SIGINT and SIGTERM: the tour ends, and still removes what it made.
+volatile std::sig_atomic_t g_interrupted = 0;
+
+void on_interrupt(int) {
+    g_interrupted = 1;
+}
+
+void catch_interrupts() {
+    struct sigaction action {};
+    action.sa_handler = on_interrupt;  // without SA_RESTART: it ends the wait for an event
+    ::sigaction(SIGINT, &action, nullptr);
+    ::sigaction(SIGTERM, &action, nullptr);
+}
+
+class Tour {
+  public:
+    Tour(Context& context, connection::Connection& daemon, const DemoOptions& options, ScratchRepository repository)
+        : context_(context), daemon_(daemon), options_(options), repository_(std::move(repository)) {
+        deadline_ = start_ + std::chrono::seconds(options.timeout_seconds);
+        daemon_.on_notification([this](const std::string& method, const Json& params) {
+            if (method == rpc::EventNotification::k_name) on_event(params.value("event", Json::object()));
+        });
+    }
+
+    Result<void> run();
+    /// What stands in the task's way, for a tour that failed.
+    void explain();
+    void say_goodbye();
+    void clean_up();
+
+  private:
+    Result<void> add_project();
+    Result<void> create_task();
+    Result<void> wait_for_review();
+    Result<void> respawn_crashed_worker();
+    Result<void> merge();
+    Result<void> show_result();
+
+    void on_event(const Json& event);
+    void say(const std::string& sentence);
+    void command(const std::string& line);
+    std::string elapsed() const;
+    bool is_over() const { return steady_clock::now() >= deadline_; }
+
+    Context& context_;
+    connection::Connection& daemon_;
+    DemoOptions options_;
+    ScratchRepository repository_;
+    steady_clock::time_point start_ = steady_clock::now();
+    steady_clock::time_point deadline_;
+    std::string project_;
+    std::string id_;
+    std::string status_;
+    std::string commit_;
+    bool worker_crashed_ = false;
+};
+
+std::string Tour::elapsed() const {
+    const auto tenths = std::chrono::duration_cast<milliseconds>(steady_clock::now() - start_).count() / 100;
+    std::string text = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "s";
+    if (text.size() < 6) text.insert(0, 6 - text.size(), ' ');
+    return text;
+}
+
+void Tour::say(const std::string& sentence) {
+    if (context_.json) return;
+    output::put_now(context_.style.paint(elapsed(), output::Ink::dim) + "  " + printable(sentence) + "\n");
+}
+
+void Tour::command(const std::string& line) {
+    if (context_.json) return;
+    output::put_now(context_.style.paint(elapsed() + "  $ " + line, output::Ink::bold) + "\n");
+}
+
+void Tour::on_event(const Json& event) {
+    const auto type = output::text_of(event, "type");
+    const auto from = output::text_of(event, "from"), to = output::text_of(event, "to");
+    std::string sentence = output::event_sentence(event);
+    if (!to.empty()) {
+        status_ = to;
+        // The demo's workflow is `default`: where a review leads to is its verdict.
+        if (from == "agent-review") sentence += to == "reviewing" ? "   (review: PASS)" : "   (review: FAIL)";
+    }
+    if (type == "agent.crashed") worker_crashed_ = output::text_of(event, "role") != "reviewer";
+    if (type == "agent.respawned" || type == "agent.spawned") worker_crashed_ = false;
+    if (context_.json) {
+        const auto time = std::chrono::duration_cast<milliseconds>(steady_clock::now() - start_).count();
+        put_json({{"elapsed_ms", time}, {"event", event}});
+        output::put_now("");
+    } else {
+        say(sentence);
+    }
+}
+
+Result<void> Tour::run() {
+    for (auto step :
+         {&Tour::add_project, &Tour::create_task, &Tour::wait_for_review, &Tour::merge, &Tour::show_result}) {
+        if (auto done = (this->*step)(); !done) return done;
+    }
+    return {};
+}
+
+Result<void> Tour::add_project() {
+    rpc::ProjectAdd add;
+    add.path = repository_.path().string();
+    add.name = "demo-" + to_lower(random_id(6));
+    add.harness = "demo";
+    add.pool_size = 1;
+    say("A scratch repository: " + add.path);
+    command("orange project add " + add.path + " --name " + *add.name + " --harness demo --pool-size 1");
+    auto reply = daemon_.call(add);
+    if (!reply) return reply.error();
+    project_ = reply->project.name;
+    rpc::EventsSubscribe subscribe;
+    subscribe.project = project_;
+    auto subscribed = daemon_.call(subscribe);
+    if (!subscribed) return subscribed.error();
+    return {};
+}
+
+Result<void> Tour::create_task() {
+    rpc::TaskCreate create;
+    create.project = project_;
+    create.summary = std::string("Add a greeting demo:fail-once") + (options_.crash ? " demo:crash-once" : "");
+    create.harness = create.review_harness = "demo";
+    command("orange task create --project " + project_ + " \"" + create.summary + "\"");
+    auto reply = daemon_.call(create);
+    if (!reply) return reply.error();
+    id_ = output::text_of(reply->task.fields, "id");
+    status_ = output::text_of(reply->task.fields, "status");
+    return {};
+}
+
+Result<void> Tour::wait_for_review() {
+    while (status_ != "reviewing") {
+        if (g_interrupted) return {ErrorCode::timeout, "interrupted"};
+        if (is_over()) {
+            return {ErrorCode::timeout, "not reviewed after " + std::to_string(options_.timeout_seconds) + " s"};
+        }
+        if (status_ == "stuck" || status_ == "cancelled") {
+            return {ErrorCode::conflict, "the task is " + status_ + ", which the tour does not lead through"};
+        }
+        auto event = daemon_.wait_for_notification(milliseconds(500));
+        if (!event) return event.error();
+        const bool quiet = !*event;
+        if (quiet && worker_crashed_) {
+            if (auto done = respawn_crashed_worker(); !done) return done;
+        }
+    }
+    return {};
+}
+
+/// The workflow leaves a worker's crash to a human; the tour is one.
+Result<void> Tour::respawn_crashed_worker() {
+    worker_crashed_ = false;
+    rpc::TaskRespawn respawn;
+    respawn.id = id_;
+    command("orange task respawn " + output::short_id(id_));
+    auto reply = daemon_.call(respawn);
+    if (!reply) return reply.error();
+    return {};
+}
+
+Result<void> Tour::merge() {
+    rpc::TaskMerge merge;
+    merge.id = id_;
+    command("orange task merge " + output::short_id(id_));
+    auto reply = daemon_.call(merge);
+    if (!reply) return reply.error();
+    commit_ = reply->commit;
+    status_ = output::text_of(reply->task.fields, "status");
+    // What the merge did comes as events too; most have come with the reply.
+    auto more = daemon_.wait_for_notification(milliseconds(200));
+    while (more && *more) more = daemon_.wait_for_notification(milliseconds(200));
+    if (status_ != "done") return {ErrorCode::conflict, "merged, but the task is " + status_ + " and not done"};
+    return {};
+}
+
+Result<void> Tour::show_result() {
+    auto log = repository_.log();
+    if (!log) return log.error();
+    rpc::WorkspaceList list;
+    list.project = project_;
+    auto workspaces = daemon_.call(list);
+    if (!workspaces) return workspaces.error();
+    if (context_.json) {
+        put_json({{"task", id_},
+                  {"status", status_},
+                  {"commit", commit_},
+                  {"repository", repository_.path().string()},
+                  {"workspaces", rpc::written(workspaces->workspaces)}});
+        return {};
+    }
+    command("git log --oneline --graph");
+    output::put(output::wrapped(printable(*log, true), "          ", context_.style.width));
+    for (const auto& workspace : workspaces->workspaces) say("workspace " + workspace.name + ": " + workspace.state);
+    return {};
+}
+
+void Tour::explain() {
+    if (id_.empty()) return;
+    rpc::TaskWhy why;
+    why.id = id_;
+    auto reply = daemon_.call(why);
+    if (!reply) return output::complain("orange task why: " + printable(reply.error().message, true) + "\n");
+    output::complain(output::why_page(*reply, output::Style{}));
+    if (const auto attention = output::text_of(reply->task.fields, "attention"); !attention.empty()) {
+        output::complain("  attention: " + attention + "\n");
+    }
+}
+
+void Tour::say_goodbye() {
+    if (context_.json) return;
+    const auto id = output::short_id(id_);
+    output::put("\nKept for a look around:\n  repository  " + repository_.path().string() + "\n  project     " +
+                project_ + "\n");
+    if (!id_.empty()) output::put("  task        orange task show " + id + "; orange task history " + id + "\n");
+    output::put("To remove all of it:\n");
+    if (!id_.empty()) output::put("  orange task delete --yes --force " + id + "\n");
+    if (!project_.empty()) output::put("  orange project remove " + project_ + "\n");
+    output::put("  rm -r " + repository_.path().parent_path().string() + "\n");
+}
+
+void Tour::clean_up() {
+    const auto complain = [](const std::string& doing, const Error& error) {
+        output::complain("orange: " + doing + ": " + printable(error.message, true) + "\n");
+    };
+    daemon_.on_notification(nullptr);
+    if (!id_.empty()) {
+        rpc::TaskDelete erase;
+        erase.id = id_;
+        erase.force = true;
+        if (auto done = daemon_.call(erase); !done) complain("deleting the demo's task", done.error());
+    }
+    if (!project_.empty()) {
+        rpc::ProjectRemove remove;
+        remove.name = project_;
+        if (auto done = daemon_.call(remove); !done) complain("removing the demo's project", done.error());
+    }
+    if (auto done = repository_.remove(); !done) complain("removing the demo's repository", done.error());
+}
+
+}  // namespace
+
+int demo(Context& context, const DemoOptions& options) {
+    auto daemon = context.daemon();
+    if (!daemon) return fail(context, daemon.error());
+    auto repository = ScratchRepository::make();
+    if (!repository) return fail(context, repository.error());
+    catch_interrupts();
+    Tour tour(context, **daemon, options, std::move(*repository));
+    const auto done = tour.run();
+    if (!done) {
+        fail(context, done.error());
+        if (!g_interrupted) tour.explain();
+    }
+    if (options.keep) {
+        tour.say_goodbye();
+    } else {
+        tour.clean_up();
+        if (done && !context.json) {
+            output::put(
+                "\nDone: from create to merged. The scratch repository and its project are removed again "
+                "(--keep leaves them).\n");
+        }
+    }
+    return done ? 0 : 1;
+}
+
+}  // namespace orange::commands

@@ -1,0 +1,58 @@
+#include "client/commands/project.hpp"
+
+#include "client/output/listings.hpp"
+#include "client/output/tasks.hpp"
+
+namespace orange::commands {
+namespace {
+
+std::string absolute_path(const Context& context, const std::string& path) {
+    const std::filesystem::path given(path);
+    if (given.is_absolute() || !context.cwd) return path;
+    return (std::filesystem::path(*context.cwd) / given).lexically_normal().string();
+}
+
+}  // namespace
+
+int project_add(Context& context, rpc::ProjectAdd params) {
+    params.path = absolute_path(context, params.path.empty() ? "." : params.path);
+    return answer(context, params,
+                  [&](const rpc::ProjectReply& reply) { return output::project_page(reply, context.style); });
+}
+
+int project_list(Context& context) {
+    return answer(context, rpc::ProjectList{},
+                  [&](const rpc::ProjectList::Reply& reply) { return output::projects_page(reply, context.style); });
+}
+
+int project_update(Context& context, rpc::ProjectUpdate params) {
+    complete_with_cwd(context, params, params.name.has_value());
+    if (params.path) params.path = absolute_path(context, *params.path);
+    return answer(context, params,
+                  [&](const rpc::ProjectReply& reply) { return output::project_page(reply, context.style); });
+}
+
+int project_remove(Context& context, rpc::ProjectRemove params) {
+    const auto name = params.name;
+    return answer(context, params, [&](const rpc::ProjectRemove::Reply& reply) {
+        return "removed project " + name + "\n" + output::notes_text(reply.notes, context.style);
+    });
+}
+
+int workspace_init(Context& context, rpc::WorkspaceInit params) {
+    complete_with_cwd(context, params, params.project.has_value());
+    return answer(context, params,
+                  [&](const rpc::WorkspaceReply& reply) { return output::workspaces_page(reply, context.style); });
+}
+
+int workspace_list(Context& context, rpc::WorkspaceList params) {
+    return answer(context, params,
+                  [&](const rpc::WorkspaceReply& reply) { return output::workspaces_page(reply, context.style); });
+}
+
+int workspace_gc(Context& context, rpc::WorkspaceGc params) {
+    return answer(context, params,
+                  [&](const rpc::WorkspaceReply& reply) { return output::workspaces_page(reply, context.style); });
+}
+
+}  // namespace orange::commands

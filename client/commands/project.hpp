@@ -1,0 +1,18 @@
+#pragma once
+
+#include "client/commands/context.hpp"
+#include "common/rpc/methods.hpp"
+
+namespace orange::commands {
+
+/// `path`: the repository, relative to the caller's directory.
+int project_add(Context& context, rpc::ProjectAdd params);
+int project_list(Context& context);
+int project_update(Context& context, rpc::ProjectUpdate params);
+int project_remove(Context& context, rpc::ProjectRemove params);
+
+int workspace_init(Context& context, rpc::WorkspaceInit params);
+int workspace_list(Context& context, rpc::WorkspaceList params);
+int workspace_gc(Context& context, rpc::WorkspaceGc params);
+
+}  // namespace orange::commands

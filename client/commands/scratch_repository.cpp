@@ -1,0 +1,112 @@
+#include "client/commands/scratch_repository.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "client/connection/child.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* k_readme = "# A scratch repository\n\n`orange demo` made it.\n";
+
+Result<void> write_file(const fs::path& path, std::string_view text) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0) return io_error("writing " + path.string(), errno);
+    const auto n = ::write(fd, text.data(), text.size());
+    const int number = errno;
+    ::close(fd);
+    if (n != static_cast<ssize_t>(text.size())) return io_error("writing " + path.string(), number);
+    return {};
+}
+
+/// Everything until the end of the pipe: these git commands leave nobody behind who could hold it.
+std::string read_all(int fd) {
+    std::string text;
+    char chunk[4096];
+    for (;;) {
+        const auto n = ::read(fd, chunk, sizeof chunk);
+        if (n > 0) {
+            text.append(chunk, static_cast<std::size_t>(n));
+        } else if (n == 0 || errno != EINTR) {
+            return text;
+        }
+    }
+}
+
+}  // namespace
+
+Result<ScratchRepository> ScratchRepository::make() {
+    const char* place = std::getenv("TMPDIR");
+    std::string pattern = (fs::path(place && *place == '/' ? place : "/tmp") / "orange-demo-XXXXXX").string();
+    if (!::mkdtemp(pattern.data())) return io_error("making " + pattern, errno);
+    ScratchRepository made;
+    made.folder_ = pattern;
+    made.path_ = made.folder_ / "greeting";
+    if (auto done = made.first_commit(); !done) {
+        auto removed = made.remove();
+        return removed ? done.error() : removed.error();
+    }
+    return made;
+}
+
+Result<void> ScratchRepository::first_commit() const {
+    std::error_code error;
+    if (!fs::create_directory(path_, error)) return io_error("making " + path_.string(), error.value());
+    if (auto wrote = write_file(path_ / "README.md", k_readme); !wrote) return wrote;
+    const std::vector<std::vector<std::string>> steps = {
+        {"init", "--quiet", "--initial-branch=main"},
+        {"config", "user.name", "Orange demo"},
+        {"config", "user.email", "demo@orange.invalid"},
+        {"config", "commit.gpgsign", "false"},
+        {"add", "README.md"},
+        {"commit", "--quiet", "--message=Begin"},
+    };
+    for (const auto& step : steps) {
+        if (auto done = git(step); !done) return done.error();
+    }
+    return {};
+}
+
+Result<std::string> ScratchRepository::git(std::vector<std::string> words) const {
+    int pipe[2];
+    if (::pipe2(pipe, O_CLOEXEC) != 0) return io_error("making a pipe", errno);
+    std::vector<std::string> argv = {"git", "-C", path_.string()};
+    argv.insert(argv.end(), words.begin(), words.end());
+    connection::ChildOptions options;
+    options.out = options.err = pipe[1];
+    options.without_git_environment = true;
+    auto pid = connection::start_child(argv, options);
+    ::close(pipe[1]);
+    const std::string output = pid ? read_all(pipe[0]) : std::string{};
+    ::close(pipe[0]);
+    if (!pid) return pid.error();
+    int status = 0;
+    while (::waitpid(*pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        return {ErrorCode::external_failed,
+                "git " + words.front() + " in " + path_.string() + " failed: " + std::string(trim(output))};
+    }
+    return output;
+}
+
+Result<std::string> ScratchRepository::log() const {
+    return git({"--no-pager", "log", "--oneline", "--graph", "--no-color", "main"});
+}
+
+Result<void> ScratchRepository::remove() const {
+    std::error_code error;
+    fs::remove_all(folder_, error);
+    if (error) return io_error("removing " + folder_.string(), error.value());
+    return {};
+}
+
+}  // namespace orange::commands

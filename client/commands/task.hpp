@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/commands/context.hpp"
+#include "common/rpc/task_methods.hpp"
+
+namespace orange::commands {
+
+/// `words` are the summary, joined by blanks.
+int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words);
+/// `everywhere`: every project's, although the caller is in one.
+int task_list(Context& context, rpc::TaskList params, bool everywhere);
+int task_show(Context& context, rpc::TaskShow params);
+int task_why(Context& context, rpc::TaskWhy params);
+int task_history(Context& context, rpc::TaskHistory params);
+int task_peek(Context& context, rpc::TaskPeek params);
+
+int task_spawn(Context& context, rpc::TaskSpawn params);
+int task_respawn(Context& context, rpc::TaskRespawn params);
+int task_complete(Context& context, rpc::TaskComplete params);
+int task_stuck(Context& context, rpc::TaskStuck params);
+int task_ack(Context& context, rpc::TaskAck params);
+/// One word is the message for the caller's own task; of several the first is the id.
+int task_send(Context& context, rpc::TaskSend params, std::vector<std::string> words);
+
+/// `branch`: none: leave it. Empty: take over the one that git has. Else: rename or switch.
+int task_update(Context& context, rpc::TaskUpdate params);
+
+int task_merge(Context& context, rpc::TaskMerge params, bool yes);
+int task_cancel(Context& context, rpc::TaskCancel params, bool yes);
+int task_delete(Context& context, rpc::TaskDelete params, bool yes);
+
+/// Becomes tmux; returns only on failure, or with --json.
+int task_attach(Context& context, rpc::TaskAttach params);
+
+}  // namespace orange::commands

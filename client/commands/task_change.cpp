@@ -1,0 +1,74 @@
+// The commands that move a task or speak to its agent.
+#include "client/commands/task.hpp"
+#include "client/output/tasks.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::commands {
+namespace {
+
+template <class Method>
+int change(Context& context, Method params) {
+    complete_with_cwd(context, params, params.id.has_value());
+    return answer(context, params, [&](const rpc::TaskReply& reply) {
+        return output::task_line(reply.task, context.style) + output::notes_text(reply.notes, context.style);
+    });
+}
+
+}  // namespace
+
+int task_spawn(Context& context, rpc::TaskSpawn params) {
+    return change(context, std::move(params));
+}
+int task_complete(Context& context, rpc::TaskComplete params) {
+    return change(context, std::move(params));
+}
+int task_stuck(Context& context, rpc::TaskStuck params) {
+    return change(context, std::move(params));
+}
+int task_ack(Context& context, rpc::TaskAck params) {
+    return change(context, std::move(params));
+}
+
+int task_respawn(Context& context, rpc::TaskRespawn params) {
+    complete_with_cwd(context, params, params.id || params.all);
+    return answer(context, params, [&](const rpc::TaskRespawn::Reply& reply) {
+        std::string out;
+        for (const auto& task : reply.tasks) out += output::task_line(task, context.style);
+        if (out.empty() && reply.notes.empty()) out = "No agent had to be started.\n";
+        return out + output::notes_text(reply.notes, context.style);
+    });
+}
+
+int task_send(Context& context, rpc::TaskSend params, std::vector<std::string> words) {
+    if (words.size() > 1) {
+        params.id = words.front();
+        words.erase(words.begin());
+    }
+    auto text = text_argument(join(words, " "));
+    if (!text) return fail(context, text.error());
+    params.text = std::string(trim(*text));
+    return change(context, std::move(params));
+}
+
+int task_update(Context& context, rpc::TaskUpdate params) {
+    if (params.branch && params.branch->empty()) {
+        params.branch.reset();
+        params.sync_branch = true;
+    }
+    if (params.feedback) {
+        auto text = text_argument(*params.feedback);
+        if (!text) return fail(context, text.error());
+        params.feedback = std::move(*text);
+    }
+    const bool anything = params.status || params.summary || params.branch || params.sync_branch || params.workflow ||
+                          params.harness || params.review_harness || params.effort || params.review_effort ||
+                          params.feedback;
+    if (!anything) {
+        return fail(context, {ErrorCode::invalid_argument,
+                              "nothing to change: give at least one of --status, --summary, --branch, --feedback … "
+                              "(orange task update --help)"});
+    }
+    return change(context, std::move(params));
+}
+
+}  // namespace orange::commands

@@ -1,0 +1,86 @@
+// The commands that end a task. They ask on a terminal; a script has said what it wants by calling them.
+#include "client/commands/task.hpp"
+#include "client/output/events.hpp"
+#include "client/output/tasks.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::commands {
+namespace {
+
+bool may_ask(const Context& context, bool yes) {
+    return !yes && !context.json && output::is_interactive();
+}
+
+std::string named(const std::optional<std::string>& id) {
+    return id ? "task " + printable(*id) : "this task";
+}
+
+/// A request that the daemon may answer with needs_force: then a person is asked, `yes` says so in advance, and without
+/// a terminal the error names the flag.
+template <class Method>
+Result<Json> call_with_force(Context& context, Method& params, bool yes, const std::string& question,
+                             const std::string& flag) {
+    auto reply = context.call_json(Method::k_name, rpc::written(params));
+    if (reply || reply.error().code != ErrorCode::needs_force || params.force) return reply;
+    if (may_ask(context, yes)) {
+        output::complain("orange: " + printable(reply.error().message, true) + "\n");
+        if (!output::confirmed(question)) return Error{ErrorCode::needs_force, "left as it is", {}};
+    } else if (!yes) {
+        Error error = reply.error();
+        if (error.message.find(flag) == std::string::npos)
+            error.message += "; with " + flag + " it is done nevertheless";
+        return error;
+    }
+    params.force = true;
+    return context.call_json(Method::k_name, rpc::written(params));
+}
+
+std::string merge_page(const rpc::TaskMerge::Reply& reply, const output::Style& style) {
+    std::string out = output::task_line(reply.task, style);
+    out += "  merged as " + printable(reply.commit.substr(0, 12)) + (reply.pushed ? ", pushed\n" : "\n");
+    return out + output::notes_text(reply.notes, style);
+}
+
+}  // namespace
+
+int task_merge(Context& context, rpc::TaskMerge params, bool yes) {
+    complete_with_cwd(context, params, params.id.has_value());
+    auto reply = call_with_force(context, params, yes, "Not reviewed. Force merge?", "--force");
+    if (!reply) return fail(context, reply.error());
+    if (context.json) return put_json(*reply);
+    auto typed = connection::reply_as<rpc::TaskMerge::Reply>(rpc::TaskMerge::k_name, *reply);
+    if (!typed) return fail(context, typed.error());
+    output::put(merge_page(*typed, context.style));
+    return 0;
+}
+
+int task_cancel(Context& context, rpc::TaskCancel params, bool yes) {
+    complete_with_cwd(context, params, params.id.has_value());
+    const auto question = "Cancel " + named(params.id) + "? Its agents end; unsaved work is kept under refs/orange.";
+    if (may_ask(context, yes) && !output::confirmed(question)) {
+        return fail(context, {ErrorCode::needs_force, "left as it is"});
+    }
+    return answer(context, params, [&](const rpc::TaskReply& reply) {
+        return output::task_line(reply.task, context.style) + output::notes_text(reply.notes, context.style);
+    });
+}
+
+int task_delete(Context& context, rpc::TaskDelete params, bool yes) {
+    complete_with_cwd(context, params, params.id.has_value());
+    const auto question = "Delete " + named(params.id) + " with its TASK.md, history and logs?";
+    if (may_ask(context, yes) && !output::confirmed(question)) {
+        return fail(context, {ErrorCode::needs_force, "left as it is"});
+    }
+    // "yes" to deleting is no "yes" to ending a task that is still at work: that question is its own.
+    const bool force_unasked = false;
+    auto reply =
+        call_with_force(context, params, force_unasked, "It has not ended. Cancel it and delete it?", "--force");
+    if (!reply) return fail(context, reply.error());
+    if (context.json) return put_json(*reply);
+    output::put("deleted " + output::short_id(output::text_of(*reply, "id")) + "\n");
+    auto typed = connection::reply_as<rpc::TaskDelete::Reply>(rpc::TaskDelete::k_name, *reply);
+    if (typed) output::put(output::notes_text(typed->notes, context.style));
+    return 0;
+}
+
+}  // namespace orange::commands

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+
+#include "client/connection/connection.hpp"
+#include "common/config/paths.hpp"
+
+namespace orange::connection {
+
+/// Only where a daemon already listens; `unavailable` says how to start one.
+Result<Connection> connect(const Paths& paths);
+
+/// As connect(), but starts a daemon where none answers. Not with ORANGE_NO_AUTOSTART=1, and never from inside an agent
+/// (a daemon must not be an agent's child, and must not get its environment): there this waits a little, since a daemon
+/// that is being restarted comes back, and then says that it is down.
+Result<Connection> connect_or_start(const Paths& paths);
+
+/// Starts a daemon, detached and with a supervisor, and waits until it takes connections. On failure the error holds
+/// the end of what the daemon said.
+Result<Connection> start_daemon(const Paths& paths);
+
+/// The daemon's program: beside the client's own, else on PATH.
+Result<std::filesystem::path> find_oranged();
+
+/// The client was called by an agent: ORANGE_TASK is set, or an orange-agent is among its ancestors.
+bool inside_agent();
+
+}  // namespace orange::connection

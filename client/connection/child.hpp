@@ -1,0 +1,26 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "common/base/result.hpp"
+
+namespace orange::connection {
+
+/// What a child gets in place of the client's own descriptors; -1 is /dev/null. Everything else of the client's that is
+/// CLOEXEC stays out.
+struct ChildOptions {
+    int out = -1;
+    int err = -1;
+    int extra = -1;            ///< becomes descriptor 3
+    bool new_session = false;  ///< setsid: a Ctrl-C in the client's terminal does not reach it
+    bool without_git_environment = false;
+};
+
+/// Starts `argv` (found on PATH where it has no slash), stdin /dev/null, default signals, nothing blocked. Never a
+/// shell. The caller reaps the pid.
+Result<pid_t> start_child(const std::vector<std::string>& argv, const ChildOptions& options);
+
+}  // namespace orange::connection

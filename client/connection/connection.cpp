@@ -1,0 +1,226 @@
+#include "client/connection/connection.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "common/rpc/errors.hpp"
+
+namespace orange::connection {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds k_retry{5};
+
+struct OwnedFd {
+    int fd = -1;
+    ~OwnedFd() {
+        if (fd >= 0) ::close(fd);
+    }
+};
+
+/// `socket` as an address. A path that does not fit sun_path (107 bytes) is reached through its folder's descriptor,
+/// which `folder` keeps open until the connect is done.
+Result<sockaddr_un> address_of(const std::filesystem::path& socket, OwnedFd& folder) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::string path = socket.string();
+    if (path.size() >= sizeof address.sun_path) {
+        folder.fd = ::open(socket.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (folder.fd < 0) {
+            const auto code = errno == ENOENT ? ErrorCode::unavailable : ErrorCode::io;
+            return {code, "opening " + socket.parent_path().string() + ": " + std::strerror(errno)};
+        }
+        path = "/proc/self/fd/" + std::to_string(folder.fd) + "/" + socket.filename().string();
+        if (path.size() >= sizeof address.sun_path) {
+            return {ErrorCode::io, "the socket's name is too long: " + socket.string()};
+        }
+    }
+    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+    return address;
+}
+
+Error connect_error(const std::filesystem::path& socket, int number) {
+    const bool nobody = number == ENOENT || number == ECONNREFUSED || number == ENOTDIR;
+    return {nobody ? ErrorCode::unavailable : ErrorCode::io,
+            "connecting to " + socket.string() + ": " + std::strerror(number),
+            {}};
+}
+
+std::string what_to_look_at(const std::string& method) {
+    return method.starts_with("task.") ? "`orange task show`" : "`orange daemon status`";
+}
+
+/// Milliseconds for poll(), never negative.
+int remaining(steady_clock::time_point until) {
+    const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now()).count();
+    return left > 0 ? static_cast<int>(left) : 0;
+}
+
+}  // namespace
+
+Connection& Connection::operator=(Connection&& other) noexcept {
+    if (this == &other) return *this;
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = std::exchange(other.fd_, -1);
+    next_id_ = other.next_id_;
+    buffer_ = std::move(other.buffer_);
+    searched_ = std::exchange(other.searched_, 0);
+    listener_ = std::move(other.listener_);
+    return *this;
+}
+
+Connection::~Connection() {
+    if (fd_ >= 0) ::close(fd_);
+}
+
+Result<Connection> Connection::open(const std::filesystem::path& socket, milliseconds deadline) {
+    OwnedFd folder;
+    auto address = address_of(socket, folder);
+    if (!address) return address.error();
+    const auto until = steady_clock::now() + deadline;
+    for (;;) {
+        OwnedFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+        if (fd.fd < 0) return io_error("opening a socket", errno);
+        if (::connect(fd.fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0) {
+            ::fcntl(fd.fd, F_SETFL, ::fcntl(fd.fd, F_GETFL) & ~O_NONBLOCK);
+            return Connection(std::exchange(fd.fd, -1));
+        }
+        // EAGAIN: the daemon lives, but its accept queue is full.
+        if (errno != EAGAIN && errno != EINTR) return connect_error(socket, errno);
+        if (steady_clock::now() >= until) {
+            return {ErrorCode::timeout, "the daemon is too busy to take another connection; try again"};
+        }
+        std::this_thread::sleep_for(k_retry);
+    }
+}
+
+Result<Json> Connection::call_json(const std::string& method, Json params) {
+    const auto id = next_id_++;
+    const std::string line =
+        dump({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}}) + "\n";
+    if (line.size() > k_max_request) {
+        return {ErrorCode::invalid_argument,
+                "the request is larger than 1 MiB, which the daemon does not take; shorten the text"};
+    }
+    if (auto sent = send_line(line); !sent) return sent.error();
+    for (;;) {
+        auto reply = read_line();
+        if (!reply) {
+            if (reply.error().code != ErrorCode::unavailable) return reply.error();
+            return {ErrorCode::unavailable, "the daemon ended while working on " + method +
+                                                "; see what came of it with " + what_to_look_at(method)};
+        }
+        auto message = parse_json(*reply);
+        if (!message) return in_context("reading the daemon's reply", message.error());
+        if (!message->is_object()) return {ErrorCode::internal, "the daemon's reply is no JSON-RPC message"};
+        if (message->contains("method")) {
+            if (auto done = deliver(*message); !done) return done.error();
+            continue;
+        }
+        const auto answers = message->find("id");
+        // A null id: the daemon could not even read the request.
+        const bool ours = answers != message->end() && (*answers == id || answers->is_null());
+        if (!ours) continue;
+        if (const auto error = message->find("error"); error != message->end()) return rpc::error_from_json(*error);
+        if (const auto result = message->find("result"); result != message->end()) return std::move(*result);
+        return {ErrorCode::internal, "the daemon's reply has neither a result nor an error"};
+    }
+}
+
+Result<bool> Connection::wait_for_notification(milliseconds timeout) {
+    const auto until = steady_clock::now() + timeout;
+    std::string line;
+    while (!take_line(line)) {
+        pollfd ready{fd_, POLLIN, 0};
+        const int count = ::poll(&ready, 1, remaining(until));
+        if (count < 0 && errno != EINTR) return io_error("waiting for the daemon", errno);
+        if (count <= 0) return false;
+        auto more = fill();
+        if (!more) return more.error();
+        if (!*more) return {ErrorCode::unavailable, "the daemon ended"};
+    }
+    auto message = parse_json(line);
+    if (!message) return in_context("reading a notification", message.error());
+    if (auto done = deliver(*message); !done) return done.error();
+    return true;
+}
+
+bool Connection::wait_for_end(milliseconds timeout) {
+    const auto until = steady_clock::now() + timeout;
+    while (steady_clock::now() < until) {
+        pollfd ready{fd_, POLLIN, 0};
+        if (::poll(&ready, 1, remaining(until)) <= 0) continue;
+        auto more = fill();
+        if (!more || !*more) return true;
+    }
+    return false;
+}
+
+Result<void> Connection::deliver(const Json& message) {
+    const auto method = message.find("method");
+    if (method == message.end() || !method->is_string()) return {};
+    if (listener_) listener_(method->get<std::string>(), message.value("params", Json::object()));
+    return {};
+}
+
+Result<void> Connection::send_line(const std::string& line) {
+    std::size_t sent = 0;
+    while (sent < line.size()) {
+        const auto n = ::send(fd_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+        if (n >= 0) {
+            sent += static_cast<std::size_t>(n);
+        } else if (errno == EPIPE || errno == ECONNRESET) {
+            return {};  // the daemon may have said why before it closed: reading finds that, or the end
+        } else if (errno != EINTR) {
+            return io_error("sending to the daemon", errno);
+        }
+    }
+    return {};
+}
+
+Result<std::string> Connection::read_line() {
+    std::string line;
+    while (!take_line(line)) {
+        auto more = fill();
+        if (!more) return more.error();
+        if (!*more) return {ErrorCode::unavailable, "the daemon ended"};
+    }
+    return line;
+}
+
+bool Connection::take_line(std::string& line) {
+    const auto end = buffer_.find('\n', searched_);
+    if (end == std::string::npos) {
+        searched_ = buffer_.size();
+        return false;
+    }
+    line = buffer_.substr(0, end);
+    buffer_.erase(0, end + 1);
+    searched_ = 0;
+    return true;
+}
+
+Result<bool> Connection::fill() {
+    char chunk[65536];
+    for (;;) {
+        const auto n = ::read(fd_, chunk, sizeof chunk);
+        if (n > 0) {
+            buffer_.append(chunk, static_cast<std::size_t>(n));
+            if (buffer_.size() > k_max_reply) return {ErrorCode::internal, "the daemon's reply is endless"};
+            return true;
+        }
+        if (n == 0 || errno == ECONNRESET) return false;
+        if (errno != EINTR) return io_error("reading from the daemon", errno);
+    }
+}
+
+}  // namespace orange::connection

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "common/model/json.hpp"
+#include "common/rpc/fields.hpp"
+
+/// The client's side of the wire (docs/protocol.md): one blocking Unix socket, one JSON-RPC message a line, one request
+/// at a time. Life of a request: connect (or start a daemon first: autostart.hpp), send one line, read lines until the
+/// one with our id; notifications in between go to the listener. A request may take minutes (a merge, a spawn), so a
+/// reply has no deadline: a daemon that ends closes the socket, and that is an error at once.
+namespace orange::connection {
+
+/// What a peer sends may not grow the client without bound; a list of 10,000 tasks is some 10 MB.
+inline constexpr std::size_t k_max_reply = 256u << 20;
+/// Longer requests are refused by the daemon; the client says so before it sends one.
+inline constexpr std::size_t k_max_request = 1u << 20;
+
+/// A reply as its struct; keys that this version does not know are skipped, since a newer daemon may send more.
+template <class Reply>
+Result<Reply> reply_as(const char* method, const Json& json) {
+    auto reply = rpc::read_as<Reply>(json, "", rpc::UnknownKeys::ignore);
+    if (reply) return reply;
+    Error error = in_context(std::string("reading the daemon's reply to ") + method, reply.error());
+    error.code = ErrorCode::internal;
+    error.message += " (is oranged of another version? see `orange daemon status`)";
+    return error;
+}
+
+class Connection {
+  public:
+    using Listener = std::function<void(const std::string& method, const Json& params)>;
+
+    /// Takes over a connected socket.
+    explicit Connection(int fd) : fd_(fd) {}
+    Connection(Connection&& other) noexcept { *this = std::move(other); }
+    Connection& operator=(Connection&& other) noexcept;
+    ~Connection();
+
+    /// `unavailable`: nobody listens there. `timeout`: the daemon's queue stayed full until the deadline.
+    static Result<Connection> open(const std::filesystem::path& socket, std::chrono::milliseconds deadline);
+
+    template <class Method>
+    Result<typename Method::Reply> call(const Method& params) {
+        auto reply = call_json(Method::k_name, rpc::written(params));
+        if (!reply) return reply.error();
+        return reply_as<typename Method::Reply>(Method::k_name, *reply);
+    }
+    /// The reply's `result` as it came.
+    Result<Json> call_json(const std::string& method, Json params);
+
+    /// Called from inside call() and wait_for_notification().
+    void on_notification(Listener listener) { listener_ = std::move(listener); }
+    /// Waits for one notification and delivers it; false: the time passed, or a signal came.
+    Result<bool> wait_for_notification(std::chrono::milliseconds timeout);
+
+    /// Waits until the daemon closes its end; false: it did not in time.
+    bool wait_for_end(std::chrono::milliseconds timeout);
+
+  private:
+    Result<void> send_line(const std::string& line);
+    /// The next line without its end, waiting as long as it takes.
+    Result<std::string> read_line();
+    /// A line that is already in the buffer.
+    bool take_line(std::string& line);
+    /// Reads once into the buffer; false at the end of the stream.
+    Result<bool> fill();
+    Result<void> deliver(const Json& message);
+
+    int fd_ = -1;
+    std::int64_t next_id_ = 1;
+    std::string buffer_;
+    std::size_t searched_ = 0;  ///< of buffer_, known to hold no line end
+    Listener listener_;
+};
+
+}  // namespace orange::connection

@@ -1,0 +1,111 @@
+#include "client/output/events.hpp"
+
+#include <initializer_list>
+
+#include "common/base/text.hpp"
+
+namespace orange::output {
+namespace {
+
+std::string scalar(const Json& value) {
+    return value.is_string() ? printable(value.get_ref<const std::string&>()) : printable(dump(value));
+}
+
+std::string first_of(const Json& event, std::initializer_list<const char*> keys) {
+    for (const char* key : keys) {
+        if (auto text = text_of(event, key); !text.empty()) return text;
+    }
+    return {};
+}
+
+std::string with_reason(std::string sentence, const Json& event) {
+    const auto why = first_of(event, {"reason", "why", "error", "message"});
+    return why.empty() ? sentence : sentence + ": " + why;
+}
+
+std::string agent_of(const Json& event) {
+    const auto role = text_of(event, "role");
+    return role.empty() ? "the agent" : "the " + role;
+}
+
+std::string moved(const Json& event) {
+    return text_of(event, "from") + " → " + text_of(event, "to");
+}
+
+std::string agent_sentence(const std::string& what, const Json& event) {
+    std::string sentence = agent_of(event) + " " + what;
+    if (what == "started" || what == "was started again") {
+        if (const auto harness = text_of(event, "harness"); !harness.empty()) sentence += " (" + harness + ")";
+    } else if (const auto status = first_of(event, {"exit_status", "exit"}); !status.empty()) {
+        sentence += ", exit status " + status;
+    }
+    return with_reason(std::move(sentence), event);
+}
+
+std::string status_sentence(const Json& event) {
+    std::string sentence = moved(event);
+    if (const auto by = text_of(event, "by"); !by.empty()) sentence += ", by the " + by;
+    if (event.value("attested", Json(true)) == Json(false)) sentence += ", unattested";
+    return with_reason(std::move(sentence), event);
+}
+
+std::string unknown_sentence(const Json& event) {
+    std::string sentence = text_of(event, "type");
+    for (const auto& [key, value] : event.items()) {
+        if (key != "type" && key != "timestamp") sentence += " " + printable(key) + "=" + scalar(value);
+    }
+    return sentence;
+}
+
+struct Named {
+    const char* type;
+    const char* sentence;
+    const char* object;  ///< the member that is named after it, or nothing
+};
+constexpr Named k_simple[] = {
+    {"task.created", "created", ""},
+    {"task.cancelled", "cancelled", ""},
+    {"task.merged", "merged as", "commit"},
+    {"summary.changed", "summary:", "summary"},
+    {"branch.changed", "branch:", "branch"},
+    {"workspace.acquired", "has workspace", "workspace"},
+    {"workspace.released", "gave back workspace", "workspace"},
+    {"workspace.snapshot", "unsaved work kept as", "ref"},
+    {"review.started", "review round", "round"},
+    {"frontmatter.restored", "frontmatter of TASK.md restored", ""},
+    {"pr.created", "pull request", "url"},
+    {"pr.merged", "pull request merged", ""},
+    {"pr.closed", "pull request closed", ""},
+};
+
+}  // namespace
+
+std::string text_of(const Json& json, const char* key) {
+    if (!json.is_object()) return {};
+    const auto found = json.find(key);
+    return found == json.end() || found->is_null() ? std::string{} : scalar(*found);
+}
+
+std::string event_sentence(const Json& event) {
+    if (!event.is_object()) return scalar(event);
+    const auto type = text_of(event, "type");
+    if (type == "status.changed") return status_sentence(event);
+    if (type == "auto.advanced") return with_reason(moved(event) + ", by itself", event);
+    if (type == "agent.spawned") return agent_sentence("started", event);
+    if (type == "agent.respawned") return agent_sentence("was started again", event);
+    if (type == "agent.exited") return agent_sentence("ended", event);
+    if (type == "agent.crashed") return agent_sentence("crashed", event);
+    if (type == "agent.notified") return agent_sentence("was told", event);
+    if (type == "hook.failed") {
+        return with_reason(first_of(event, {"hook", "action"}) + " failed", event);
+    }
+    for (const auto& known : k_simple) {
+        if (type != known.type) continue;
+        std::string sentence = known.sentence;
+        if (*known.object) sentence += " " + text_of(event, known.object);
+        return with_reason(std::move(sentence), event);
+    }
+    return unknown_sentence(event);
+}
+
+}  // namespace orange::output

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "common/model/json.hpp"
+
+namespace orange::output {
+
+/// A history event as one line for people ("planning → working, by the worker"); printable. An event that this version
+/// does not know is its type and its fields.
+std::string event_sentence(const Json& event);
+
+/// A string member of `json`, printable; empty where there is none. Numbers and truth values as text.
+std::string text_of(const Json& json, const char* key);
+
+}  // namespace orange::output

@@ -1,0 +1,137 @@
+#include "client/output/listings.hpp"
+
+#include "client/output/table.hpp"
+#include "client/output/tasks.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::output {
+namespace {
+
+void problem_lines(Table& table, const std::optional<std::string>& problem) {
+    if (!problem) return;
+    for (const auto line : split_lines(*problem)) table.remark("! " + std::string(line), Ink::yellow);
+}
+
+std::string duration_text(std::int64_t seconds) {
+    const Timestamp start{};
+    return age_text(start, start + std::chrono::seconds(seconds));
+}
+
+}  // namespace
+
+std::string projects_page(const rpc::ProjectList::Reply& reply, const Style& style) {
+    if (reply.projects.empty()) return "No projects. In a git repository: orange project add\n";
+    Table table({{"NAME", 10}, {"BRANCH", 8}, {"POOL"}, {"TASKS"}, {"WORKFLOW", 8}, {"PATH", 12}});
+    for (const auto& project : reply.projects) {
+        table.row({{project.name, Ink::bold},
+                   {project.default_branch},
+                   {std::to_string(project.pool_size)},
+                   {std::to_string(project.active_tasks)},
+                   {project.workflow},
+                   {project.path}});
+    }
+    return table.render(style);
+}
+
+std::string project_page(const rpc::ProjectReply& reply, const Style& style) {
+    const auto& project = reply.project;
+    std::string out = style.paint(printable(project.name), Ink::bold) + "  " + printable(project.path) + "\n";
+    std::string facts = "branch " + printable(project.default_branch) + ", " +
+                        counted(static_cast<std::size_t>(project.pool_size), "workspace") + ", workflow " +
+                        printable(project.workflow);
+    if (project.harness) facts += ", harness " + printable(*project.harness);
+    if (!project.setup.empty()) facts += ", setup: " + printable(join(project.setup, " "));
+    return out + wrapped(facts, "  ", style.width) + notes_text(reply.notes, style);
+}
+
+std::string workspaces_page(const rpc::WorkspaceReply& reply, const Style& style) {
+    std::string out;
+    if (reply.workspaces.empty()) {
+        out = "No workspaces yet; they are made when tasks need them.\n";
+    } else {
+        Table table({{"WORKSPACE", 12}, {"STATE"}, {"TASK"}, {"BRANCH", 12}, {"PATH", 12}});
+        for (const auto& workspace : reply.workspaces) {
+            const Ink ink = workspace.state == "free" ? Ink::green : workspace.state == "taken" ? Ink::blue : Ink::red;
+            table.row({{workspace.name},
+                       {workspace.state, ink},
+                       {short_id(workspace.task.value_or(""))},
+                       {workspace.branch.value_or("")},
+                       {workspace.path}});
+            problem_lines(table, workspace.problem);
+        }
+        out = table.render(style);
+    }
+    return out + notes_text(reply.notes, style);
+}
+
+std::string workflows_page(const rpc::WorkflowList::Reply& reply, const Style& style) {
+    Table table({{"WORKFLOW", 10}, {"FROM"}, {"VALID"}, {"FILE", 20}});
+    for (const auto& workflow : reply.workflows) {
+        table.row({{workflow.name, Ink::bold},
+                   {workflow.shipped ? "Orange" : "you"},
+                   {workflow.valid ? "yes" : "no", workflow.valid ? Ink::green : Ink::red},
+                   {workflow.path}});
+        problem_lines(table, workflow.problem);
+    }
+    return table.empty() ? "No workflows.\n" : table.render(style);
+}
+
+std::string workflow_page(const rpc::WorkflowShow::Reply& reply, const Style& style) {
+    std::string out = style.paint(printable(reply.workflow.name), Ink::bold) + "  " + printable(reply.workflow.path) +
+                      "\n" + wrapped("states: " + printable(join(reply.workflow.states, ", ")), "  ", style.width);
+    if (reply.workflow.problem) {
+        out += wrapped("! " + printable(*reply.workflow.problem, true), "  ", style.width);
+    }
+    if (reply.transitions.empty()) return out;
+    Table table({{"FROM"}, {"TO"}, {"BY", 8}, {"WHEN", 8}, {"GATE", 8}, {"HOOKS", 8}});
+    for (const auto& edge : reply.transitions) {
+        table.row({{edge.from}, {edge.to}, {edge.by}, {edge.when}, {edge.gate}, {edge.hooks}});
+    }
+    return out + "\n" + table.render(style);
+}
+
+std::string validation_page(const std::string& file, const rpc::WorkflowValidate::Reply& reply) {
+    if (reply.valid) return printable(file) + ": valid\n";
+    std::string out;
+    for (const auto& problem : reply.problems) {
+        out += printable(file) + ":" + std::to_string(problem.line) + ":" + std::to_string(problem.column) + ": " +
+               printable(problem.message) + "\n";
+    }
+    return out;
+}
+
+std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& style) {
+    Table table({{"HARNESS", 10}, {"INSTALLED"}, {"MODE"}, {"PROGRAM", 12}, {"FILE", 14}});
+    for (const auto& harness : reply.harnesses) {
+        table.row({{harness.name, Ink::bold},
+                   {harness.installed ? "yes" : "no", harness.installed ? Ink::green : Ink::dim},
+                   {harness.mode},
+                   {harness.program},
+                   {harness.path}});
+        problem_lines(table, harness.problem);
+    }
+    return table.empty() ? "No harnesses.\n" : table.render(style);
+}
+
+std::string daemon_page(const rpc::DaemonStatus::Reply& reply, const Style& style) {
+    std::string out = "oranged " + printable(reply.version) + ", pid " + std::to_string(reply.pid) + ", up " +
+                      duration_text(reply.uptime_seconds) + ", " + std::to_string(reply.memory_kib / 1024) + " MiB\n";
+    out += "  home       " + printable(reply.home) + "\n";
+    std::string tasks;
+    for (const auto& [status, count] : reply.tasks) {
+        tasks += (tasks.empty() ? "" : ", ") + std::to_string(count) + " " + printable(status);
+    }
+    out += "  tasks      " + (tasks.empty() ? "none" : tasks) + "\n";
+    out += "  agents     " + std::to_string(reply.agents_alive) + " alive\n";
+    if (reply.attention > 0) {
+        out += "  attention  " + style.paint(counted(static_cast<std::size_t>(reply.attention), "task"), Ink::yellow) +
+               " (orange task list)\n";
+    }
+    if (reply.last_poll) out += "  last poll  " + printable(*reply.last_poll) + "\n";
+    for (const auto& problem : reply.problems) {
+        out += wrapped("! " + printable(problem, true), "  ", style.width);
+    }
+    return out;
+}
+
+}  // namespace orange::output

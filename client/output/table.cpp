@@ -1,0 +1,73 @@
+#include "client/output/table.hpp"
+
+#include <algorithm>
+
+#include "common/base/text.hpp"
+
+namespace orange::output {
+namespace {
+
+constexpr std::size_t k_gap = 2;
+
+}  // namespace
+
+void Table::row(std::vector<Cell> cells) {
+    cells.resize(columns_.size());
+    for (auto& cell : cells) cell.text = printable(cell.text);
+    rows_.push_back({std::move(cells), {}});
+}
+
+void Table::remark(std::string text, Ink ink) {
+    if (!rows_.empty()) rows_.back().remarks.push_back({printable(text), ink});
+}
+
+std::vector<std::size_t> Table::widths(std::size_t available) const {
+    std::vector<std::size_t> widths;
+    std::size_t total = 0;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+        std::size_t width = columns_of(columns_[c].title);
+        for (const auto& row : rows_) width = std::max(width, columns_of(row.cells[c].text));
+        widths.push_back(width);
+        total += width + (c > 0 ? k_gap : 0);
+    }
+    while (total > available) {
+        std::size_t widest = columns_.size();
+        for (std::size_t c = 0; c < columns_.size(); ++c) {
+            const bool can_shrink = columns_[c].least > 0 && widths[c] > columns_[c].least;
+            if (can_shrink && (widest == columns_.size() || widths[c] > widths[widest])) widest = c;
+        }
+        if (widest == columns_.size()) break;
+        --widths[widest];
+        --total;
+    }
+    return widths;
+}
+
+std::string Table::render(const Style& style) const {
+    const auto width = widths(style.width);
+    const auto line = [&](const std::vector<Cell>& cells) {
+        std::string text;
+        std::size_t pending = 0;  // blanks that are written only when something follows them
+        for (std::size_t c = 0; c < cells.size(); ++c) {
+            const auto cut = ellipsized(cells[c].text, width[c]);
+            const auto used = columns_of(cut);
+            if (used > 0) text += std::string(pending, ' ') + style.paint(cut, cells[c].ink);
+            pending = (used > 0 ? 0 : pending) + (width[c] - used) + k_gap;
+        }
+        return text + "\n";
+    };
+    std::vector<Cell> titles;
+    for (const auto& column : columns_) titles.push_back({column.title, Ink::dim});
+    std::string out = line(titles);
+    for (const auto& row : rows_) {
+        out += line(row.cells);
+        for (const auto& remark : row.remarks) {
+            for (const auto part : split_lines(wrapped(remark.text, "          ", style.width))) {
+                out += style.paint(part, remark.ink) + "\n";
+            }
+        }
+    }
+    return out;
+}
+
+}  // namespace orange::output

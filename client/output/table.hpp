@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/output/terminal.hpp"
+
+namespace orange::output {
+
+struct Column {
+    std::string title;
+    /// How far it may be shrunk when the table is wider than the terminal; 0: never.
+    std::size_t least = 0;
+};
+
+struct Cell {
+    std::string text;  ///< made printable by the table: it may come from an agent
+    Ink ink = Ink::plain;
+};
+
+/// Rows under titles, columns two blanks apart, no line longer than the style's width (as long as the columns' least
+/// widths allow): the widest shrinkable column gives way first, its cells ending in "…".
+class Table {
+  public:
+    explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+    void row(std::vector<Cell> cells);
+    /// A line below the last row, across all columns, wrapped.
+    void remark(std::string text, Ink ink);
+    bool empty() const { return rows_.empty(); }
+
+    std::string render(const Style& style) const;
+
+  private:
+    struct Row {
+        std::vector<Cell> cells;
+        std::vector<Cell> remarks;
+    };
+    std::vector<std::size_t> widths(std::size_t available) const;
+
+    std::vector<Column> columns_;
+    std::vector<Row> rows_;
+};
+
+}  // namespace orange::output

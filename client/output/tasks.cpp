@@ -1,0 +1,220 @@
+#include "client/output/tasks.hpp"
+
+#include <set>
+
+#include "client/output/events.hpp"
+#include "client/output/table.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::output {
+namespace {
+
+struct Marker {
+    const char* text;
+    Ink ink;
+};
+
+/// ● an agent runs, ✗ one that should has died, ? nobody knows, ○ none.
+Marker marker_of(const rpc::TaskView& task) {
+    const auto any = [&](const char* state) { return task.worker == state || task.reviewer == state; };
+    if (any("dead")) return {"✗", Ink::red};
+    if (any("alive")) return {"●", Ink::green};
+    if (any("unknown")) return {"?", Ink::yellow};
+    return {"○", Ink::dim};
+}
+
+std::string status_of(const rpc::TaskView& task) {
+    if (task.unreadable) return "unreadable";
+    std::string status = text_of(task.fields, "status");
+    if (task.queue_place > 0) status += " #" + std::to_string(task.queue_place);
+    if (task.in_progress) status += "…";
+    return status;
+}
+
+std::string age_of(const rpc::TaskView& task, const char* field, Timestamp now) {
+    const auto time = from_rfc3339(text_of(task.fields, field));
+    return time ? age_text(*time, now) : "";
+}
+
+std::string ago(const std::string& age) {
+    return age.empty() || age == "just now" ? age : age + " ago";
+}
+
+/// "10:49:03" of an event's time stamp; its date is in the page's head.
+std::string clock_of(const Json& event) {
+    const auto stamp = text_of(event, "timestamp");
+    return stamp.size() >= 19 ? stamp.substr(11, 8) : stamp;
+}
+
+std::string event_lines(const Json& events, const Style& style, bool with_date) {
+    std::string out;
+    if (!events.is_array()) return out;
+    for (const auto& event : events) {
+        const auto stamp = text_of(event, "timestamp");
+        const auto time = with_date ? stamp.substr(0, 10) + " " + clock_of(event) : clock_of(event);
+        const auto room = style.width > time.size() + 4 ? style.width - time.size() - 4 : 20;
+        out += "  " + style.paint(time, Ink::dim) + "  " + ellipsized(event_sentence(event), room) + "\n";
+    }
+    return out;
+}
+
+/// Lines "label      value", a long value wrapped below itself; an empty value is left out.
+class Fields {
+  public:
+    explicit Fields(const Style& style) : style_(style) {}
+
+    void add(std::string_view label, const std::string& value, Ink ink = Ink::plain) {
+        if (value.empty()) return;
+        constexpr std::string_view k_indent = "             ";
+        std::string begin = "  " + std::string(label);
+        begin.resize(k_indent.size(), ' ');
+        bool first = true;
+        for (const auto line : split_lines(wrapped(printable(value), k_indent, style_.width))) {
+            text += first ? style_.paint(begin, Ink::dim) : std::string(k_indent);
+            text += style_.paint(line.substr(k_indent.size()), ink) + "\n";
+            first = false;
+        }
+    }
+    std::string text;
+
+  private:
+    const Style& style_;
+};
+
+std::string agents_of(const Json& fields) {
+    const auto with_effort = [&](const char* name, const char* effort) {
+        auto text = text_of(fields, name);
+        const auto how = text_of(fields, effort);
+        return how.empty() ? text : text + " (" + how + ")";
+    };
+    return with_effort("harness", "effort") + ", reviewed by " + with_effort("review_harness", "review_effort");
+}
+
+std::string head(const rpc::TaskView& task, const Style& style) {
+    auto summary = text_of(task.fields, "summary");
+    if (summary.empty()) summary = "(no summary)";
+    const auto id = short_id(text_of(task.fields, "id"));
+    return style.paint(id, Ink::blue) + "  " + style.paint(ellipsized(summary, style.width - 10), Ink::bold) + "\n";
+}
+
+std::string edge_text(const rpc::EdgeView& edge, const Style& style) {
+    std::string state = edge.open ? "open" : "closed";
+    if (edge.open && edge.needs_force) state = "open with --force";
+    std::string by;
+    for (const auto& role : edge.by) by += (by.empty() ? "" : ", ") + printable(role);
+    std::string out = "  " + style.paint(edge.open ? "✓" : "✗", edge.open ? Ink::green : Ink::red) + " → " +
+                      printable(edge.to) + "  " + style.paint(state + (by.empty() ? "" : "; by " + by), Ink::dim) +
+                      "\n";
+    if (!edge.guard.empty()) {
+        const auto guard = "when " + printable(edge.guard) + (edge.guard_holds ? "" : ": does not hold");
+        out += wrapped(guard, "      ", style.width);
+    }
+    if (edge.missing) {
+        out += wrapped(printable(*edge.missing, true), "      ", style.width);
+    } else if (!edge.gate.empty()) {
+        out += wrapped("needs " + printable(edge.gate), "      ", style.width);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string short_id(const std::string& id) {
+    return printable(id.substr(0, 8));
+}
+
+std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style) {
+    std::set<std::string> projects;
+    for (const auto& task : reply.tasks) projects.insert(text_of(task.fields, "project"));
+    const bool several = projects.size() > 1;
+    std::vector<Column> columns = {{"ID"}};
+    if (several) columns.push_back({"PROJECT", 10});
+    for (Column column : {Column{"STATUS"}, Column{"BRANCH", 14}, Column{"AGE"}, Column{"SUMMARY", 12}}) {
+        columns.push_back(std::move(column));
+    }
+    Table table(std::move(columns));
+    for (const auto& task : reply.tasks) {
+        const auto marker = marker_of(task);
+        std::vector<Cell> cells = {{short_id(text_of(task.fields, "id")), Ink::blue}};
+        if (several) cells.push_back({text_of(task.fields, "project")});
+        cells.push_back({marker.text + std::string(" ") + status_of(task), marker.ink});
+        cells.push_back({text_of(task.fields, "branch")});
+        cells.push_back({age_of(task, "created_at", now), Ink::dim});
+        cells.push_back({text_of(task.fields, "summary")});
+        table.row(std::move(cells));
+        if (task.unreadable) table.remark("! " + *task.unreadable, Ink::red);
+        if (const auto why = text_of(task.fields, "attention"); !why.empty()) table.remark("! " + why, Ink::yellow);
+    }
+    std::string out =
+        table.empty() ? "No tasks. Create one: orange task create \"what is to be done\"\n" : table.render(style);
+    if (reply.hidden > 0) {
+        const auto n = static_cast<std::size_t>(reply.hidden);
+        out += style.paint(counted(n, "ended task") + " not shown (--all)", Ink::dim) + "\n";
+    }
+    return out;
+}
+
+std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const Style& style) {
+    const auto& task = reply.task;
+    const auto get = [&](const char* key) { return text_of(task.fields, key); };
+    const auto marker = marker_of(task);
+    Fields fields(style);
+    fields.add("id", get("id"));
+    fields.add("status", marker.text + std::string(" ") + status_of(task), marker.ink);
+    fields.add("moving", task.in_progress.value_or(""));
+    fields.add("attention", get("attention"), Ink::yellow);
+    fields.add("unreadable", task.unreadable.value_or(""), Ink::red);
+    fields.add("project", get("project"));
+    fields.add("branch", get("branch"));
+    fields.add("workflow",
+               get("workflow") + ", review round " + get("review_round") + ", crashes " + get("crash_count"));
+    fields.add("agents", agents_of(task.fields));
+    fields.add("alive", "worker " + task.worker + ", reviewer " + task.reviewer);
+    fields.add("workspace", get("workspace"));
+    fields.add("session", get("tmux_session"));
+    fields.add("pull request", get("pr_url"));
+    fields.add("folder", task.path);
+    const auto created = age_of(task, "created_at", now), updated = age_of(task, "updated_at", now);
+    fields.add("created", ago(created) + (updated.empty() ? "" : ", changed " + ago(updated)));
+    std::string out = head(task, style) + fields.text;
+    if (const auto body = trim(reply.body); !body.empty()) {
+        out += "\n";
+        for (const auto line : split_lines(body)) out += "  " + printable(line) + "\n";
+    }
+    if (reply.history.is_array() && !reply.history.empty()) {
+        out += "\n" + style.paint("Last events (UTC)", Ink::dim) + "\n" + event_lines(reply.history, style, false);
+    }
+    return out;
+}
+
+std::string why_page(const rpc::TaskWhy::Reply& reply, const Style& style) {
+    std::string out = head(reply.task, style);
+    out += wrapped(status_of(reply.task) + ": " + printable(reply.waiting_for, true), "  ", style.width);
+    for (const auto& edge : reply.edges) out += edge_text(edge, style);
+    if (!reply.hints.empty()) out += "\n" + notes_text(reply.hints, style);
+    return out;
+}
+
+std::string history_page(const Json& events, const Style& style) {
+    const auto lines = event_lines(events, style, true);
+    return lines.empty() ? "Nothing has happened yet.\n" : lines;
+}
+
+std::string task_line(const rpc::TaskView& task, const Style& style) {
+    const auto marker = marker_of(task);
+    const auto id = short_id(text_of(task.fields, "id"));
+    const auto status = marker.text + std::string(" ") + status_of(task);
+    std::string rest = text_of(task.fields, "branch");
+    if (const auto summary = text_of(task.fields, "summary"); !summary.empty()) rest += "  " + summary;
+    const auto used = columns_of(id) + columns_of(status) + 4;
+    return style.paint(id, Ink::blue) + "  " + style.paint(status, marker.ink) + "  " +
+           ellipsized(rest, style.width > used + 20 ? style.width - used : 20) + "\n";
+}
+
+std::string notes_text(const std::vector<std::string>& notes, const Style& style) {
+    std::string out;
+    for (const auto& note : notes) out += wrapped(printable(note, true), "  ", style.width);
+    return out;
+}
+
+}  // namespace orange::output

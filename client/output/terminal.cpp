@@ -1,0 +1,132 @@
+#include "client/output/terminal.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "common/base/text.hpp"
+
+namespace orange::output {
+namespace {
+
+constexpr std::size_t k_least_width = 40;
+constexpr std::size_t k_most_width = 400;
+
+/// errno of the first write to standard output that failed.
+int g_write_error = 0;
+
+const char* code_of(Ink ink) {
+    switch (ink) {
+        case Ink::plain:
+            return "";
+        case Ink::bold:
+            return "\x1b[1m";
+        case Ink::dim:
+            return "\x1b[2m";
+        case Ink::red:
+            return "\x1b[31m";
+        case Ink::green:
+            return "\x1b[32m";
+        case Ink::yellow:
+            return "\x1b[33m";
+        case Ink::blue:
+            return "\x1b[34m";
+    }
+    return "";
+}
+
+std::size_t width_of_stdout() {
+    std::size_t width = 80;
+    winsize size{};
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        width = size.ws_col;
+    } else if (const char* columns = std::getenv("COLUMNS")) {
+        const auto asked = std::strtoul(columns, nullptr, 10);
+        if (asked > 0) width = asked;
+    }
+    return width < k_least_width ? k_least_width : width > k_most_width ? k_most_width : width;
+}
+
+/// How much of `text` goes on a line of `width` columns: up to a blank where there is one.
+std::size_t line_break(std::string_view text, std::size_t width) {
+    if (columns_of(text) <= width) return text.size();
+    std::size_t columns = 0, at = 0, blank = 0;
+    while (at < text.size()) {
+        const bool begins = (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
+        if (begins && ++columns > width) break;
+        if (text[at] == ' ') blank = at;
+        ++at;
+    }
+    if (at < text.size() && text[at] == ' ') blank = at;
+    return blank > 0 ? blank : at;
+}
+
+}  // namespace
+
+std::string Style::paint(std::string_view text, Ink ink) const {
+    if (!colour || ink == Ink::plain || text.empty()) return std::string(text);
+    return code_of(ink) + std::string(text) + "\x1b[0m";
+}
+
+Style style_of_stdout() {
+    const char* no_colour = std::getenv("NO_COLOR");
+    const char* term = std::getenv("TERM");
+    const bool wanted = !(no_colour && *no_colour) && term && std::strcmp(term, "dumb") != 0;
+    return {wanted && ::isatty(STDOUT_FILENO) == 1, width_of_stdout()};
+}
+
+bool is_interactive() {
+    return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
+}
+
+void put(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && g_write_error == 0) g_write_error = errno;
+}
+
+void put_now(std::string_view text) {
+    put(text);
+    if (std::fflush(stdout) != 0 && g_write_error == 0) g_write_error = errno;
+}
+
+void complain(std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+int finish(int status) {
+    if (std::fflush(stdout) != 0 && g_write_error == 0) g_write_error = errno;
+    if (g_write_error == 0) return status;
+    if (g_write_error != EPIPE) {
+        complain(std::string("orange: writing the output: ") + std::strerror(g_write_error) + "\n");
+    }
+    return status == 0 ? 1 : status;
+}
+
+bool confirmed(const std::string& question) {
+    std::fflush(stdout);
+    complain(question + " [y/N] ");
+    char line[64];
+    if (!std::fgets(line, sizeof line, stdin)) return false;
+    const auto answer = to_lower(trim(line));
+    return answer == "y" || answer == "yes";
+}
+
+std::string wrapped(std::string_view text, std::string_view indent, std::size_t width) {
+    const std::size_t left = columns_of(indent);
+    const std::size_t room = width > left + 20 ? width - left : 20;
+    std::string out;
+    for (auto line : split_lines(text)) {
+        do {
+            const auto end = line_break(line, room);
+            out += std::string(indent) + std::string(line.substr(0, end)) + "\n";
+            line.remove_prefix(end);
+            if (line.starts_with(' ')) line.remove_prefix(1);
+        } while (!line.empty());
+    }
+    return out;
+}
+
+}  // namespace orange::output

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace orange::output {
+
+enum class Ink { plain, bold, dim, red, green, yellow, blue };
+
+/// How to write for whoever reads standard output. Colour only on a terminal and without NO_COLOR; 80 columns where
+/// nothing says otherwise.
+struct Style {
+    bool colour = false;
+    std::size_t width = 80;
+
+    std::string paint(std::string_view text, Ink ink) const;
+};
+Style style_of_stdout();
+
+/// Both ends are a person's: a question may be asked.
+bool is_interactive();
+
+/// Writes to standard output; a failure is kept for finish().
+void put(std::string_view text);
+/// As put(), at once: for what is watched as it happens.
+void put_now(std::string_view text);
+/// To standard error.
+void complain(std::string_view text);
+
+/// Flushes. The exit status to end with: `status`, or 1 where the output could not be written (said on standard error,
+/// unless the reader went away: `orange task list | head`).
+int finish(int status);
+
+/// Asks on standard error, reads a line from standard input: true for y or yes.
+bool confirmed(const std::string& question);
+
+/// `text` in lines of at most `width` columns, each begun with `indent`; words longer than a line are cut through.
+/// Every line ends with a newline.
+std::string wrapped(std::string_view text, std::string_view indent, std::size_t width);
+
+}  // namespace orange::output
