@@ -41,13 +41,23 @@ constexpr int k_exit_other_daemon = 75;  // EX_TEMPFAIL: try again later
 constexpr auto k_login_deadline = 5s;
 constexpr auto k_shutdown_patience = 4s;
 
+/// In place of a watcher that the kernel refused.
+class NoFileWatcher final : public FileWatcher {
+  public:
+    Result<WatchId> watch(Path, std::function<void(const std::string&)>) override {
+        return Error{ErrorCode::unavailable, "no file notification", {}};
+    }
+    void unwatch(WatchId) override {}
+};
+
 class App {
   public:
     App(const Paths& paths, const Installation& installation, Settings settings, agents::LoginEnvironment login)
-        : paths_(paths),
+        : file_watcher_(InotifyFileWatcher::open(io_.get_executor())),
+          paths_(paths),
+          process_table_(paths.home.string()),
           git_(processes_, scrubbed_environment()),
-          tmux_(processes_, paths.tmux_socket()),
-          file_watcher_(io_.get_executor()),
+          tmux_(processes_, paths.tmux_socket(), scrubbed_environment()),
           task_locks_(io_.get_executor()),
           repositories_(io_.get_executor()),
           tasks_(files_, paths.tasks()),
@@ -82,7 +92,7 @@ class App {
                  repositories_},
           control_(world_),
           runner_(world_, control_),
-          monitor_(runner_, control_, file_watcher_),
+          monitor_(runner_, control_, watcher()),
           api_(runner_, daemon_control()),
           dispatcher_(table_),
           server_(io_.get_executor(), dispatcher_, [this](const rpc::Peer& peer) { return identify(peer); }),
@@ -230,7 +240,17 @@ class App {
         }
     }
 
+    /// Without notifications the poll still sees everything, later.
+    FileWatcher& watcher() {
+        if (file_watcher_) return **file_watcher_;
+        problems_.push_back(file_watcher_.error().message);
+        return no_watcher_;
+    }
+
     asio::io_context io_{1};
+    Result<std::unique_ptr<InotifyFileWatcher>> file_watcher_;
+    NoFileWatcher no_watcher_;
+    std::vector<std::string> problems_;
     Paths paths_;
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
     SystemClock clock_;
@@ -240,7 +260,6 @@ class App {
     agents::ProcProcessTable process_table_;
     CliGit git_;
     CliTmux tmux_;
-    InotifyFileWatcher file_watcher_;
     async::KeyedMutex task_locks_;
     async::KeyedMutex repositories_;
     store::TaskStore tasks_;
@@ -261,7 +280,6 @@ class App {
     rpc::Dispatcher dispatcher_;
     rpc::Server server_;
     asio::signal_set signals_;
-    std::vector<std::string> problems_;
     bool started_ = false;
     bool stopping_ = false;
 };

@@ -1,0 +1,173 @@
+#include <atomic>
+#include <thread>
+
+#include "tests/catch.hpp"
+#include "tests/integration/sandbox.hpp"
+
+/// TASK.md belongs to everybody: agents and people save it in every way there is, in both places, while the daemon
+/// rewrites its frontmatter as fast as it can. No line may be lost, no status written by hand may count.
+namespace orange::tests {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+/// How an editor adds a line.
+using Editor = void (*)(Sandbox&, const fs::path& file, const std::string& line);
+
+void append(Sandbox&, const fs::path& file, const std::string& line) {
+    std::FILE* out = std::fopen(file.c_str(), "ae");
+    if (!out) return;
+    std::fputs((line + "\n").c_str(), out);
+    std::fclose(out);
+}
+
+void in_place(Sandbox&, const fs::path& file, const std::string& line) {
+    const auto text = read_file(file);
+    write_file(file, text + line + "\n");
+}
+
+void rename_over(Sandbox&, const fs::path& file, const std::string& line) {
+    const auto text = read_file(file);
+    const auto temporary = file.parent_path() / "edited-elsewhere";
+    write_file(temporary, text + line + "\n");
+    fs::rename(temporary, file);
+}
+
+void sed(Sandbox& orange, const fs::path& file, const std::string& line) {
+    orange.try_run({"sed", "-i", "$a " + line, file.string()});
+}
+
+void delete_and_create(Sandbox&, const fs::path& file, const std::string& line) {
+    const auto text = read_file(file);
+    fs::remove(file);
+    write_file(file, text + line + "\n");
+}
+
+std::string everything(Sandbox& orange, const std::string& id) {
+    auto text = orange.body(id);
+    for (const auto& entry : fs::directory_iterator(orange.folder(id))) {
+        const auto name = entry.path().filename().string();
+        if (name.starts_with("TASK.md.")) text += read_file(entry.path());
+    }
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("No line is lost, however TASK.md is saved, while the daemon writes as fast as it can") {
+    const auto [name, edit] = GENERATE(table<std::string, Editor>({{"append", append},
+                                                                   {"in place", in_place},
+                                                                   {"rename over", rename_over},
+                                                                   {"sed -i", sed},
+                                                                   {"delete and create", delete_and_create}}));
+    const bool in_worktree = GENERATE(true, false);
+    INFO(name << (in_worktree ? " in the worktree" : " in the task's folder"));
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Wait demo:clarify");
+    orange.wait_for_status(id, "clarification");
+    const auto file = (in_worktree ? orange.worktree(id) : orange.folder(id)) / "TASK.md";
+
+    std::atomic<bool> stop{false};
+    std::thread daemon_writes([&] {
+        auto connection = connection::Connection::open(orange.home() / "orange.sock", 2s);
+        for (int n = 0; !stop && connection; ++n) {
+            rpc::TaskUpdate update;
+            update.id = id;
+            update.summary = "Summary number " + std::to_string(n) + " demo:clarify";
+            (void)connection->call(update);
+        }
+    });
+    constexpr int k_lines = 60;
+    for (int n = 0; n < k_lines; ++n) {
+        // The writer is alone with its lines: it reads before it writes, and waits until its own last line is there.
+        edit(orange, file, "line-" + std::to_string(n) + ".");
+        const auto until = std::chrono::steady_clock::now() + 2s;
+        while (read_file(file).find("line-" + std::to_string(n) + ".") == std::string::npos &&
+               std::chrono::steady_clock::now() < until) {
+            std::this_thread::sleep_for(1ms);
+        }
+    }
+    stop = true;
+    daemon_writes.join();
+    orange.eventually("every line is in the body or kept beside it", [&] {
+        const auto text = everything(orange, id);
+        for (int n = 0; n < k_lines; ++n) {
+            if (text.find("line-" + std::to_string(n) + ".") == std::string::npos) return false;
+        }
+        return true;
+    }, 5s);
+    orange.eventually("both copies are the same", [&] {
+        return read_file(orange.worktree(id) / "TASK.md") == read_file(orange.folder(id) / "TASK.md");
+    }, 5s);
+    CHECK(orange.status(id) == "clarification");
+}
+
+TEST_CASE("A status that is edited by hand never counts, and costs no line of the body") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Wait demo:clarify");
+    orange.wait_for_status(id, "clarification");
+    for (const auto& file : {orange.worktree(id) / "TASK.md", orange.folder(id) / "TASK.md"}) {
+        auto text = read_file(file);
+        const auto at = text.find("status: clarification");
+        REQUIRE(at != std::string::npos);
+        text.replace(at, std::string("status: clarification").size(), "status: done");
+        write_file(file, text + "\nwritten by hand\n");
+        orange.eventually("the frontmatter is restored", [&] {
+            return read_file(file).find("status: clarification") != std::string::npos;
+        });
+        CHECK(read_file(file).find("written by hand") != std::string::npos);
+    }
+    CHECK(orange.status(id) == "clarification");
+    CHECK(orange.history(id, "frontmatter.restored").size() >= 1);
+}
+
+TEST_CASE("An edit of one copy arrives in the other, and a deleted mirror comes back") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Wait demo:clarify");
+    orange.wait_for_status(id, "clarification");
+    const auto mirror = orange.worktree(id) / "TASK.md";
+    const auto own = orange.folder(id) / "TASK.md";
+    append(orange, own, "from the human");
+    orange.eventually("it is in the mirror", [&] { return read_file(mirror).find("from the human") != std::string::npos; });
+    append(orange, mirror, "from the agent");
+    orange.eventually("it is in the task's own", [&] { return read_file(own).find("from the agent") != std::string::npos; });
+    fs::remove(mirror);
+    orange.eventually("the mirror is back", [&] { return read_file(mirror).find("from the human") != std::string::npos; });
+    CHECK(orange.git({"status", "--porcelain"}, orange.worktree(id)).empty());
+}
+
+TEST_CASE("Both copies edited while no daemon ran: the newer stays, the other is kept beside it") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Wait demo:clarify");
+    orange.wait_for_status(id, "clarification");
+    const auto mirror = orange.worktree(id) / "TASK.md";
+    const auto own = orange.folder(id) / "TASK.md";
+    orange.kill_daemon();
+    append(orange, own, "the older edit");
+    fs::last_write_time(own, fs::last_write_time(own) - 10s);
+    append(orange, mirror, "the newer edit");
+    orange.start_daemon();
+    orange.eventually("both are in step", [&] { return read_file(own) == read_file(mirror); });
+    CHECK(read_file(own).find("the newer edit") != std::string::npos);
+    CHECK(everything(orange, id).find("the older edit") != std::string::npos);
+    CHECK(orange.fields(id).at("attention").is_string());
+}
+
+TEST_CASE("A repository with a TASK.md of its own keeps it") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    write_file(repo / "TASK.md", "ours\n");
+    orange.git({"add", "-A"}, repo);
+    orange.git({"commit", "-q", "-m", "A TASK.md"}, repo);
+    const auto id = orange.create("shop", "Add a greeting");
+    orange.wait_for_status(id, "reviewing");
+    CHECK(read_file(orange.worktree(id) / "TASK.md") == "ours\n");
+    CHECK(read_file(orange.worktree(id) / ".orange" / "TASK.md").find("## Handoff") != std::string::npos);
+}
+
+}  // namespace orange::tests

@@ -1,0 +1,192 @@
+#include <signal.h>
+
+#include <thread>
+
+#include "tests/catch.hpp"
+#include "tests/integration/sandbox.hpp"
+
+/// What breaks while agents work: processes that die, a daemon that is killed, neighbours with similar names.
+namespace orange::tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+bool is_alive(const Json& run) {
+    return run.is_object() && ::kill(run.at("pid").get<pid_t>(), 0) == 0;
+}
+
+/// The agent below the shim, so that the shim itself reports the end.
+void kill_agent(Sandbox& orange, const std::string& id, const std::string& role) {
+    const auto shim = orange.run_of(id, role).at("pid").get<pid_t>();
+    std::string children;
+    orange.eventually("the agent runs", [&] {
+        children = read_file("/proc/" + std::to_string(shim) + "/task/" + std::to_string(shim) + "/children");
+        return !children.empty();
+    });
+    ::kill(std::stoi(children), SIGKILL);
+}
+
+}  // namespace
+
+TEST_CASE("An agent's exit is the next status in well under a second, without the poll") {
+    Sandbox orange("poll_interval: 3600\n");
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:slow=30");
+    orange.wait_for_status(id, "planning");
+    kill_agent(orange, id, "worker");
+    orange.eventually("the crash is seen", [&] { return orange.fields(id).at("crash_count") == 1; }, 1s);
+    CHECK(orange.history(id, "agent.crashed").at(0).at("exit_status") == 137);
+}
+
+TEST_CASE("With the notification switched off the poll alone gets there") {
+    Sandbox orange("poll_interval: 0.2\nexit_notification: false\n");
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:oneshot demo:fail-once");
+    orange.wait_for_status(id, "reviewing");
+    CHECK(orange.path_of(id) == "pending planning working agent-review working agent-review reviewing");
+}
+
+TEST_CASE("A daemon killed while agents work: the next one adopts them, and starts none twice") {
+    Sandbox orange("poll_interval: 3600\n");
+    orange.add_project("shop");
+    const auto one = orange.create("shop", "One demo:slow=2");
+    const auto two = orange.create("shop", "Two demo:fail-twice");
+    orange.wait_for_status(two, "stuck");
+    const auto before_one = orange.run_of(one, "worker");
+    const auto before_two = orange.run_of(two, "worker");
+    REQUIRE(is_alive(before_one));
+    REQUIRE(is_alive(before_two));
+
+    orange.kill_daemon();
+    CHECK(is_alive(before_one));
+    CHECK(is_alive(before_two));
+    orange.start_daemon();
+    CHECK(orange.run_of(two, "worker") == before_two);
+    // The same agents go on, and are still watched.
+    orange.eventually("one is reviewed", [&] { return orange.status(one) == "reviewing"; }, 60s);
+    CHECK(orange.run_of(one, "worker").at("pid") == before_one.at("pid"));
+    for (const auto& id : {one, two}) {
+        int workers = 0;
+        for (const auto& event : orange.history(id, "agent.spawned")) workers += event.at("role") == "worker" ? 1 : 0;
+        CHECK(workers == 1);
+        CHECK(orange.history(id, "agent.respawned").empty());
+    }
+    kill_agent(orange, two, "worker");
+    orange.eventually("its end is seen", [&] { return orange.run_of(two, "worker").is_null(); }, 2s);
+}
+
+TEST_CASE("An agent that dies while no daemon runs is dealt with by the next one") {
+    Sandbox orange("poll_interval: 3600\n");
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:slow=30");
+    orange.wait_for_status(id, "planning");
+    const auto run = orange.run_of(id, "worker");
+    orange.kill_daemon();
+    ::kill(run.at("pid").get<pid_t>(), SIGKILL);
+    orange.eventually("it is gone", [&] { return !is_alive(run); });
+    orange.start_daemon();
+    orange.eventually("the crash is counted", [&] { return orange.fields(id).at("crash_count") == 1; });
+    CHECK(orange.history(id, "agent.crashed").size() == 1);
+}
+
+TEST_CASE("A daemon killed again and again in the middle of transitions loses and repeats nothing") {
+    Sandbox orange("poll_interval: 0.5\n");
+    const auto repo = orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:fail-once");
+    // The kills fall where they fall: the agent retries a refused call, the intent resumes the rest.
+    for (int i = 0; i < 12 && orange.status(id) != "reviewing"; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(40 + 37 * i % 150));
+        orange.kill_daemon();
+        orange.start_daemon();
+    }
+    const auto respawn_if_needed = [&] {
+        rpc::TaskRespawn respawn;
+        respawn.id = id;
+        if (orange.fields(id).at("attention").is_string()) (void)orange.try_call(respawn);
+        return orange.status(id) == "reviewing" || orange.status(id) == "stuck";
+    };
+    orange.eventually("it ends", respawn_if_needed, 60s);
+    // The chain of status changes has no gap and no repetition.
+    std::string at = "pending";
+    for (const auto& event : orange.history(id, "status.changed")) {
+        CHECK(event.at("from") == at);
+        at = event.at("to").get<std::string>();
+    }
+    CHECK(at == orange.status(id));
+    // Never two agents of one role.
+    const auto panes = orange.tmux({"list-panes", "-a", "-F", "#{window_name} #{pane_dead}"}).out;
+    CHECK(panes.find("worker 0") == panes.rfind("worker 0"));
+}
+
+TEST_CASE("Ending demo/b1 never touches demo/b10") {
+    Sandbox orange;
+    orange.add_project("demo", 3);
+    std::vector<std::string> ids;
+    for (const char* branch : {"b1", "b10", "b1/x"}) {
+        if (std::string(branch) == "b1/x") branch = "b100";
+        rpc::TaskCreate params;
+        params.project = "demo";
+        params.branch = branch;
+        params.summary = "Wait demo:slow=30";
+        params.harness = params.review_harness = "demo";
+        ids.push_back(orange.call(params).task.fields.at("id").get<std::string>());
+    }
+    rpc::TaskCancel cancel;
+    cancel.id = ids[0];
+    orange.call(cancel);
+    CHECK(orange.run_of(ids[0], "worker").is_null());
+    for (const auto& id : {ids[1], ids[2]}) {
+        CHECK(is_alive(orange.run_of(id, "worker")));
+        CHECK(orange.status(id) == "planning");
+    }
+    CHECK(orange.fields(ids[1]).at("tmux_session") == "demo/b10");
+}
+
+TEST_CASE("A tmux server that dies is one event for its tasks, and no crash of theirs") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto one = orange.create("shop", "One demo:slow=30");
+    const auto two = orange.create("shop", "Two demo:slow=30");
+    const auto server = orange.run_of(one, "worker").at("server_pid").get<pid_t>();
+    ::kill(server, SIGKILL);
+    for (const auto& id : {one, two}) {
+        orange.eventually("the loss is seen", [&] { return !orange.history(id, "session.lost").empty(); });
+        CHECK(orange.fields(id).at("crash_count") == 0);
+    }
+    rpc::TaskRespawn respawn;
+    respawn.all = true;
+    CHECK(orange.call(respawn).tasks.size() == 2);
+    CHECK(is_alive(orange.run_of(one, "worker")));
+}
+
+TEST_CASE("A stopped daemon leaves agents alone and ends at once") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:slow=30");
+    orange.wait_for_status(id, "planning");
+    const auto run = orange.run_of(id, "worker");
+    const auto began = std::chrono::steady_clock::now();
+    CHECK(orange.stop_daemon() == 0);
+    CHECK(std::chrono::steady_clock::now() - began < 5s);
+    CHECK(is_alive(run));
+    orange.start_daemon();
+    CHECK(orange.run_of(id, "worker") == run);
+}
+
+TEST_CASE("A second daemon for the same home refuses, and the first goes on") {
+    Sandbox orange;
+    const auto second = orange.try_run({program("oranged").string()});
+    CHECK(second.status == 75);
+    CHECK(second.err.find(std::to_string(orange.daemon_pid())) != std::string::npos);
+    CHECK(orange.call(rpc::DaemonPing{}).pid == orange.daemon_pid());
+}
+
+TEST_CASE("A removed socket is back within seconds") {
+    Sandbox orange;
+    std::filesystem::remove(orange.home() / "orange.sock");
+    orange.eventually("the socket is back", [&] {
+        return connection::Connection::open(orange.home() / "orange.sock", 100ms).has_value();
+    }, 5s);
+}
+
+}  // namespace orange::tests

@@ -1,0 +1,310 @@
+#include <csignal>
+#include <thread>
+
+#include "tests/catch.hpp"
+#include "tests/integration/sandbox.hpp"
+
+/// The life of a task on the default workflow, with the real daemon, tmux and git, and an agent that works. Each test is
+/// a story: what the agent does stands in the task's summary (docs/harnesses.md, "The demo agent"), what must follow
+/// below.
+namespace orange::tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string crash_counts(Sandbox& orange, const std::string& id) {
+    std::string counts;
+    for (const auto& event : orange.history(id, "agent.crashed")) {
+        counts += event.at("status").get<std::string>() + ":" + std::to_string(event.at("crash_count").get<int>()) + " ";
+    }
+    return counts;
+}
+
+}  // namespace
+
+TEST_CASE("A task whose review passes is merged and done, and its workspace is free again") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting");
+    orange.wait_for_status(id, "reviewing");
+    CHECK(orange.path_of(id) == "pending planning working agent-review reviewing");
+    CHECK(orange.fields(id).at("review_round") == 1);
+    CHECK(orange.fields(id).at("branch") != "orange-tasks/" + id);
+    CHECK(orange.run_of(id, "reviewer").is_null());
+    CHECK(orange.history(id, "agent.spawned").size() == 2);
+    const auto worktree = orange.worktree(id);
+
+    rpc::TaskMerge merge;
+    merge.id = id;
+    const auto merged = orange.call(merge);
+    CHECK(orange.status(id) == "done");
+    CHECK(orange.git({"rev-parse", "main"}, repo) == merged.commit);
+    CHECK(orange.git({"log", "-1", "--format=%P", "main"}, repo).find(' ') != std::string::npos);
+    CHECK(orange.git({"status", "--porcelain"}, repo).empty());
+    CHECK(orange.fields(id).at("workspace").is_null());
+    CHECK(orange.fields(id).at("tmux_session").is_null());
+    CHECK(orange.call(rpc::WorkspaceList{}).workspaces.at(0).state == "free");
+    CHECK_FALSE(std::filesystem::exists(worktree / "TASK.md"));
+    CHECK(orange.tmux({"list-sessions"}).out.empty());
+    CHECK(orange.history(id, "task.merged").size() == 1);
+}
+
+TEST_CASE("A review that fails once sends the living worker back, and the second round passes") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:fail-once");
+    orange.wait_for_status(id, "reviewing");
+    CHECK(orange.path_of(id) == "pending planning working agent-review working agent-review reviewing");
+    CHECK(orange.fields(id).at("review_round") == 2);
+    // One worker for the whole life, one reviewer a round.
+    int workers = 0, reviewers = 0;
+    for (const auto& event : orange.history(id, "agent.spawned")) {
+        ++(event.at("role") == "worker" ? workers : reviewers);
+    }
+    CHECK(workers == 1);
+    CHECK(reviewers == 2);
+    orange.eventually("the worker was told", [&] { return orange.history(id, "agent.notified").size() >= 2; });
+}
+
+TEST_CASE("A review that fails twice makes the task stuck, with the worker still there") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:fail-twice");
+    orange.wait_for_status(id, "stuck");
+    CHECK(orange.path_of(id) == "pending planning working agent-review working agent-review stuck");
+    CHECK(orange.fields(id).at("review_round") == 2);
+    CHECK_FALSE(orange.run_of(id, "worker").is_null());
+    CHECK(orange.run_of(id, "reviewer").is_null());
+
+    SECTION("a human, and only a human, may call it fixed") {
+        REQUIRE(orange.update_status(id, "reviewing"));
+        CHECK(orange.status(id) == "reviewing");
+    }
+}
+
+TEST_CASE("A worker that crashes once is shown as dead and can be respawned") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:crash-once");
+    orange.eventually("the crash is counted", [&] { return !orange.history(id, "agent.crashed").empty(); });
+    orange.eventually("it asks for attention", [&] { return orange.fields(id).at("attention").is_string(); });
+    CHECK(orange.fields(id).at("crash_count") == 1);
+    CHECK(orange.run_of(id, "worker").is_null());
+    CHECK(orange.history(id, "agent.crashed").at(0).at("exit_status") == 1);
+
+    rpc::TaskRespawn respawn;
+    respawn.id = id;
+    orange.call(respawn);
+    orange.wait_for_status(id, "reviewing");
+    CHECK(orange.fields(id).at("crash_count") == 0);
+    CHECK(orange.history(id, "agent.respawned").size() == 1);
+}
+
+TEST_CASE("A worker that crashes twice makes the task stuck") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:crash-always");
+    orange.eventually("the crash is counted", [&] { return orange.history(id, "agent.crashed").size() == 1; });
+    orange.eventually("nobody runs", [&] { return orange.fields(id).at("attention").is_string(); });
+    rpc::TaskRespawn respawn;
+    respawn.id = id;
+    orange.call(respawn);
+    orange.wait_for_status(id, "stuck");
+    CHECK(crash_counts(orange, id).ends_with(":2 "));
+    CHECK(orange.history(id, "auto.advanced").size() == 1);
+}
+
+TEST_CASE("A reviewer that crashes is started again in the same round") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:review-crash-once");
+    orange.wait_for_status(id, "reviewing");
+    CHECK(crash_counts(orange, id) == "agent-review:1 ");
+    CHECK(orange.fields(id).at("review_round") == 1);
+    CHECK(orange.history(id, "agent.respawned").size() == 1);
+    CHECK(orange.path_of(id) == "pending planning working agent-review reviewing");
+}
+
+TEST_CASE("A reviewer that crashes twice makes the task stuck although it has no verdict") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:review-crash-always");
+    orange.wait_for_status(id, "stuck");
+    CHECK(crash_counts(orange, id) == "agent-review:1 agent-review:2 ");
+    CHECK(orange.path_of(id) == "pending planning working agent-review stuck");
+}
+
+TEST_CASE("A session killed from outside counts as its worker's crash") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:slow=30");
+    orange.wait_for_status(id, "planning");
+    const auto session = orange.run_of(id, "worker").at("session_id").get<std::string>();
+    REQUIRE(orange.tmux({"kill-session", "-t", session}).status == 0);
+    orange.eventually("the crash is counted", [&] { return orange.fields(id).at("crash_count") == 1; });
+    CHECK(orange.status(id) == "planning");
+    CHECK(orange.fields(id).at("tmux_session").is_null());
+}
+
+TEST_CASE("A one-shot worker that exits after its handoff advances the task, and is started again for the fix") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:oneshot demo:fail-once");
+    orange.wait_for_status(id, "reviewing");
+    CHECK(orange.path_of(id) == "pending planning working agent-review working agent-review reviewing");
+    CHECK(orange.history(id, "auto.advanced").size() >= 2);
+    CHECK(crash_counts(orange, id).empty());
+}
+
+TEST_CASE("Last round's handoff never counts for this one") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:fail-once demo:stale");
+    orange.eventually("the stale handoff is a crash", [&] { return !orange.history(id, "agent.crashed").empty(); });
+    CHECK(orange.path_of(id) == "pending planning working agent-review working");
+    CHECK(crash_counts(orange, id) == "working:1 ");
+}
+
+TEST_CASE("Last round's review never counts for this one") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:fail-once demo:slow=2");
+    orange.eventually("the second review has begun", [&] { return orange.fields(id).at("review_round") == 2; }, 60s);
+    // ## Review still says FAIL, from round 1.
+    const auto refused = orange.update_status(id, "stuck");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::gate_failed);
+    CHECK(refused.error().message.find("## Review") != std::string::npos);
+    CHECK(orange.status(id) == "agent-review");
+}
+
+TEST_CASE("A verdict whose reviewer died before it called is taken, but called unattested") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:silent-review");
+    orange.wait_for_status(id, "reviewing");
+    CHECK(orange.history(id, "status.changed").back().at("attested") == false);
+    CHECK(orange.fields(id).at("attention").is_string());
+    rpc::TaskAck ack;
+    ack.id = id;
+    orange.call(ack);
+    CHECK(orange.fields(id).at("attention").is_null());
+}
+
+TEST_CASE("A worker asks, the human answers, and it goes on") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Make it better demo:clarify");
+    orange.wait_for_status(id, "clarification");
+    CHECK(orange.body(id).find("## Questions") != std::string::npos);
+    rpc::TaskSend send;
+    send.id = id;
+    send.text = "Greet in French.";
+    orange.call(send);
+    orange.wait_for_status(id, "reviewing");
+    CHECK(orange.path_of(id).starts_with("pending planning clarification "));
+}
+
+TEST_CASE("A task without a summary begins by asking") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "");
+    orange.wait_for_status(id, "clarification");
+    CHECK(orange.path_of(id) == "pending clarification");
+    orange.eventually("it asks", [&] { return orange.body(id).find("## Questions") != std::string::npos; });
+}
+
+TEST_CASE("A worker cannot walk around its reviewer") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:cheat");
+    orange.wait_for_status(id, "reviewing");
+    CHECK(orange.path_of(id) == "pending planning working agent-review reviewing");
+    for (const auto& event : orange.history(id, "status.changed")) {
+        if (event.at("to") == "reviewing") CHECK(event.at("by") == "reviewer");
+    }
+}
+
+TEST_CASE("A task can be cancelled in every state, and nothing of its work is lost") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    rpc::TaskCancel cancel;
+
+    const auto check_ended = [&](const std::string& id) {
+        CHECK(orange.status(id) == "cancelled");
+        CHECK(orange.fields(id).at("workspace").is_null());
+        CHECK(orange.run_of(id, "worker").is_null());
+        CHECK(orange.run_of(id, "reviewer").is_null());
+    };
+    const auto cancel_in = [&](const std::string& summary, const std::string& status) {
+        const auto id = orange.create("shop", summary);
+        orange.wait_for_status(id, status);
+        const auto file = orange.worktree(id) / "unsaved.txt";
+        write_file(file, "work of " + id);
+        cancel.id = id;
+        orange.call(cancel);
+        check_ended(id);
+        CHECK(orange.git({"show", "refs/orange/" + id + "/wip:unsaved.txt"}, repo) == "work of " + id);
+        CHECK_FALSE(std::filesystem::exists(file));
+    };
+
+    const auto pending = orange.create("shop", "Later", true);
+    cancel.id = pending;
+    orange.call(cancel);
+    check_ended(pending);
+    cancel_in("One demo:slow=30", "planning");
+    cancel_in("Two demo:clarify", "clarification");
+    cancel_in("Three demo:slow=3", "working");
+    cancel_in("Four demo:slow=2", "agent-review");
+    cancel_in("Five", "reviewing");
+    cancel_in("Six demo:fail-twice", "stuck");
+
+    const auto again = orange.try_call(cancel);
+    REQUIRE_FALSE(again);
+    CHECK(again.error().code == ErrorCode::illegal_transition);
+    CHECK(orange.tmux({"list-sessions"}).out.empty());
+}
+
+TEST_CASE("Two tasks of one repository go on at the same time; a third waits and starts by itself") {
+    Sandbox orange;
+    orange.add_project("shop", 2);
+    const auto first = orange.create("shop", "First");
+    const auto second = orange.create("shop", "Second");
+    const auto third = orange.create("shop", "Third");
+    CHECK(orange.status(third) == "pending");
+    rpc::TaskShow show;
+    show.id = third;
+    CHECK(orange.call(show).task.queue_place == 1);
+    orange.wait_for_status(first, "reviewing");
+    orange.wait_for_status(second, "reviewing");
+    CHECK(orange.worktree(first) != orange.worktree(second));
+    CHECK(orange.status(third) == "pending");
+
+    rpc::TaskMerge merge;
+    merge.id = first;
+    orange.call(merge);
+    orange.wait_for_status(third, "reviewing");
+    merge.id = second;
+    orange.call(merge);
+    merge.id = third;
+    orange.call(merge);
+    CHECK(orange.status(third) == "done");
+}
+
+TEST_CASE("Changes that a human asks for reach the worker, and the rounds begin anew") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting");
+    orange.wait_for_status(id, "reviewing");
+    rpc::TaskUpdate update;
+    update.id = id;
+    update.status = "working";
+    update.feedback = "Please greet twice.";
+    orange.call(update);
+    orange.wait_for_status(id, "reviewing");
+    CHECK(orange.path_of(id) == "pending planning working agent-review reviewing working agent-review reviewing");
+    CHECK(orange.fields(id).at("review_round") == 1);
+    CHECK(orange.body(id).find("Please greet twice.") != std::string::npos);
+}
+
+}  // namespace orange::tests

@@ -1,0 +1,143 @@
+#include "tests/catch.hpp"
+#include "tests/integration/sandbox.hpp"
+
+/// `orange task merge`, with real repositories: with and without a remote, with what may stand in its way.
+namespace orange::tests {
+namespace {
+
+std::string reviewed(Sandbox& orange, const std::string& summary = "Add a greeting") {
+    const auto id = orange.create("shop", summary);
+    orange.wait_for_status(id, "reviewing");
+    return id;
+}
+
+Result<rpc::TaskMerge::Reply> merge(Sandbox& orange, const std::string& id, const std::string& strategy = "merge",
+                                    bool force = false) {
+    rpc::TaskMerge params;
+    params.id = id;
+    params.strategy = strategy;
+    params.force = force;
+    return orange.try_call(params);
+}
+
+}  // namespace
+
+TEST_CASE("A merge pushes where there is a remote, and deletes the merged branch there") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto remote = orange.root() / "origin.git";
+    orange.git({"clone", "-q", "--bare", repo.string(), remote.string()}, orange.root());
+    orange.git({"remote", "add", "origin", remote.string()}, repo);
+    const auto id = reviewed(orange);
+    const auto merged = merge(orange, id);
+    REQUIRE(merged);
+    CHECK(merged->pushed);
+    CHECK(orange.git({"rev-parse", "main"}, remote) == merged->commit);
+    CHECK(orange.git({"rev-parse", "main"}, repo) == merged->commit);
+    CHECK(orange.status(id) == "done");
+}
+
+TEST_CASE("A push that is rejected leaves everything as it was") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto remote = orange.root() / "origin.git";
+    orange.git({"clone", "-q", "--bare", repo.string(), remote.string()}, orange.root());
+    write_file(remote / "hooks" / "pre-receive", "#!/bin/sh\necho protected branch >&2\nexit 1\n");
+    std::filesystem::permissions(remote / "hooks" / "pre-receive", std::filesystem::perms::owner_all);
+    orange.git({"remote", "add", "origin", remote.string()}, repo);
+    const auto id = reviewed(orange);
+    const auto before = orange.git({"rev-parse", "main"}, repo);
+    const auto refused = merge(orange, id);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find("protected branch") != std::string::npos);
+    CHECK(orange.git({"rev-parse", "main"}, repo) == before);
+    CHECK(orange.git({"rev-parse", "main"}, remote) == before);
+    CHECK(orange.status(id) == "reviewing");
+}
+
+TEST_CASE("A conflict lists its files and changes nothing") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto id = reviewed(orange);
+    const auto changed = orange.git({"diff", "--name-only", "main..." + orange.fields(id).at("branch").get<std::string>()}, repo);
+    const auto file = changed.substr(0, changed.find('\n'));
+    REQUIRE_FALSE(file.empty());
+    std::filesystem::create_directories((repo / file).parent_path());
+    write_file(repo / file, "something else\n");
+    orange.git({"add", "-A"}, repo);
+    orange.git({"commit", "-q", "-m", "In the way"}, repo);
+    const auto before = orange.git({"rev-parse", "main"}, repo);
+    const auto refused = merge(orange, id);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::conflict);
+    CHECK(refused.error().message.find(file) != std::string::npos);
+    CHECK(orange.git({"rev-parse", "main"}, repo) == before);
+    CHECK(orange.git({"status", "--porcelain"}, repo).empty());
+    CHECK(orange.git({"worktree", "list"}, repo).find(".merge-") == std::string::npos);
+    CHECK(orange.status(id) == "reviewing");
+}
+
+TEST_CASE("The human's uncommitted work is never touched by a merge") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto id = reviewed(orange);
+    const auto changed = orange.git({"diff", "--name-only", "main..." + orange.fields(id).at("branch").get<std::string>()}, repo);
+    const auto file = changed.substr(0, changed.find('\n'));
+
+    SECTION("where it overlaps, the merge is refused") {
+        std::filesystem::create_directories((repo / file).parent_path());
+        write_file(repo / file, "mine, not committed\n");
+        const auto before = orange.git({"rev-parse", "main"}, repo);
+        const auto refused = merge(orange, id);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().message.find(file) != std::string::npos);
+        CHECK(read_file(repo / file) == "mine, not committed\n");
+        CHECK(orange.git({"rev-parse", "main"}, repo) == before);
+    }
+    SECTION("elsewhere, it stays as it is while the checkout moves on") {
+        write_file(repo / "README.md", "edited, not committed\n");
+        write_file(repo / "notes.txt", "untracked\n");
+        REQUIRE(merge(orange, id));
+        CHECK(read_file(repo / "README.md") == "edited, not committed\n");
+        CHECK(read_file(repo / "notes.txt") == "untracked\n");
+        CHECK(std::filesystem::exists(repo / file));
+    }
+}
+
+TEST_CASE("A default branch that nobody has checked out moves all the same") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    orange.git({"checkout", "-q", "-b", "elsewhere"}, repo);
+    const auto id = reviewed(orange);
+    const auto merged = merge(orange, id, "ff");
+    REQUIRE(merged);
+    CHECK(orange.git({"rev-parse", "main"}, repo) == merged->commit);
+    CHECK(orange.git({"branch", "--show-current"}, repo) == "elsewhere");
+    CHECK(orange.git({"status", "--porcelain"}, repo).empty());
+}
+
+TEST_CASE("What is not reviewed is merged only with force") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:fail-twice");
+    orange.wait_for_status(id, "stuck");
+    const auto refused = merge(orange, id);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::needs_force);
+    REQUIRE(merge(orange, id, "merge", true));
+    CHECK(orange.status(id) == "done");
+}
+
+TEST_CASE("Uncommitted work of the agent is kept when its task is merged") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto id = reviewed(orange);
+    write_file(orange.worktree(id) / "draft.txt", "a draft");
+    const auto merged = merge(orange, id);
+    REQUIRE(merged);
+    REQUIRE_FALSE(merged->notes.empty());
+    CHECK(merged->notes[0].find("refs/orange/" + id + "/wip") != std::string::npos);
+    CHECK(orange.git({"show", "refs/orange/" + id + "/wip:draft.txt"}, repo) == "a draft");
+}
+
+}  // namespace orange::tests

@@ -1,0 +1,137 @@
+#include "tests/catch.hpp"
+#include "tests/integration/sandbox.hpp"
+
+/// Every refusal says what to do, exits non-zero, and has changed nothing.
+namespace orange::tests {
+namespace {
+
+struct Snapshot {
+    std::string state;
+    std::string text;
+    std::size_t events = 0;
+    bool operator==(const Snapshot&) const = default;
+};
+
+Snapshot snapshot(Sandbox& orange, const std::string& id) {
+    const auto folder = orange.folder(id);
+    return {read_file(folder / "state.json"), read_file(folder / "TASK.md"), orange.history(id).size()};
+}
+
+struct Refusal {
+    std::vector<std::string> args;
+    int status;
+    std::string says;
+};
+
+}  // namespace
+
+TEST_CASE("Refused commands say why in words that help, exit non-zero, and change nothing") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto waiting = orange.create("shop", "Later", true);
+    const auto id = orange.create("shop", "Add a greeting demo:clarify");
+    orange.wait_for_status(id, "clarification");
+    orange.eventually("the agent is quiet", [&] { return orange.body(id).find("## Questions") != std::string::npos; });
+    const auto branch = orange.fields(id).at("branch").get<std::string>();
+
+    const std::vector<Refusal> refusals = {
+        {{"task", "update", id, "--status", "done"}, 1, "clarification"},
+        {{"task", "update", id, "--status", "nonsense"}, 1, "nonsense"},
+        {{"task", "update", id, "--status", "working"}, 1, "## Plan"},
+        {{"task", "update", id, "--branch", "main"}, 1, "default branch"},
+        {{"task", "update", id, "--branch", "a..b"}, 1, "a..b"},
+        {{"task", "update", id, "--branch=-x"}, 1, "-x"},
+        {{"task", "update", id, "--summary", "two\nlines"}, 1, "one line"},
+        {{"task", "update", id, "--harness", "nosuch"}, 1, "nosuch"},
+        {{"task", "update", id, "--workflow", "nosuch"}, 1, "nosuch"},
+        {{"task", "update", id}, 1, "nothing to update"},
+        {{"task", "merge", id}, 1, "--force"},
+        {{"task", "spawn", id}, 1, "respawn"},
+        {{"task", "respawn", id}, 1, "alive"},
+        {{"task", "delete", id, "--yes"}, 1, "cancel"},
+        {{"task", "peek", waiting}, 1, "no agent"},
+        {{"task", "send", waiting, "hello"}, 1, "not running"},
+        {{"task", "complete", id}, 1, "agent-review"},
+        {{"task", "show", "zzzzzzzzzzzzzzzzzzzzz"}, 1, "no task"},
+        {{"task", "show", "ab"}, 1, "ab"},
+        {{"task", "create", "--project", "nosuch", "x"}, 1, "nosuch"},
+        {{"task", "create", "--project", "shop", "--branch", branch, "x"}, 1, id},
+        {{"task", "create", "--project", "shop", "--harness", "nosuch", "x"}, 1, "demo"},
+        {{"task", "create", "--project", "shop", "--workflow", "nosuch", "x"}, 1, "default"},
+        {{"task", "create", "--project", "shop", "--branch", "bad..name", "x"}, 1, "bad..name"},
+        {{"task", "create", "x"}, 1, "which project"},
+        {{"project", "add", "/nonexistent"}, 1, "/nonexistent"},
+        {{"project", "add", repo.string()}, 1, "already"},
+        {{"project", "update", "shop", "--pool-size", "0"}, 1, "1 to 64"},
+        {{"project", "remove", "shop"}, 1, "active task"},
+        {{"workflow", "show", "nosuch"}, 1, "default"},
+        {{"task", "frobnicate"}, 2, "--help"},
+        {{"frobnicate"}, 2, "--help"},
+    };
+    const auto before = snapshot(orange, id);
+    const auto waiting_before = snapshot(orange, waiting);
+    for (const auto& refusal : refusals) {
+        std::string line = "orange";
+        for (const auto& arg : refusal.args) line += " " + arg;
+        INFO(line);
+        const auto ran = orange.orange(refusal.args);
+        INFO(ran.out + ran.err);
+        CHECK(ran.status == refusal.status);
+        CHECK(ran.out.empty());
+        CHECK(ran.err.find(refusal.says) != std::string::npos);
+    }
+    CHECK(snapshot(orange, id) == before);
+    CHECK(snapshot(orange, waiting) == waiting_before);
+    rpc::TaskList list;
+    list.all = true;
+    CHECK(orange.call(list).tasks.size() == 2);
+}
+
+TEST_CASE("A refusal with --json is an error object on standard output") {
+    Sandbox orange;
+    const auto ran = orange.orange({"task", "show", "zzzzzzzzzzzzzzzzzzzzz", "--json"});
+    CHECK(ran.status == 1);
+    const auto json = Json::parse(ran.out);
+    CHECK(json.at("error").at("code") == -32001);
+    CHECK(json.at("error").at("data").at("name") == "not_found");
+}
+
+TEST_CASE("A task whose workspace cannot be made is not half created") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    orange.git({"checkout", "-q", "-b", "taken"}, repo);
+    rpc::TaskCreate params;
+    params.project = "shop";
+    params.branch = "taken";  // checked out in the human's own worktree
+    params.summary = "x";
+    params.harness = params.review_harness = "demo";
+    const auto reply = orange.call(params);
+    const auto id = reply.task.fields.at("id").get<std::string>();
+    CHECK(orange.status(id) == "pending");
+    REQUIRE(reply.notes.size() == 1);
+    CHECK(reply.notes[0].find(repo.string()) != std::string::npos);
+    CHECK(orange.fields(id).at("workspace").is_null());
+    for (const auto& workspace : orange.call(rpc::WorkspaceList{}).workspaces) CHECK(workspace.state == "free");
+
+    rpc::TaskSpawn spawn;
+    spawn.id = id;
+    CHECK_FALSE(orange.try_call(spawn));
+    orange.git({"checkout", "-q", "main"}, repo);
+    REQUIRE(orange.try_call(spawn));
+    orange.wait_for_status(id, "reviewing");
+}
+
+TEST_CASE("A setup command that fails keeps the task pending and gives the workspace back") {
+    Sandbox orange;
+    orange.add_project("shop");
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    update.setup = {{"sh", "-c", "echo no such dependency >&2; exit 3"}};
+    orange.call(update);
+    const auto id = orange.create("shop", "Add a greeting");
+    CHECK(orange.status(id) == "pending");
+    CHECK(orange.fields(id).at("attention").get<std::string>().find("no such dependency") != std::string::npos);
+    CHECK(orange.call(rpc::WorkspaceList{}).workspaces.at(0).state == "free");
+}
+
+}  // namespace orange::tests

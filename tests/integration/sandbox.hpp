@@ -1,0 +1,101 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/connection/connection.hpp"
+#include "common/rpc/methods.hpp"
+#include "common/rpc/task_methods.hpp"
+
+/// The whole of Orange in a temporary home: the real oranged, the real tmux on a server of its own, real git
+/// repositories, the demo agent. Everything is gone when the Sandbox is; only processes that it started are ended.
+namespace orange::tests {
+
+struct Ran {
+    int status = -1;
+    std::string out;
+    std::string err;
+};
+
+class Sandbox {
+  public:
+    /// `config` is config.yml's text. The daemon runs when the constructor returns.
+    explicit Sandbox(const std::string& config = {});
+    ~Sandbox();
+    Sandbox(const Sandbox&) = delete;
+    Sandbox& operator=(const Sandbox&) = delete;
+
+    std::filesystem::path root() const { return root_; }
+    std::filesystem::path home() const { return root_ / "orange"; }
+
+    void start_daemon();
+    void kill_daemon();       ///< SIGKILL
+    int stop_daemon();        ///< SIGTERM; its exit status
+    pid_t daemon_pid() const { return daemon_; }
+
+    /// A repository with one commit on `main`, registered as a project of that name with the demo harness.
+    std::filesystem::path add_project(const std::string& name, int pool_size = 2);
+    /// A repository, not registered.
+    std::filesystem::path make_repository(const std::string& name);
+
+    /// Runs and wants exit 0; standard output without the last newline.
+    std::string run(const std::vector<std::string>& argv, const std::filesystem::path& cwd = {});
+    Ran try_run(const std::vector<std::string>& argv, const std::filesystem::path& cwd = {},
+                const std::string& input = {});
+    /// The real client, as a user would call it.
+    Ran orange(std::vector<std::string> args, const std::filesystem::path& cwd = {}, const std::string& input = {});
+    std::string git(std::vector<std::string> args, const std::filesystem::path& cwd);
+    Ran tmux(std::vector<std::string> args);
+
+    template <class Method>
+    Result<typename Method::Reply> try_call(const Method& params) {
+        return connection().call(params);
+    }
+    template <class Method>
+    typename Method::Reply call(const Method& params) {
+        auto reply = try_call(params);
+        if (!reply) fail(std::string(Method::k_name) + ": " + reply.error().message);
+        return std::move(*reply);
+    }
+
+    /// Creates a task with the demo harness; returns its id.
+    std::string create(const std::string& project, const std::string& summary, bool no_spawn = false);
+    Json fields(const std::string& id);
+    std::string status(const std::string& id);
+    Result<rpc::TaskReply> update_status(const std::string& id, const std::string& status, bool force = false);
+    std::vector<Json> history(const std::string& id, const std::string& type = {});
+    /// "pending planning working …": the states that the history went through.
+    std::string path_of(const std::string& id);
+    std::string body(const std::string& id);
+    std::filesystem::path worktree(const std::string& id);
+    std::filesystem::path folder(const std::string& id);
+    /// The run of that role in state.json; null where there is none.
+    Json run_of(const std::string& id, const std::string& role);
+
+    /// Waits until it holds; fails the test with `what`, the task's why and the log's tail otherwise.
+    void eventually(const std::string& what, const std::function<bool()>& holds,
+                    std::chrono::milliseconds deadline = std::chrono::seconds(20));
+    void wait_for_status(const std::string& id, const std::string& status);
+
+    connection::Connection& connection();
+    [[noreturn]] void fail(const std::string& why);
+
+  private:
+    std::filesystem::path root_;
+    pid_t daemon_ = -1;
+    std::optional<connection::Connection> connection_;
+};
+
+/// Where the build put orange, oranged and orange-agent.
+std::filesystem::path program(const std::string& name);
+
+std::string read_file(const std::filesystem::path& path);
+void write_file(const std::filesystem::path& path, const std::string& content);
+
+}  // namespace orange::tests
