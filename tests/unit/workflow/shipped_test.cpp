@@ -75,7 +75,7 @@ TEST_CASE("the workflows printed in seed 003 load as they stand") {
     CHECK(minimal.state(engine::k_stuck) == nullptr);
     const auto relay = loaded(content("tests/data/workflows/default_003.yml"), "default");
     CHECK(relay.states.size() == 8);
-    CHECK(relay.transitions.size() == 17);
+    CHECK(relay.transitions.size() == 18);
 }
 
 TEST_CASE("seed 003's eight-state workflow takes the additive keys") {
