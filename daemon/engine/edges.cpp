@@ -195,11 +195,11 @@ Error illegal(const Definition& definition, const Task& task, const Request& req
 Error forbidden(const Definition& definition, const Task& task, const Request& request,
                 const std::vector<const Transition*>& edges) {
     if (request.by == Role::unknown) {
-        return {ErrorCode::forbidden,
-                "Orange does not know who is asking (a program inside its own tmux that is no agent of this task), so "
-                "it may "
-                "only look. Use a terminal of your own: " +
-                    human_command(task, request.to, false)};
+        return {
+            ErrorCode::forbidden,
+            "Orange does not know who is asking: a program inside its own tmux that is no agent of this task may only "
+            "look. Use a terminal of your own: " +
+                human_command(task, printable(request.to), false)};
     }
     const Transition& edge = *edges.front();
     const auto roles = askers(edge);

@@ -125,7 +125,7 @@ TEST_CASE("a worker never passes a verdict gate that names nobody, and unknown c
     refused(world.ask("reviewing", Role::worker), ErrorCode::forbidden, "by reviewer, human or system, not by worker");
     CHECK_FALSE(world.ask("reviewing", Role::worker).error().details.contains("attention"));
     for (const Role role : {Role::reviewer, Role::human, Role::system}) CHECK(world.ask("reviewing", role));
-    for (const auto* to : {"reviewing", "cancelled", "working"}) {
+    for (const auto* to : {"reviewing", "cancelled", "working", "pending", "nowhere"}) {
         refused(world.ask(to, Role::unknown, true), ErrorCode::forbidden, "Use a terminal of your own");
     }
     world.definition.transitions.push_back(edge({"review"}, "pending", {Role::unknown}));

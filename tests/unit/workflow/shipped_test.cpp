@@ -92,3 +92,11 @@ TEST_CASE("seed 003's eight-state workflow takes the additive keys") {
     CHECK(definition.state("agent-review")->agent == Role::reviewer);
     CHECK(definition.between("stuck", "done").front()->force);
 }
+
+TEST_CASE("the example of the documentation is complete") {
+    const auto text = content("docs/workflow.md");
+    const auto begin = text.find("```yaml\nname: pair\n");
+    REQUIRE(begin != std::string::npos);
+    const auto first = begin + std::string("```yaml\n").size();
+    loaded(text.substr(first, text.find("```", first) - first), "pair");
+}
