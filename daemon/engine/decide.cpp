@@ -51,6 +51,7 @@ std::string open_alternative(const Definition& definition, const Situation& situ
 Result<Decision> decide_request(const Definition& definition, const Situation& situation, const Request& request) {
     const Task& task = situation.task;
     const auto edges = definition.between(task.status, request.to);
+    if (request.by == Role::unknown) return forbidden(definition, task, request, edges);
     if (edges.empty()) return illegal(definition, task, request);
 
     auto candidates = askable(edges, request.by);

@@ -195,11 +195,11 @@ Error illegal(const Definition& definition, const Task& task, const Request& req
 Error forbidden(const Definition& definition, const Task& task, const Request& request,
                 const std::vector<const Transition*>& edges) {
     if (request.by == Role::unknown) {
-        return {ErrorCode::forbidden,
-                "Orange does not know who is asking (a program inside its own tmux that is no agent of this task), so "
-                "it may "
-                "only look. Use a terminal of your own: " +
-                    human_command(task, request.to, false)};
+        return {
+            ErrorCode::forbidden,
+            "Orange does not know who is asking: a program inside its own tmux that is no agent of this task may only "
+            "look. Use a terminal of your own: " +
+                human_command(task, printable(request.to), false)};
     }
     const Transition& edge = *edges.front();
     const auto roles = askers(edge);
@@ -208,16 +208,17 @@ Error forbidden(const Definition& definition, const Task& task, const Request& r
     std::string text = task.status + " → " + edge.to + " may be asked for by " + role_list(roles) + ", not by " +
                        std::string(name_of(request.by)) + ". ";
     Error error{ErrorCode::forbidden, {}, {}};
-    if (for_human || (for_system && (edge.to == k_done || edge.to == k_cancelled))) {
-        const auto command = human_command(task, edge.to, edge.force);
-        text += (request.by == Role::human ? "The command for it is: " : "Ask the human to run: ") + command + " ";
-        error.details["human_command"] = command;
-    }
     const State* state = definition.state(task.status);
     const bool own_state = state != nullptr && state->agent == request.by && !definition.state(edge.to)->terminal;
     if (for_human && own_state)
         error.details["attention"] = edge.to == "reviewing" ? "ready for review" : "ready for " + edge.to;
-    if (request.by != Role::human) text += what_is_open(definition, task, request.by);
+    if (request.by != Role::human) text += what_is_open(definition, task, request.by) + " ";
+    // The command stands last, so that no sentence's end is copied with it.
+    if (for_human || (for_system && (edge.to == k_done || edge.to == k_cancelled))) {
+        const auto command = human_command(task, edge.to, edge.force);
+        text += (request.by == Role::human ? "The command for it is: " : "Ask the human to run: ") + command;
+        error.details["human_command"] = command;
+    }
     error.message = std::string(trim(text));
     return error;
 }

@@ -31,7 +31,8 @@ Decision decision_for(const Definition& definition, const Task& task, const Tran
 
 /// "No state "reviewin" …", "From working a worker can set …": the rejection of an edge that is not in the map.
 Error illegal(const Definition& definition, const Task& task, const Request& request);
-/// The edge exists, and the caller is none of those who may ask for it.
+/// The caller is none of those who may ask. `edges` is not empty, unless the caller is Role::unknown, who may ask for
+/// nothing at all.
 Error forbidden(const Definition& definition, const Task& task, const Request& request,
                 const std::vector<const Transition*>& edges);
 

@@ -86,7 +86,7 @@ void check_prompts(Reader& reader, const Source& source, std::string_view text) 
     std::vector<std::string> names;
     for (const auto& [name, prompt] : source.definition.prompts) names.push_back(name);
     for (const auto& use : source.prompt_uses) {
-        if (source.prompts.contains(use.name)) continue;
+        if (!source.prompts_there || source.prompts.contains(use.name)) continue;
         reader.problem(use.place, "there is no prompt \"" + printable(use.name) + "\"" + suggestion(use.name, names));
     }
     const auto lines = split_lines(text);
@@ -160,6 +160,8 @@ void check_crash(Reader& reader, const Source& source, const engine::ExitRule& r
 
 void check_rules(Reader& reader, const Source& source) {
     const auto& definition = source.definition;
+    const bool statuses_known = std::all_of(definition.exit_rules.begin(), definition.exit_rules.end(),
+                                            [&](const auto& rule) { return definition.state(rule.status) != nullptr; });
     for (std::size_t i = 0; i < source.rules.size(); ++i) {
         const auto& rule = definition.exit_rules[i];
         const auto& places = source.rules[i];
@@ -177,7 +179,7 @@ void check_rules(Reader& reader, const Source& source) {
                                           std::to_string(source.rules[k].at.line) + " always applies");
             break;
         }
-        if (places.no_artifact && !artifact_before && source.rules_complete) {
+        if (places.no_artifact && !artifact_before && source.rules_complete && statuses_known) {
             reader.problem(*places.no_artifact,
                            "no_artifact needs a has_artifact rule for " + rule.status + " before it");
         }

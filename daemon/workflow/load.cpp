@@ -89,21 +89,6 @@ void read_prompts(Reader& reader, const Node& node, Source& source) {
     }
 }
 
-void read_workflow(Reader& reader, const Node& root, std::string_view expected_name, Source& source) {
-    reader.only_keys(root, "a workflow", {"name", "version", "states", "transitions", "exit_monitoring", "prompts"});
-    read_head(reader, root, expected_name, source);
-    const auto before_map = reader.count();
-    if (const Node* states = reader.required(root, "states", "a workflow")) read_states(reader, *states, source);
-    if (const Node* transitions = reader.required(root, "transitions", "a workflow")) {
-        read_transitions(reader, *transitions, source);
-    }
-    source.map_complete = reader.count() == before_map;
-    const auto before_rules = reader.count();
-    if (const Node* monitoring = root.find("exit_monitoring")) read_exit_monitoring(reader, *monitoring, source);
-    source.rules_complete = reader.count() == before_rules;
-    if (const Node* prompts = root.find("prompts")) read_prompts(reader, *prompts, source);
-}
-
 /// The names of a map that has holes are not judged: an unknown state in `to` makes others look unreachable.
 bool names_hold(const Source& source) {
     const auto& definition = source.definition;
@@ -114,6 +99,22 @@ bool names_hold(const Source& source) {
         }
     }
     return !definition.states.empty();
+}
+
+void read_workflow(Reader& reader, const Node& root, std::string_view expected_name, Source& source) {
+    reader.only_keys(root, "a workflow", {"name", "version", "states", "transitions", "exit_monitoring", "prompts"});
+    source.prompts_there = reader.count() == 0 || root.find("prompts") != nullptr;
+    read_head(reader, root, expected_name, source);
+    const auto before_map = reader.count();
+    if (const Node* states = reader.required(root, "states", "a workflow")) read_states(reader, *states, source);
+    if (const Node* transitions = reader.required(root, "transitions", "a workflow")) {
+        read_transitions(reader, *transitions, source);
+    }
+    source.map_complete = reader.count() == before_map && names_hold(source);
+    const auto before_rules = reader.count();
+    if (const Node* monitoring = root.find("exit_monitoring")) read_exit_monitoring(reader, *monitoring, source);
+    source.rules_complete = reader.count() == before_rules;
+    if (const Node* prompts = root.find("prompts")) read_prompts(reader, *prompts, source);
 }
 
 /// "file:3:7: message" of the YAML reader, as a Problem.
@@ -147,7 +148,7 @@ Loaded load(std::string_view text, std::string_view file_name, std::string_view 
     if (!reader.map(*root, "a workflow")) return loaded;
     read_workflow(reader, *root, expected_name, source);
     check_names(reader, source, text);
-    if (source.map_complete && names_hold(source)) check_graph(reader, source);
+    if (source.map_complete) check_graph(reader, source);
     std::stable_sort(loaded.problems.begin(), loaded.problems.end(), [](const Problem& a, const Problem& b) {
         return std::pair(a.line, a.column) < std::pair(b.line, b.column);
     });

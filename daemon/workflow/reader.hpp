@@ -50,8 +50,9 @@ struct Source {
     std::vector<Use> prompt_uses;      ///< in hooks and states
     std::vector<Use> compared;         ///< fields of `when`
     std::vector<std::string> counted;  ///< fields that some hook changes
-    bool map_complete = true;          ///< states and transitions were read without a problem: the graph can be judged
+    bool map_complete = true;          ///< states and transitions were read without a problem: the map can be judged
     bool rules_complete = true;        ///< the same of exit_monitoring
+    bool prompts_there = true;         ///< false where `prompts` is missing beside a key that may be meant for it
 };
 
 /// Reads shapes and types; every problem is collected with its place, and reading goes on.

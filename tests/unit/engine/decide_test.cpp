@@ -1,1 +1,208 @@
+#include "daemon/engine/decide.hpp"
+
+#include "daemon/engine/explain.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/engine/world.hpp"
+
+using namespace orange;
+using namespace orange::engine;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::vector<std::string> names_of(const Decision& decision) {
+    std::vector<std::string> names;
+    for (const auto& action : decision.actions) names.push_back(action.name);
+    return names;
+}
+
+void refused(const Result<Decision>& decision, ErrorCode code, const std::string& part) {
+    REQUIRE_FALSE(decision);
+    CHECK(decision.error().code == code);
+    CHECK_THAT(decision.error().message, Contains(part));
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a transition carries its hooks in order, its counters as values, and the state's agent last") {
+    World world("working");
+    world.section("Handoff", "DONE: x");
+    world.task.counters["review_round"] = 1;
+    const auto decision = world.ask("review", Role::worker);
+    REQUIRE(decision);
+    CHECK(decision->from == "working");
+    CHECK(decision->to == "review");
+    CHECK(decision->counters == std::map<std::string, std::int64_t>{{"review_round", 2}});
+    CHECK(names_of(*decision) == Names{"spawn_reviewer", "ensure_agent"});
+    CHECK(decision->actions.back().params ==
+          std::map<std::string, std::string>{{"role", "reviewer"}, {"prompt", "look"}});
+    CHECK(decision->attested);
+    CHECK(decision->auto_reason.empty());
+}
+
+TEST_CASE("increments of any spelling and set_field add up to one value each") {
+    World world("pending");
+    world.task.counters = {{"tries", 4}, {"most", INT64_MAX}};
+    world.definition.transitions[0].hooks = {{"increment", {{"field", "tries"}}, {}},
+                                             {"spawn_agent", {{"prompt", "again"}, {"increment", "tries"}}, {}},
+                                             {"set_field", {{"field", "review_round"}, {"value", "-7"}}, {}},
+                                             {"increment", {{"field", "review_round"}}, {}},
+                                             {"increment", {{"field", "most"}}, {}},
+                                             {"increment", {{"field", "fresh"}}, {}}};
+    const auto decision = world.ask("working", Role::human);
+    REQUIRE(decision);
+    CHECK(decision->counters ==
+          std::map<std::string, std::int64_t>{{"tries", 6}, {"review_round", -6}, {"most", INT64_MAX}, {"fresh", 1}});
+    CHECK(names_of(*decision) == Names{"spawn_agent", "ensure_agent"});
+    CHECK_FALSE(decision->actions[0].params.contains("increment"));
+}
+
+TEST_CASE("an exact entry wins over a list, and a list over the star") {
+    World world("working");
+    auto exact = edge({"working"}, "cancelled");
+    exact.hooks = {{"notify", {}, {}}};
+    auto list = edge({"working", "stuck"}, "cancelled");
+    list.hooks = {{"kill_session", {}, {}}};
+    world.definition.transitions.push_back(list);
+    world.definition.transitions.push_back(exact);
+    CHECK(names_of(*world.ask("cancelled", Role::human)) == Names{"notify"});
+    world.task.status = "stuck";
+    CHECK(names_of(*world.ask("cancelled", Role::human)) == Names{"kill_session"});
+    world.task.status = "review";
+    CHECK(names_of(*world.ask("cancelled", Role::human)).empty());
+    CHECK(world.definition.between("done", "cancelled").empty());
+    world.definition.transitions.push_back(any("stuck"));
+    CHECK(world.definition.between("stuck", "stuck").empty());
+}
+
+TEST_CASE("an edge that is not in the map says what is, and the way there") {
+    World world("working");
+    refused(
+        world.ask("reviewing", Role::worker), ErrorCode::illegal_transition,
+        "There is no transition working → reviewing. Set review instead: the way to reviewing leads through it. From "
+        "working a worker can set only: review (needs ## Handoff with a line DONE:, written since this state was "
+        "entered); stuck.");
+    refused(
+        world.ask("nowhere\x1b", Role::human), ErrorCode::illegal_transition,
+        "The workflow small has no state \"nowhere\\x1b\"; its states are pending, working, review, reviewing, stuck, "
+        "done, cancelled.");
+    refused(world.ask("working", Role::worker), ErrorCode::illegal_transition, "The task is in working already.");
+    world.task.status = "done";
+    refused(world.ask("working", Role::human), ErrorCode::illegal_transition, "The task is done: that is final");
+    world.task.status = "lost";
+    refused(world.ask("working", Role::human), ErrorCode::illegal_transition, "is no state of the workflow small");
+    world.task.status = "pending";
+    refused(world.ask("review", Role::worker), ErrorCode::illegal_transition, "From pending a worker can set nothing.");
+}
+
+TEST_CASE("who may not ask is told who may, and the command for the human") {
+    World world("stuck");
+    const auto reviewing = world.ask("reviewing", Role::worker);
+    refused(reviewing, ErrorCode::forbidden,
+            "stuck → reviewing may be asked for by human, not by worker. From stuck a worker can set nothing. Ask the "
+            "human to "
+            "run: orange task update 0123456789abcdefghijk --status reviewing");
+    CHECK(reviewing.error().details.at("attention") == "ready for review");
+    CHECK(reviewing.error().details.at("human_command") ==
+          "orange task update 0123456789abcdefghijk --status reviewing");
+    CHECK(world.ask("reviewing", Role::human));
+
+    const auto cancelled = world.ask("cancelled", Role::worker);
+    refused(cancelled, ErrorCode::forbidden, "orange task cancel 0123456789abcdefghijk");
+    CHECK_FALSE(cancelled.error().details.contains("attention"));
+
+    world.task.status = "reviewing";
+    refused(world.ask("done", Role::human), ErrorCode::forbidden,
+            "reviewing → done may be asked for by system, not by human. The command for it is: orange task merge");
+    CHECK(world.ask("done", Role::system));
+}
+
+TEST_CASE("a worker never passes a verdict gate that names nobody, and unknown callers pass nothing") {
+    World world("review");
+    world.section("Review", "Verdict: PASS");
+    refused(world.ask("reviewing", Role::worker), ErrorCode::forbidden, "by reviewer, human or system, not by worker");
+    CHECK_FALSE(world.ask("reviewing", Role::worker).error().details.contains("attention"));
+    for (const Role role : {Role::reviewer, Role::human, Role::system}) CHECK(world.ask("reviewing", role));
+    for (const auto* to : {"reviewing", "cancelled", "working", "pending", "nowhere"}) {
+        refused(world.ask(to, Role::unknown, true), ErrorCode::forbidden, "Use a terminal of your own");
+    }
+    world.definition.transitions.push_back(edge({"review"}, "pending", {Role::unknown}));
+    refused(world.ask("pending", Role::unknown), ErrorCode::forbidden, "Use a terminal of your own");
+    world.task.status = "working";
+    CHECK(world.ask("stuck", Role::worker));
+    CHECK_FALSE(world.ask("stuck", Role::unknown));
+}
+
+TEST_CASE("a forced edge needs force, and those who may ask") {
+    World world("working");
+    refused(world.ask("done", Role::system), ErrorCode::needs_force,
+            "--force: orange task merge 0123456789abcdefghijk --force");
+    CHECK(world.ask("done", Role::system, true));
+    CHECK(world.ask("done", Role::worker, true).error().code == ErrorCode::forbidden);
+    world.definition.transitions.back().by.clear();
+    CHECK(world.ask("done", Role::worker, true).error().code == ErrorCode::forbidden);
+    CHECK(world.ask("done", Role::human, true));
+}
+
+TEST_CASE("exactly one guard must hold, and a failed one says what is, and what is open") {
+    World world("review");
+    world.section("Review", "Verdict: FAIL");
+    world.task.counters["review_round"] = 2;
+    refused(
+        world.ask("working", Role::reviewer), ErrorCode::guard_failed,
+        "review → working is open only when review_round < 2, and review_round is 2. What is open to you now: orange "
+        "task update --status stuck");
+    CHECK(world.ask("stuck", Role::reviewer));
+    world.task.counters["review_round"] = 1;
+    CHECK(world.ask("working", Role::reviewer));
+    auto twin = *world.definition.between("review", "working").front();
+    world.definition.transitions.push_back(twin);
+    refused(world.ask("working", Role::reviewer), ErrorCode::guard_failed, "ambiguous");
+}
+
+TEST_CASE("a gate that does not hold says what to write, and nothing is decided") {
+    World world("working");
+    const auto missing = world.ask("review", Role::worker);
+    refused(missing, ErrorCode::gate_failed, "## Handoff is missing: add a section \"## Handoff\" to TASK.md");
+    CHECK(missing.error().details.at("section") == "Handoff");
+    world.section("Handoff", "DONE: x", "old");
+    world.entry["Handoff"] = "old";
+    refused(world.ask("review", Role::human), ErrorCode::gate_failed, "## Handoff is stale");
+    world.section("Handoff", "DONE: x", "new");
+    CHECK(world.ask("review", Role::worker));
+    world.task.status = "review";
+    world.section("Review", "Verdict: FAIL");
+    refused(world.ask("reviewing", Role::reviewer), ErrorCode::gate_failed, "orange task update --status working");
+}
+
+TEST_CASE("spawning goes to the first ordinary state, or to clarification where there is no summary") {
+    World world("pending");
+    world.task.summary = "Fix it";
+    CHECK(*spawn_target(world.definition, world.task) == "working");
+    world.definition.states.push_back({"clarification", false, {}, ""});
+    world.definition.transitions.insert(world.definition.transitions.begin(), edge({"pending"}, "clarification"));
+    CHECK(*spawn_target(world.definition, world.task) == "working");
+    world.task.summary = "  ";
+    CHECK(*spawn_target(world.definition, world.task) == "clarification");
+    world.task.status = "working";
+    CHECK(spawn_target(world.definition, world.task).error().code == ErrorCode::conflict);
+}
+
+TEST_CASE("explaining shows every edge, who may take it, and what is missing") {
+    World world("review");
+    world.section("Review", "Verdict: FAIL");
+    const auto edges = explain(world.definition, world.situation());
+    REQUIRE(edges.size() == 5);
+    CHECK(describe(edges[0]).starts_with(
+        "→ reviewing by reviewer, human or system; needs ## Review, Verdict: PASS. ## Review says FAIL"));
+    CHECK(describe(edges[1]) ==
+          "→ working by reviewer, human or system; when review_round < 2 (holds); needs ## Review, Verdict: FAIL "
+          "(holds)");
+    CHECK(edges[1].open());
+    CHECK(describe(edges[2]).find("when review_round >= 2 (does not hold)") != std::string::npos);
+    CHECK_FALSE(edges[2].open());
+    CHECK(describe(edges[3]) == "→ cancelled by human or system");
+    CHECK(describe(edges[4]) == "→ done by system, only with --force");
+}

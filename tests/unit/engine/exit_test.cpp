@@ -1,1 +1,109 @@
 #include "tests/catch.hpp"
+#include "tests/unit/engine/world.hpp"
+
+using namespace orange;
+using namespace orange::engine;
+
+TEST_CASE("a worker that leaves its artifact advances the task, as the system") {
+    World world("working");
+    world.section("Handoff", "DONE: x");
+    const auto outcome = world.exit(Role::worker, 0);
+    const auto& advance = std::get<Advance>(outcome);
+    CHECK(advance.decision.to == "review");
+    CHECK(advance.decision.counters.at("review_round") == 1);
+    CHECK(advance.decision.auto_reason == "worker exited (exit status 0), ## Handoff is there");
+    CHECK(advance.decision.attested);
+    CHECK_FALSE(advance.crash);
+}
+
+TEST_CASE("a stale artifact is none") {
+    World world("working");
+    world.section("Handoff", "DONE: x", "old");
+    world.entry["Handoff"] = "old";
+    CHECK(std::get<Crash>(world.exit(Role::worker)).crash_count == 1);
+}
+
+TEST_CASE("the first crash is counted, the one at the threshold leads to stuck") {
+    World world("working");
+    const auto first = std::get<Crash>(world.exit(Role::worker, 137));
+    CHECK(first.crash_count == 1);
+    CHECK_FALSE(first.respawn);
+    CHECK(first.reason == "worker exited (exit status 137) without ## Handoff");
+    world.task.counters["crash_count"] = 1;
+    const auto second = std::get<Advance>(world.exit(Role::worker, -1));
+    CHECK(second.decision.to == "stuck");
+    CHECK(second.crash->crash_count == 2);
+    CHECK(second.decision.auto_reason == "crash 2 in working: worker exited (exit status unknown) without ## Handoff");
+    CHECK(second.decision.actions.back().param("prompt") == "fix");
+}
+
+TEST_CASE("a crash at the threshold skips gate, guard and askers of the way to stuck, and runs its hooks") {
+    World world("review");
+    world.task.counters = {{"crash_count", 1}, {"review_round", 1}};
+    const auto advance = std::get<Advance>(world.exit(Role::reviewer));
+    CHECK(advance.decision.to == "stuck");
+    REQUIRE(advance.decision.actions.size() == 3);
+    CHECK(advance.decision.actions[0].name == "kill_reviewer");
+    CHECK(advance.decision.attested);
+    CHECK_FALSE(advance.crash->respawn);
+}
+
+TEST_CASE("a crash with respawn asks for the agent again below the threshold only") {
+    World world("review");
+    CHECK(std::get<Crash>(world.exit(Role::reviewer)).respawn);
+}
+
+TEST_CASE("a workflow without stuck goes on counting and leaves the task to a human") {
+    World world("working");
+    std::erase_if(world.definition.transitions, [](const Transition& transition) { return transition.to == "stuck"; });
+    world.task.counters["crash_count"] = 5;
+    const auto crash = std::get<Crash>(world.exit(Role::worker));
+    CHECK(crash.crash_count == 6);
+    CHECK_FALSE(crash.respawn);
+}
+
+TEST_CASE("the verdict of a dead reviewer moves the task, unattested") {
+    World world("review");
+    world.section("Review", "Verdict: PASS");
+    auto advance = std::get<Advance>(world.exit(Role::reviewer, 0));
+    CHECK(advance.decision.to == "reviewing");
+    CHECK_FALSE(advance.decision.attested);
+    world.section("Review", "Verdict: FAIL");
+    CHECK(std::get<Advance>(world.exit(Role::reviewer)).decision.to == "working");
+    world.task.counters["review_round"] = 2;
+    advance = std::get<Advance>(world.exit(Role::reviewer));
+    CHECK(advance.decision.to == "stuck");
+    CHECK_FALSE(advance.crash);
+}
+
+TEST_CASE("the death of an agent that the state does not wait for changes nothing") {
+    World world("review");
+    world.section("Review", "Verdict: PASS");
+    CHECK(std::get<NothingToDo>(world.exit(Role::worker)).why.starts_with("review waits for its reviewer"));
+    CHECK(std::holds_alternative<NothingToDo>(world.exit(Role::human)));
+    world.task.status = "working";
+    CHECK(std::holds_alternative<NothingToDo>(world.exit(Role::reviewer)));
+    world.task.status = "done";
+    CHECK(std::holds_alternative<NothingToDo>(world.exit(Role::worker)));
+    world.task.status = "reviewing";
+    CHECK(std::holds_alternative<NothingToDo>(world.exit(Role::worker)));
+    world.task.status = "nowhere";
+    CHECK(std::holds_alternative<NothingToDo>(world.exit(Role::worker)));
+}
+
+TEST_CASE("mark_dead says who died") {
+    CHECK(std::get<MarkDead>(World("stuck").exit(Role::worker, 2)).reason == "worker exited (exit status 2)");
+}
+
+TEST_CASE("an advance that its own transition rejects is a crash") {
+    World world("working");
+    world.definition.exit_rules[0].has_artifact->fields.clear();
+    world.section("Handoff", "no field at all");
+    const auto crash = std::get<Crash>(world.exit(Role::worker));
+    CHECK(crash.crash_count == 1);
+    CHECK(crash.reason.find("could not advance: ## Handoff has no field") != std::string::npos);
+    world.task.counters["crash_count"] = 1;
+    CHECK(std::get<Advance>(world.exit(Role::worker)).decision.to == "stuck");
+    world.definition.exit_rules.erase(world.definition.exit_rules.begin() + 1);
+    CHECK(std::get<Crash>(world.exit(Role::worker)).crash_count == 2);
+}

@@ -1,1 +1,55 @@
 #include "tests/catch.hpp"
+#include "tests/unit/engine/world.hpp"
+
+using namespace orange;
+using namespace orange::engine;
+
+TEST_CASE("a prompt's variables are put in, and nothing else in braces is touched") {
+    World world("working");
+    world.task.summary = "Fix";
+    world.task.project = "shop";
+    world.task.branch = "b";
+    world.task.counters["review_round"] = 2;
+    world.definition.prompts["p"] =
+        "{summary}|{project}|{branch}|{review_round}|{status}|{task_file}|{base}|{x}|{|{}|}{";
+    CHECK(*build_prompt(world.definition, world.task, "p", "TASK.md", "origin/main") ==
+          "Fix|shop|b|2|working|TASK.md|origin/main|{x}|{|{}|}{");
+}
+
+TEST_CASE("what a task says is never expanded again") {
+    World world("working");
+    world.task.summary = "{branch} {summary} {";
+    world.task.branch = "{project}";
+    world.definition.prompts["p"] = "{summary}, {branch}.";
+    CHECK(*build_prompt(world.definition, world.task, "p", "TASK.md") == "{branch} {summary} {, {project}.");
+}
+
+TEST_CASE("every variable that the loader lets through is one that is put in") {
+    World world("working");
+    for (const auto& name : prompt_variables()) {
+        world.definition.prompts["p"] = "{" + name + "}";
+        CHECK(*build_prompt(world.definition, world.task, "p", "TASK.md") != "{" + name + "}");
+    }
+}
+
+TEST_CASE("an unknown prompt is an error") {
+    CHECK(build_prompt(World("working").definition, {}, "none", "TASK.md").error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("respawning starts the state's agent with its prompt, where it has one") {
+    World world("working");
+    CHECK(respawn_need(world.definition, world.task)->prompt == "again");
+    world.task.status = "review";
+    CHECK(respawn_need(world.definition, world.task)->role == Role::reviewer);
+    // A state without `agent`, as in seed 003, has the agent that the way into it starts.
+    world.definition.states[2].agent.reset();
+    CHECK(respawn_need(world.definition, world.task)->role == Role::reviewer);
+    world.definition.transitions[1].hooks = {{"spawn_agent", {{"prompt", "look"}, {"harness", "review"}}, {}}};
+    CHECK(respawn_need(world.definition, world.task)->role == Role::reviewer);
+    world.task.status = "pending";
+    const auto none = respawn_need(world.definition, world.task);
+    REQUIRE_FALSE(none);
+    CHECK(none.error().message.find("orange task spawn") != std::string::npos);
+    world.task.status = "nowhere";
+    CHECK_FALSE(respawn_need(world.definition, world.task));
+}

@@ -84,7 +84,8 @@ std::string broken(const Case& one) {
 std::vector<std::string> problems_of(std::string_view text, std::string_view name = "small") {
     const auto loaded = load(text, "small.yml", name);
     std::vector<std::string> lines;
-    for (const auto line : split_lines(describe(loaded.problems, "small.yml"))) lines.emplace_back(line);
+    const auto text_of_all = describe(loaded.problems, "small.yml");
+    for (const auto line : split_lines(text_of_all)) lines.emplace_back(line);
     return lines;
 }
 
@@ -136,14 +137,14 @@ TEST_CASE("wrong keys and types at the top are refused where they stand") {
         {"version: 1", "version: \"1\"", "2:10", "version must be a whole number"},
         {"version: 1\n", "", "1:1", "a workflow needs a \"version\""},
         {"version: 1", "version: 1\nextra: x", "3:1", "unknown key \"extra\" in a workflow"},
-        {"prompts:", "promts:", "47:1", "unknown key \"promts\" in a workflow; did you mean prompts?"},
-        {"poll_interval: 30", "poll_interval: 0", "33:18",
+        {"prompts:", "promts:", "51:1", "unknown key \"promts\" in a workflow; did you mean prompts?"},
+        {"poll_interval: 30", "poll_interval: 0", "35:18",
          "poll_interval must be a whole number from 1 to 3600, but is \"0\""},
-        {"poll_interval: 30", "poll_interval: 3601", "33:18", "poll_interval must be"},
-        {"poll_interval: 30", "poll_interval: 30s", "33:18", "poll_interval must be"},
-        {"poll_interval: 30", "poll: 30", "33:3", "unknown key \"poll\" in exit_monitoring"},
-        {"look: Look at {branch}.", "look: \"\"", "51:9", "the prompt look must be a text, but is empty"},
-        {"  look: Look", "  Look: x\n  look: Look", "51:3", "\"Look\" is no prompt's name"},
+        {"poll_interval: 30", "poll_interval: 3601", "35:18", "poll_interval must be"},
+        {"poll_interval: 30", "poll_interval: 30s", "35:18", "poll_interval must be"},
+        {"poll_interval: 30", "poll: 30", "35:3", "unknown key \"poll\" in exit_monitoring"},
+        {"look: Look at {branch}.", "look: \"\"", "55:9", "the prompt look must be a text, but is empty"},
+        {"  look: Look", "  Look: x\n  look: Look", "55:3", "\"Look\" is no prompt's name"},
     });
 }
 
@@ -172,7 +173,7 @@ TEST_CASE("wrong states are refused where they stand") {
         {"  - from: \"*\"\n    to: done",
          "  - from: [pending, working, checking]\n    to: done\n  - {from: stuck, to: stuck}", "7:3",
          "the state stuck is a dead end"},
-        {"terminal: false", "terminal: true", "10:11", "no transition leads out of the terminal state pending"},
+        {"{terminal: false}", "{}\n  over: {terminal: true}", "5:3", "the state over is unreachable"},
     });
 }
 
@@ -184,8 +185,9 @@ TEST_CASE("wrong transitions are refused where they stand") {
         {"[working, checking]", "[working, working]", "20:21", "\"working\" is in this list twice"},
         {"[working, checking]", "[working, \"*\"]", "20:21", "\"*\" stands alone"},
         {"[working, checking]", "[]", "20:11", "from must name at least one state"},
-        {"[working, checking]", "[working, done]", "20:21", "no transition leads out of the terminal state done"},
-        {"to: stuck\n", "too: stuck\n", "20:5", "a transition needs a \"to\""},
+        {"[working, checking]", "[working, done, checking]", "20:21",
+         "no transition leads out of the terminal state done"},
+        {"    to: stuck\n", "", "20:5", "a transition needs a \"to\""},
         {"by: [human, system]", "by: [humans, system]", "22:10",
          "by must be one of worker, reviewer, human, system, but is \"humans\"; did you mean human?"},
         {"by: [human, system]", "by: human", "22:9", "by must be a list"},
@@ -208,7 +210,7 @@ TEST_CASE("wrong transitions are refused where they stand") {
         {"verdict_line: first", "verdict_line: last", "26:63", "verdict_line must be one of first, any"},
         {"when: \"review_round < 2\"\n    gate", "when: \"review_round\"\n    gate", "25:11",
          "\"review_round\" is no condition"},
-        {"when: \"review_round < 2\"\n    gate", "when: \"revew_round < 2\"\n    gate", "25:11",
+        {"by: [human, system]", "when: \"revew_round < 2\"", "22:11",
          "nothing counts \"revew_round\"; did you mean review_round?"},
         {"when: \"review_round >= 2\"\n    hooks", "when: \"review_round >= 1\"\n    hooks", "29:11",
          "ambiguous: checking → working is in line 23 too, and both hold for review_round = 1"},
@@ -225,8 +227,8 @@ TEST_CASE("wrong hooks are refused where they stand") {
     check_all({
         {"action: spawn_agent", "action: spawn_agnt", "13:17",
          "unknown action \"spawn_agnt\"; did you mean spawn_agent?"},
-        {"prompt: go\n", "promt: go\n", "13:9", "the action spawn_agent needs a \"prompt\""},
-        {"        prompt: go\n", "        prompt: gone\n", "14:17", "there is no prompt \"gone\"; did you mean go?"},
+        {"        prompt: go\n", "", "13:9", "the action spawn_agent needs a \"prompt\""},
+        {"        prompt: go\n", "        prompt: goo\n", "14:17", "there is no prompt \"goo\"; did you mean go?"},
         {"        prompt: go\n", "        prompt: go\n        harness: other\n", "15:18",
          "spawn_agent's harness must be one of task, review"},
         {"        prompt: go\n", "        prompt: go\n        permissions: all\n", "15:22",
@@ -236,11 +238,11 @@ TEST_CASE("wrong hooks are refused where they stand") {
          "spawn_reviewer's increment may not change crash_count"},
         {"increment: review_round", "increment: \"Review Round\"", "19:59",
          "spawn_reviewer's increment must be the name of a number"},
-        {"argv: [make, test]", "argv: make test", "31:36", "argv must be a list"},
-        {"argv: [make, test]", "argv: []", "31:36", "argv needs at least the program"},
+        {"argv: [make, test]", "argv: make test", "31:37", "argv must be a list"},
+        {"argv: [make, test]", "argv: []", "31:37", "argv needs at least the program"},
         {"argv: [make, test], ", "", "31:9", "the action run_command needs a \"argv\""},
-        {"timeout: 5", "timeout: 0", "31:59", "run_command's timeout must be a whole number from 1 to 3600"},
-        {"timeout: 5", "shell: true", "31:50", "unknown key \"shell\" in the action run_command"},
+        {"timeout: 5", "timeout: 0", "31:60", "run_command's timeout must be a whole number from 1 to 3600"},
+        {"timeout: 5", "shell: true", "31:51", "unknown key \"shell\" in the action run_command"},
         {"{action: run_command, argv: [make, test], timeout: 5}", "{action: kill_session, prompt: go}", "31:32",
          "unknown key \"prompt\" in the action kill_session"},
         {"{action: run_command, argv: [make, test], timeout: 5}", "{action: notify_worker, message: pased}", "31:42",
@@ -259,52 +261,75 @@ TEST_CASE("wrong hooks are refused where they stand") {
 
 TEST_CASE("wrong exit rules are refused where they stand") {
     check_all({
-        {"then: checking", "then: cheking", "37:13", "there is no state \"cheking\"; did you mean checking?"},
-        {"then: checking", "then: pending", "37:13",
+        {"then: checking", "then: cheking", "39:13", "there is no state \"cheking\"; did you mean checking?"},
+        {"then: checking", "then: pending", "39:13",
          "there is no transition working → pending that this rule could take"},
-        {"    by: [human, system]\n", "    by: [human]\n", "46:45",
+        {"    by: [human, system]\n", "    by: [human]\n", "48:45",
          "the transition checking → stuck is not open to the exit monitor"},
-        {"- status: working\n      has", "- status: wroking\n      has", "35:15",
+        {"- status: working\n      has", "- status: wroking\n      has", "37:15",
          "there is no state \"wroking\"; did you mean working?"},
-        {"status: stuck", "status: done", "47:15", "the terminal state done has no agent that could exit"},
-        {"action: crash", "action: explode", "40:15", "action must be one of crash, mark_dead"},
-        {"action: crash", "action: crash\n      then: checking", "40:15",
+        {"status: stuck", "status: done", "49:15", "the terminal state done has no agent that could exit"},
+        {"action: crash", "action: explode", "42:15", "action must be one of crash, mark_dead"},
+        {"action: crash", "action: crash\n      then: checking", "42:15",
          "an exit rule has one of then, then_when and action"},
-        {"      action: mark_dead\n", "", "47:7", "an exit rule needs one of then, then_when and action"},
-        {"action: mark_dead", "action: mark_dead\n      stuck_after: 2", "49:20",
+        {"      action: mark_dead\n", "", "49:7", "an exit rule needs one of then, then_when and action"},
+        {"action: mark_dead", "action: mark_dead\n      stuck_after: 2", "51:20",
          "stuck_after means something only beside action: crash"},
-        {"action: mark_dead", "action: mark_dead\n      respawn: true", "49:16",
+        {"action: mark_dead", "action: mark_dead\n      respawn: true", "51:16",
          "respawn means something only beside action: crash"},
-        {"action: mark_dead", "action: crash\n      respawn: true", "49:16",
+        {"action: mark_dead", "action: crash\n      respawn: true", "51:16",
          "respawn needs a respawn_prompt in the state stuck"},
-        {"action: mark_dead", "action: crash\n      stuck_after: 1", "49:20",
+        {"action: mark_dead", "action: crash\n      stuck_after: 1", "51:20",
          "stuck_after needs a transition stuck → stuck"},
-        {"from: [working, checking]", "from: [checking]", "41:20",
+        {"from: [working, checking]", "from: [checking]", "43:20",
          "stuck_after needs a transition working → stuck, and there is none"},
-        {"stuck_after: 2", "stuck_after: 0", "41:20", "stuck_after must be a whole number from 1 to 1000"},
-        {"no_artifact: true", "no_artifact: false", "39:20", "no_artifact can only be true"},
-        {"no_artifact: true", "no_artifact: true\n      has_artifact: {section: \"## Handoff\"}", "39:20",
+        {"stuck_after: 2", "stuck_after: 0", "43:20", "stuck_after must be a whole number from 1 to 1000"},
+        {"no_artifact: true", "no_artifact: false", "41:20", "no_artifact can only be true"},
+        {"no_artifact: true", "no_artifact: true\n      has_artifact: {section: \"## Handoff\"}", "41:20",
          "a rule has either has_artifact or no_artifact"},
-        {"- status: stuck\n", "- status: stuck\n      no_artifact: true\n", "48:20",
+        {"- status: stuck\n", "- status: stuck\n      no_artifact: true\n", "50:20",
          "no_artifact needs a has_artifact rule for stuck before it"},
-        {"action: mark_dead", "action: mark_dead\n    - status: stuck\n      action: mark_dead", "49:7",
-         "never reached: the rule for stuck in line 47 always applies"},
-        {"when: \"review_round >= 2\", then: stuck", "when: \"review_round > 2\", then: stuck", "45:9",
+        {"action: mark_dead", "action: mark_dead\n    - status: stuck\n      action: mark_dead", "51:7",
+         "never reached: the rule for stuck in line 49 always applies"},
+        {"when: \"review_round >= 2\", then: stuck", "when: \"review_round > 2\", then: stuck", "47:9",
          "then_when does not cover everything: no case holds for review_round = 2"},
-        {"when: \"review_round >= 2\", then: stuck", "when: \"review_round >= 1\", then: stuck", "46:45",
+        {"when: \"review_round >= 2\", then: stuck", "when: \"review_round >= 1\", then: stuck", "48:45",
          "ambiguous: \"review_round < 2\" and \"review_round >= 1\" both hold for review_round = 1"},
-        {"when: \"review_round >= 2\", then: stuck", "then: stuck", "46:11", "a case of then_when needs a \"when\""},
-        {"then: checking", "than: checking", "35:7", "an exit rule needs one of"},
+        {"when: \"review_round >= 2\", then: stuck", "then: stuck", "48:11", "a case of then_when needs a \"when\""},
+        {"      then: checking\n", "", "37:7", "an exit rule needs one of"},
+    });
+}
+
+TEST_CASE("what is no list or no map where one belongs is refused where it stands") {
+    const auto first = [](const std::string& text) { return problems_of("name: small\nversion: 1\n" + text).front(); };
+    CHECK(first("states: [a]\ntransitions: []\n") ==
+          "small.yml:3:9: states must be a map of keys and values, but is a list");
+    CHECK(first("states: {}\ntransitions: []\n") == "small.yml:3:9: states must hold at least one state");
+    CHECK(first("states: {a: {}}\ntransitions: {}\n") == "small.yml:4:14: transitions must be a list, but is a map");
+    CHECK(first("states: {a: {}}\ntransitions: []\n") ==
+          "small.yml:4:14: transitions must hold at least one transition");
+    CHECK(first("states: {a: {}}\ntransitions: [x]\n") ==
+          "small.yml:4:15: a transition must be a map of keys and values, but is \"x\"");
+    check_all({
+        {"hooks:\n      - action: spawn_agent\n        prompt: go\n  - from: working\n    to: checking",
+         "hooks: none\n  - from: working\n    to: checking", "12:12", "hooks must be a list, but is \"none\""},
+        {"argv: [make, test]", "argv: [make, [test]]", "31:44", "an argument must be a text, but is a list"},
+        {"gate: {section: \"## Review\", verdict: FAIL, verdict_line: first}", "gate: \"## Review\"", "26:11",
+         "a gate must be a map"},
+        {"- {when: \"review_round < 2\", then: working}\n        - {when: \"review_round >= 2\", then: stuck}", "[]",
+         "47:9", "then_when must hold at least one case"},
+        {"has_artifact: {section: \"## Handoff\"}", "has_artifact: Handoff", "38:21", "has_artifact must be a map"},
+        {"- status: stuck\n      action", "- action", "49:7", "an exit rule needs a \"status\""},
     });
 }
 
 TEST_CASE("unknown variables of prompts are found in their line") {
     check_all({
-        {"in {project}.", "in {projekt}.", "50:8",
+        {"in {project}.", "in {projekt}.", "54:8",
          "unknown variable {projekt} in the prompt go; did you mean project?"},
-        {"Look at {branch}.", "Look at {task}.", "51:17", "unknown variable {task} in the prompt look"},
+        {"Look at {branch}.", "Look at {task}.", "55:17", "unknown variable {task} in the prompt look"},
     });
-    CHECK(problems_of(broken({"{branch}", "{\"a\": 1} {} { branch }", "", ""})).empty());
+    CHECK(problems_of(broken({"{summary}", "{\"a\": 1} {} { branch } {", "", ""})).empty());
 }
 
 TEST_CASE("syntax errors have their place too") {
@@ -324,7 +349,13 @@ TEST_CASE("all problems come at once, in the order of the file") {
     REQUIRE(problems.size() >= 3);
     CHECK(problems[0].starts_with("small.yml:2:10:"));
     CHECK(problems[1].starts_with("small.yml:21:9:"));
-    CHECK(problems.back().starts_with("small.yml:51:17:"));
+    CHECK(problems.back().starts_with("small.yml:55:17:"));
+}
+
+TEST_CASE("tasks cannot begin where they end") {
+    CHECK(problems_of("name: small\nversion: 1\nstates:\n  done: {terminal: true}\n  on: {}\ntransitions:\n"
+                      "  - {from: on, to: done}\n")
+              .front() == "small.yml:4:3: tasks begin in done, so it cannot be terminal");
 }
 
 TEST_CASE("a name is not held against anything where none is expected") {

@@ -75,7 +75,7 @@ TEST_CASE("the workflows printed in seed 003 load as they stand") {
     CHECK(minimal.state(engine::k_stuck) == nullptr);
     const auto relay = loaded(content("tests/data/workflows/default_003.yml"), "default");
     CHECK(relay.states.size() == 8);
-    CHECK(relay.transitions.size() == 17);
+    CHECK(relay.transitions.size() == 18);
 }
 
 TEST_CASE("seed 003's eight-state workflow takes the additive keys") {
@@ -91,4 +91,12 @@ TEST_CASE("seed 003's eight-state workflow takes the additive keys") {
     const auto definition = loaded(text, "default");
     CHECK(definition.state("agent-review")->agent == Role::reviewer);
     CHECK(definition.between("stuck", "done").front()->force);
+}
+
+TEST_CASE("the example of the documentation is complete") {
+    const auto text = content("docs/workflow.md");
+    const auto begin = text.find("```yaml\nname: pair\n");
+    REQUIRE(begin != std::string::npos);
+    const auto first = begin + std::string("```yaml\n").size();
+    loaded(text.substr(first, text.find("```", first) - first), "pair");
 }
