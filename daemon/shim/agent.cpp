@@ -1,0 +1,170 @@
+#include "daemon/shim/agent.hpp"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include "common/base/text.hpp"
+#include "daemon/shim/exit_record.hpp"
+#include "daemon/shim/harness.hpp"
+#include "daemon/shim/leftovers.hpp"
+
+/// orange-agent: the small process that runs in a pane and owns one agent. tmux says neither whether a program could be
+/// started nor, reliably, how it ended, and killing a session leaves children behind; this process knows, because it is
+/// their parent: as a child subreaper also of what was started with setsid or a double fork.
+///
+/// The life of a run: the directory is checked; the harness is started in the pane's foreground; stops are undone
+/// (Ctrl-Z would wedge the pane, where no shell could continue it); signals to the shim are passed on, with KILL five
+/// seconds later; at the end the exit record is written first, then what was left behind is ended, and the shim exits
+/// the same way. It holds no connection to the daemon, which may come and go meanwhile.
+namespace orange::shim {
+namespace {
+
+using namespace std::chrono_literals;
+using Steady = std::chrono::steady_clock;
+
+constexpr auto k_kill_after = 5s;
+constexpr auto k_before_continue = 100ms;
+constexpr int k_could_not_start = 126, k_no_such_program = 127;
+
+/// Everything that the loop below waits for is blocked from here on, so that nothing is lost between two waits.
+sigset_t block_signals() {
+    sigset_t awaited;
+    sigemptyset(&awaited);
+    for (const int signal : {SIGCHLD, SIGHUP, SIGTERM, SIGINT, SIGQUIT}) sigaddset(&awaited, signal);
+    ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
+    // SIGCHLD must not be inherited as ignored: there would be nothing to wait for.
+    ::signal(SIGCHLD, SIG_DFL);
+    for (const int signal : {SIGTTOU, SIGTTIN, SIGTSTP, SIGPIPE}) ::signal(signal, SIG_IGN);
+    return awaited;
+}
+
+Result<void> check_directory(const RunSpec& spec) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    if (!fs::is_directory(spec.cwd, error)) {
+        return Error{ErrorCode::not_found, "there is no directory " + printable(spec.cwd), {}};
+    }
+    if (spec.worktree.empty()) return {};
+    const auto inside = fs::canonical(spec.cwd, error), worktree = fs::canonical(spec.worktree, error);
+    const bool is_below = !error && (inside == worktree || inside.string().starts_with(worktree.string() + "/"));
+    if (is_below) return {};
+    return Error{
+        ErrorCode::invalid_argument, printable(spec.cwd) + " is not in the worktree " + printable(spec.worktree), {}};
+}
+
+/// Until the harness has ended.
+class Watch {
+  public:
+    Watch(pid_t harness, const sigset_t& awaited) : harness_(harness), awaited_(awaited) {}
+
+    /// The wait status of the harness.
+    int until_ended() {
+        while (!reap()) {
+            const int signal = next_signal();
+            if (signal == SIGHUP || signal == SIGTERM || signal == SIGINT || signal == SIGQUIT) pass_on(signal);
+            if (kill_at_ && Steady::now() >= *kill_at_) {
+                ::kill(-harness_, SIGKILL);
+                kill_at_ = Steady::now() + k_kill_after;
+            }
+        }
+        return status_;
+    }
+
+  private:
+    int next_signal() {
+        if (!kill_at_) return ::sigwaitinfo(&awaited_, nullptr);
+        const auto left = std::max<Steady::duration>(*kill_at_ - Steady::now(), Steady::duration::zero());
+        timespec timeout{};
+        timeout.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(left).count();
+        timeout.tv_nsec = std::chrono::nanoseconds(left % 1s).count();
+        return ::sigtimedwait(&awaited_, nullptr, &timeout);
+    }
+
+    /// Everybody's status is taken: orphans of the agent are children of this process too.
+    bool reap() {
+        for (;;) {
+            int status = 0;
+            const pid_t pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED);
+            if (pid < 0 && errno == EINTR) continue;
+            if (pid <= 0) return false;
+            if (pid != harness_) continue;
+            if (WIFSTOPPED(status)) {
+                continue_harness();
+            } else if (!WIFCONTINUED(status)) {
+                status_ = status;
+                return true;
+            }
+        }
+    }
+
+    /// The pause keeps a program that stops again and again from taking the whole processor.
+    void continue_harness() {
+        std::this_thread::sleep_for(k_before_continue);
+        give_terminal_to(harness_);
+        ::kill(-harness_, SIGCONT);
+    }
+
+    void pass_on(int signal) {
+        ::kill(-harness_, signal);
+        ::kill(-harness_, SIGCONT);
+        if (!kill_at_) kill_at_ = Steady::now() + k_kill_after;
+    }
+
+    pid_t harness_;
+    sigset_t awaited_;
+    int status_ = 0;
+    std::optional<Steady::time_point> kill_at_;
+};
+
+/// The daemon waits for this file; a full disk may have room again a moment later.
+void record(const RunSpec& spec, ExitRecord& ended) {
+    ended.run = spec.run;
+    ended.ended_at = SystemClock().now();
+    Result<void> written;
+    for (int attempt = 0; attempt < 5; ++attempt) {
+        written = write_exit_record(spec.exit_file, ended);
+        if (written) return;
+        std::this_thread::sleep_for(200ms);
+    }
+    std::fprintf(stderr, "orange-agent: %s\r\n", printable(written.error().message).c_str());
+}
+
+int refuse(const RunSpec& spec, const Error& error, int status) {
+    ExitRecord ended;
+    ended.exit_status = status;
+    ended.error = error.message;
+    std::fprintf(stderr, "orange-agent: the agent could not be started: %s\n", printable(error.message).c_str());
+    record(spec, ended);
+    return status;
+}
+
+}  // namespace
+
+int run_agent(const RunSpec& spec) {
+    const auto awaited = block_signals();
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (auto good = check_directory(spec); !good) return refuse(spec, good.error(), k_could_not_start);
+    const auto harness = start_harness(spec);
+    if (!harness) {
+        const bool missing = harness.error().code == ErrorCode::not_found;
+        return refuse(spec, harness.error(), missing ? k_no_such_program : k_could_not_start);
+    }
+    const int status = Watch(*harness, awaited).until_ended();
+    ExitRecord ended;
+    ended.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    ended.exit_status = ended.signal ? 128 + ended.signal : WEXITSTATUS(status);
+    record(spec, ended);
+    end_leftovers(spec.worktree);
+    return ended.exit_status;
+}
+
+}  // namespace orange::shim

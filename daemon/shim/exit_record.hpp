@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "common/base/clock.hpp"
+#include "common/base/ids.hpp"
+#include "common/base/result.hpp"
+
+namespace orange {
+
+/// How a run ended: written by orange-agent, durably, before anything else happens. The daemon watches for it. Goes to
+/// disk: keys are never renamed.
+struct ExitRecord {
+    RunId run;
+    int exit_status = 0;  ///< as a shell shows it: 128 + signal; 127 and 126 where it could not be started
+    int signal = 0;       ///< that ended it; 0: none
+    std::string error;    ///< why it could not be started; empty mostly
+    Timestamp ended_at{};
+
+    bool operator==(const ExitRecord&) const = default;
+};
+
+std::string exit_record_text(const ExitRecord& record);
+Result<ExitRecord> exit_record_from_text(std::string_view text);
+
+/// not_found where there is none (yet).
+Result<ExitRecord> read_exit_record(const std::filesystem::path& file);
+
+/// Whole or not at all, and on the disk when it returns: temporary file, fsync, rename, fsync of the folder.
+Result<void> write_exit_record(const std::filesystem::path& file, const ExitRecord& record);
+
+}  // namespace orange

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include "common/base/result.hpp"
+#include "daemon/shim/spec.hpp"
+
+/// The program that a shim runs: an agent's harness, in the foreground of the pane.
+namespace orange::shim {
+
+/// Starts it: its own process group, made the terminal's foreground group; default signals; the spec's environment and
+/// directory; KILL when the shim dies, so that no agent ever works unobserved. not_found where there is no such
+/// program, else io. The caller has blocked its signals.
+Result<pid_t> start_harness(const RunSpec& spec);
+
+/// Makes `group` the foreground group of the terminal on stdin, where there is one.
+void give_terminal_to(pid_t group);
+
+}  // namespace orange::shim

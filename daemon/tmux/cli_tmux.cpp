@@ -1,0 +1,312 @@
+#include "daemon/tmux/cli_tmux.hpp"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "common/base/ids.hpp"
+#include "common/base/text.hpp"
+#include "daemon/async/async.hpp"
+#include "daemon/process/proc_info.hpp"
+#include "daemon/process/unique_fd.hpp"
+#include "daemon/tmux/names.hpp"
+
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto k_before_enter = 300ms;
+constexpr std::size_t k_socket_limit = sizeof(sockaddr_un::sun_path) - 1;
+
+/// What everything here relies on; set again with every window, for a server that somebody else started.
+const std::vector<std::string> k_needed = {
+    "start-server", ";", "set-option", "-g", "exit-empty",         "off", ";", "set-option", "-g", "remain-on-exit",
+    "on",           ";", "set-option", "-g", "update-environment", "",    ";", "set-option", "-g", "history-limit",
+    "50000",        ";"};
+
+/// For people who attach; set once, so that they can change it. Nothing here shows a pane's title, which is the
+/// agent's to choose.
+const std::vector<std::vector<std::string>> k_comfort = {
+    {"-g", "default-size", "200x50"},    {"-g", "window-size", "latest"},
+    {"-g", "detach-on-destroy", "on"},   {"-g", "set-titles", "off"},
+    {"-g", "allow-rename", "off"},       {"-g", "automatic-rename", "off"},
+    {"-s", "escape-time", "10"},         {"-g", "default-terminal", "tmux-256color"},
+    {"-g", "status-left-length", "64"},  {"-g", "status-left", "[#S] "},
+    {"-g", "status-right-length", "40"}, {"-g", "status-right", " C-b d leaves  C-b n next window"}};
+
+enum class Server { absent, present };
+
+/// Asks the socket itself: nobody behind it is the one answer that means "no server".
+Server server_behind(const std::string& socket) {
+    const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, socket.c_str(), std::min(socket.size(), k_socket_limit));
+    if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return Server::present;
+    return errno == ENOENT || errno == ECONNREFUSED ? Server::absent : Server::present;
+}
+
+Environment server_environment(const Environment& base) {
+    Environment env;
+    for (const auto& [name, value] : base) {
+        const bool wanted = name == "HOME" || name == "USER" || name == "LOGNAME" || name == "SHELL" ||
+                            name == "PATH" || name == "TMPDIR" || name == "LANG" || name.starts_with("XDG_");
+        if (wanted) env[name] = value;
+    }
+    env["LC_ALL"] = "C.UTF-8";
+    return env;
+}
+
+std::vector<std::string> window_command(const WindowSpec& spec) {
+    auto args = k_needed;
+    const auto add = [&args](std::initializer_list<std::string> words) { args.insert(args.end(), words); };
+    if (spec.in_session.empty()) {
+        add({"new-session", "-d", "-x", "200", "-y", "50", "-s", spec.session});
+    } else {
+        add({"new-window", "-d", "-t", spec.in_session + ":"});
+    }
+    add({"-n", spec.window, "-P", "-F", std::string(tmux::k_pane_format), "--"});
+    args.insert(args.end(), spec.argv.begin(), spec.argv.end());
+    return args;
+}
+
+Result<void> check(const WindowSpec& spec) {
+    if (auto good = tmux::check_argv(spec.argv); !good) return good;
+    if (auto good = tmux::check_name("window", spec.window); !good) return good;
+    if (spec.in_session.empty()) return tmux::check_name("session", spec.session);
+    if (tmux::is_id(spec.in_session, "$")) return {};
+    return Error{ErrorCode::invalid_argument, "\"" + printable(spec.in_session) + "\" is no tmux session's id", {}};
+}
+
+Error bad_id(const std::string& id) {
+    return {ErrorCode::invalid_argument, "\"" + printable(id) + "\" is no tmux id", {}};
+}
+
+Error failed(const std::string& what, const Completed& completed) {
+    return command_failed({"tmux", what}, completed);
+}
+
+/// g++ 12 takes no braced list in a co_await expression.
+template <class... Words>
+std::vector<std::string> words(Words&&... all) {
+    std::vector<std::string> list;
+    (list.emplace_back(std::forward<Words>(all)), ...);
+    return list;
+}
+
+}  // namespace
+
+CliTmux::CliTmux(ProcessRunner& runner, std::filesystem::path socket, const Environment& base,
+                 std::chrono::milliseconds deadline)
+    : runner_(runner), socket_(socket.string()), env_(server_environment(base)), deadline_(deadline) {
+    const auto path = env_.find("PATH");
+    program_ = find_program("tmux", path == env_.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
+}
+
+/// One tmux command, retried where it met a server that was just going away (faults.md T3).
+Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::string input) {
+    if (program_.empty()) co_return Error{ErrorCode::not_found, "tmux is not installed", {}};
+    if (socket_.size() > k_socket_limit) {
+        co_return Error{ErrorCode::invalid_argument,
+                        "the path of tmux's socket has " + std::to_string(socket_.size()) + " bytes, at most " +
+                            std::to_string(k_socket_limit) + " are possible: " + printable(socket_) +
+                            " (choose a shorter ORANGE_HOME)",
+                        {}};
+    }
+    for (auto pause = 50ms;; pause *= 2) {
+        Command command;
+        command.argv = words(program_, "-S", socket_, "-f", "/dev/null", "-u");
+        command.argv.insert(command.argv.end(), args.begin(), args.end());
+        command.env = env_;
+        command.input = input;
+        command.deadline = deadline_;
+        command.output_limit = std::size_t{16} << 20;
+        auto done = co_await runner_.run(std::move(command));
+        if (!done) co_return in_context("tmux", done.error());
+        const bool server_left = !done->ok() && (done->err.find("server exited") != std::string::npos ||
+                                                 done->err.find("lost server") != std::string::npos);
+        if (!server_left || pause > 1s) co_return std::move(*done);
+        co_await async::sleep(pause);
+    }
+}
+
+Awaitable<bool> CliTmux::succeeds(std::vector<std::string> args) {
+    const auto done = co_await call(std::move(args));
+    co_return done && done->ok();
+}
+
+/// A server whose socket was deleted is still there with all its agents, and makes the socket anew when asked by USR1;
+/// a second server in its place would hide it for good (faults.md T2).
+Awaitable<bool> CliTmux::wake_lost_server() {
+    if (server_pid_ <= 0 || proc::start_time(server_pid_) != server_start_) co_return false;
+    ::kill(static_cast<pid_t>(server_pid_), SIGUSR1);
+    for (int i = 0; i < 40; ++i) {
+        if (server_behind(socket_) == Server::present) co_return true;
+        co_await async::sleep(25ms);
+    }
+    co_return false;
+}
+
+Awaitable<Result<void>> CliTmux::start_server() {
+    const bool there = server_behind(socket_) == Server::present || co_await wake_lost_server();
+    if (there) co_return Result<void>{};
+    auto args = k_needed;
+    for (const auto& option : k_comfort) {
+        args.emplace_back("set-option");
+        args.insert(args.end(), option.begin(), option.end());
+        args.emplace_back(";");
+    }
+    const auto started = co_await call(std::move(args));
+    if (!started) co_return started.error();
+    if (!started->ok()) co_return failed("start-server", *started);
+    co_return Result<void>{};
+}
+
+Awaitable<Result<PaneRef>> CliTmux::open(WindowSpec spec) {
+    if (auto good = check(spec); !good) co_return good.error();
+    if (auto started = co_await start_server(); !started) co_return started.error();
+    const auto done = co_await call(window_command(spec));
+    if (!done) co_return done.error();
+    if (done->ok()) {
+        const auto pane = tmux::pane_from(trim(done->out));
+        if (pane) co_return pane->ref;
+        co_return Error{ErrorCode::external_failed, "tmux opened a window and answered " + printable(done->out), {}};
+    }
+    if (spec.in_session.empty() && co_await succeeds(words("has-session", "-t", "=" + spec.session))) {
+        co_return Error{ErrorCode::conflict, "there is a tmux session " + spec.session + " already", {}};
+    }
+    if (!spec.in_session.empty() && !co_await succeeds(words("has-session", "-t", spec.in_session))) {
+        co_return Error{ErrorCode::not_found, "there is no tmux session " + spec.in_session, {}};
+    }
+    co_return failed("new-window", *done);
+}
+
+Awaitable<Result<TmuxState>> CliTmux::list() {
+    TmuxState state;
+    const auto done = co_await call(
+        words("display-message", "-p", "#{pid}", ";", "list-panes", "-a", "-F", std::string(tmux::k_pane_format)));
+    if (!done) co_return done.error();
+    const auto lines = split_lines(done->out);
+    if (!done->ok()) {
+        if (server_behind(socket_) == Server::absent) co_return state;
+        // A server without a session has no "current target" for list-panes.
+        const auto sessions = co_await call(words("list-sessions", "-F", "#{session_id}"));
+        if (!sessions) co_return sessions.error();
+        if (!sessions->ok() || !sessions->out.empty() || lines.size() != 1) co_return failed("list-panes", *done);
+    }
+    if (lines.empty()) co_return failed("display-message", *done);
+    state.server_pid = std::atoll(std::string(lines[0]).c_str());
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        auto pane = tmux::pane_from(lines[i]);
+        // Half an answer would make agents look dead.
+        if (!pane) co_return Error{ErrorCode::external_failed, "tmux answered " + printable(lines[i]), {}};
+        state.panes.push_back(std::move(*pane));
+    }
+    server_pid_ = state.server_pid;
+    server_start_ = proc::start_time(server_pid_).value_or(0);
+    co_return state;
+}
+
+Awaitable<Result<void>> CliTmux::kill(std::string id) {
+    if (!tmux::is_id(id, "$@")) co_return bad_id(id);
+    const auto* command = id.front() == '$' ? "kill-session" : "kill-window";
+    const auto done = co_await call(words(command, "-t", id));
+    if (!done) co_return done.error();
+    if (done->ok()) co_return Result<void>{};
+    const auto state = co_await list();
+    if (!state) co_return state.error();
+    for (const auto& pane : state->panes) {
+        if (pane.ref.session_id == id || pane.ref.window_id == id) co_return failed(command, *done);
+    }
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> CliTmux::rename_session(std::string session_id, std::string name) {
+    if (!tmux::is_id(session_id, "$")) co_return bad_id(session_id);
+    if (auto good = tmux::check_name("session", name); !good) co_return good.error();
+    const auto done = co_await call(words("rename-session", "-t", session_id, name));
+    if (!done) co_return done.error();
+    if (done->ok()) co_return Result<void>{};
+    if (!co_await succeeds(words("has-session", "-t", session_id))) {
+        co_return Error{ErrorCode::not_found, "there is no tmux session " + session_id, {}};
+    }
+    if (co_await succeeds(words("has-session", "-t", "=" + name))) {
+        co_return Error{ErrorCode::conflict, "there is a tmux session " + name + " already", {}};
+    }
+    co_return failed("rename-session", *done);
+}
+
+/// Success where the pane is there and its process alive. From the list, because display-message answers for another
+/// pane where its target is missing (faults.md T6).
+Awaitable<Result<void>> CliTmux::find_pane(std::string pane_id) {
+    if (!tmux::is_id(pane_id, "%")) co_return bad_id(pane_id);
+    const auto state = co_await list();
+    if (!state) co_return state.error();
+    for (const auto& pane : state->panes) {
+        if (pane.ref.pane_id == pane_id && !pane.dead) co_return Result<void>{};
+    }
+    co_return Error{ErrorCode::not_found, "there is no living tmux pane " + pane_id, {}};
+}
+
+Awaitable<Result<void>> CliTmux::press_enter(std::string pane_id) {
+    const auto done = co_await call(words("copy-mode", "-q", "-t", pane_id, ";", "send-keys", "-t", pane_id, "Enter"));
+    if (!done) co_return done.error();
+    if (!done->ok()) co_return failed("send-keys", *done);
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> CliTmux::send(std::string pane_id, std::string text) {
+    const auto line = tmux::typeable(text);
+    if (line.empty()) co_return Error{ErrorCode::invalid_argument, "there is nothing to send", {}};
+    if (auto found = co_await find_pane(pane_id); !found) co_return found.error();
+    // By stdin: the one way in that tmux does not interpret. A paste, because agents' programs take fast typing for
+    // one.
+    const auto buffer = "orange-" + random_id(12);
+    const auto loaded = co_await call(words("load-buffer", "-b", buffer, "-"), line);
+    if (!loaded) co_return loaded.error();
+    if (!loaded->ok()) co_return failed("load-buffer", *loaded);
+    // A pane in copy mode (a human scrolling) swallows keys.
+    const auto pasted = co_await call(
+        words("copy-mode", "-q", "-t", pane_id, ";", "paste-buffer", "-p", "-d", "-b", buffer, "-t", pane_id));
+    if (!pasted || !pasted->ok()) {
+        (void)co_await succeeds(words("delete-buffer", "-b", buffer));
+        if (!pasted) co_return pasted.error();
+        co_return failed("paste-buffer", *pasted);
+    }
+    co_await async::sleep(k_before_enter);
+    co_return co_await press_enter(pane_id);
+}
+
+Awaitable<Result<std::string>> CliTmux::capture(std::string pane_id, int lines) {
+    if (!tmux::is_id(pane_id, "%")) co_return bad_id(pane_id);
+    const auto wanted = static_cast<std::size_t>(std::clamp(lines, 1, 1'000'000));
+    const auto done =
+        co_await call(words("capture-pane", "-p", "-J", "-t", pane_id, "-S", "-" + std::to_string(wanted)));
+    if (!done) co_return done.error();
+    if (!done->ok()) {
+        const auto state = co_await list();
+        if (!state) co_return state.error();
+        const bool there = std::any_of(state->panes.begin(), state->panes.end(),
+                                       [&](const PaneInfo& pane) { return pane.ref.pane_id == pane_id; });
+        if (there) co_return failed("capture-pane", *done);
+        co_return Error{ErrorCode::not_found, "there is no tmux pane " + pane_id, {}};
+    }
+    // The screen's unused rows come as empty lines below; -J keeps trailing blanks.
+    std::vector<std::string> kept;
+    for (const auto line : split_lines(done->out)) {
+        const auto end = line.find_last_not_of(' ');
+        kept.emplace_back(end == std::string_view::npos ? std::string_view{} : line.substr(0, end + 1));
+    }
+    while (!kept.empty() && kept.back().empty()) kept.pop_back();
+    if (kept.size() > wanted) kept.erase(kept.begin(), kept.end() - static_cast<std::ptrdiff_t>(wanted));
+    std::string text;
+    for (const auto& line : kept) text += line + "\n";
+    co_return text;
+}
+
+}  // namespace orange

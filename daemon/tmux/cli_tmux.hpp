@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+
+#include "daemon/process/environment.hpp"
+#include "daemon/process/process_runner.hpp"
+#include "daemon/tmux/tmux.hpp"
+
+namespace orange {
+
+/// The real Tmux, on the tmux program. It is given fixed words, checked names and ids, nothing else; answers are read
+/// from formats of ids and sanitised names. Whether there is a server is asked of its socket, not of tmux's words.
+///
+/// The server's environment stays for its whole life and is seen by every pane, so it holds only what a shell needs to
+/// start; an agent's environment comes with its spec.
+class CliTmux final : public Tmux {
+  public:
+    /// `base`: usually scrubbed_environment(). `deadline` is how long tmux may take to answer. The runner must outlive
+    /// it.
+    CliTmux(ProcessRunner& runner, std::filesystem::path socket, const Environment& base,
+            std::chrono::milliseconds deadline = std::chrono::seconds(10));
+
+    Awaitable<Result<PaneRef>> open(WindowSpec spec) override;
+    Awaitable<Result<TmuxState>> list() override;
+    Awaitable<Result<void>> kill(std::string id) override;
+    Awaitable<Result<void>> rename_session(std::string session_id, std::string name) override;
+    Awaitable<Result<void>> send(std::string pane_id, std::string text) override;
+    Awaitable<Result<std::string>> capture(std::string pane_id, int lines) override;
+
+  private:
+    Awaitable<Result<Completed>> call(std::vector<std::string> args, std::string input = {});
+    Awaitable<bool> succeeds(std::vector<std::string> args);
+    Awaitable<Result<void>> start_server();
+    Awaitable<bool> wake_lost_server();
+    Awaitable<Result<void>> find_pane(std::string pane_id);
+    Awaitable<Result<void>> press_enter(std::string pane_id);
+
+    ProcessRunner& runner_;
+    std::string socket_;
+    Environment env_;
+    std::chrono::milliseconds deadline_;
+    std::string program_;          ///< absolute; empty: not installed
+    std::int64_t server_pid_ = 0;  ///< the last one that answered
+    std::int64_t server_start_ = 0;
+};
+
+}  // namespace orange

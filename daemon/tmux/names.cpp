@@ -1,0 +1,104 @@
+#include "daemon/tmux/names.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "common/base/text.hpp"
+
+namespace orange {
+namespace {
+
+constexpr std::size_t k_longest_name = 200;
+constexpr std::size_t k_longest_word = 4096;
+constexpr std::size_t k_longest_session_name = 60;
+
+bool is_safe(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '/' ||
+           c == '-';
+}
+
+bool is_control(char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+}
+
+std::optional<std::int64_t> number(std::string_view text) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+}  // namespace
+
+namespace tmux {
+
+Result<void> check_name(std::string_view what, std::string_view name) {
+    const bool good = !name.empty() && name.size() <= k_longest_name && name.front() != '-' &&
+                      std::all_of(name.begin(), name.end(), is_safe);
+    if (good) return {};
+    return Error{ErrorCode::invalid_argument,
+                 "\"" + printable(name) + "\" cannot be a tmux " + std::string(what) + "'s name",
+                 {}};
+}
+
+Result<void> check_argv(const std::vector<std::string>& argv) {
+    const auto bad = [](const std::string& word) {
+        return word.empty() || word.size() >= k_longest_word || word.back() == ';' ||
+               std::any_of(word.begin(), word.end(), is_control);
+    };
+    if (argv.size() >= 2 && std::none_of(argv.begin(), argv.end(), bad)) return {};
+    return Error{ErrorCode::invalid_argument, "a tmux window's command is two or more plain words", {}};
+}
+
+bool is_id(std::string_view id, std::string_view kinds) {
+    return id.size() >= 2 && id.size() <= 12 && kinds.find(id.front()) != std::string_view::npos &&
+           std::all_of(id.begin() + 1, id.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::optional<PaneInfo> pane_from(std::string_view line) {
+    const auto fields = split(line, ' ');
+    if (fields.size() != 8) return std::nullopt;
+    const auto server = number(fields[0]), pid = number(fields[4]);
+    if (!server || !pid || !is_id(fields[1], "$") || !is_id(fields[2], "@") || !is_id(fields[3], "%")) {
+        return std::nullopt;
+    }
+    PaneInfo pane;
+    pane.ref.server_pid = *server;
+    pane.ref.session_id = fields[1];
+    pane.ref.window_id = fields[2];
+    pane.ref.pane_id = fields[3];
+    pane.ref.pid = *pid;
+    pane.dead = fields[5] == "1";
+    pane.session_name = fields[6];
+    pane.window_name = fields[7];
+    return pane;
+}
+
+std::string typeable(std::string_view text) {
+    const bool utf8 = is_valid_utf8(text);
+    std::string line;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        if (byte == '\n' || byte == '\r' || byte == '\t') {
+            if (!line.empty() && line.back() != ' ') line += ' ';
+        } else if (byte == 0xC2 && utf8 && static_cast<unsigned char>(text[i + 1]) < 0xA0) {
+            ++i;  // C1, two bytes in UTF-8
+        } else if (!is_control(text[i]) && (utf8 || byte < 0x80)) {
+            line += text[i];
+        }
+    }
+    return std::string(trim(line));
+}
+
+}  // namespace tmux
+
+std::string session_name_for(std::string_view project, std::string_view branch) {
+    auto name = std::string(project) + "/" + std::string(branch);
+    for (char& c : name) {
+        if (!is_safe(c)) c = '-';
+    }
+    if (name.front() == '-') name.front() = '_';
+    return name.substr(0, k_longest_session_name);
+}
+
+}  // namespace orange

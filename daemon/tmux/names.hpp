@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/base/result.hpp"
+#include "daemon/tmux/tmux.hpp"
+
+/// What may be given to tmux and what it may answer. tmux is an interpreter: it runs #(…) in names, ends a command at
+/// an argument's trailing ';', and takes a name for a pattern (faults.md, 1–3).
+namespace orange::tmux {
+
+/// [A-Za-z0-9_/-], not empty, not beginning with '-', at most 200.
+Result<void> check_name(std::string_view what, std::string_view name);
+
+/// At least two words (a single one would go to a shell), each short, without control characters or a trailing ';'.
+Result<void> check_argv(const std::vector<std::string>& argv);
+
+/// One of `kinds` ("$@%"), then digits.
+bool is_id(std::string_view id, std::string_view kinds);
+
+/// Session names and window names as one safe word each, so that no name can forge a field.
+inline constexpr std::string_view k_pane_format =
+    "#{pid} #{session_id} #{window_id} #{pane_id} #{pane_pid} #{pane_dead} "
+    "#{s|[^A-Za-z0-9_/-]|-|:session_name} #{s|[^A-Za-z0-9_/-]|-|:window_name}";
+
+/// One line of k_pane_format; nothing where it is none.
+std::optional<PaneInfo> pane_from(std::string_view line);
+
+/// `text` as one line that can be typed: line ends and tabs become blanks, other control characters and what is not
+/// UTF-8 are dropped.
+std::string typeable(std::string_view text);
+
+}  // namespace orange::tmux

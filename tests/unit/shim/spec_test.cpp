@@ -1,0 +1,55 @@
+#include "daemon/shim/spec.hpp"
+
+#include "daemon/shim/exit_record.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/os_fixture.hpp"
+
+using namespace orange;
+using namespace orange::test;
+
+TEST_CASE("a spec comes back as it was written") {
+    RunSpec spec;
+    spec.run.value = "r";
+    spec.task.value = "t";
+    spec.role = Role::reviewer;
+    spec.project = "p";
+    spec.argv = {"claude", "multi\nline $(id) \"q\"", ""};
+    spec.env = {{"PATH", "/bin"}, {"X", "a=b\n"}};
+    spec.cwd = "/w";
+    spec.worktree = "/w";
+    spec.exit_file = "/e";
+    CHECK(spec_from_text(spec_text(spec)).value() == spec);
+}
+
+TEST_CASE("a spec that cannot be run is refused with the key at fault") {
+    const auto message = [](const std::string& text) { return spec_from_text(text).error().message; };
+    CHECK(message("{").find("run spec") == 0);
+    CHECK(message("[]").find("not an object") != std::string::npos);
+    CHECK(message(R"({"env":{},"cwd":"/","exit_file":"/e"})").find("argv") != std::string::npos);
+    CHECK(message(R"({"argv":[],"env":{},"cwd":"/","exit_file":"/e"})").find("argv") != std::string::npos);
+    CHECK(message(R"({"argv":["x",1],"env":{},"cwd":"/","exit_file":"/e"})").find("argv") != std::string::npos);
+    CHECK(message(R"({"argv":["x"],"env":{"a":1},"cwd":"/","exit_file":"/e"})").find("env") != std::string::npos);
+    CHECK(message(R"({"argv":["x"],"env":{},"cwd":"w","exit_file":"/e"})").find("cwd") != std::string::npos);
+    CHECK(message(R"({"argv":["x"],"env":{},"cwd":"/","exit_file":"e"})").find("exit_file") != std::string::npos);
+    CHECK(message(R"({"argv":["x"],"env":{},"cwd":"/","exit_file":"/e","role":"x"})").find("role") !=
+          std::string::npos);
+    CHECK_FALSE(read_spec("/no/such/spec"));
+}
+
+TEST_CASE("an exit record is written whole, over an older one, and leaves nothing beside it") {
+    TempDir dir;
+    ExitRecord record;
+    record.run.value = "r";
+    record.exit_status = 137;
+    record.signal = 9;
+    record.ended_at = from_rfc3339("2026-11-20T10:49:03.120Z").value();
+    CHECK(read_exit_record(dir / "exit.json").error().code == ErrorCode::not_found);
+    write_file(dir / "exit.json.tmp", "left by a killed one");
+    REQUIRE(write_exit_record(dir / "exit.json", ExitRecord{}));
+    REQUIRE(write_exit_record(dir / "exit.json", record));
+    CHECK(read_exit_record(dir / "exit.json").value() == record);
+    CHECK_FALSE(std::filesystem::exists(dir / "exit.json.tmp"));
+    CHECK_FALSE(write_exit_record(dir / "none/exit.json", record));
+    write_file(dir / "exit.json", "{\"run\":\"r\",\"exit_status\":\"7\"}");
+    CHECK(read_exit_record(dir / "exit.json").error().message.find("exit_status") != std::string::npos);
+}

@@ -1,0 +1,180 @@
+#include <algorithm>
+
+#include "tests/catch.hpp"
+#include "tests/unit/tmux/tmux_fixture.hpp"
+
+using namespace orange;
+using namespace orange::test;
+
+TEST_CASE_METHOD(TmuxFixture, "no server is an answer, not an error") {
+    CHECK(state().server_pid == 0);
+    CHECK(go(tmux.kill("$3")));
+    CHECK(go(tmux.kill("@3")));
+    CHECK(go(tmux.capture("%3", 10)).error().code == ErrorCode::not_found);
+    CHECK(go(tmux.send("%3", "x")).error().code == ErrorCode::not_found);
+    CHECK(state().server_pid == 0);
+}
+
+TEST_CASE_METHOD(TmuxFixture, "a window opens in a new session, another one in the same, both are listed") {
+    const auto worker = opened(window("demo/b1", "worker"));
+    CHECK(worker.server_pid > 0);
+    CHECK(proc::parent_of(worker.pid) == worker.server_pid);
+    auto spec = window("", "review-1");
+    spec.in_session = worker.session_id;
+    const auto review = opened(spec);
+    CHECK(review.session_id == worker.session_id);
+    CHECK(review.window_id != worker.window_id);
+    const auto now = state();
+    CHECK(now.server_pid == worker.server_pid);
+    REQUIRE(now.panes.size() == 2);
+    CHECK(now.panes[0].ref == worker);
+    CHECK(now.panes[1].ref == review);
+    CHECK(names() == std::vector<std::string>{"demo/b1:worker", "demo/b1:review-1"});
+    // Without the focus.
+    CHECK(plain({"list-windows", "-t", worker.session_id, "-F", "#{window_active} #{window_name}"}) ==
+          "1 worker\n0 review-1\n");
+}
+
+TEST_CASE_METHOD(TmuxFixture, "a taken name is a conflict, a missing session not found") {
+    const auto pane = opened(window("demo/b1", "worker"));
+    CHECK(go(tmux.open(window("demo/b1", "worker"))).error().code == ErrorCode::conflict);
+    auto spec = window("", "review-1");
+    spec.in_session = "$99";
+    CHECK(go(tmux.open(spec)).error().code == ErrorCode::not_found);
+    const auto other = opened(window("demo/b2", "worker"));
+    CHECK(go(tmux.rename_session(other.session_id, "demo/b1")).error().code == ErrorCode::conflict);
+    CHECK(go(tmux.rename_session("$99", "demo/b9")).error().code == ErrorCode::not_found);
+    CHECK(go(tmux.rename_session(pane.session_id, "demo/renamed")));
+    CHECK(names() == std::vector<std::string>{"demo/b2:worker", "demo/renamed:worker"});
+}
+
+TEST_CASE_METHOD(TmuxFixture, "killing hits exactly what was meant, whatever looks like it") {
+    const auto target = opened(window("demo/b1", "review-1"));
+    opened(window("demo/b10", "worker"));
+    opened(window("demo/b", "worker"));
+    auto spec = window("", "review-10");
+    spec.in_session = target.session_id;
+    opened(spec);
+    REQUIRE(go(tmux.kill(target.window_id)));
+    CHECK(names() == std::vector<std::string>{"demo/b:worker", "demo/b1:review-10", "demo/b10:worker"});
+    REQUIRE(go(tmux.kill(target.session_id)));
+    CHECK(names() == std::vector<std::string>{"demo/b:worker", "demo/b10:worker"});
+    CHECK(go(tmux.kill(target.session_id)));
+    CHECK(go(tmux.kill(target.window_id)));
+    CHECK(names().size() == 2);
+}
+
+TEST_CASE_METHOD(TmuxFixture, "hostile names, ids and commands never reach tmux") {
+    const auto mark = (dir / "ran").string();
+    const auto code = [this](WindowSpec spec) { return go(tmux.open(std::move(spec))).error().code; };
+    CHECK(code(window("x#(touch " + mark + ")", "worker")) == ErrorCode::invalid_argument);
+    CHECK(code(window("demo", "w#(touch " + mark + ")")) == ErrorCode::invalid_argument);
+    CHECK(code(window("demo;", "w")) == ErrorCode::invalid_argument);
+    auto spec = window("demo", "w");
+    spec.argv = {"true", "x;", "run-shell", "touch " + mark};
+    CHECK(code(spec) == ErrorCode::invalid_argument);
+    spec.argv = {"touch " + mark};
+    CHECK(code(spec) == ErrorCode::invalid_argument);
+    spec = window("", "w");
+    spec.in_session = "demo";
+    CHECK(code(spec) == ErrorCode::invalid_argument);
+    for (const std::string id : {"", "demo", "=demo", "$1;", "$1:", "%1", "*"}) {
+        CHECK(go(tmux.kill(id)).error().code == ErrorCode::invalid_argument);
+        CHECK(go(tmux.rename_session(id, "x")).error().code == ErrorCode::invalid_argument);
+    }
+    CHECK(go(tmux.send("demo", "x")).error().code == ErrorCode::invalid_argument);
+    CHECK(go(tmux.capture("@1", 5)).error().code == ErrorCode::invalid_argument);
+    CHECK(state().server_pid == 0);
+    CHECK_FALSE(std::filesystem::exists(mark));
+}
+
+TEST_CASE_METHOD(TmuxFixture, "arguments reach the program as they are") {
+    WindowSpec spec = window("demo", "w");
+    spec.argv = {"sh",  "-c", "printf '%s\\n' \"$@\" > " + (dir / "args").string(), "sh", "$(id)", "#{pid}",
+                 "a b", "-x"};
+    opened(spec);
+    CHECK(eventually([&] { return read_file(dir / "args") == "$(id)\n#{pid}\na b\n-x\n"; }));
+}
+
+TEST_CASE_METHOD(TmuxFixture, "a pane whose process ended is listed as dead, and can still be read") {
+    const auto pane = opened(window("demo", "w", "echo last words; exit 3"));
+    REQUIRE(eventually([&] { return state().panes.at(0).dead; }));
+    CHECK(state().panes.at(0).ref.pane_id == pane.pane_id);
+    CHECK(go(tmux.capture(pane.pane_id, 100)).value().starts_with("last words\n"));
+    CHECK(go(tmux.send(pane.pane_id, "x")).error().code == ErrorCode::not_found);
+    REQUIRE(go(tmux.kill(pane.window_id)));
+    CHECK(state().panes.empty());
+}
+
+TEST_CASE_METHOD(TmuxFixture, "the server keeps running without sessions") {
+    const auto pane = opened(window("demo", "w"));
+    REQUIRE(go(tmux.kill(pane.session_id)));
+    const auto now = state();
+    CHECK(now.server_pid == pane.server_pid);
+    CHECK(now.panes.empty());
+    CHECK(opened(window("demo", "w")).server_pid == pane.server_pid);
+}
+
+TEST_CASE_METHOD(TmuxFixture, "a killed server is state 0; the next one counts anew under another pid") {
+    const auto first = opened(window("demo", "w"));
+    end_server(first.server_pid, SIGKILL);
+    CHECK(state().server_pid == 0);
+    const auto second = opened(window("demo", "w"));
+    CHECK(second.server_pid != first.server_pid);
+    CHECK(second.session_id == first.session_id);
+}
+
+TEST_CASE_METHOD(TmuxFixture, "a server whose socket was deleted is found again instead of starting a second one") {
+    const auto first = opened(window("demo", "w"));
+    CHECK(state().server_pid == first.server_pid);
+    std::filesystem::remove(dir / "tmux.sock");
+    const auto second = opened(window("demo2", "w"));
+    CHECK(second.server_pid == first.server_pid);
+    CHECK(names().size() == 2);
+}
+
+TEST_CASE_METHOD(TmuxFixture, "nothing of the daemon's environment leaks into a pane") {
+    auto base = scrubbed_environment();
+    base["SECRET_TOKEN"] = "s3cret";
+    CliTmux other(runner, dir / "tmux.sock", base);
+    const auto pane = go(other.open(window("demo", "w"))).value();
+    REQUIRE(eventually([&] { return proc::environ_of(pane.pid, "TMUX_PANE").has_value(); }));
+    CHECK_FALSE(proc::environ_of(pane.pid, "SECRET_TOKEN"));
+    CHECK_FALSE(proc::environ_of(pane.server_pid, "SECRET_TOKEN"));
+    CHECK(proc::environ_of(pane.pid, "PATH"));
+    CHECK(proc::environ_of(pane.pid, "TERM") == "tmux-256color");
+}
+
+TEST_CASE_METHOD(TmuxFixture, "names that a human gave are listed as one safe word") {
+    const auto pane = opened(window("demo", "w"));
+    plain({"rename-session", "-t", pane.session_id, "two words\t$9 @9"});
+    plain({"rename-window", "-t", pane.window_id, "a b c d"});
+    const auto now = state();
+    REQUIRE(now.panes.size() == 1);
+    CHECK(now.panes[0].ref == pane);
+    CHECK(now.panes[0].window_name == "a-b-c-d");
+    CHECK(now.panes[0].session_name.find(' ') == std::string::npos);
+}
+
+TEST_CASE_METHOD(TmuxFixture, "a socket path that is too long is an error that says so") {
+    CliTmux other(runner, dir / std::string(120, 'x'), scrubbed_environment());
+    const auto opened_there = go(other.open(window("demo", "w")));
+    REQUIRE_FALSE(opened_there);
+    CHECK(opened_there.error().message.find("at most 107") != std::string::npos);
+    CHECK_FALSE(go(other.list()));
+}
+
+TEST_CASE_METHOD(TmuxFixture, "a tmux that is not installed is an error, never an empty list") {
+    CliTmux other(runner, dir / "tmux.sock", Environment{{"PATH", "/nowhere"}});
+    CHECK(go(other.list()).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(TmuxFixture, "a server that does not answer is an error, never an empty list") {
+    const auto pane = opened(window("demo", "w"));
+    CliTmux impatient(runner, dir / "tmux.sock", scrubbed_environment(), std::chrono::milliseconds(300));
+    ::kill(static_cast<pid_t>(pane.server_pid), SIGSTOP);
+    const auto listed = go(impatient.list());
+    ::kill(static_cast<pid_t>(pane.server_pid), SIGCONT);
+    REQUIRE_FALSE(listed);
+    CHECK(listed.error().code == ErrorCode::timeout);
+}

@@ -1,0 +1,57 @@
+#include "daemon/tmux/names.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace orange;
+
+TEST_CASE("session names keep to the safe alphabet and to 60 characters") {
+    CHECK(session_name_for("demo", "fix/login") == "demo/fix/login");
+    CHECK(session_name_for("demo", "x#(touch y);.:") == "demo/x--touch-y----");
+    CHECK(session_name_for("demo", "ü") == "demo/--");
+    CHECK(session_name_for("demo", std::string(200, 'a')).size() == 60);
+    CHECK(tmux::check_name("session", session_name_for("-x", "#{pid}")));
+}
+
+TEST_CASE("names and words that tmux would interpret are refused") {
+    for (const std::string bad : {"", "-x", "a b", "a;", "x#(id)", "a.b", "a:b", "=a", "a*", "a\n", "$1", "ü"}) {
+        INFO(bad);
+        CHECK_FALSE(tmux::check_name("session", bad));
+    }
+    CHECK(tmux::check_argv({"/bin/agent", "/a b/spec.json"}));
+    CHECK_FALSE(tmux::check_argv({"only-one-goes-to-a-shell"}));
+    CHECK_FALSE(tmux::check_argv({"a", "b;"}));
+    CHECK_FALSE(tmux::check_argv({"a", ";"}));
+    CHECK_FALSE(tmux::check_argv({"a", ""}));
+    CHECK_FALSE(tmux::check_argv({"a", "b\n"}));
+    CHECK_FALSE(tmux::check_argv({"a", std::string(5000, 'x')}));
+}
+
+TEST_CASE("ids are a sign and digits") {
+    CHECK(tmux::is_id("$3", "$@"));
+    CHECK_FALSE(tmux::is_id("%3", "$@"));
+    CHECK_FALSE(tmux::is_id("$", "$"));
+    CHECK_FALSE(tmux::is_id("$3:", "$"));
+    CHECK_FALSE(tmux::is_id("name", "$@%"));
+}
+
+TEST_CASE("a pane's line is read whole or not at all") {
+    const auto pane = tmux::pane_from("12 $1 @2 %3 456 1 demo/b worker");
+    REQUIRE(pane);
+    CHECK(pane->ref == PaneRef{12, "$1", "@2", "%3", 456});
+    CHECK(pane->dead);
+    CHECK(pane->session_name == "demo/b");
+    CHECK(pane->window_name == "worker");
+    CHECK_FALSE(tmux::pane_from("12 $1 @2 %3 456 1 demo/b"));
+    CHECK_FALSE(tmux::pane_from("12 $1 @2 %3 x 1 demo/b worker"));
+    CHECK_FALSE(tmux::pane_from("12 $1 @2 %3 456 1 demo/b worker more"));
+    CHECK_FALSE(tmux::pane_from(""));
+}
+
+TEST_CASE("typed text is one line without control characters") {
+    CHECK(tmux::typeable("plain; text; #(id) $(id)") == "plain; text; #(id) $(id)");
+    CHECK(tmux::typeable("a\nb\r\nc\td\n") == "a b c d");
+    CHECK(tmux::typeable("a\x1b[201~b\x03\x7f") == "a[201~b");
+    CHECK(tmux::typeable("caf\xC3\xA9 \xC2\x9Bx \xC2\xA0y") == "caf\xC3\xA9 x \xC2\xA0y");
+    CHECK(tmux::typeable("bad \xFF\xC2 bytes") == "bad  bytes");
+    CHECK(tmux::typeable("\xC2").empty());
+}

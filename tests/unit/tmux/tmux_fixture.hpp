@@ -1,0 +1,67 @@
+#pragma once
+
+#include <signal.h>
+
+#include "daemon/process/proc_info.hpp"
+#include "daemon/tmux/cli_tmux.hpp"
+#include "tests/support/os_fixture.hpp"
+
+namespace orange::test {
+
+/// A tmux server of the test's own, in a temporary folder; ended by its pid.
+class TmuxFixture {
+  public:
+    TmuxFixture() : tmux(runner, dir / "tmux.sock", scrubbed_environment()) {}
+    ~TmuxFixture() {
+        const auto state = go(tmux.list());
+        const auto pid = state ? state->server_pid : 0;
+        if (pid > 0) end_server(pid);
+    }
+    TmuxFixture(const TmuxFixture&) = delete;
+    TmuxFixture& operator=(const TmuxFixture&) = delete;
+
+    template <class T>
+    T go(Awaitable<T> coroutine) {
+        return run(io, std::move(coroutine));
+    }
+
+    void end_server(std::int64_t pid, int signal = SIGTERM) {
+        ::kill(static_cast<pid_t>(pid), signal);
+        eventually([&] { return !proc::start_time(pid); });
+    }
+
+    /// A window that runs a script of the test's (the product only ever runs its shim there).
+    WindowSpec window(const std::string& session, const std::string& name,
+                      const std::string& script = "exec sleep 600") {
+        WindowSpec spec;
+        spec.session = session;
+        spec.window = name;
+        spec.argv = {"sh", "-c", script};
+        return spec;
+    }
+    PaneRef opened(WindowSpec spec) {
+        auto pane = go(tmux.open(std::move(spec)));
+        if (!pane) throw std::runtime_error(pane.error().message);
+        return *pane;
+    }
+    TmuxState state() { return go(tmux.list()).value(); }
+    std::vector<std::string> names() {
+        std::vector<std::string> all;
+        for (const auto& pane : state().panes) all.push_back(pane.session_name + ":" + pane.window_name);
+        return all;
+    }
+    /// tmux itself, as a human would use it.
+    std::string plain(std::vector<std::string> args) {
+        Command command;
+        command.argv = {"tmux", "-S", (dir / "tmux.sock").string()};
+        command.argv.insert(command.argv.end(), args.begin(), args.end());
+        return go(runner.run(std::move(command))).value().out;
+    }
+
+    asio::io_context io;
+    PosixProcessRunner runner;
+    TempDir dir;
+    CliTmux tmux;
+};
+
+}  // namespace orange::test
