@@ -53,7 +53,7 @@ program: ./bin/mine
 mode: oneshot
 argv:
   full: ["{effort_args}", --, "{prompt}"]
-  review: [--read-only, "--prompt={prompt}"]
+  review: [--read-only, "{effort_args}", "--prompt={prompt}"]
 effort: {args: [--effort, "{effort}"], values: [low, high]}
 env: {MINE_DIR: "{task_dir}"}
 exclude: [.mine/]
@@ -99,6 +99,9 @@ TEST_CASE("a definition that says too little or the wrong thing is refused") {
         {"name: mine\nprogram: x\nargv: {full: ['a{effort_args}', --, '{prompt}']}", "must be an argument by itself"},
         {"name: mine\nprogram: x\nargv: {full: ['{effort}', --, '{prompt}']}", "{effort} belongs into effort.args"},
         {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\neffort: {args: [-e, '{effort}']}", "would be lost"},
+        {"name: mine\nprogram: x\nargv: {full: ['{effort_args}', --, '{prompt}'], review: [--, '{prompt}']}\n"
+         "effort: {args: [-e, '{effort}']}",
+         "argv.review has no {effort_args}"},
         {"name: mine\nprogram: x\nargv: {full: ['{effort_args}', --, '{prompt}']}\neffort: {args: [-e]}",
          "effort.args has no {effort}"},
         {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\neffort: {values: [a]}", "effort needs args"},

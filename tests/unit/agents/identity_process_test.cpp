@@ -28,6 +28,8 @@ class Escape {
     Escape() = default;
     /// Apart from the constructor, so that a failing check in it still ends the processes.
     void start(bool subreaper, bool with_environment, const char* directory) {
+        // What leaves the shim's stand-in comes to this process, to be reaped; not every first process does that.
+        ::prctl(PR_SET_CHILD_SUBREAPER, 1);
         int ends[2];
         REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
         shim = ::fork();
@@ -44,6 +46,8 @@ class Escape {
         if (caller() > 0) ::kill(caller(), SIGKILL);
         if (shim > 0) ::kill(shim, SIGKILL);
         if (shim > 0) ::waitpid(shim, nullptr, 0);
+        if (caller() > 0) ::waitpid(caller(), nullptr, 0);
+        ::prctl(PR_SET_CHILD_SUBREAPER, 0);
     }
     Escape(const Escape&) = delete;
 
