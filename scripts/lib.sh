@@ -71,11 +71,12 @@ build() {
         CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
         export CMAKE_CXX_COMPILER_LAUNCHER
     fi
-    (cd "$root" && cmake --preset "$preset" >"$root/build-$preset.log" 2>&1) || {
-        cat "$root/build-$preset.log" >&2
+    mkdir -p "$root/build"
+    log=$root/build/configure-$preset.log
+    (cd "$root" && cmake --preset "$preset" >"$log" 2>&1) || {
+        cat "$log" >&2
         fail 'cmake could not configure the build'
     }
-    rm -f "$root/build-$preset.log"
     if [ $# -gt 0 ]; then
         cmake --build "$root/build/$preset" -j "$(cores)" --target "$@"
     else
