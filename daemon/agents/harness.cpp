@@ -105,8 +105,9 @@ Result<void> check_root(const Harness& harness, const std::string& permissions,
     const bool full = arguments_for(harness, permissions) == arguments_for(harness, "full");
     if (!as_root || !full || harness.root_needs.empty() || environment.contains(harness.root_needs)) return {};
     return Error{ErrorCode::forbidden,
-                 harness.name + " refuses to run as root with full permissions. Run Orange as a normal user; or, where "
-                                "this machine is a throw-away sandbox, say so with \"env: {" +
+                 harness.name +
+                     " refuses to run as root with full permissions. Run Orange as a normal user; or, where "
+                     "this machine is a throw-away sandbox, say so with \"env: {" +
                      harness.root_needs + ": '1'}\" in config.yml",
                  {}};
 }

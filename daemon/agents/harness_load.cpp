@@ -71,9 +71,11 @@ class Loader {
         for (const auto& reader : readers) known.emplace_back(reader.first);
         for (std::size_t i = 0; i < node.members.size(); ++i) {
             const auto& [key, value] = node.members[i];
-            const auto reader = std::find_if(readers.begin(), readers.end(), [&](const auto& r) { return r.first == key; });
+            const auto reader =
+                std::find_if(readers.begin(), readers.end(), [&](const auto& r) { return r.first == key; });
             if (reader == readers.end()) {
-                problem(node.member_places[i], "unknown key \"" + key + "\" in " + what + "; known are " + join(known, ", "));
+                problem(node.member_places[i],
+                        "unknown key \"" + key + "\" in " + what + "; known are " + join(known, ", "));
             } else {
                 reader->second(value);
             }
@@ -111,7 +113,8 @@ class Loader {
         }
         const auto stem = std::filesystem::path(file_name_).stem().string();
         if (harness_.name != stem) {
-            problem(node.place, "name is \"" + harness_.name + "\", but the file is called " + stem + "; make them equal");
+            problem(node.place,
+                    "name is \"" + harness_.name + "\", but the file is called " + stem + "; make them equal");
         }
     }
 
@@ -150,8 +153,9 @@ class Loader {
                 problem(item.place, "{effort_args} stands for several arguments and must be an argument by itself");
             }
             if (mentions(item.scalar, "effort")) {
-                problem(item.place, "{effort} belongs into effort.args; write {effort_args} here, which is left out "
-                                    "where a task asks for no effort");
+                problem(item.place,
+                        "{effort} belongs into effort.args; write {effort_args} here, which is left out "
+                        "where a task asks for no effort");
             }
             if (!after_dashes) check_free_text(item);
             after_dashes = after_dashes || item.scalar == "--";
@@ -204,7 +208,8 @@ class Loader {
         for (const auto& [permissions, arguments] : harness_.argv) {
             const bool taken = std::find(arguments.begin(), arguments.end(), "{effort_args}") != arguments.end();
             if (taken && harness_.effort_args.empty()) {
-                problem(root_.find("argv")->place, "argv." + permissions + " has {effort_args}, but effort.args is missing");
+                problem(root_.find("argv")->place,
+                        "argv." + permissions + " has {effort_args}, but effort.args is missing");
             }
             if (!taken && !harness_.effort_args.empty()) {
                 problem(effort->place, "argv." + permissions + " has no {effort_args}: a task's effort would be lost");
@@ -225,7 +230,8 @@ class Loader {
                 continue;
             }
             check_placeholders(value);
-            if (mentions(value.scalar, "effort_args")) problem(value.place, "a variable takes {effort}, not {effort_args}");
+            if (mentions(value.scalar, "effort_args"))
+                problem(value.place, "a variable takes {effort}, not {effort_args}");
             harness_.env[name] = value.scalar;
         }
     }

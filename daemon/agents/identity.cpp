@@ -100,7 +100,8 @@ std::optional<Caller> by_environment(const Evidence& evidence, const std::vector
 /// Worker and reviewer share a worktree: the one with fewer rights is assumed, and no particular run.
 std::optional<Caller> by_directory(const Evidence& evidence, const std::vector<LivingRun>& runs) {
     if (evidence.tty != 0) return std::nullopt;
-    const auto* run = first_run(runs, [&](const LivingRun& r) { return is_inside(evidence.working_directory, r.worktree); });
+    const auto* run =
+        first_run(runs, [&](const LivingRun& r) { return is_inside(evidence.working_directory, r.worktree); });
     if (!run) return std::nullopt;
     return Caller{Role::worker, run->task, {}, evidence.pid, "directory " + run->worktree + ", without a terminal"};
 }

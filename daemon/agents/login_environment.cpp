@@ -124,7 +124,8 @@ Environment agent_environment(EnvironmentLayers layers, const AgentVariables& ag
 std::string terminal_type() {
     for (const char* folder : {"/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo"}) {
         std::error_code error;
-        if (std::filesystem::exists(std::filesystem::path(folder) / "t" / "tmux-256color", error)) return "tmux-256color";
+        if (std::filesystem::exists(std::filesystem::path(folder) / "t" / "tmux-256color", error))
+            return "tmux-256color";
     }
     return "screen-256color";
 }

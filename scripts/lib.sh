@@ -1,0 +1,94 @@
+# Shared by the scripts beside it: what a machine needs to build Orange, and how it gets there. POSIX sh; to be sourced
+# with $root set to the source tree.
+# shellcheck shell=sh disable=SC2154,SC2034 # $root comes from, and $scratch_home goes to, the script that sources this
+
+say() { printf '==> %s\n' "$*"; }
+fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+debian_packages='g++ cmake ninja-build libasio-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libspdlog-dev catch2 libcmark-dev tmux git ca-certificates'
+brew_packages='asio nlohmann-json yaml-cpp cli11 spdlog catch2@2 cmark tmux cmake ninja git'
+
+# missing_packages: those of the list that are not installed.
+missing_packages() {
+    for package in $debian_packages; do
+        # shellcheck disable=SC2016 # dpkg-query's format, not the shell's
+        state=$(dpkg-query -W -f '${db:Status-Status} ' "$package" 2>/dev/null) || state=
+        case $state in
+            *installed*) ;;
+            *) printf '%s ' "$package" ;;
+        esac
+    done
+}
+
+# Installs what is missing, after saying what; does nothing, and needs no network, where all is there. Never asks.
+install_dependencies() {
+    if [ "$(uname -s)" = Darwin ]; then
+        say "macOS: not tested yet. What is needed: brew install $brew_packages"
+        return
+    fi
+    if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+        say 'no apt-get here, so nothing is installed; these are the packages under their Debian names:'
+        say "$debian_packages"
+        return
+    fi
+    missing=$(missing_packages)
+    missing=${missing% }
+    if [ -z "$missing" ]; then say 'every package that Orange needs is installed'; return; fi
+
+    say "these Debian packages are missing: $missing"
+    if [ "$(id -u)" -eq 0 ]; then
+        as_root=
+    elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+        as_root=sudo
+    else
+        printf '    apt-get update && apt-get install --no-install-recommends %s\n' "$missing"
+        fail 'run the line above as root, then this script again'
+    fi
+    say "installing them with:${as_root:+ $as_root} apt-get install --no-install-recommends"
+    # shellcheck disable=SC2086 # a list of words each
+    {
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update </dev/null ||
+            say 'apt-get update failed; trying with the lists that are there'
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing </dev/null ||
+            fail 'installing the packages failed, see above'
+    }
+}
+
+cores() { getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1; }
+
+# build PRESET [TARGET…]: configures where needed, and builds all or those.
+build() {
+    preset=$1
+    shift
+    say "building ($preset)"
+    # A build folder that was made in another place, or half made, is of no use: CMake would refuse it.
+    cache=$root/build/$preset/CMakeCache.txt
+    if [ -f "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache"; then
+        say "build/$preset belongs to another source tree: making it anew"
+        rm -rf "${root:?}/build/$preset"
+    fi
+    if command -v ccache >/dev/null; then
+        CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
+        export CMAKE_CXX_COMPILER_LAUNCHER
+    fi
+    mkdir -p "$root/build"
+    log=$root/build/configure-$preset.log
+    (cd "$root" && cmake --preset "$preset" >"$log" 2>&1) || {
+        cat "$log" >&2
+        fail 'cmake could not configure the build'
+    }
+    if [ $# -gt 0 ]; then
+        cmake --build "$root/build/$preset" -j "$(cores)" --target "$@"
+    else
+        cmake --build "$root/build/$preset" -j "$(cores)"
+    fi || fail 'the build failed, see above'
+}
+
+# A service or a bare container may have no HOME, which git and login shells want.
+need_home() {
+    if [ -z "${HOME:-}" ] || [ ! -d "${HOME:-}" ]; then
+        HOME=$(mktemp -d)
+        export HOME
+        scratch_home=$HOME
+    fi
+}

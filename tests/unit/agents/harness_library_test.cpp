@@ -1,0 +1,119 @@
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "daemon/agents/harness.hpp"
+#include "tests/catch.hpp"
+
+using namespace orange;
+using namespace orange::agents;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A shipped and a user's folder, and a folder of programs.
+class Folders {
+  public:
+    Folders() {
+        std::string name = (fs::temp_directory_path() / "orange-harness-XXXXXX").string();
+        if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
+        root = name;
+        for (const char* folder : {"shipped", "user", "bin"}) fs::create_directory(root / folder);
+    }
+    ~Folders() { fs::remove_all(root); }
+    Folders(const Folders&) = delete;
+
+    void write(const fs::path& file, const std::string& text) { std::ofstream(root / file) << text; }
+    void define(const std::string& folder, const std::string& name, const std::string& program) {
+        write(folder + "/" + name + ".yml",
+              "name: " + name + "\nprogram: " + program + "\nargv: {full: [--, '{prompt}']}\n");
+    }
+    void install(const fs::path& file) {
+        write(file, "#!/bin/sh\n");
+        fs::permissions(root / file, fs::perms::owner_all);
+    }
+    HarnessLibrary library() {
+        return {root / "shipped", root / "user", "relative:/nowhere:" + (root / "bin").string()};
+    }
+
+    fs::path root;
+};
+
+}  // namespace
+
+TEST_CASE("a user's definition wins over the shipped one of its name") {
+    Folders folders;
+    folders.define("shipped", "one", "one");
+    folders.define("shipped", "two", "two");
+    folders.define("user", "two", "mine");
+    folders.install("bin/mine");
+    const auto entries = folders.library().list();
+    REQUIRE(entries.size() == 2);
+    CHECK(entries[0].program.empty());
+    CHECK(entries[1].path == folders.root / "user" / "two.yml");
+    CHECK(entries[1].program == (folders.root / "bin" / "mine").string());
+}
+
+TEST_CASE("a program with a slash lies beside its definition") {
+    Folders folders;
+    folders.define("shipped", "demo", "./demo-agent");
+    CHECK(folders.library().find("demo")->program.empty());
+    folders.install("shipped/demo-agent");
+    CHECK(folders.library().find("demo")->program == (folders.root / "shipped" / "demo-agent").string());
+}
+
+TEST_CASE("a file that cannot be executed is no installed program") {
+    Folders folders;
+    folders.define("shipped", "one", "one");
+    folders.write("bin/one", "text");
+    CHECK(folders.library().find("one")->program.empty());
+}
+
+TEST_CASE("an unknown name is answered with the names there are") {
+    Folders folders;
+    folders.define("shipped", "one", "one");
+    folders.define("user", "two", "two");
+    const auto found = folders.library().find("three");
+    CHECK(found.error().code == ErrorCode::not_found);
+    CHECK(found.error().message == "there is no harness \"three\"; there are: one, two");
+}
+
+TEST_CASE("a broken definition is listed with its problem and does not hide the others") {
+    Folders folders;
+    folders.define("shipped", "one", "one");
+    folders.write("user/bad.yml", "name: bad\nprogramm: x\n");
+    folders.write("user/worse.yml", "{{{{");
+    const auto entries = folders.library().list();
+    REQUIRE(entries.size() == 3);
+    CHECK_THAT(entries[0].problem, Catch::Contains("bad.yml:2:1: unknown key \"programm\""));
+    CHECK(entries[1].problem.empty());
+    CHECK_FALSE(entries[2].problem.empty());
+    CHECK(folders.library().find("bad").error().code == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("the first installed of the known programs is the default, and demo never is") {
+    Folders folders;
+    for (const char* name : {"claude", "codex", "demo", "pi"}) folders.define("shipped", name, name);
+    folders.install("bin/demo");
+    CHECK_FALSE(folders.library().first_installed());
+    folders.install("bin/pi");
+    CHECK(folders.library().first_installed() == "pi");
+    folders.install("bin/claude");
+    CHECK(folders.library().first_installed() == "claude");
+}
+
+TEST_CASE("missing folders are an empty library") {
+    const HarnessLibrary library("/nowhere/a", "/nowhere/b", "");
+    CHECK(library.list().empty());
+    CHECK(library.find("x").error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("every shipped definition is valid") {
+    const HarnessLibrary library(fs::path(ORANGE_SOURCE_DIR) / "harnesses", "/nowhere", "/usr/bin:/bin");
+    const auto entries = library.list();
+    CHECK(entries.size() >= 2);
+    for (const auto& entry : entries) CHECK(entry.problem == "");
+    CHECK_FALSE(library.find("demo")->program.empty());
+}

@@ -1,0 +1,213 @@
+#include "daemon/agents/harness.hpp"
+
+#include <fstream>
+#include <iterator>
+
+#include "tests/catch.hpp"
+
+using namespace orange;
+using namespace orange::agents;
+
+namespace {
+
+const std::string k_head = "name: mine\nprogram: mine\n";
+
+std::string error_of(const std::string& text) {
+    const auto harness = load_harness(text, "mine.yml");
+    return harness ? "no error" : harness.error().message;
+}
+
+Harness loaded(const std::string& text) {
+    auto harness = load_harness(text, "mine.yml");
+    if (!harness) FAIL(harness.error().message);
+    return *harness;
+}
+
+Harness shipped(const std::string& name) {
+    const auto path = std::string(ORANGE_SOURCE_DIR) + "/harnesses/" + name + ".yml";
+    std::ifstream in(path);
+    auto harness = load_harness(std::string(std::istreambuf_iterator<char>(in), {}), path);
+    if (!harness) FAIL(harness.error().message);
+    return *harness;
+}
+
+LaunchRequest request(const std::string& permissions, const std::string& prompt) {
+    LaunchRequest asked;
+    asked.permissions = permissions;
+    asked.prompt = prompt;
+    asked.task_dir = "/tasks/x";
+    asked.worktree = "/ws/a--1";
+    asked.repo = "/repo";
+    asked.role = "worker";
+    asked.summary = "Fix it";
+    return asked;
+}
+
+using Argv = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a definition with every key is read") {
+    const auto harness = loaded(R"(name: mine
+program: ./bin/mine
+mode: oneshot
+argv:
+  full: ["{effort_args}", --, "{prompt}"]
+  review: [--read-only, "{effort_args}", "--prompt={prompt}"]
+effort: {args: [--effort, "{effort}"], values: [low, high]}
+env: {MINE_DIR: "{task_dir}"}
+exclude: [.mine/]
+waiting_patterns: ["Proceed?"]
+ready_after: 1500ms
+install_hint: get it
+root_needs: SANDBOX
+)");
+    CHECK(harness.name == "mine");
+    CHECK(harness.program == "./bin/mine");
+    CHECK(harness.mode == Mode::oneshot);
+    CHECK(harness.argv.at("full") == Argv{"{effort_args}", "--", "{prompt}"});
+    CHECK(harness.effort_values == Argv{"low", "high"});
+    CHECK(harness.env.at("MINE_DIR") == "{task_dir}");
+    CHECK(harness.exclude == Argv{".mine/"});
+    CHECK(harness.waiting_patterns == Argv{"Proceed?"});
+    CHECK(harness.ready_after == std::chrono::milliseconds(1500));
+    CHECK(harness.install_hint == "get it");
+    CHECK(harness.root_needs == "SANDBOX");
+}
+
+TEST_CASE("unknown keys are refused with their place, all problems at once") {
+    const auto message = error_of(k_head + "modus: oneshot\nargv:\n  full: [--, \"{prompt}\"]\n  fool: []\n");
+    CHECK_THAT(message, Catch::StartsWith("mine.yml:3:1: unknown key \"modus\""));
+    CHECK_THAT(message,
+               Catch::Contains("\nmine.yml:6:3: unknown key \"fool\" in argv; known are full, reduced, review"));
+}
+
+TEST_CASE("a definition that says too little or the wrong thing is refused") {
+    struct Row {
+        const char* text;
+        const char* message;
+    };
+    const Row rows[] = {
+        {"[]", "a harness definition is a map"},
+        {"", "a harness definition is a map"},
+        {"name: mine\nprogram: x", "\"argv\" is missing"},
+        {"name: other\nprogram: x\nargv: {full: [--, '{prompt}']}", "mine.yml:1:7: name is \"other\", but the file"},
+        {"name: mine\nprogram: x\nargv: {reduced: [--, '{prompt}']}", "argv.full is missing"},
+        {"name: mine\nprogram: x\nargv: {full: [go]}", "argv.full has no {prompt}"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}', '{promt}']}", "unknown placeholder {promt}"},
+        {"name: mine\nprogram: x\nargv: {full: ['{effort_args}', --, '{prompt}']}", "but effort.args is missing"},
+        {"name: mine\nprogram: x\nargv: {full: ['a{effort_args}', --, '{prompt}']}", "must be an argument by itself"},
+        {"name: mine\nprogram: x\nargv: {full: ['{effort}', --, '{prompt}']}", "{effort} belongs into effort.args"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\neffort: {args: [-e, '{effort}']}", "would be lost"},
+        {"name: mine\nprogram: x\nargv: {full: ['{effort_args}', --, '{prompt}'], review: [--, '{prompt}']}\n"
+         "effort: {args: [-e, '{effort}']}",
+         "argv.review has no {effort_args}"},
+        {"name: mine\nprogram: x\nargv: {full: ['{effort_args}', --, '{prompt}']}\neffort: {args: [-e]}",
+         "effort.args has no {effort}"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\neffort: {values: [a]}", "effort needs args"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nmode: forever", "mode must be persistent"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nready_after: 4", "ready_after must be a time"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nready_after: 90s", "ready_after must be a time"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nenv: {ORANGE_ROLE: human}",
+         "4:7: ORANGE_ROLE is Orange's"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nenv: {'A B': x}", "is no name of an environment"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nexclude: x", "exclude must be a list"},
+        {"name: mine\nprogram: x\nargv: {full: [--, [a], '{prompt}']}", "each item of argv.full must be a text"},
+        {"name: mine\nprogram: ''\nargv: {full: [--, '{prompt}']}", "2:10: program must be a text"},
+    };
+    for (const auto& row : rows) {
+        INFO(row.text);
+        CHECK_THAT(error_of(row.text), Catch::Contains(row.message));
+    }
+}
+
+TEST_CASE("a prompt that could be taken for an option is refused on load") {
+    for (const char* bad : {"['{prompt}']", "[--prompt, '{prompt}']", "['-{prompt}']", "['--p{prompt}']",
+                            "['{worktree}{prompt}']", "['{prompt}', --]", "['{summary}', --, '{prompt}']"}) {
+        INFO(bad);
+        CHECK_THAT(error_of(k_head + "argv: {full: " + bad + "}"), Catch::Contains("could be taken for an option"));
+    }
+    for (const char* good : {"[--, '{prompt}']", "['--prompt={prompt}']", "['Task: {prompt}']", "[' {prompt}']",
+                             "[--, x, '{summary}', '{prompt}']"}) {
+        INFO(good);
+        CHECK(error_of(k_head + "argv: {full: " + good + "}") == "no error");
+    }
+}
+
+TEST_CASE("placeholders are filled once and inside their argument") {
+    const auto harness = loaded(k_head + "argv: {full: ['--dir={worktree}:{task_dir}', '{\"a\":1}', --, '{prompt}']}");
+    const auto hostile = std::string("--settings=x $(id) `id` \"'\\ {worktree}\n{prompt}");
+    const auto made = launch(harness, "/bin/mine", request("full", hostile));
+    REQUIRE(made);
+    CHECK(made->argv == Argv{"/bin/mine", "--dir=/ws/a--1:/tasks/x", "{\"a\":1}", "--", hostile});
+}
+
+TEST_CASE("permissions fall back to the next wider ones") {
+    const auto harness = loaded(k_head + "argv: {full: [F, --, '{prompt}'], reduced: [R, --, '{prompt}']}");
+    CHECK(launch(harness, "/m", request("full", "p"))->argv[1] == "F");
+    CHECK(launch(harness, "/m", request("reduced", "p"))->argv[1] == "R");
+    CHECK(launch(harness, "/m", request("review", "p"))->argv[1] == "R");
+    CHECK(launch(harness, "/m", request("all", "p")).error().code == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("an effort is passed, left out, or refused") {
+    const auto harness = loaded(k_head +
+                                "argv: {full: ['{effort_args}', --, '{prompt}']}\n"
+                                "effort: {args: [-e, '{effort}'], values: [low, high]}\nenv: {E: 'v={effort}', F: f}");
+    auto asked = request("full", "p");
+    CHECK(launch(harness, "/m", asked)->argv == Argv{"/m", "--", "p"});
+    CHECK(launch(harness, "/m", asked)->env == std::map<std::string, std::string>{{"F", "f"}});
+    asked.effort = "low";
+    CHECK(launch(harness, "/m", asked)->argv == Argv{"/m", "-e", "low", "--", "p"});
+    CHECK(launch(harness, "/m", asked)->env.at("E") == "v=low");
+    asked.effort = "max";
+    CHECK_THAT(launch(harness, "/m", asked).error().message, Catch::Contains("it is one of low, high"));
+
+    auto any = harness;
+    any.effort_values.clear();
+    for (const char* bad : {"", "--yes", "two words", "tab\t"}) {
+        asked.effort = bad;
+        CHECK(launch(any, "/m", asked).error().code == ErrorCode::invalid_argument);
+    }
+    const auto without = loaded(k_head + "argv: {full: [--, '{prompt}']}");
+    asked.effort = "low";
+    CHECK_THAT(launch(without, "/m", asked).error().message, Catch::Contains("has no effort setting"));
+}
+
+TEST_CASE("what the system cannot carry is refused before anything is started") {
+    const auto harness = loaded(k_head + "install_hint: buy it\nargv: {full: [--, '{prompt}']}");
+    CHECK(launch(harness, "/m", request("full", std::string("a\0b", 3))).error().code == ErrorCode::invalid_argument);
+    CHECK(launch(harness, "/m", request("full", std::string(131'071, 'x'))));
+    CHECK_FALSE(launch(harness, "/m", request("full", std::string(131'072, 'x'))));
+    const auto missing = launch(harness, "", request("full", "p"));
+    CHECK(missing.error().code == ErrorCode::not_found);
+    CHECK(missing.error().message == "mine is not installed; buy it");
+}
+
+TEST_CASE("the shipped claude asks for nothing, and keeps the prompt behind its options") {
+    const auto claude = shipped("claude");
+    auto asked = request("full", "-- do it");
+    asked.effort = "high";
+    CHECK(launch(claude, "/bin/claude", asked)->argv ==
+          Argv{"/bin/claude", "--dangerously-skip-permissions", "--settings",
+               "{\"skipDangerousModePermissionPrompt\":true}", "--disallowedTools", "AskUserQuestion", "--effort",
+               "high", "--", "-- do it"});
+    for (const char* permissions : {"reduced", "review"}) {
+        const auto argv = launch(claude, "/bin/claude", request(permissions, "p"))->argv;
+        CHECK(std::find(argv.begin(), argv.end(), "--dangerously-skip-permissions") == argv.end());
+        CHECK(std::find(argv.begin(), argv.end(), "Bash(orange *)") != argv.end());
+        CHECK(std::find(argv.begin(), argv.end(), "/tasks/x") != argv.end());
+        CHECK(argv[argv.size() - 2] == "--");
+    }
+    CHECK(claude.mode == Mode::persistent);
+}
+
+TEST_CASE("a program that refuses root is not started into its refusal, and Orange does not vouch for a sandbox") {
+    const auto claude = shipped("claude");
+    CHECK(check_root(claude, "full", {}, true).error().code == ErrorCode::forbidden);
+    CHECK(check_root(claude, "full", {{"IS_SANDBOX", "1"}}, true));
+    CHECK(check_root(claude, "full", {}, false));
+    CHECK(check_root(claude, "review", {}, true));
+    CHECK(check_root(shipped("demo"), "full", {}, true));
+    CHECK_FALSE(claude.env.contains("IS_SANDBOX"));
+}
