@@ -9,6 +9,7 @@ namespace {
 std::string absolute_path(const Context& context, const std::string& path) {
     const std::filesystem::path given(path);
     if (given.is_absolute() || !context.cwd) return path;
+    if (path == ".") return *context.cwd;
     return (std::filesystem::path(*context.cwd) / given).lexically_normal().string();
 }
 

@@ -62,7 +62,8 @@ std::string Table::render(const Style& style) const {
     for (const auto& row : rows_) {
         out += line(row.cells);
         for (const auto& remark : row.remarks) {
-            for (const auto part : split_lines(wrapped(remark.text, "          ", style.width))) {
+            const auto text = wrapped(remark.text, "          ", style.width);
+            for (const auto part : split_lines(text)) {
                 out += style.paint(part, remark.ink) + "\n";
             }
         }

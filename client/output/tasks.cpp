@@ -69,7 +69,8 @@ class Fields {
         std::string begin = "  " + std::string(label);
         begin.resize(k_indent.size(), ' ');
         bool first = true;
-        for (const auto line : split_lines(wrapped(printable(value), k_indent, style_.width))) {
+        const auto lines = wrapped(printable(value), k_indent, style_.width);
+        for (const auto line : split_lines(lines)) {
             text += first ? style_.paint(begin, Ink::dim) : std::string(k_indent);
             text += style_.paint(line.substr(k_indent.size()), ink) + "\n";
             first = false;
@@ -172,14 +173,16 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
     fields.add("alive", "worker " + task.worker + ", reviewer " + task.reviewer);
     fields.add("workspace", get("workspace"));
     fields.add("session", get("tmux_session"));
-    fields.add("pull request", get("pr_url"));
+    fields.add("PR", get("pr_url"));
     fields.add("folder", task.path);
     const auto created = age_of(task, "created_at", now), updated = age_of(task, "updated_at", now);
     fields.add("created", ago(created) + (updated.empty() ? "" : ", changed " + ago(updated)));
     std::string out = head(task, style) + fields.text;
     if (const auto body = trim(reply.body); !body.empty()) {
         out += "\n";
-        for (const auto line : split_lines(body)) out += "  " + printable(line) + "\n";
+        for (const auto line : split_lines(body)) {
+            out += line.empty() ? "\n" : "  " + printable(line) + "\n";
+        }
     }
     if (reply.history.is_array() && !reply.history.empty()) {
         out += "\n" + style.paint("Last events (UTC)", Ink::dim) + "\n" + event_lines(reply.history, style, false);

@@ -65,7 +65,7 @@ class Reader {
     static bool assign(const Json& json, std::int64_t& into) {
         if (!json.is_number_integer()) return false;
         into = json.get<std::int64_t>();
-        return true;
+        return !json.is_number_unsigned() || into >= 0;  // above what 63 bits hold it would come out negative
     }
     static bool assign(const Json& json, int& into) {
         std::int64_t wide = 0;

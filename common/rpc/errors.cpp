@@ -51,7 +51,9 @@ Json error_json(const Error& error) {
 Error error_from_json(const Json& json) {
     Error error;
     if (!json.is_object()) return {ErrorCode::internal, "the daemon sent an error that is no object", {}};
-    error.code = code_from(json.value("code", k_internal_error));
+    const auto code = json.find("code");
+    const bool has_code = code != json.end() && code->is_number_integer();
+    error.code = code_from(has_code ? code->get<int>() : k_internal_error);
     if (const auto message = json.find("message"); message != json.end() && message->is_string()) {
         error.message = message->get<std::string>();
     }

@@ -194,6 +194,7 @@ Result<T> read_as(const Json& json, const std::string& where, [[maybe_unused]] U
     } else if constexpr (std::is_integral_v<T>) {
         if (!json.is_number_integer()) return wrong();
         const auto wide = json.get<std::int64_t>();
+        if (json.is_number_unsigned() && wide < 0) return wrong();  // above what 63 bits hold
         if (wide != static_cast<std::int64_t>(static_cast<T>(wide))) return wrong();
         return static_cast<T>(wide);
     } else if constexpr (detail::is_vector<T>::value) {

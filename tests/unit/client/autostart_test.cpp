@@ -1,0 +1,111 @@
+// The program as people run it, with a script in place of oranged.
+#include <sys/stat.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include "tests/catch.hpp"
+#include "tests/unit/client/fake_daemon.hpp"
+
+using namespace orange;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A folder with a copy of `orange` and an oranged of the test's.
+struct Installed {
+    explicit Installed(const std::string& oranged) {
+        std::filesystem::create_directories(home);
+        std::filesystem::copy_file(ORANGE_BINARY_DIR "/bin/orange", folder.path() / "orange");
+        std::ofstream(folder.path() / "oranged") << "#!/bin/sh\n" << oranged;
+        ::chmod((folder.path() / "oranged").c_str(), 0755);
+    }
+    test::Ran orange(std::vector<std::string> words, std::vector<std::string> environment = {}) {
+        words.insert(words.begin(), (folder.path() / "orange").string());
+        environment.push_back("ORANGE_HOME=" + home.string());
+        return test::run(words, environment, folder.path());
+    }
+    std::string output() const {
+        std::ifstream in(home / "oranged.out");
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+
+    test::TemporaryFolder folder;
+    std::filesystem::path home = folder.path() / "home";
+};
+
+}  // namespace
+
+TEST_CASE("A daemon that cannot start is shown with its last words, at once") {
+    Installed installed("echo 'config.yml:3: no such key' >&2\nexit 1\n");
+    const auto started = std::chrono::steady_clock::now();
+    const auto ran = installed.orange({"task", "list"});
+    CHECK(std::chrono::steady_clock::now() - started < 5s);
+    CHECK(ran.status == 1);
+    CHECK_THAT(ran.err, Catch::Contains("did not start") && Catch::Contains("config.yml:3: no such key"));
+    CHECK(ran.out.empty());
+    struct stat info {};
+    REQUIRE(::stat((installed.home / "oranged.out").c_str(), &info) == 0);
+    CHECK((info.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("A daemon that crashes is started again, five times within a minute, no more") {
+    Installed installed("echo run >&2\nkill -SEGV $$\n");
+    const auto ran = installed.orange({"task", "list"});
+    CHECK(ran.status == 1);
+    CHECK_THAT(ran.err, Catch::Contains("giving up"));
+    const auto output = installed.output();
+    int runs = 0;
+    for (auto at = output.find("run\n"); at != std::string::npos; at = output.find("run\n", at + 1)) ++runs;
+    CHECK(runs == 5);
+}
+
+TEST_CASE("ORANGE_NO_AUTOSTART starts nothing and says what to do") {
+    Installed installed("echo started >&2\nexit 1\n");
+    const auto ran = installed.orange({"task", "list"}, {"ORANGE_NO_AUTOSTART=1"});
+    CHECK(ran.status == 1);
+    CHECK_THAT(ran.err, Catch::Contains("orange daemon start"));
+    CHECK(installed.output().empty());
+}
+
+TEST_CASE("An agent starts no daemon, but waits for one that is coming back") {
+    Installed installed("echo started >&2\nexit 1\n");
+    std::thread later([&] {
+        std::this_thread::sleep_for(300ms);
+        test::FakeDaemon daemon(installed.home / "orange.sock", [](const Json& r) {
+            return std::vector{test::FakeDaemon::reply(r, {{"tasks", Json::array()}})};
+        });
+        for (int i = 0; i < 1000 && daemon.requests().empty(); ++i) std::this_thread::sleep_for(10ms);
+    });
+    const auto ran = installed.orange({"task", "list"}, {"ORANGE_TASK=4f2aBcDeFgHiJkLmNoPqR"});
+    later.join();
+    CHECK(ran.status == 0);
+    CHECK(installed.output().empty());
+}
+
+TEST_CASE("An agent whose daemon stays away is told that it is down") {
+    Installed installed("echo started >&2\nexit 1\n");
+    // An ancestor named orange-agent tells as much as the environment does.
+    const auto agent = installed.folder.path() / "orange-agent";
+    std::ofstream(agent) << "#!/bin/sh\n" << (installed.folder.path() / "orange").string() << " task list\nexit $?\n";
+    ::chmod(agent.c_str(), 0755);
+    const auto ran = test::run({agent.string()}, {"ORANGE_HOME=" + installed.home.string()}, installed.folder.path());
+    CHECK(ran.status == 1);
+    CHECK_THAT(ran.err, Catch::Contains("down") && Catch::Contains("ask a human"));
+    CHECK(installed.output().empty());
+}
+
+TEST_CASE("Status and stop look for a daemon and start none") {
+    Installed installed("echo started >&2\nexit 1\n");
+    const auto status = installed.orange({"daemon", "status", "--json"});
+    CHECK(status.status == 1);
+    const auto error = parse_json(status.out);
+    REQUIRE(error);
+    CHECK((*error)["error"]["data"]["name"] == "unavailable");
+    const auto stop = installed.orange({"daemon", "stop"});
+    CHECK(stop.status == 0);
+    CHECK_THAT(stop.out, Catch::Contains("no daemon is running"));
+    CHECK(installed.output().empty());
+}

@@ -1,0 +1,327 @@
+// Which request each command line becomes, and how replies and errors leave the program: the real program against a
+// fake daemon.
+#include "common/base/text.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/client/fake_daemon.hpp"
+
+using namespace orange;
+using test::FakeDaemon;
+
+namespace {
+
+Json task_json() {
+    return {{"fields",
+             {{"id", "4f2aBcDeFgHiJkLmNoPqR"},
+              {"project", "shop"},
+              {"branch", "fix/total"},
+              {"status", "working"},
+              {"summary", "Round \x1b[31mthe\x07 total"}}},
+            {"path", "/t"},
+            {"worker", "alive"},
+            {"reviewer", "none"}};
+}
+
+struct CommandLine {
+    test::Ran run(std::vector<std::string> words, const std::string& input = "") {
+        words.insert(words.begin(), ORANGE_BINARY_DIR "/bin/orange");
+        return test::run(words, {"ORANGE_HOME=" + folder.path().string(), "ORANGE_NO_AUTOSTART=1"}, folder.path(),
+                         input);
+    }
+    /// The parameters that these words became; the method's name in `method`.
+    Json sent(std::vector<std::string> words, const std::string& input = "") {
+        const auto before = daemon.requests().size();
+        ran = run(std::move(words), input);
+        const auto requests = daemon.requests();
+        INFO(ran.err);
+        REQUIRE(requests.size() == before + 1);
+        method = requests.back()["method"];
+        return requests.back()["params"];
+    }
+    std::string here() const { return folder.path().string(); }
+
+    test::TemporaryFolder folder;
+    Json result = {{"task", task_json()}, {"notes", {"Watch it: orange task attach 4f2aBcDe"}}};
+    std::vector<std::string> reply_lines;  ///< in place of the result, one a request
+    FakeDaemon daemon{folder.path() / "orange.sock", [this](const Json& r) {
+                          if (reply_lines.empty()) return std::vector{FakeDaemon::reply(r, result)};
+                          auto parsed = Json::parse(reply_lines.front());
+                          reply_lines.erase(reply_lines.begin());
+                          parsed["id"] = r["id"];
+                          return std::vector{dump(parsed) + "\n"};
+                      }};
+    test::Ran ran;
+    std::string method;
+};
+
+}  // namespace
+
+TEST_CASE("A task is created from bare words, in the project of the directory") {
+    CommandLine line;
+    auto params = line.sent({"task", "create", "Round the total"});
+    CHECK(line.method == "task.create");
+    CHECK(params == Json{{"cwd", line.here()}, {"summary", "Round the total"}, {"no_spawn", false}});
+    CHECK(line.ran.status == 0);
+    CHECK_THAT(line.ran.out, Catch::Contains("4f2aBcDe") && Catch::Contains("Watch it"));
+    CHECK(line.sent({"task", "create", "demo", "list", "task"})["summary"] == "demo list task");
+    CHECK(line.sent({"task", "create", "--", "-x", "--help"})["summary"] == "-x --help");
+    CHECK(line.sent({"task", "create"})["summary"] == "");
+}
+
+TEST_CASE("A task is created with everything named, its context from standard input") {
+    CommandLine line;
+    const auto params = line.sent({"task",
+                                   "create",
+                                   "-p",
+                                   "shop",
+                                   "-b",
+                                   "fix/total",
+                                   "--summary",
+                                   "S",
+                                   "--context",
+                                   "-",
+                                   "--workflow",
+                                   "relay",
+                                   "--harness",
+                                   "demo",
+                                   "--review-harness",
+                                   "claude",
+                                   "--effort",
+                                   "high",
+                                   "--review-effort",
+                                   "low",
+                                   "--no-spawn"},
+                                  "## Deep\n");
+    CHECK(params == Json{{"project", "shop"},
+                         {"branch", "fix/total"},
+                         {"summary", "S"},
+                         {"context", "## Deep\n"},
+                         {"workflow", "relay"},
+                         {"harness", "demo"},
+                         {"review_harness", "claude"},
+                         {"effort", "high"},
+                         {"review_effort", "low"},
+                         {"no_spawn", true}});
+}
+
+TEST_CASE("A branch is renamed with a name, synced without one") {
+    CommandLine line;
+    CHECK(line.sent({"task", "update", "--branch"}) ==
+          Json{{"cwd", line.here()}, {"sync_branch", true}, {"force", false}});
+    CHECK(line.sent({"task", "update", "4f2a", "--branch"}) ==
+          Json{{"id", "4f2a"}, {"sync_branch", true}, {"force", false}});
+    CHECK(line.sent({"task", "update", "4f2a", "--branch", "new"})["branch"] == "new");
+    const auto both = line.sent({"task", "update", "--branch", "--status", "working"});
+    CHECK(both["sync_branch"] == true);
+    CHECK(both["status"] == "working");
+}
+
+TEST_CASE("An update takes texts that begin with a dash, and empty ones") {
+    CommandLine line;
+    auto params = line.sent({"task", "update", "--feedback", "- name it", "--effort", ""});
+    CHECK(params["feedback"] == "- name it");
+    CHECK(params["effort"] == "");
+    CHECK(line.sent({"task", "update", "--feedback", "-"}, "from\nstdin")["feedback"] == "from\nstdin");
+    params = line.sent({"task", "update", "4f2a", "--status", "working", "--force", "--summary", "x"});
+    CHECK(params ==
+          Json{{"id", "4f2a"}, {"status", "working"}, {"force", true}, {"summary", "x"}, {"sync_branch", false}});
+}
+
+TEST_CASE("An update of nothing is refused without asking the daemon") {
+    CommandLine line;
+    const auto ran = line.run({"task", "update", "4f2a"});
+    CHECK(ran.status == 1);
+    CHECK_THAT(ran.err, Catch::Contains("--status"));
+    CHECK(line.daemon.requests().empty());
+}
+
+TEST_CASE("A message is for the own task, or for the one named first") {
+    CommandLine line;
+    CHECK(line.sent({"task", "send", "use the helper"}) == Json{{"cwd", line.here()}, {"text", "use the helper"}});
+    CHECK(line.sent({"task", "send", "4f2a", "use", "it"}) == Json{{"id", "4f2a"}, {"text", "use it"}});
+    CHECK(line.sent({"task", "send", "4f2a", "--role", "reviewer", "--", "-v"})["text"] == "-v");
+}
+
+TEST_CASE("Commands about one task take an id, or say where the caller is") {
+    CommandLine line;
+    for (const char* name : {"show", "why", "history", "peek", "spawn", "respawn", "complete", "stuck", "ack", "merge",
+                             "cancel", "delete"}) {
+        CAPTURE(name);
+        CHECK(line.sent({"task", name})["cwd"] == line.here());
+        CHECK(line.method == std::string("task.") + name);
+        const auto params = line.sent({"task", name, "4f2a"});
+        CHECK(params["id"] == "4f2a");
+        CHECK_FALSE(params.contains("cwd"));
+    }
+    CHECK(line.sent({"task", "respawn", "--all"})["all"] == true);
+    CHECK(line.sent({"task", "peek", "-n", "5", "--role", "reviewer"})["lines"] == 5);
+}
+
+TEST_CASE("A list is the project's, or everybody's") {
+    CommandLine line;
+    line.result = {{"tasks", Json::array()}};
+    CHECK(line.sent({"task", "list"}) == Json{{"cwd", line.here()}, {"all", false}, {"limit", 0}});
+    CHECK(line.sent({"task", "list", "--everywhere", "--all", "-n", "3", "-s", "stuck"}) ==
+          Json{{"all", true}, {"limit", 3}, {"status", "stuck"}});
+    CHECK(line.sent({"task", "list", "-p", "shop"})["project"] == "shop");
+}
+
+TEST_CASE("A project is added from here or from a relative path, with its setup command") {
+    CommandLine line;
+    CHECK(line.sent({"project", "add"}) == Json{{"path", line.here()}, {"setup", Json::array()}});
+    const auto params = line.sent(
+        {"project", "add", "../x", "--name", "shop", "--pool-size", "3", "--setup", "make", "deps", "--setup=-j2"});
+    CHECK(params == Json{{"path", "/tmp/x"}, {"name", "shop"}, {"pool_size", 3}, {"setup", {"make", "deps", "-j2"}}});
+    CHECK(line.sent({"project", "update", "shop", "--no-setup"}) == Json{{"name", "shop"}, {"setup", Json::array()}});
+    CHECK(line.sent({"project", "update", "--harness", ""}) == Json{{"cwd", line.here()}, {"harness", ""}});
+    CHECK(line.sent({"project", "remove", "shop"}) == Json{{"name", "shop"}});
+}
+
+TEST_CASE("With --json the reply is one line as it came, wherever the flag stands") {
+    CommandLine line;
+    line.result["of_a_newer_daemon"] = true;
+    for (const auto& words :
+         std::vector<std::vector<std::string>>{{"--json", "task", "show"}, {"task", "show", "--json"}}) {
+        const auto ran = line.run(words);
+        CHECK(ran.status == 0);
+        CHECK(ran.out == dump(line.result) + "\n");
+    }
+}
+
+TEST_CASE("An error goes to standard error with status 1, with --json to standard output as an object") {
+    CommandLine line;
+    const std::string error =
+        R"({"error":{"code":-32003,"message":"## Handoff is missing\u001b[2J","data":{"name":"gate_failed"}}})";
+    line.reply_lines = {error, error};
+    auto ran = line.run({"task", "complete"});
+    CHECK(ran.status == 1);
+    CHECK(ran.out.empty());
+    CHECK(ran.err == "orange: ## Handoff is missing\\x1b[2J\n");
+    ran = line.run({"task", "complete", "--json"});
+    CHECK(ran.status == 1);
+    CHECK(ran.err.empty());
+    const auto json = parse_json(ran.out);
+    REQUIRE(json);
+    CHECK((*json)["error"]["code"] == -32003);
+    CHECK((*json)["error"]["data"]["name"] == "gate_failed");
+}
+
+TEST_CASE("A wrong command line is status 2 and says where help is") {
+    CommandLine line;
+    for (const auto& words : std::vector<std::vector<std::string>>{{"tsk"},
+                                                                   {"task"},
+                                                                   {"task", "lst"},
+                                                                   {"task", "list", "--bogus"},
+                                                                   {"task", "list", "-n", "x"},
+                                                                   {"task", "show", "a", "b"},
+                                                                   {"task", "send"},
+                                                                   {"task", "merge", "--strategy", "rebase"},
+                                                                   {"project", "remove"}}) {
+        CAPTURE(join(words, " "));
+        const auto ran = line.run(words);
+        CHECK(ran.status == 2);
+        CHECK_THAT(ran.err + ran.out, Catch::Contains("--help"));
+    }
+    CHECK(line.daemon.requests().empty());
+}
+
+TEST_CASE("Help and version need no daemon") {
+    CommandLine line;
+    for (const auto& words : std::vector<std::vector<std::string>>{{},
+                                                                   {"--help"},
+                                                                   {"task", "--help"},
+                                                                   {"task", "create", "--help"},
+                                                                   {"demo", "-h"},
+                                                                   {"--version"},
+                                                                   {"version"}}) {
+        const auto ran = line.run(words);
+        CHECK(ran.status == 0);
+        CHECK_FALSE(ran.out.empty());
+        for (const auto text : split_lines(ran.out)) CHECK(columns_of(text) <= 100);
+    }
+    CHECK(line.run({"--version"}).out == "orange " ORANGE_VERSION "\n");
+    CHECK(line.daemon.requests().empty());
+}
+
+TEST_CASE("Without a terminal an unreviewed merge names its flag and is not forced; --yes answers the question") {
+    CommandLine line;
+    const std::string refusal = R"({"error":{"code":-32008,"message":"not reviewed","data":{"name":"needs_force"}}})";
+    line.reply_lines = {refusal};
+    const auto ran = line.run({"task", "merge", "4f2a"});
+    CHECK(ran.status == 1);
+    CHECK_THAT(ran.err, Catch::Contains("not reviewed") && Catch::Contains("--force"));
+    REQUIRE(line.daemon.requests().size() == 1);
+    line.reply_lines = {refusal};
+    line.result = {{"task", task_json()}, {"commit", "0123456789abcdef"}, {"pushed", true}};
+    CHECK(line.run({"task", "merge", "4f2a", "--yes", "--strategy", "ff"}).status == 0);
+    const auto requests = line.daemon.requests();
+    REQUIRE(requests.size() == 3);
+    CHECK(requests[1]["params"] == Json{{"id", "4f2a"}, {"force", false}, {"strategy", "ff"}});
+    CHECK(requests[2]["params"] == Json{{"id", "4f2a"}, {"force", true}, {"strategy", "ff"}});
+}
+
+TEST_CASE("Yes to deleting is no yes to ending a task that is at work") {
+    CommandLine line;
+    line.reply_lines = {R"({"error":{"code":-32008,"message":"it has not ended","data":{}}})"};
+    const auto ran = line.run({"task", "delete", "4f2a", "--yes"});
+    CHECK(ran.status == 1);
+    CHECK_THAT(ran.err, Catch::Contains("--force"));
+    CHECK(line.daemon.requests().size() == 1);
+}
+
+TEST_CASE("Attaching needs a terminal and says what does not") {
+    CommandLine line;
+    const auto ran = line.run({"task", "attach", "4f2a"});
+    CHECK(ran.status == 1);
+    CHECK_THAT(ran.err, Catch::Contains("terminal") && Catch::Contains("orange task peek"));
+    CHECK(line.daemon.requests().empty());
+}
+
+TEST_CASE("A workflow file is sent with its name, its problems come as file, line and column") {
+    CommandLine line;
+    line.result = {{"valid", false}, {"problems", {{{"line", 3}, {"column", 5}, {"message", "unknown key"}}}}};
+    const auto params = line.sent({"workflow", "validate", "-"}, "states:\n");
+    CHECK(params["text"] == "states:\n");
+    CHECK(line.ran.status == 1);
+    CHECK(line.ran.out == "-:3:5: unknown key\n");
+    CHECK(line.run({"workflow", "validate", "/nowhere/x.yml"}).status == 1);
+}
+
+TEST_CASE("Nothing that an agent wrote reaches the terminal as it was") {
+    CommandLine line;
+    const std::string evil = "\x1b]52;c;AAAA\x07\u009b31m\u202e\r";
+    Json task = task_json();
+    for (const char* key : {"summary", "branch", "project", "status", "attention", "workspace", "pr_url"}) {
+        task["fields"][key] = evil;
+    }
+    task["path"] = task["in_progress"] = evil;
+    const Json event = {{"type", evil}, {"timestamp", evil}, {evil, evil}};
+    line.result = {{"task", task},
+                   {"tasks", {task}},
+                   {"body", evil},
+                   {"history", {event}},
+                   {"events", {event}},
+                   {"waiting_for", evil},
+                   {"hints", {evil}},
+                   {"notes", {evil}},
+                   {"role", "worker"},
+                   {"text", evil},
+                   {"id", evil},
+                   {"commit", evil},
+                   {"pushed", true},
+                   {"edges",
+                    {{{"to", evil},
+                      {"by", {evil}},
+                      {"open", false},
+                      {"needs_force", false},
+                      {"guard", evil},
+                      {"guard_holds", false},
+                      {"missing", evil}}}}};
+    for (const char* name :
+         {"list", "show", "why", "history", "peek", "spawn", "respawn", "merge", "delete", "cancel"}) {
+        CAPTURE(name);
+        const auto ran = line.run({"task", name});
+        CHECK(ran.status == 0);
+        CHECK(printable(ran.out, true) == ran.out);
+        CHECK(printable(ran.err, true) == ran.err);
+    }
+}

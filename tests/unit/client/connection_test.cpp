@@ -1,0 +1,182 @@
+#include "client/connection/connection.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/rpc/methods.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/client/fake_daemon.hpp"
+
+using namespace orange;
+using connection::Connection;
+using test::FakeDaemon;
+using namespace std::chrono_literals;
+
+namespace {
+
+Json pong() {
+    return {{"version", "1"}, {"pid", 5}};
+}
+
+/// A connection to a daemon that answers each request with these pieces.
+struct Talk {
+    explicit Talk(FakeDaemon::Answer answer) : daemon(folder.path() / "orange.sock", std::move(answer)) {}
+
+    Connection open() {
+        auto opened = Connection::open(folder.path() / "orange.sock", 5s);
+        REQUIRE(opened);
+        return std::move(*opened);
+    }
+    test::TemporaryFolder folder;
+    FakeDaemon daemon;
+};
+
+}  // namespace
+
+TEST_CASE("A request is one line of JSON-RPC, its reply comes back typed") {
+    Talk talk([](const Json& r) { return std::vector{FakeDaemon::reply(r, pong())}; });
+    auto connection = talk.open();
+    const auto reply = connection.call(rpc::DaemonPing{});
+    REQUIRE(reply);
+    CHECK(reply->pid == 5);
+    REQUIRE(connection.call(rpc::DaemonPing{}));
+    const auto requests = talk.daemon.requests();
+    REQUIRE(requests.size() == 2);
+    CHECK(requests[0] == Json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "daemon.ping"}, {"params", Json::object()}});
+    CHECK(requests[1]["id"] == 2);
+}
+
+TEST_CASE("A reply may come in pieces, and behind other lines") {
+    Talk talk([](const Json& r) {
+        std::vector<std::string> bytes;
+        for (const char c : FakeDaemon::reply({{"id", 99}}, "another's") + FakeDaemon::reply(r, pong())) {
+            bytes.emplace_back(1, c);
+        }
+        return bytes;
+    });
+    auto connection = talk.open();
+    CHECK(connection.call(rpc::DaemonPing{}));
+}
+
+TEST_CASE("Notifications in between go to the listener, also those behind the reply") {
+    const auto event = [](int n) {
+        return dump({{"jsonrpc", "2.0"}, {"method", "event"}, {"params", {{"n", n}}}}) + "\n";
+    };
+    Talk talk(
+        [&](const Json& r) { return std::vector{event(1) + event(2) + FakeDaemon::reply(r, pong()) + event(3)}; });
+    auto connection = talk.open();
+    std::vector<int> seen;
+    connection.on_notification([&](const std::string& method, const Json& params) {
+        CHECK(method == "event");
+        seen.push_back(params["n"]);
+    });
+    REQUIRE(connection.call(rpc::DaemonPing{}));
+    CHECK(seen == std::vector{1, 2});
+    const auto waited = connection.wait_for_notification(5s);
+    REQUIRE(waited);
+    CHECK(*waited);
+    CHECK(seen == std::vector{1, 2, 3});
+    const auto quiet = connection.wait_for_notification(1ms);
+    REQUIRE(quiet);
+    CHECK_FALSE(*quiet);
+}
+
+TEST_CASE("An error reply is that error, its details kept") {
+    Talk talk([](const Json& r) {
+        return std::vector{dump({{"jsonrpc", "2.0"},
+                                 {"id", r["id"]},
+                                 {"error", {{"code", -32003}, {"message", "no Handoff"}, {"data", {{"gate", "x"}}}}}}) +
+                           "\n"};
+    });
+    auto connection = talk.open();
+    const auto reply = connection.call(rpc::DaemonPing{});
+    REQUIRE_FALSE(reply);
+    CHECK(reply.error() == Error{ErrorCode::gate_failed, "no Handoff", {{"gate", "x"}}});
+}
+
+TEST_CASE("An error without an id is for us: the daemon could not read the request") {
+    Talk talk([](const Json&) { return std::vector{FakeDaemon::error({{"id", nullptr}}, -32700, "too long")}; });
+    auto connection = talk.open();
+    const auto reply = connection.call(rpc::DaemonPing{});
+    REQUIRE_FALSE(reply);
+    CHECK(reply.error().message == "too long");
+}
+
+TEST_CASE("A daemon that ends in the middle of a reply is told from a reply") {
+    Talk talk([](const Json& r) { return std::vector<std::string>{FakeDaemon::reply(r, pong()).substr(0, 20), ""}; });
+    auto connection = talk.open();
+    const auto reply = connection.call_json("task.merge", Json::object());
+    REQUIRE_FALSE(reply);
+    CHECK(reply.error().code == ErrorCode::unavailable);
+    CHECK_THAT(reply.error().message, Catch::Contains("task.merge") && Catch::Contains("orange task show"));
+    CHECK_FALSE(connection.call(rpc::DaemonPing{}));
+}
+
+TEST_CASE("A reply that is no JSON-RPC is an error and no crash") {
+    for (const std::string line :
+         {"hello\n", "[]\n", "5\n", "{\"id\":1}\n", "{\"id\":1,\"result\":[]}\n", "{\"id\":1,\"error\":7}\n"}) {
+        CAPTURE(line);
+        Talk talk([&](const Json&) { return std::vector<std::string>{line, ""}; });
+        auto connection = talk.open();
+        CHECK_FALSE(connection.call(rpc::DaemonPing{}));
+    }
+}
+
+TEST_CASE("Keys of a newer daemon are skipped, missing ones are said to be a matter of versions") {
+    Json result = pong();
+    Talk talk([&](const Json& r) { return std::vector{FakeDaemon::reply(r, result)}; });
+    result["mood"] = "good";
+    CHECK(talk.open().call(rpc::DaemonPing{}));
+    result.erase("version");
+    const auto reply = talk.open().call(rpc::DaemonPing{});
+    REQUIRE_FALSE(reply);
+    CHECK_THAT(reply.error().message, Catch::Contains("another version"));
+}
+
+TEST_CASE("A socket whose path is longer than an address holds is reached all the same") {
+    test::TemporaryFolder folder;
+    auto deep = folder.path() / std::string(100, 'a') / std::string(100, 'b');
+    std::filesystem::create_directories(deep);
+    FakeDaemon daemon(deep / "orange.sock", [](const Json& r) { return std::vector{FakeDaemon::reply(r, pong())}; });
+    auto connection = Connection::open(deep / "orange.sock", 5s);
+    REQUIRE(connection);
+    CHECK(connection->call(rpc::DaemonPing{}));
+}
+
+TEST_CASE("Nobody there is told from somebody busy: no file, no folder, a socket left behind") {
+    test::TemporaryFolder folder;
+    const auto code = [](const std::filesystem::path& path) {
+        const auto opened = Connection::open(path, 1ms);
+        REQUIRE_FALSE(opened);
+        return opened.error().code;
+    };
+    CHECK(code(folder.path() / "orange.sock") == ErrorCode::unavailable);
+    CHECK(code(folder.path() / "none" / "orange.sock") == ErrorCode::unavailable);
+    CHECK(code(folder.path() / std::string(120, 'x') / "orange.sock") == ErrorCode::unavailable);
+    {
+        FakeDaemon gone(folder.path() / "orange.sock", [](const Json&) { return std::vector<std::string>{}; });
+    }
+    CHECK(std::filesystem::exists(folder.path() / "orange.sock"));
+    CHECK(code(folder.path() / "orange.sock") == ErrorCode::unavailable);
+}
+
+TEST_CASE("A request over the daemon's limit is refused before it is sent") {
+    Talk talk([](const Json& r) { return std::vector{FakeDaemon::reply(r, pong())}; });
+    auto connection = talk.open();
+    const auto reply = connection.call_json("task.create", {{"context", std::string(2 << 20, 'x')}});
+    REQUIRE_FALSE(reply);
+    CHECK(reply.error().code == ErrorCode::invalid_argument);
+    CHECK(connection.call(rpc::DaemonPing{}));
+    CHECK(talk.daemon.requests().size() == 1);
+}
+
+TEST_CASE("Sending to a daemon that has gone is an error, not a signal") {
+    int pair[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
+    Connection connection(pair[0]);
+    ::close(pair[1]);
+    const auto reply = connection.call(rpc::DaemonPing{});
+    REQUIRE_FALSE(reply);
+    CHECK(reply.error().code == ErrorCode::unavailable);
+    CHECK(connection.wait_for_end(5s));
+}

@@ -1,0 +1,205 @@
+#include "client/output/events.hpp"
+#include "client/output/listings.hpp"
+#include "client/output/table.hpp"
+#include "client/output/tasks.hpp"
+#include "common/base/text.hpp"
+#include "tests/catch.hpp"
+
+using namespace orange;
+using namespace std::chrono_literals;
+using output::Ink;
+
+namespace {
+
+const Timestamp k_now = *from_rfc3339("2026-11-20T11:00:00.000Z");
+
+rpc::TaskView some_task(const std::string& id, const std::string& summary) {
+    rpc::TaskView task;
+    task.fields = {{"id", id},
+                   {"project", "shop"},
+                   {"branch", "orange-tasks/" + id},
+                   {"status", "agent-review"},
+                   {"summary", summary},
+                   {"workflow", "default"},
+                   {"review_round", 1},
+                   {"crash_count", 0},
+                   {"harness", "demo"},
+                   {"review_harness", "claude"},
+                   {"review_effort", "high"},
+                   {"created_at", "2026-11-20T09:00:00.000Z"},
+                   {"updated_at", "2026-11-20T10:55:00.000Z"}};
+    task.path = "/home/x/orange/tasks/shop/" + id;
+    task.worker = "none";
+    task.reviewer = "alive";
+    return task;
+}
+
+std::size_t widest(const std::string& page) {
+    std::size_t most = 0;
+    for (const auto line : split_lines(page)) most = std::max(most, columns_of(line));
+    return most;
+}
+
+const std::string k_long(300, 'w');
+
+}  // namespace
+
+TEST_CASE("A table gives each column what it needs where there is room") {
+    output::Table table({{"ID"}, {"NAME", 4}});
+    table.row({{"1"}, {"a"}});
+    table.row({{"22"}, {"bb bb"}});
+    CHECK(table.render({}) == "ID  NAME\n1   a\n22  bb bb\n");
+}
+
+TEST_CASE("A table that is too wide shrinks its widest shrinkable column first, and no other") {
+    output::Table table({{"ID"}, {"A", 5}, {"B", 5}});
+    table.row({{"12345678"}, {std::string(20, 'a')}, {std::string(60, 'b')}});
+    const auto lines = table.render({false, 50});
+    CHECK_THAT(lines, Catch::Contains("12345678  " + std::string(18, 'a') + "…"));
+    CHECK(widest(lines) == 50);
+    CHECK(widest(table.render({false, 10})) == 8 + 2 + 5 + 2 + 5);
+}
+
+TEST_CASE("Colour adds nothing to a table's width and is absent without a terminal") {
+    output::Table table({{"ID"}, {"A", 5}});
+    table.row({{"x", Ink::red}, {"y", Ink::green}});
+    CHECK(table.render({}).find('\x1b') == std::string::npos);
+    CHECK_THAT(table.render({true, 80}), Catch::Contains("\x1b[31mx\x1b[0m   \x1b[32my\x1b[0m"));
+}
+
+TEST_CASE("Long text is wrapped at blanks, a long word is cut") {
+    CHECK(output::wrapped("aaa bbb ccc", "", 20) == "aaa bbb ccc\n");
+    CHECK(output::wrapped("the quick brown fox jumps over", "  ", 24) == "  the quick brown fox\n  jumps over\n");
+    CHECK(widest(output::wrapped(k_long, "    ", 40)) == 40);
+    CHECK(output::wrapped("a\n\nb", "", 80) == "a\n\nb\n");
+    CHECK(output::wrapped("", "", 80).empty());
+}
+
+TEST_CASE("A list fits 80 columns whatever is in it") {
+    rpc::TaskList::Reply reply;
+    for (const std::string summary :
+         {"short", "", "Größe 😀 with blanks in it and more than fits into its column at all"}) {
+        reply.tasks.push_back(some_task("4f2aBcDeFgHiJkLmNoPqR", summary));
+        reply.tasks.back().fields["attention"] = "spawn_reviewer: " + k_long;
+        reply.tasks.back().fields["project"] = summary.empty() ? "shop" : "another-project-with-a-long-name";
+    }
+    reply.tasks[1].unreadable = "state.json: " + k_long;
+    reply.hidden = 3;
+    const auto page = output::task_list_page(reply, k_now, {});
+    CHECK(widest(page) <= 80);
+    CHECK_THAT(page, Catch::Contains("4f2aBcDe") && Catch::Contains("● agent-review") && Catch::Contains("2h") &&
+                         Catch::Contains("! spawn_reviewer") && Catch::Contains("unreadable") &&
+                         Catch::Contains("PROJECT") && Catch::Contains("3 ended tasks"));
+    CHECK(page.find("4f2aBcDeF  ") == std::string::npos);
+}
+
+TEST_CASE("A list of one project's tasks has no column for it, an empty list says how to begin") {
+    rpc::TaskList::Reply reply;
+    CHECK_THAT(output::task_list_page(reply, k_now, {}), Catch::Contains("orange task create"));
+    reply.tasks = {some_task("4f2aBcDeFgHiJkLmNoPqR", "x")};
+    CHECK_THAT(output::task_list_page(reply, k_now, {}), !Catch::Contains("PROJECT"));
+}
+
+TEST_CASE("A list marks who lives, who died, who is unknown, who waits and what is moving") {
+    const auto row = [](const char* worker, const char* reviewer, int place, bool moving) {
+        rpc::TaskList::Reply reply;
+        reply.tasks = {some_task("4f2aBcDeFgHiJkLmNoPqR", "x")};
+        auto& task = reply.tasks.front();
+        task.fields["status"] = "pending";
+        task.fields["branch"] = "b";
+        task.worker = worker;
+        task.reviewer = reviewer;
+        task.queue_place = place;
+        if (moving) task.in_progress = "pending → planning";
+        return output::task_list_page(reply, k_now, {});
+    };
+    CHECK_THAT(row("alive", "none", 0, false), Catch::Contains("● pending  b"));
+    CHECK_THAT(row("alive", "dead", 0, false), Catch::Contains("✗ pending  b"));
+    CHECK_THAT(row("unknown", "none", 0, false), Catch::Contains("? pending  b"));
+    CHECK_THAT(row("none", "none", 2, false), Catch::Contains("○ pending #2  b"));
+    CHECK_THAT(row("none", "none", 0, true), Catch::Contains("○ pending…  b"));
+}
+
+TEST_CASE("A task's page shows all of it within 80 columns, its body whole") {
+    rpc::TaskShow::Reply reply;
+    reply.task = some_task("4f2aBcDeFgHiJkLmNoPqR", k_long);
+    reply.task.fields["attention"] = "words and " + k_long;
+    reply.body = "## Plan\n\nAPPROACH: add\x1b[0m it\n";
+    reply.history = Json::array({{{"type", "status.changed"},
+                                  {"timestamp", "2026-11-20T10:49:03.120Z"},
+                                  {"from", "planning"},
+                                  {"to", "working"},
+                                  {"by", "worker"}}});
+    const auto page = output::task_page(reply, k_now, {});
+    CHECK(widest(page) <= 80);
+    CHECK_THAT(page, Catch::Contains("4f2aBcDeFgHiJkLmNoPqR") && Catch::Contains("demo, reviewed by claude (high)") &&
+                         Catch::Contains("created    2h ago, changed 5m ago") &&
+                         Catch::Contains("APPROACH: add\\x1b[0m it") &&
+                         Catch::Contains("10:49:03  planning → working, by the worker"));
+}
+
+TEST_CASE("Why shows each way out, who may take it and what is missing") {
+    rpc::TaskWhy::Reply reply;
+    reply.task = some_task("4f2aBcDeFgHiJkLmNoPqR", "x");
+    reply.waiting_for = "the reviewer's verdict";
+    rpc::EdgeView edge;
+    edge.to = "working";
+    edge.by = {"reviewer", "human"};
+    edge.guard = "review_round < 2";
+    edge.guard_holds = false;
+    edge.missing = "## Review is missing";
+    reply.edges = {edge};
+    edge.to = "done";
+    edge.open = edge.needs_force = true;
+    reply.edges.push_back(edge);
+    const auto page = output::why_page(reply, {});
+    CHECK_THAT(page, Catch::Contains("agent-review: the reviewer's verdict") &&
+                         Catch::Contains("✗ → working  closed; by reviewer, human") &&
+                         Catch::Contains("when review_round < 2: does not hold") &&
+                         Catch::Contains("## Review is missing") && Catch::Contains("✓ → done  open with --force"));
+}
+
+TEST_CASE("Every event is a sentence, an unknown one its fields") {
+    const auto sentence = [](Json event) { return output::event_sentence(event); };
+    CHECK(sentence({{"type", "status.changed"}, {"from", "a"}, {"to", "b"}, {"by", "human"}}) == "a → b, by the human");
+    CHECK(sentence({{"type", "auto.advanced"}, {"from", "a"}, {"to", "b"}, {"reason", "handoff"}}) ==
+          "a → b, by itself: handoff");
+    CHECK(sentence({{"type", "agent.crashed"}, {"role", "worker"}, {"status", "working"}, {"exit_status", 1}}) ==
+          "the worker crashed, exit status 1");
+    CHECK(sentence({{"type", "agent.spawned"}, {"role", "reviewer"}, {"harness", "demo"}}) ==
+          "the reviewer started (demo)");
+    CHECK(sentence({{"type", "hook.failed"}, {"hook", "kill_session"}, {"error", "tmux"}}) ==
+          "kill_session failed: tmux");
+    CHECK(sentence({{"type", "task.merged"}, {"commit", "abc"}}) == "merged as abc");
+    CHECK(sentence({{"type", "new.thing"}, {"timestamp", "t"}, {"n", 3}, {"ok", true}}) == "new.thing n=3 ok=true");
+    CHECK(sentence("text\x1b") == "text\\x1b");
+    CHECK(sentence(nullptr) == "null");
+}
+
+TEST_CASE("The other pages fit 80 columns and harm no terminal either") {
+    const std::string evil = "\x1b[2J" + k_long;
+    const output::Style style;
+    rpc::ProjectList::Reply projects;
+    projects.projects.resize(1);
+    auto& project = projects.projects[0];
+    project.name = project.path = project.default_branch = project.workflow = evil;
+    rpc::WorkspaceReply workspaces;
+    workspaces.workspaces = {{evil, evil, evil, "taken", evil, evil, evil}};
+    rpc::WorkflowList::Reply workflows;
+    workflows.workflows = {{evil, evil, false, false, evil, {}}};
+    rpc::HarnessList::Reply harnesses;
+    harnesses.harnesses = {{evil, evil, true, evil, "oneshot", evil}};
+    for (const auto& page : {output::projects_page(projects, style), output::workspaces_page(workspaces, style),
+                             output::workflows_page(workflows, style), output::harnesses_page(harnesses, style)}) {
+        CHECK(widest(page) <= 80);
+        CHECK(printable(page, true) == page);
+    }
+    rpc::DaemonStatus::Reply status;
+    status.version = status.home = evil;
+    status.problems = {evil};
+    status.tasks = {{evil, 2}};
+    status.uptime_seconds = 7200;
+    const auto page = output::daemon_page(status, style);
+    CHECK(printable(page, true) == page);
+    CHECK_THAT(page, Catch::Contains("up 2h"));
+}

@@ -1,0 +1,331 @@
+// Who may include whom (docs/architecture.md), and words that no source may hold. Everything is read from the source
+// tree itself, so that a new file is held to the rules without being named here.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Source {
+    std::string path;                 ///< from the root, "daemon/engine/decide.cpp"
+    std::string folder;               ///< "daemon/engine"; files directly in daemon/ or client/: that
+    std::string text;                 ///< without comments
+    std::vector<std::string> ours;    ///< what it includes with quotes
+    std::vector<std::string> system;  ///< and with angle brackets
+};
+
+std::string read(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+/// Comments out; string literals stay.
+std::string without_comments(const std::string& text) {
+    std::string out;
+    bool in_string = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (in_string) {
+            out += text[i];
+            if (text[i] == '\\' && i + 1 < text.size()) {
+                out += text[++i];
+            } else if (text[i] == '"' || text[i] == '\n') {
+                in_string = false;
+            }
+        } else if (text.compare(i, 2, "//") == 0) {
+            while (i < text.size() && text[i] != '\n') ++i;
+            out += '\n';
+        } else if (text.compare(i, 2, "/*") == 0) {
+            const auto end = text.find("*/", i + 2);
+            i = end == std::string::npos ? text.size() : end + 1;
+        } else if (text.compare(i, 3, "'\"'") == 0) {
+            i += 2;  // a quote as a character begins no string
+        } else {
+            in_string = text[i] == '"';
+            out += text[i];
+        }
+    }
+    return out;
+}
+
+std::vector<Source> sources_of(const std::vector<std::string>& tops) {
+    static const std::regex include(R"re(#include\s+(?:"([^"]+)"|<([^>]+)>))re");
+    const fs::path root = ORANGE_SOURCE_DIR;
+    std::vector<Source> all;
+    for (const auto& top : tops) {
+        for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+            const auto extension = entry.path().extension();
+            if (!entry.is_regular_file() || (extension != ".cpp" && extension != ".hpp")) continue;
+            Source source;
+            source.path = fs::relative(entry.path(), root).string();
+            source.folder = fs::path(source.path).parent_path().string();
+            source.text = without_comments(read(entry.path()));
+            for (std::sregex_iterator at(source.text.begin(), source.text.end(), include), end; at != end; ++at) {
+                if ((*at)[1].matched) source.ours.push_back((*at)[1]);
+                if ((*at)[2].matched) source.system.push_back((*at)[2]);
+            }
+            all.push_back(std::move(source));
+        }
+    }
+    return all;
+}
+
+const std::vector<Source>& product() {
+    static const auto all = sources_of({"common", "daemon", "client"});
+    return all;
+}
+
+bool is_in(const std::string& path, const std::vector<std::string>& prefixes) {
+    return std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](const std::string& prefix) { return path.compare(0, prefix.size(), prefix) == 0; });
+}
+
+/// What a folder may include of ours, besides itself. A folder that is not here may include nothing, so that a new one
+/// has to be thought about.
+const std::map<std::string, std::vector<std::string>>& allowed() {
+    static const std::vector<std::string> interfaces = {"daemon/process/process_runner.hpp",
+                                                        "daemon/process/exit_watcher.hpp",
+                                                        "daemon/process/proc_info.hpp",
+                                                        "daemon/process/environment.hpp",
+                                                        "daemon/files/file_system.hpp",
+                                                        "daemon/files/file_watcher.hpp",
+                                                        "daemon/tmux/tmux.hpp",
+                                                        "daemon/shim/",
+                                                        "daemon/git/git.hpp",
+                                                        "daemon/git/branches.hpp",
+                                                        "daemon/git/merge.hpp",
+                                                        "daemon/git/worktrees.hpp"};
+    const auto with = [](std::vector<std::string> some, const std::vector<std::string>& more) {
+        some.insert(some.end(), more.begin(), more.end());
+        return some;
+    };
+    static const std::vector<std::string> all = {"common/", "daemon/"};
+    // An adapter that runs commands: process/'s interfaces and its small helpers, never its implementation.
+    static const std::vector<std::string> on_process = {"common/",
+                                                        "daemon/async/",
+                                                        "daemon/process/process_runner.hpp",
+                                                        "daemon/process/environment.hpp",
+                                                        "daemon/process/proc_info.hpp",
+                                                        "daemon/process/unique_fd.hpp"};
+    static const std::map<std::string, std::vector<std::string>> table = {
+        {"common/base", {}},
+        {"common/model", {"common/base/"}},
+        {"common/config", {"common/base/"}},
+        {"common/rpc", {"common/base/", "common/model/"}},
+        {"client", {"common/", "client/"}},
+        {"client/connection", {"common/"}},
+        {"client/output", {"common/"}},
+        {"client/commands", {"common/", "client/connection/", "client/output/"}},
+        {"client/dashboard", {"common/", "client/connection/", "client/output/"}},
+        {"daemon", {"common/", "daemon/app/"}},
+        {"daemon/engine", {"common/base/", "common/model/"}},
+        {"daemon/async", {"common/base/"}},
+        {"daemon/yaml", {"common/base/"}},
+        {"daemon/workflow",
+         {"common/", "daemon/engine/", "daemon/yaml/", "daemon/async/", "daemon/files/file_system.hpp"}},
+        // The adapters: never one another, except on top of process/ (its interfaces alone).
+        {"daemon/process", {"common/", "daemon/async/"}},
+        {"daemon/files", {"common/", "daemon/async/"}},
+        {"daemon/tmux", on_process},
+        {"daemon/git", on_process},
+        {"daemon/github", on_process},
+        {"daemon/shim", {"common/", "daemon/async/", "daemon/process/"}},
+        {"daemon/store",
+         {"common/", "daemon/async/", "daemon/engine/", "daemon/yaml/", "daemon/files/file_system.hpp",
+          "daemon/files/file_watcher.hpp", "daemon/files/file_facts.hpp", "daemon/process/process_runner.hpp"}},
+        // Everything that decides what to do with the outside reaches it through interfaces.
+        {"daemon/agents",
+         with({"common/", "daemon/async/", "daemon/engine/", "daemon/yaml/", "daemon/store/"}, interfaces)},
+        {"daemon/pool", with({"common/", "daemon/async/", "daemon/store/", "daemon/agents/"}, interfaces)},
+        {"daemon/runner", with({"common/", "daemon/async/", "daemon/engine/", "daemon/workflow/", "daemon/store/",
+                                "daemon/agents/", "daemon/pool/"},
+                               interfaces)},
+        {"daemon/runner/actions", with({"common/", "daemon/async/", "daemon/engine/", "daemon/workflow/",
+                                        "daemon/store/", "daemon/agents/", "daemon/pool/", "daemon/runner/"},
+                                       interfaces)},
+        {"daemon/monitor", with({"common/", "daemon/async/", "daemon/engine/", "daemon/workflow/", "daemon/store/",
+                                 "daemon/agents/", "daemon/pool/", "daemon/runner/"},
+                                interfaces)},
+        {"daemon/rpc",
+         {"common/", "daemon/async/", "daemon/engine/", "daemon/workflow/", "daemon/store/", "daemon/agents/",
+          "daemon/pool/", "daemon/runner/", "daemon/monitor/", "daemon/process/proc_info.hpp"}},
+        {"daemon/rpc/methods",
+         with({"common/", "daemon/async/", "daemon/engine/", "daemon/workflow/", "daemon/store/", "daemon/agents/",
+               "daemon/pool/", "daemon/runner/", "daemon/monitor/", "daemon/rpc/"},
+              interfaces)},
+        {"daemon/app", all},
+    };
+    return table;
+}
+
+/// Reports each of `sources` for which `bad` says why.
+template <class Bad>
+void none(const std::vector<Source>& sources, Bad bad) {
+    for (const auto& source : sources) {
+        const std::string why = bad(source);
+        if (!why.empty()) FAIL_CHECK(source.path + " " + why);
+    }
+}
+
+/// `word` in `text` with a blank, a bracket or a line's beginning before it: x.cpp is not in posix_x.cpp.
+bool holds_word(const std::string& text, const std::string& word) {
+    for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+        if (at == 0 || std::string(" (\n\t").find(text[at - 1]) != std::string::npos) return true;
+    }
+    return false;
+}
+
+std::string first_of(const std::vector<std::string>& includes, const std::vector<std::string>& prefixes) {
+    for (const auto& include : includes) {
+        if (is_in(include, prefixes)) return include;
+    }
+    return {};
+}
+
+}  // namespace
+
+TEST_CASE("The sources are found, comments are no code and strings are no comments") {
+    CHECK(product().size() > 40);
+    CHECK(without_comments("a // b\nc /* d */ e \"// f\"") == "a \nc  e \"// f\"");
+    CHECK(without_comments("'\"' // x\n\"a\\\"//\"") == " \n\"a\\\"//\"");
+}
+
+TEST_CASE("Every folder includes only what the table allows") {
+    none(product(), [](const Source& source) -> std::string {
+        const auto rule = allowed().find(source.folder);
+        if (rule == allowed().end()) return "is in a folder that the table of layers does not know";
+        for (const auto& include : source.ours) {
+            const bool own = fs::path(include).parent_path() == source.folder;
+            if (!own && !is_in(include, rule->second)) return "may not include " + include;
+        }
+        return "";
+    });
+}
+
+TEST_CASE("Includes begin at the root and name a file that exists") {
+    none(product(), [](const Source& source) -> std::string {
+        for (const auto& include : source.ours) {
+            if (!fs::exists(fs::path(ORANGE_SOURCE_DIR) / include))
+                return "includes " + include + ", which is not there";
+        }
+        return "";
+    });
+}
+
+TEST_CASE("The engine is pure: nothing that reads a clock, a file, a process or chance") {
+    static const std::set<std::string> pure = {
+        "algorithm", "array",       "cassert",       "cctype",        "charconv",  "climits", "compare",
+        "cstddef",   "cstdint",     "functional",    "iterator",      "limits",    "map",     "memory",
+        "numeric",   "optional",    "set",           "span",          "stdexcept", "string",  "string_view",
+        "tuple",     "type_traits", "unordered_map", "unordered_set", "utility",   "variant", "vector"};
+    static const std::regex impure(R"(system_clock|steady_clock|\brandom_id\b|\bgetenv\b|\bSystemClock\b|\bfopen\b)");
+    none(product(), [](const Source& source) -> std::string {
+        if (source.folder != "daemon/engine") return "";
+        for (const auto& include : source.system) {
+            if (!pure.count(include)) return "includes <" + include + ">, which the engine may not";
+        }
+        std::smatch found;
+        return std::regex_search(source.text, found, impure) ? "uses " + found.str() : "";
+    });
+}
+
+TEST_CASE("Each library has its one place") {
+    struct Place {
+        std::vector<std::string> headers;
+        std::vector<std::string> folders;
+    };
+    static const std::vector<Place> places = {
+        {{"yaml-cpp/"}, {"daemon/yaml/"}},
+        {{"cmark"}, {"daemon/store/"}},
+        {{"spdlog/", "fmt/"}, {"daemon/app/", "daemon/main.cpp"}},
+        {{"CLI/"}, {"client/main.cpp", "daemon/main.cpp", "daemon/app/"}},
+        {{"asio"}, {"daemon/async/", "daemon/rpc/", "daemon/process/", "daemon/files/", "daemon/app/"}},
+        {{"spawn.h"}, {"daemon/process/", "daemon/shim/", "client/connection/"}},
+        {{"catch2/"}, {}},
+    };
+    none(product(), [](const Source& source) -> std::string {
+        for (const auto& place : places) {
+            const auto found = first_of(source.system, place.headers);
+            if (!found.empty() && !is_in(source.path, place.folders)) return "may not include <" + found + ">";
+        }
+        return "";
+    });
+}
+
+TEST_CASE("The client links nothing of the daemon's") {
+    none(product(), [](const Source& source) -> std::string {
+        if (!is_in(source.path, {"client/", "common/"})) return "";
+        const auto found = first_of(source.system, {"asio", "yaml-cpp/", "spdlog/", "regex", "iostream", "locale"});
+        return found.empty() ? "" : "includes <" + found + ">";
+    });
+    const auto links = read(fs::path(ORANGE_SOURCE_DIR) / "client/CMakeLists.txt");
+    for (const char* library : {"orange_async", "orange_asio", "yaml-cpp", "spdlog", "orange_engine", "orange_store"}) {
+        CHECK(links.find(library) == std::string::npos);
+    }
+}
+
+TEST_CASE("No shell, no detached coroutine, no reaping of whoever comes") {
+    struct Word {
+        std::regex pattern;
+        const char* why;
+    };
+    static const std::vector<Word> words = {
+        {std::regex(R"((^|[^\w.>:])(::|std::)?system\s*\()"), "calls system(): start an argv"},
+        {std::regex(R"(\bpopen\s*\()"), "calls popen(): start an argv"},
+        {std::regex(R"(\bexecl[pe]?\s*\()"), "calls execl*(): start an argv"},
+        {std::regex(R"(asio::detached)"), "uses asio::detached: async::spawn() reports what goes wrong"},
+        {std::regex(R"(\bwaitpid\s*\(\s*-1)"), "reaps whoever comes: waitpid() takes a known pid"},
+    };
+    // In a test a shell is often just the program that is run.
+    static const std::regex shell(R"re("(/bin/)?(sh|bash)"\s*,\s*"-l?c")re");
+    none(product(), [](const Source& source) -> std::string {
+        return std::regex_search(source.text, shell) ? "starts a shell" : "";
+    });
+    none(sources_of({"common", "daemon", "client", "tests"}), [](const Source& source) -> std::string {
+        if (source.folder == "tests/unit/layers") return "";
+        for (const auto& word : words) {
+            if (std::regex_search(source.text, word.pattern)) return word.why;
+        }
+        return "";
+    });
+}
+
+TEST_CASE("Nothing of the product includes tests") {
+    none(product(), [](const Source& source) -> std::string {
+        const auto found = first_of(source.ours, {"tests/"});
+        return found.empty() ? "" : "includes " + found;
+    });
+}
+
+TEST_CASE("Every source is listed in the CMakeLists.txt that builds it, and has its header once") {
+    none(sources_of({"common", "daemon", "client", "tests"}), [](const Source& source) -> std::string {
+        const fs::path path = source.path;
+        if (path.extension() == ".hpp") {
+            return source.text.find("#pragma once") == std::string::npos ? "has no #pragma once" : "";
+        }
+        // A platform's file is listed with ${platform} in its name.
+        auto name = path.filename().string();
+        name = std::regex_replace(name, std::regex("_(linux|macos)\\.cpp$"), "_${platform}.cpp");
+        for (auto folder = path.parent_path(); !folder.empty(); folder = folder.parent_path()) {
+            const auto lists = fs::path(ORANGE_SOURCE_DIR) / folder / "CMakeLists.txt";
+            if (!fs::exists(lists)) continue;
+            const auto text = read(lists);
+            const auto listed = (fs::relative(path.parent_path(), folder) / name).lexically_normal().string();
+            const auto plain = (fs::relative(path.parent_path(), folder) / path.filename()).lexically_normal().string();
+            if (holds_word(text, listed) || holds_word(text, plain)) return "";
+            return "is not listed in " + (folder / "CMakeLists.txt").string();
+        }
+        return "has no CMakeLists.txt above it";
+    });
+}

@@ -1,0 +1,140 @@
+#include "common/rpc/fields.hpp"
+
+#include "common/rpc/methods.hpp"
+#include "common/rpc/task_methods.hpp"
+#include "tests/catch.hpp"
+
+using namespace orange;
+
+namespace {
+
+struct Inner {
+    std::string name;
+    template <class V>
+    void describe(V& v) {
+        v.required("name", name, "its name");
+    }
+};
+
+struct Everything {
+    std::string text;
+    int number = 7;
+    std::int64_t wide = 0;
+    bool flag = false;
+    std::optional<std::string> maybe;
+    std::optional<int> count;
+    std::vector<std::string> words;
+    std::vector<Inner> inner;
+    std::map<std::string, std::int64_t> counts;
+    Json any;
+    template <class V>
+    void describe(V& v) {
+        v.required("text", text, "some text");
+        v.optional("number", number, "a number");
+        v.optional("wide", wide, "a wide number");
+        v.optional("flag", flag, "a flag");
+        v.optional("maybe", maybe, "perhaps");
+        v.optional("count", count, "perhaps a number");
+        v.optional("words", words, "words");
+        v.optional("inner", inner, "structs");
+        v.optional("counts", counts, "numbers by name");
+        v.optional("any", any, "anything");
+    }
+};
+
+std::string why_not(const Json& json) {
+    const auto read = rpc::read_as<Everything>(json, "");
+    REQUIRE_FALSE(read);
+    CHECK(read.error().code == ErrorCode::invalid_argument);
+    return read.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("Everything that is given is read, and written back the same") {
+    const Json json = {{"text", "a"},
+                       {"number", -3},
+                       {"wide", 1LL << 40},
+                       {"flag", true},
+                       {"maybe", ""},
+                       {"count", 0},
+                       {"words", {"x", "y"}},
+                       {"inner", {{{"name", "n"}}}},
+                       {"counts", {{"working", 2}}},
+                       {"any", {1, nullptr}}};
+    const auto read = rpc::read_as<Everything>(json, "");
+    REQUIRE(read);
+    CHECK(read->inner.at(0).name == "n");
+    CHECK(read->maybe == "");
+    CHECK(rpc::written(*read) == json);
+}
+
+TEST_CASE("What is optional keeps its default, absent or null alike, and an empty optional is not written") {
+    const auto read = rpc::read_as<Everything>(Json{{"text", "a"}, {"number", nullptr}, {"maybe", nullptr}}, "");
+    REQUIRE(read);
+    CHECK(read->number == 7);
+    CHECK_FALSE(read->maybe);
+    CHECK_FALSE(rpc::written(*read).contains("maybe"));
+}
+
+TEST_CASE("What is required and missing is named, with what it means") {
+    CHECK_THAT(why_not(Json::object()), Catch::Contains("\"text\" is missing") && Catch::Contains("some text"));
+    CHECK_THAT(why_not(Json{{"text", nullptr}}), Catch::Contains("\"text\" is missing"));
+    CHECK_THAT(why_not(Json{{"text", "a"}, {"inner", {Json::object()}}}), Catch::Contains("\"inner[].name\""));
+}
+
+TEST_CASE("A parameter that does not exist is refused with the ones that do") {
+    CHECK_THAT(why_not(Json{{"text", "a"}, {"txet", "b"}}),
+               Catch::Contains("\"txet\"") && Catch::Contains("text, number"));
+}
+
+TEST_CASE("A reader of replies skips what it does not know, at every depth") {
+    const Json json = {{"text", "a"}, {"new", 1}, {"inner", {{{"name", "n"}, {"newer", 2}}}}};
+    CHECK_FALSE(rpc::read_as<Everything>(json, ""));
+    const auto read = rpc::read_as<Everything>(json, "", rpc::UnknownKeys::ignore);
+    REQUIRE(read);
+    CHECK(read->inner.at(0).name == "n");
+    CHECK_FALSE(rpc::read_as<Everything>(Json{{"new", 1}}, "", rpc::UnknownKeys::ignore));
+}
+
+TEST_CASE("A wrong type is refused with what would be right") {
+    const auto with = [](const char* key, Json value) {
+        Json json = {{"text", "a"}};
+        json[key] = std::move(value);
+        return json;
+    };
+    CHECK_THAT(why_not(with("text", 5)), Catch::Contains("\"text\" must be a string"));
+    CHECK_THAT(why_not(with("number", "5")), Catch::Contains("\"number\" must be an integer"));
+    CHECK_THAT(why_not(with("number", 5.5)), Catch::Contains("an integer"));
+    CHECK_THAT(why_not(with("number", 1LL << 40)), Catch::Contains("an integer"));
+    CHECK_THAT(why_not(with("wide", std::uint64_t{1} << 63)), Catch::Contains("an integer"));
+    CHECK_THAT(why_not(with("flag", 1)), Catch::Contains("true or false"));
+    CHECK_THAT(why_not(with("words", "x")), Catch::Contains("a list"));
+    CHECK_THAT(why_not(with("words", {1})), Catch::Contains("\"words[]\" must be a string"));
+    CHECK_THAT(why_not(with("counts", {{"a", "b"}})), Catch::Contains("\"counts.a\""));
+    CHECK_THAT(why_not(Json::array()), Catch::Contains("an object"));
+}
+
+TEST_CASE("The schema says names, types, meanings and what is required") {
+    const Json schema = rpc::schema_of<Everything>();
+    CHECK(schema["type"] == "object");
+    CHECK(schema["required"] == Json{"text"});
+    CHECK(schema["additionalProperties"] == false);
+    CHECK(schema["properties"]["text"] == Json{{"type", "string"}, {"description", "some text"}});
+    CHECK(schema["properties"]["count"]["type"] == "integer");
+    CHECK(schema["properties"]["inner"]["items"]["properties"]["name"]["type"] == "string");
+    CHECK(schema["properties"]["counts"]["additionalProperties"]["type"] == "integer");
+    CHECK(schema["properties"]["any"] == Json{{"description", "anything"}});
+}
+
+TEST_CASE("A selector's fields are those of the method that has it") {
+    rpc::TaskUpdate update;
+    update.id = "4f2a";
+    update.status = "working";
+    const Json json = rpc::written(update);
+    CHECK(json["id"] == "4f2a");
+    const auto read = rpc::read_as<rpc::TaskUpdate>(json, "");
+    REQUIRE(read);
+    CHECK(read->status == "working");
+    CHECK_FALSE(read->cwd);
+}
