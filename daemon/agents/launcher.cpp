@@ -8,6 +8,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/signal_process.hpp"
+#include "daemon/shim/exit_record.hpp"
 #include "daemon/shim/spec.hpp"
 
 namespace orange::agents {
@@ -43,7 +44,7 @@ Launcher::Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Cloc
 
 Awaitable<Result<AgentRun>> Launcher::start(StartRequest request, Path run_folder) {
     auto run = request.run;
-    shim::RunSpec spec;
+    RunSpec spec;
     spec.run = run.run;
     spec.task = request.task;
     spec.role = run.role;
@@ -54,7 +55,7 @@ Awaitable<Result<AgentRun>> Launcher::start(StartRequest request, Path run_folde
     spec.worktree = request.worktree;
     spec.exit_file = exit_file(run_folder, run.run).string();
     const auto spec_path = spec_file(run_folder, run.run);
-    if (auto written = files_.replace(spec_path, shim::to_text(spec)); !written) co_return written.error();
+    if (auto written = files_.replace(spec_path, spec_text(spec)); !written) co_return written.error();
 
     WindowSpec window;
     window.session = request.session;
@@ -147,7 +148,7 @@ Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log) {
     }
     RunEnd end;
     if (const auto text = files_.read(exit_file(run_folder, run.run))) {
-        if (const auto record = shim::exit_record_from_text(*text)) {
+        if (const auto record = exit_record_from_text(*text)) {
             end.exit_status = record->exit_status;
             end.error = record->error;
         }

@@ -200,7 +200,7 @@ class App {
                 living.push_back(agents::living_run(process_table_, id, run, worktree));
             }
         }
-        if (const auto known = tmux_.server_pid(); known != 0) tmux_server = known;
+        if (tmux_.server_pid() != 0) tmux_server = tmux_.server_pid();
         const auto evidence = agents::collect_evidence(process_table_, peer.pid, 0, true);
         return agents::identify(evidence, living, tmux_server);
     }

@@ -1,11 +1,14 @@
 #include "daemon/runner/agent_control.hpp"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "common/base/text.hpp"
 #include "daemon/agents/login_environment.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/engine/decide.hpp"
+#include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 
 namespace orange {
@@ -69,6 +72,19 @@ std::map<std::string, std::string> AgentControl::environment(const TaskRecord& r
     return agents::agent_environment(std::move(layers), agent);
 }
 
+Awaitable<Result<std::string>> AgentControl::prompt_text(const TaskRecord& record,
+                                                         const engine::Definition& definition, std::string key) {
+    const auto* project = world_.projects.find(record.task.project);
+    if (!project) co_return Error{ErrorCode::not_found, "project " + record.task.project + " is not registered", {}};
+    const auto copy = *project;
+    auto base = co_await git::base_ref(world_.git, copy.path, copy.default_branch);
+    if (!base) co_return base.error();
+    for (const std::string_view prefix : {"refs/remotes/", "refs/heads/"}) {
+        if (base->starts_with(prefix)) base->erase(0, prefix.size());
+    }
+    co_return engine::build_prompt(definition, record.task, key, record.task_file, *base);
+}
+
 Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& record,
                                                               const engine::Definition& definition,
                                                               const SpawnOrder& order) {
@@ -93,7 +109,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
                             (harness->harness.install_hint.empty() ? "" : ": " + harness->harness.install_hint),
                         {}};
     }
-    auto prompt = engine::build_prompt(definition, task, order.prompt, record.task_file);
+    auto prompt = co_await prompt_text(record, definition, order.prompt);
     if (!prompt) co_return prompt.error();
 
     agents::LaunchRequest launch;
@@ -120,6 +136,8 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     request.project = task.project;
     request.argv = std::move(command->argv);
     request.env = environment(record, std::move(command->env), order.role, request.run.run);
+    const auto permitted = agents::check_root(harness->harness, launch.permissions, request.env, ::geteuid() == 0);
+    if (!permitted) co_return permitted.error();
     request.worktree = worktree.string();
     request.session = session_name_for(task.project, task.branch);
     const auto other = reviewer ? Role::worker : Role::reviewer;
@@ -134,7 +152,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         co_return Result<void>{};  // the interrupted transition had started it already
     }
     if (alive(record, order.role)) {
-        auto prompt = engine::build_prompt(definition, record.task, order.prompt, record.task_file);
+        auto prompt = co_await prompt_text(record, definition, order.prompt);
         if (!prompt) co_return prompt.error();
         const auto file = run_folder(record) / ("instructions-" + random_id(6) + ".md");
         if (auto written = world_.files.replace(file, *prompt); !written) co_return written.error();

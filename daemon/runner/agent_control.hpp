@@ -59,6 +59,8 @@ class AgentControl {
                                                    Role role, const RunId& run) const;
 
   private:
+    Awaitable<Result<std::string>> prompt_text(const TaskRecord& record, const engine::Definition& definition,
+                                               std::string key);
     Awaitable<Result<agents::StartRequest>> prepare(const TaskRecord& record, const engine::Definition& definition,
                                                     const SpawnOrder& order);
     Awaitable<bool> deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message);

@@ -28,6 +28,9 @@ class CliTmux final : public Tmux {
     Awaitable<Result<void>> send(std::string pane_id, std::string text) override;
     Awaitable<Result<std::string>> capture(std::string pane_id, int lines) override;
 
+    /// The server that answered last; 0: none yet. Who is called from there is told by it.
+    std::int64_t server_pid() const { return server_pid_; }
+
   private:
     Awaitable<Result<Completed>> call(std::vector<std::string> args, std::string input = {});
     Awaitable<bool> succeeds(std::vector<std::string> args);
