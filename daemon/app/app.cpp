@@ -235,7 +235,9 @@ class App {
     /// The poll may be far apart; a removed socket leaves everybody outside.
     Awaitable<void> watch_socket() {
         while (!stopping_) {
-            if (!co_await async::sleep(2s)) co_return;
+            const std::chrono::milliseconds pause = 2s;
+            const bool slept = co_await async::sleep(pause);
+            if (!slept) co_return;
             server_.check_socket();
         }
     }
