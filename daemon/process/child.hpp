@@ -37,6 +37,9 @@ class Child {
     /// reused.
     void signal_group(int signal);
 
+    /// True once it has ended, reaped or not.
+    bool ended() const;
+
     /// Takes the exit status, as a shell shows it; nothing while it runs.
     std::optional<int> reap();
 
@@ -47,6 +50,10 @@ class Child {
     UniqueFd pidfd_;
     bool reaped_ = false;
 };
+
+/// True where that descriptor is readable now: for a pidfd, where its process has ended. A wake-up alone says nothing:
+/// Asio 1.22 recycles its records of descriptors, and one that was just closed may still wake its successor.
+bool is_readable(int descriptor);
 
 /// A pidfd of any process, CLOEXEC; the errno where there is none (ESRCH: no such process).
 UniqueFd open_pidfd(pid_t pid, int& error);

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -84,7 +85,16 @@ Child::~Child() {
     // pidfd_ is empty in a Child that was moved from.
     if (!pidfd_ || reaped_) return;
     signal_group(SIGKILL);
-    (void)reap();
+    siginfo_t info{};  // waited for: killed processes go at once, and a zombie would stay as long as the daemon
+    while (::waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &info, WEXITED) != 0 && errno == EINTR) {
+    }
+}
+
+bool Child::ended() const { return reaped_ || is_readable(pidfd_.get()); }
+
+bool is_readable(int descriptor) {
+    pollfd watched{descriptor, POLLIN, 0};
+    return ::poll(&watched, 1, 0) == 1;
 }
 
 void Child::signal_group(int signal) {

@@ -21,9 +21,11 @@ Awaitable<Result<void>> PidfdExitWatcher::wait(std::int64_t pid, std::int64_t st
     // After opening: from here on the pidfd stands for this very process, whatever becomes of the number.
     if (proc::start_time(pid) != start_time) co_return Result<void>{};
     asio::posix::stream_descriptor exited(co_await asio::this_coro::executor, pidfd.release());
-    const auto [failed] = co_await exited.async_wait(asio::posix::descriptor_base::wait_read,
-                                                     asio::experimental::as_tuple(asio::use_awaitable));
-    if (failed) throw std::system_error(failed);
+    do {
+        const auto [failed] = co_await exited.async_wait(asio::posix::descriptor_base::wait_read,
+                                                         asio::experimental::as_tuple(asio::use_awaitable));
+        if (failed) throw std::system_error(failed);
+    } while (!is_readable(exited.native_handle()));
     co_return Result<void>{};
 }
 

@@ -193,7 +193,8 @@ Awaitable<Result<Completed>> PosixProcessRunner::run(Command command) {
     bool cancelled = false;
     for (;;) {
         const auto [error] = co_await running->exited.async_wait(asio::posix::descriptor_base::wait_read, use_tuple);
-        if (!error || running->given_up) break;
+        if (running->given_up || (!error && running->child.ended())) break;
+        if (!error) continue;  // woken for nothing
         if (cancelled) break;  // no way to wait: the Child's destructor kills
         cancelled = true;
         co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());

@@ -44,7 +44,7 @@ TEST_CASE("Refused commands say why in words that help, exit non-zero, and chang
         {{"task", "update", id, "--summary", "two\nlines"}, 1, "one line"},
         {{"task", "update", id, "--harness", "nosuch"}, 1, "nosuch"},
         {{"task", "update", id, "--workflow", "nosuch"}, 1, "nosuch"},
-        {{"task", "update", id}, 1, "nothing to update"},
+        {{"task", "update", id}, 1, "nothing to change"},
         {{"task", "merge", id}, 1, "--force"},
         {{"task", "spawn", id}, 1, "respawn"},
         {{"task", "respawn", id}, 1, "alive"},
