@@ -65,7 +65,7 @@ class TaskSync {
     Result<Path> keep(const std::string& kind, const std::string& text);
     Result<void> prune_merged();
     Awaitable<bool> writer_leaves(Path path);
-    void show(CopyMemory& copy, const std::string& body);
+    void show(CopyMemory& copy, const std::string& body, bool by_daemon);
     Synced finish();
 
     FileSystem& files_;
