@@ -24,7 +24,7 @@ constexpr std::size_t k_most_shown = 8;
 constexpr std::size_t k_most_recent = 8;
 constexpr std::size_t k_most_merged = 5;
 constexpr int k_most_held_back = 40;
-constexpr int k_most_rounds = 30;
+constexpr int k_most_rounds = 5;             ///< against a writer that never stops; the next call goes on
 constexpr std::string_view k_displaced = ".TASK.md.orange-";
 
 Path displaced_name(const Path& path) {
@@ -308,8 +308,12 @@ Awaitable<Result<void>> TaskSync::write_all() {
             if (auto remembered = remember_projection(); !remembered) co_return remembered;
             if (auto done = co_await put(side, std::move(desired)); !done) co_return done;
         }
-        if (all_right) co_return Result<void>{};
+        if (all_right) {
+            written_ = true;
+            co_return Result<void>{};
+        }
     }
+    written_ = false;
     out_.unsettled = true;
     co_return Result<void>{};
 }
@@ -430,6 +434,7 @@ Awaitable<Result<void>> TaskSync::settle() {
         if (*changed) {
             if (auto written = co_await write_all(); !written) co_return written;
         }
+        if (!written_) break;  // what came out of the displaced files is on no disk but in themselves
         auto settled = remove_quiet(quiet);
         if (!settled) co_return settled.error();
         if (*settled || std::chrono::steady_clock::now() >= deadline) break;

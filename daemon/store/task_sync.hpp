@@ -78,6 +78,7 @@ class TaskSync {
     std::vector<Side> sides_;  ///< own first
     std::string body_;
     bool by_others_ = false;
+    bool written_ = false;  ///< both copies say body_
     bool committed_ = false;
     Deadline patience_;
     Synced out_;
