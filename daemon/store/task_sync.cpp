@@ -24,7 +24,7 @@ constexpr std::size_t k_most_shown = 8;
 constexpr std::size_t k_most_recent = 8;
 constexpr std::size_t k_most_merged = 5;
 constexpr int k_most_held_back = 40;
-constexpr int k_most_rounds = 5;             ///< against a writer that never stops; the next call goes on
+constexpr int k_most_rounds = 5;  ///< against a writer that never stops; the next call goes on
 constexpr std::string_view k_displaced = ".TASK.md.orange-";
 
 Path displaced_name(const Path& path) {
