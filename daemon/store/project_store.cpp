@@ -28,11 +28,11 @@ ProjectStore::ProjectStore(FileSystem& files, Path file) : files_(files), file_(
 
 Result<void> ProjectStore::load() {
     auto loaded = refresh();
-    if (!loaded || content_.empty()) return loaded;
+    if (!loaded || !content_) return loaded;
     const Path backup = file_.string() + ".bak";
     const auto kept = files_.read(backup);
-    if (kept && *kept == content_) return {};
-    return files_.replace(backup, content_);
+    if (kept && *kept == *content_) return {};
+    return files_.replace(backup, *content_);
 }
 
 Result<void> ProjectStore::refresh() {
@@ -43,7 +43,7 @@ Result<void> ProjectStore::refresh() {
     };
     auto content = files_.read(file_);
     if (!content && content.error().code != ErrorCode::not_found) return refuse(content.error());
-    if (content && *content == content_ && problem_.empty()) return {};
+    if (problem_.empty() && (content ? content_ == *content : !content_)) return {};
     std::map<std::string, Project> projects;
     if (content) {
         auto parsed = parse(*content);
@@ -51,7 +51,8 @@ Result<void> ProjectStore::refresh() {
         projects = std::move(*parsed);
     }
     projects_ = std::move(projects);
-    content_ = content ? std::move(*content) : std::string{};
+    content_.reset();
+    if (content) content_ = std::move(*content);
     problem_.clear();
     return {};
 }
@@ -94,8 +95,8 @@ Result<void> ProjectStore::write(std::map<std::string, Project> projects) {
     Json json = Json::array();
     for (const auto& [name, project] : projects) json.push_back(to_json(project));
     const auto content = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-    if (!content_.empty()) {
-        if (auto kept = files_.replace(file_.string() + ".bak", content_); !kept) return kept;
+    if (content_) {
+        if (auto kept = files_.replace(file_.string() + ".bak", *content_); !kept) return kept;
     }
     if (auto written = files_.replace(file_, content); !written) return written;
     projects_ = std::move(projects);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ class ProjectStore {
     FileSystem& files_;
     Path file_;
     std::map<std::string, Project> projects_;
-    std::string content_;  ///< of the file, as last read or written; empty: there is none
+    std::optional<std::string> content_;  ///< of the file, as last read or written; unset: there is none
     std::string problem_;
 };
 

@@ -89,6 +89,17 @@ struct Heading {
     AtxHeading atx;  ///< level 0: a Setext heading
 };
 
+/// The underline of the Setext heading that starts at `line`: cmark's own end line is that of what follows it.
+int underline_of(int line, const Lines& lines) {
+    for (int next = line + 1; next <= lines.count(); ++next) {
+        const auto text = unindented(lines.text(next)).value_or("");
+        const auto rest = text.empty() ? 0 : text.find_first_not_of(text.front());
+        const bool is_mark = text.starts_with('=') || text.starts_with('-');
+        if (is_mark && (rest == std::string_view::npos || trim(text.substr(rest)).empty())) return next;
+    }
+    return line;
+}
+
 /// The headings that stand directly in the document: not in a quote, list, fence or HTML block.
 std::vector<Heading> headings(cmark_node* document, const Lines& lines) {
     std::vector<Heading> found;
@@ -96,7 +107,7 @@ std::vector<Heading> headings(cmark_node* document, const Lines& lines) {
         if (cmark_node_get_type(node) != CMARK_NODE_HEADING) continue;
         const int line = cmark_node_get_start_line(node);
         const auto atx = atx_heading(lines.text(line));
-        found.push_back({line, atx ? line : cmark_node_get_end_line(node), atx.value_or(AtxHeading{})});
+        found.push_back({line, atx ? line : underline_of(line, lines), atx.value_or(AtxHeading{})});
     }
     return found;
 }

@@ -19,6 +19,7 @@ namespace orange::store {
 struct Shown {
     std::string body;
     Timestamp since{};
+    bool by_daemon = false;  ///< put there by the daemon, under the hands of whoever had read the one before
 };
 
 struct CopyMemory {

@@ -24,7 +24,7 @@ constexpr std::size_t k_most_shown = 8;
 constexpr std::size_t k_most_recent = 8;
 constexpr std::size_t k_most_merged = 5;
 constexpr int k_most_held_back = 40;
-constexpr int k_most_rounds = 30;
+constexpr int k_most_rounds = 5;  ///< against a writer that never stops; the next call goes on
 constexpr std::string_view k_displaced = ".TASK.md.orange-";
 
 Path displaced_name(const Path& path) {
@@ -209,12 +209,12 @@ Awaitable<Result<void>> TaskSync::decide() {
     for (auto* side : news) {
         // The loser of a conflict is kept aside; it has been shown all the same.
         const auto body = body_of(side->text);
-        if (side != news[0]) show(*side->memory, body);
+        if (side != news[0]) show(*side->memory, body, false);
         if (side != news[0]) continue;
         if (auto absorbed = co_await absorb(*side, body); !absorbed) co_return absorbed;
     }
     for (auto& side : sides_) {
-        if (side.counts()) show(*side.memory, body_of(side.text));
+        if (side.counts()) show(*side.memory, body_of(side.text), false);
     }
     co_return Result<void>{};
 }
@@ -234,10 +234,16 @@ Awaitable<Result<void>> TaskSync::conflict(Side& winner, Side& loser) {
 }
 
 Awaitable<Result<void>> TaskSync::absorb(Side& side, std::string found) {
+    // What the copy's own editors do to each other is theirs; only where the daemon changed a body may somebody still
+    // be working on the one before.
     std::vector<const std::string*> shown;
-    for (const auto& entry : side.memory->shown) shown.push_back(&entry.body);
+    const auto& all = side.memory->shown;
+    for (auto entry = all.rbegin(); entry != all.rend(); ++entry) {
+        shown.insert(shown.begin(), &entry->body);
+        if (!entry->by_daemon) break;
+    }
     std::string base = shown.empty() ? body_ : likely_base(shown, found);
-    show(*side.memory, found);
+    show(*side.memory, found, false);
     co_return co_await merge_in(std::move(base), std::move(found));
 }
 
@@ -302,8 +308,12 @@ Awaitable<Result<void>> TaskSync::write_all() {
             if (auto remembered = remember_projection(); !remembered) co_return remembered;
             if (auto done = co_await put(side, std::move(desired)); !done) co_return done;
         }
-        if (all_right) co_return Result<void>{};
+        if (all_right) {
+            written_ = true;
+            co_return Result<void>{};
+        }
     }
+    written_ = false;
     out_.unsettled = true;
     co_return Result<void>{};
 }
@@ -338,7 +348,7 @@ Awaitable<Result<void>> TaskSync::create(Side& side, std::string desired) {
     if (auto created = files::create_new(files_, side.path, desired); !created) co_return created;
     side.exists = true;
     side.text = std::move(desired);
-    show(*side.memory, body_);
+    show(*side.memory, body_, true);
     co_return Result<void>{};
 }
 
@@ -365,7 +375,7 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
         now_.displaced.back().accounted = found;
         if (auto absorbed = co_await absorb(side, std::move(found)); !absorbed) co_return absorbed;
     }
-    show(*side.memory, written);
+    show(*side.memory, written, true);
     co_return Result<void>{};
 }
 
@@ -424,6 +434,7 @@ Awaitable<Result<void>> TaskSync::settle() {
         if (*changed) {
             if (auto written = co_await write_all(); !written) co_return written;
         }
+        if (!written_) break;  // what came out of the displaced files is on no disk but in themselves
         auto settled = remove_quiet(quiet);
         if (!settled) co_return settled.error();
         if (*settled || std::chrono::steady_clock::now() >= deadline) break;
@@ -473,11 +484,11 @@ Result<void> TaskSync::prune_merged() {
     return {};
 }
 
-void TaskSync::show(CopyMemory& copy, const std::string& body) {
+void TaskSync::show(CopyMemory& copy, const std::string& body, bool by_daemon) {
     const auto now = clock_.now();
     auto& shown = copy.shown;
     if (!shown.empty() && shown.back().body == body) return;
-    shown.push_back({body, now});
+    shown.push_back({body, now, by_daemon});
     // An entry was on show until its successor came.
     while (shown.size() > k_most_shown || (shown.size() > 1 && now - shown[1].since > k_stale)) {
         shown.erase(shown.begin());

@@ -65,7 +65,7 @@ class TaskSync {
     Result<Path> keep(const std::string& kind, const std::string& text);
     Result<void> prune_merged();
     Awaitable<bool> writer_leaves(Path path);
-    void show(CopyMemory& copy, const std::string& body);
+    void show(CopyMemory& copy, const std::string& body, bool by_daemon);
     Synced finish();
 
     FileSystem& files_;
@@ -78,6 +78,7 @@ class TaskSync {
     std::vector<Side> sides_;  ///< own first
     std::string body_;
     bool by_others_ = false;
+    bool written_ = false;  ///< both copies say body_
     bool committed_ = false;
     Deadline patience_;
     Synced out_;

@@ -1,0 +1,60 @@
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+#include "daemon/files/posix_file_system.hpp"
+#include "daemon/store/task_store.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+#include "tests/unit/store/records.hpp"
+
+/// How long the store takes with many tasks: `store_bench [tasks]`, 10,000 by default. Not a test: it prints.
+using namespace orange;
+
+namespace {
+
+template <class Work>
+void timed(const char* what, Work work) {
+    const auto start = std::chrono::steady_clock::now();
+    const Result<void> result = work();
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    if (!result) {
+        std::cerr << what << ": " << result.error().message << "\n";
+        std::exit(1);
+    }
+    std::printf("%-28s %10.2f ms\n", what, took.count());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const int count = argc > 1 ? std::atoi(argv[1]) : 10'000;
+    testing::TemporaryFolder home;
+    PosixFileSystem files;
+    store::TaskStore first(files, home.path());
+    TaskRecord last;
+    timed("create all", [&]() -> Result<void> {
+        for (int n = 0; n < count; ++n) {
+            last = testing::example_record(random_id(k_task_id_length));
+            last.task.created_at += std::chrono::seconds(n);
+            if (n % 10 != 0) last.task.status = "done";
+            if (auto made = first.create(last, "## Context\n\nText.\n"); !made) return made;
+        }
+        return {};
+    });
+    store::TaskStore store(files, home.path());
+    timed("load", [&] { return store.load(); });
+    int seen = 0;
+    timed("each, all", [&]() -> Result<void> {
+        store.each([&](const TaskRecord& record) {
+            seen += record.task.status == "done" ? 0 : 1;
+            return true;
+        });
+        return {};
+    });
+    timed("one save", [&] { return store.save(last); });
+    const HistoryEvent event{"status.changed", last.task.created_at, {{"from", std::string("working")}}};
+    timed("first append to a history", [&] { return store.append_history(last.task.id, event); });
+    timed("next append to it", [&] { return store.append_history(last.task.id, event); });
+    std::printf("%zu tasks, %d of them active\n", store.size(), seen);
+}

@@ -1,0 +1,121 @@
+#include "daemon/store/project_store.hpp"
+
+#include "daemon/files/posix_file_system.hpp"
+#include "tests/catch.hpp"
+#include "tests/fakes/faulty_file_system.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+
+using namespace orange;
+using namespace orange::store;
+using namespace orange::testing;
+
+namespace {
+
+struct Projects {
+    TemporaryFolder home;
+    PosixFileSystem real;
+    FaultyFileSystem files{real};
+    Path file = home / "projects.json";
+    ProjectStore store{files, file};
+
+    Project project(const std::string& name) {
+        Project made;
+        made.name = name;
+        made.path = "/repos/" + name;
+        made.default_branch = "main";
+        return made;
+    }
+    std::vector<Project> reloaded() {
+        ProjectStore again(files, file);
+        REQUIRE(again.load());
+        return again.list();
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Projects, "projects are kept across restarts and found by name and path") {
+    REQUIRE(store.load());
+    CHECK(store.list().empty());
+    REQUIRE(store.put(project("b")));
+    REQUIRE(store.put(project("a")));
+    CHECK(reloaded() == std::vector<Project>{project("a"), project("b")});
+    CHECK(store.find("a")->path == "/repos/a");
+    CHECK(store.at_path("/repos/b")->name == "b");
+    CHECK(!store.find("c"));
+    CHECK(!store.at_path("/repos"));
+    REQUIRE(store.remove("a"));
+    CHECK(store.remove("a").error().code == ErrorCode::not_found);
+    CHECK(reloaded() == std::vector<Project>{project("b")});
+    CHECK(store.put(project("A b")).error().code == ErrorCode::invalid_argument);
+}
+
+TEST_CASE_METHOD(Projects, "projects.json looks as it always has") {
+    auto full = project("shop");
+    full.workflow = "relay";
+    full.harness = "demo";
+    full.setup = {"npm", "ci"};
+    full.env = {{"CI", "1"}};
+    REQUIRE(store.put(full));
+    CHECK(read_text(file) == read_text(ORANGE_SOURCE_DIR "/tests/data/store/projects.json"));
+}
+
+TEST_CASE_METHOD(Projects, "a file cut at any byte is never overwritten, and mended goes on") {
+    REQUIRE(store.put(project("a")));
+    REQUIRE(store.put(project("b")));
+    const auto whole = read_text(file);
+    for (std::size_t length = 0; length + 1 < whole.size(); ++length) {
+        write_text(file, whole.substr(0, length));
+        ProjectStore again(files, file);
+        CHECK(!again.load());
+        CHECK(again.problem().find("projects.json.bak") != std::string::npos);
+        CHECK(!again.put(project("c")));
+        CHECK(!again.remove("a"));
+        CHECK(read_text(file) == whole.substr(0, length));
+        // The running one notices as well, and knows what it knew.
+        CHECK(!store.put(project("c")));
+        CHECK(store.list().size() == 2);
+    }
+    write_text(file, whole);
+    REQUIRE(store.put(project("c")));
+    CHECK(store.problem().empty());
+    CHECK(reloaded().size() == 3);
+}
+
+TEST_CASE_METHOD(Projects, "the last good file is kept beside it") {
+    REQUIRE(store.put(project("a")));
+    const auto good = read_text(file);
+    CHECK(reloaded().size() == 1);
+    CHECK(read_text(home / "projects.json.bak") == good);
+    write_text(file, "[");
+    ProjectStore again(files, file);
+    CHECK(!again.load());
+    CHECK(read_text(home / "projects.json.bak") == good);
+}
+
+TEST_CASE_METHOD(Projects, "an edit by hand is not overwritten by the next change") {
+    REQUIRE(store.put(project("a")));
+    write_text(file, R"([{"name": "hand", "path": "/h", "default_branch": "main"}])");
+    REQUIRE(store.put(project("b")));
+    CHECK(store.find("hand"));
+    CHECK(reloaded().size() == 2);
+    write_text(file, R"([{"name": "x", "path": "/h"}, {"name": "x", "path": "/i"}])");
+    CHECK(!store.put(project("c")));
+}
+
+TEST_CASE_METHOD(Projects, "whatever fails in a change, the old projects are there, and it succeeds then") {
+    REQUIRE(store.put(project("a")));
+    const auto old = store.list();
+    const auto unchanged = [&](const Error& error) {
+        CHECK(error.code == ErrorCode::io);
+        CHECK(store.list() == old);
+        CHECK(reloaded() == old);
+    };
+    CHECK(fail_everywhere(
+              files, [&] { return store.put(project("b")); }, unchanged) >= 2);
+    CHECK(reloaded().size() == 2);
+    const auto two = store.list();
+    CHECK(fail_everywhere(
+              files, [&] { return store.remove("b"); }, [&](const Error&) { CHECK(reloaded() == two); }) >= 2);
+    CHECK(reloaded() == old);
+}

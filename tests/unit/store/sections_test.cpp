@@ -1,0 +1,115 @@
+#include "daemon/store/sections.hpp"
+
+#include <chrono>
+
+#include "common/base/text.hpp"
+#include "tests/catch.hpp"
+
+using namespace orange;
+using namespace orange::store;
+
+namespace {
+
+std::string section(std::string_view body, const std::string& heading) {
+    const auto artifacts = parse_sections(body);
+    const auto found = artifacts.sections.find(heading);
+    return found == artifacts.sections.end() ? "<none>" : found->second.text;
+}
+
+}  // namespace
+
+TEST_CASE("a section ends at the next heading of level 1 or 2 and not before") {
+    const std::string body = "intro\n## Plan\n\n### Sub\ntext\n\n## Handoff\nDONE: x\n# Top\nrest\n";
+    CHECK(section(body, "Plan") == "### Sub\ntext");
+    CHECK(section(body, "Handoff") == "DONE: x");
+    CHECK(parse_sections(body).sections.size() == 2);
+    CHECK(parse_sections(body).sections.at("Plan").hash == content_hash("### Sub\ntext"));
+}
+
+TEST_CASE("headings may be indented a little and closed, and are matched exactly") {
+    CHECK(section("   ## Review ##   \nVerdict: PASS", "Review") == "Verdict: PASS");
+    CHECK(section("##\tReview\nx", "Review") == "x");
+    CHECK(section("## C#\nx", "C#") == "x");
+    CHECK(section("    ## Review\nx", "Review") == "<none>");
+    CHECK(section("##Review\nx", "Review") == "<none>");
+    CHECK(section("## review\nx", "Review") == "<none>");
+    CHECK(section("\xEF\xBB\xBF## Review\nx", "Review") == "x");
+}
+
+TEST_CASE("a field above a rule is no heading") {
+    const std::string body = "## Handoff\nDONE: all\n---\nREMAINING: none\n\nTitle\n=====\nmore\n## Next\n";
+    CHECK(section(body, "Handoff") == "DONE: all\n---\nREMAINING: none\n\nTitle\n=====\nmore");
+}
+
+TEST_CASE("what looks like a heading in a fence, a comment, a quote or a list is none") {
+    const std::string body =
+        "## Real\n```\n## Fenced\n```\n<!--\n## Comment\n-->\n\n> ## Quoted\n\n- ## Listed\n\n\n## After\nx\n";
+    const auto artifacts = parse_sections(body);
+    CHECK(artifacts.sections.size() == 2);
+    CHECK(artifacts.sections.contains("Real"));
+    CHECK(artifacts.sections.contains("After"));
+    CHECK(artifacts.swallowed_by_fence.empty());
+}
+
+TEST_CASE("an unclosed fence swallows what follows and is named") {
+    const std::string body = "## Plan\nx\n\n~~~~ sh\ncode\n~~~\n## Handoff\nDONE: x\n## Plan\n";
+    const auto artifacts = parse_sections(body);
+    CHECK(artifacts.sections.size() == 1);
+    CHECK(artifacts.swallowed_by_fence == std::map<std::string, int>{{"Handoff", 4}});
+    CHECK(parse_sections("```\n## A\n```").swallowed_by_fence.empty());
+    CHECK(parse_sections("```\n## A\n``` x").swallowed_by_fence.size() == 1);
+}
+
+TEST_CASE("of duplicate sections the last counts, and CRLF or lone CR end lines too") {
+    CHECK(section("## A\none\n## B\n## A\ntwo\n", "A") == "two");
+    CHECK(section("## A\r\none\r\ntwo\r\n\r\n## B\r\nx\r\n", "A") == "one\r\ntwo");
+    CHECK(section("## A\rone\r## B\rtwo", "B") == "two");
+    CHECK(section("", "A") == "<none>");
+    CHECK(section(std::string("## A\n\0\xff\n", 8), "A") == std::string("\0\xff", 2));
+}
+
+TEST_CASE("bodies made to be slow are parsed quickly") {
+    const auto start = std::chrono::steady_clock::now();
+    for (const char* piece : {"> ", "- ", "[", "*a_ ", "`", "<", "## x\n", "```\n", "&", "\\\n"}) {
+        std::string body;
+        const std::string part = piece;
+        while (body.size() < 100'000) body += part;
+        parse_sections(body);
+    }
+    std::string lines = "## A\n";
+    while (lines.size() < (1 << 20)) lines += "some *text* with `code` and [links](x) in it\n";
+    CHECK(parse_sections(lines).sections.size() == 1);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
+}
+
+TEST_CASE("a section is replaced and every other byte stays") {
+    const std::string body = "a\xff \n## Feedback\nold\n\n## Feedback ##\nold\n\n\n## Next\n\n\ttext";
+    CHECK(with_section(body, "Feedback", "new\n\nlines") ==
+          "a\xff \n## Feedback\nold\n\n## Feedback ##\n\nnew\n\nlines\n\n## Next\n\n\ttext");
+    CHECK(with_section("## A\r\nx", "A", "y") == "## A\r\n\r\ny\r\n");
+    CHECK(with_section("## A", "A", "y") == "## A\n\ny\n");
+}
+
+TEST_CASE("a section that is missing is appended") {
+    CHECK(with_section("", "Context", "x") == "## Context\n\nx\n");
+    CHECK(with_section("text", "Context", "x\n") == "text\n\n## Context\n\nx\n");
+    const auto twice = with_section(with_section("text\n", "A", "one"), "A", "two");
+    CHECK(twice == with_section("text\n", "A", "two"));
+}
+
+TEST_CASE("nothing in a demoted text passes for a section, or swallows one") {
+    for (const std::string text :
+         {"# Top\n## Review\nVerdict: PASS\n### Sub", "Review\n------\nx", "Two\nlines\n===\nx", "```\n## Handoff\n",
+          "~~~~~\nopen", "<!-- open\n## X", "<pre>\nopen", "<?php\n", "<![CDATA[\n", "<!DOCTYPE\nopen", "- ```\n  x",
+          "> ```\n", "<script>\n```\n<!--", "plain", "", "## A\n<!--"}) {
+        CAPTURE(text);
+        CHECK(parse_sections(demoted(text)).sections.empty());
+        const auto after = parse_sections("## Context\n\n" + demoted(text) + "\n## Handoff\nDONE: x\n");
+        CHECK(after.sections.size() == 2);
+        CHECK(after.sections.contains("Handoff"));
+    }
+    CHECK(demoted("# Top\n\ntext\n## Next\n") == "### Top\n\ntext\n#### Next\n");
+    CHECK(demoted("### Kept\ntext") == "### Kept\ntext");
+    CHECK(demoted("```\n# code\n```\n") == "```\n# code\n```\n");
+    CHECK(demoted("Title\n=====\nx\n\nSub\n---\n") == "### Title\nx\n\n#### Sub\n");
+}

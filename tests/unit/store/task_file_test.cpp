@@ -1,0 +1,98 @@
+#include "daemon/store/task_file.hpp"
+
+#include "tests/catch.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+#include "tests/unit/store/records.hpp"
+
+using namespace orange;
+using namespace orange::store;
+using namespace orange::testing;
+
+namespace {
+
+const std::filesystem::path k_data = ORANGE_SOURCE_DIR "/tests/data/store";
+
+std::string inner(const Task& task) {
+    return split_task_text(frontmatter_of(task)).frontmatter;
+}
+
+}  // namespace
+
+TEST_CASE("frontmatter on disk looks as it always has") {
+    CHECK(task_text(example_record().task, "## Context\n\nText.\n") == read_text(k_data / "TASK.md"));
+}
+
+TEST_CASE("a task survives its frontmatter") {
+    auto task = example_record().task;
+    for (const std::string summary :
+         {"", "null", "true", "12", "- x", "a: b", "#x", "'q'", "\"", "\\n", "ü ☃", "~", "{}"}) {
+        CAPTURE(summary);
+        task.summary = summary;
+        task.extra_frontmatter = "labels: [a, b]\nnested:\n  - x  # why\n";
+        auto read = task_from_frontmatter(inner(task));
+        REQUIRE(read);
+        CHECK(read->extra_frontmatter == "laps: 3\n" + task.extra_frontmatter);
+        read->extra_frontmatter = task.extra_frontmatter;
+        read->counters["laps"] = 3;
+        CHECK(*read == task);
+        CHECK(frontmatter_difference(task, inner(task)).empty());
+    }
+}
+
+TEST_CASE("the body is everything after the frontmatter, byte for byte") {
+    const std::string body("\n\0\xff ---\r\n---\nx", 14);
+    const auto text = split_task_text("---\nid: x\n---\n" + body);
+    CHECK(text.has_frontmatter);
+    CHECK(text.frontmatter == "id: x\n");
+    CHECK(text.body == body);
+    CHECK(split_task_text("\xEF\xBB\xBF---\r\nid: x\r\n--- \r\nbody").body == "body");
+    CHECK(split_task_text("---\n---\n").has_frontmatter);
+    CHECK(split_task_text("---\n---").body.empty());
+    for (const std::string all_body : {"", "---", "---\nid: x\n", "\n---\n---\n", "text", "----\n---\n"}) {
+        CHECK(!split_task_text(all_body).has_frontmatter);
+        CHECK(split_task_text(all_body).body == all_body);
+    }
+}
+
+TEST_CASE("older files are read") {
+    const auto task = task_from_frontmatter(
+        "id: abc123\nproject: orange\nbranch: dark-mode\nharness: pi\nstatus: reviewed\n"
+        "description: Implement dark mode\nworkspace: orange--1\ncreated_at: 2024-01-15T10:00:00Z\nowner: me\n");
+    REQUIRE(task);
+    CHECK(task->summary == "Implement dark mode");
+    CHECK(task->status == "reviewing");
+    CHECK(task->review_round() == 0);
+    CHECK(task->extra_frontmatter == "owner: me\n");
+    CHECK(task_from_frontmatter("status: failed\n")->status == "cancelled");
+}
+
+TEST_CASE("a frontmatter that cannot be read says where") {
+    const auto line = [](const std::string& frontmatter) {
+        const auto task = task_from_frontmatter(frontmatter);
+        return task ? std::string("fine") : task.error().message;
+    };
+    CHECK(line("id: x\nreview_round: many\n").find("line 2") != std::string::npos);
+    CHECK(line("id: x\nsummary: [a]\n").find("line 2") != std::string::npos);
+    CHECK(line("created_at: yesterday\n").find("line 1") != std::string::npos);
+    CHECK(line("id: x\nid: y\n").find("2") != std::string::npos);
+    CHECK(line("- x\n") != "fine");
+    CHECK(line("summary: [open\n") != "fine");
+    CHECK(line(std::string(100'000, 'x')) != "fine");
+}
+
+TEST_CASE("only a difference in meaning is one") {
+    const auto task = example_record().task;
+    CHECK(frontmatter_difference(task, inner(task) + "updated_at2: x\n").empty());
+    auto found = inner(task);
+    found.replace(found.find("status: working"), 15, "status: 'done' ");
+    found.replace(found.find("crash_count: 0\n"), 15, "");
+    CHECK(frontmatter_difference(task, found) == "status: done");
+    CHECK(frontmatter_difference(task, "id: x").find("project: (missing)") != std::string::npos);
+    CHECK(frontmatter_difference(task, "a: [").find("all of it") == 0);
+}
+
+TEST_CASE("unknown fields are merged and never dropped") {
+    CHECK(with_unknown_fields("a: 1\nb: 2\n", "") == "a: 1\nb: 2\n");
+    CHECK(with_unknown_fields("a: 1\nb: 2\n", "c: 4\nb: 3\n") == "a: 1\nb: 3\nc: 4\n");
+    CHECK(unknown_fields("id: x\njira: A-1\nlaps: 3\n", example_record().task) == "jira: A-1\n");
+}

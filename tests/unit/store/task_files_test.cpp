@@ -1,0 +1,373 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/catch.hpp"
+#include "tests/unit/store/task_world.hpp"
+
+using namespace orange;
+using namespace orange::store;
+using namespace orange::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string field(const HistoryEvent& event, const std::string& name) {
+    const auto found = event.fields.find(name);
+    return found == event.fields.end() ? "" : std::get<std::string>(found->second);
+}
+
+void set_time(const Path& path, int seconds) {
+    fs::last_write_time(path, fs::file_time_type::clock::now() + std::chrono::seconds(seconds));
+}
+
+/// Renames over, as most editors save.
+void save_over(const Path& path, const std::string& text) {
+    write_text(path.string() + "~", text);
+    fs::rename(path.string() + "~", path);
+}
+
+ino_t inode_of(const Path& path) {
+    struct stat facts {};
+    REQUIRE(::stat(path.c_str(), &facts) == 0);
+    return facts.st_ino;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(TaskWorld, "a mirror that is not there is made, and right copies are not written") {
+    start("body\n");
+    CHECK(in_step("body\n"));
+    const auto own_inode = inode_of(copies.own), mirror_inode = inode_of(*copies.mirror);
+    const auto again = sync();
+    CHECK(!again.body_changed);
+    CHECK(again.events.empty());
+    CHECK(!again.unsettled);
+    CHECK(inode_of(copies.own) == own_inode);
+    CHECK(inode_of(*copies.mirror) == mirror_inode);
+    CHECK(others().empty());
+    CHECK(names("work") == std::vector<std::string>{"TASK.md"});
+}
+
+TEST_CASE_METHOD(TaskWorld, "a body edited in either copy comes to the other, however it was saved") {
+    start("body\n");
+    int n = 0;
+    for (const auto& copy : {copies.own, *copies.mirror}) {
+        const auto next = [&n] { return "body " + std::to_string(++n) + "\n"; };
+        const auto taken_over = [&](const std::string& body) {
+            const auto synced = sync();
+            CHECK(synced.body_changed);
+            CHECK(synced.body == body);
+            CHECK(in_step(body));
+            CHECK(!sync().body_changed);
+        };
+        auto body = next();
+        write_text(copy, projected(body));
+        taken_over(body);
+        save_over(copy, projected(body = next()));
+        taken_over(body);
+        fs::remove(copy);
+        write_text(copy, projected(body = next()));
+        taken_over(body);
+        save_over(copy, projected("body\n"));  // back to what it was
+        taken_over("body\n");
+    }
+    CHECK(others().empty());
+}
+
+TEST_CASE_METHOD(TaskWorld, "a body edit alone does not rewrite the copy that was edited") {
+    start("body\n");
+    save_over(*copies.mirror, projected("new\n"));
+    const auto inode = inode_of(*copies.mirror);
+    sync();
+    CHECK(in_step("new\n"));
+    CHECK(inode_of(*copies.mirror) == inode);
+}
+
+TEST_CASE_METHOD(TaskWorld, "edits made while no daemon ran are found at start") {
+    start("body\n");
+    restart();
+    save_over(*copies.mirror, projected("meanwhile\n"));
+    auto synced = sync();
+    CHECK(synced.body_changed);
+    CHECK(!synced.attention);
+    CHECK(in_step("meanwhile\n"));
+    restart();
+    save_over(copies.own, projected("again\n"));
+    CHECK(sync().body == "again\n");
+    CHECK(in_step("again\n"));
+}
+
+TEST_CASE_METHOD(TaskWorld, "a deleted copy is restored from the other, or from memory") {
+    start("body\n");
+    fs::remove(*copies.mirror);
+    CHECK(!sync().body_changed);
+    CHECK(in_step("body\n"));
+    fs::remove(copies.own);
+    sync();
+    CHECK(in_step("body\n"));
+    fs::remove(copies.own);
+    fs::remove(*copies.mirror);
+    CHECK(!sync().body_changed);
+    CHECK(in_step("body\n"));
+    restart();
+    fs::remove(copies.own);
+    fs::remove(*copies.mirror);
+    CHECK(sync().attention);
+    CHECK(in_step(""));
+}
+
+TEST_CASE_METHOD(TaskWorld, "of two edits the newer stays and the older is kept as a file") {
+    start("body\n");
+    const bool after_restart = GENERATE(false, true);
+    if (after_restart) restart();
+    save_over(copies.own, projected("older\n"));
+    save_over(*copies.mirror, projected("newer\n"));
+    set_time(copies.own, -60);
+    const auto synced = sync();
+    CHECK(synced.body == "newer\n");
+    CHECK(in_step("newer\n"));
+    REQUIRE(others().size() == 1);
+    CHECK(others()[0].starts_with("TASK.md.conflict-"));
+    CHECK(read_text(home / ("task/" + others()[0])).ends_with("older\n"));
+    REQUIRE(synced.attention);
+    CHECK(synced.attention->find(others()[0]) != std::string::npos);
+    REQUIRE(synced.events.size() == 1);
+    CHECK(synced.events[0].type == "body.conflict");
+    CHECK(field(synced.events[0], "stayed") == "mirror");
+    CHECK(field(synced.events[0], "kept") == others()[0]);
+    CHECK(!sync().body_changed);
+}
+
+TEST_CASE_METHOD(TaskWorld, "the same edit of both copies is no conflict") {
+    start("body\n");
+    save_over(copies.own, projected("new\n"));
+    save_over(*copies.mirror, projected("new\n"));
+    const auto synced = sync();
+    CHECK(synced.body_changed);
+    CHECK(!synced.attention);
+    CHECK(others().empty());
+}
+
+TEST_CASE_METHOD(TaskWorld, "a status edited by hand is put back and reported once, in whichever copy") {
+    start("body\n");
+    for (const bool in_mirror : {false, true}) {
+        auto edited = record.task;
+        edited.status = "done";
+        save_over(in_mirror ? *copies.mirror : copies.own, task_text(edited, "body\n"));
+        const auto synced = sync();
+        REQUIRE(synced.events.size() == 1);
+        CHECK(synced.events[0].type == "frontmatter.restored");
+        CHECK(field(synced.events[0], "refused") == "status: done");
+        CHECK(field(synced.events[0], "copy") == (in_mirror ? "mirror" : "own"));
+        CHECK(!synced.body_changed);
+        CHECK(in_step("body\n"));
+        CHECK(sync().events.empty());
+    }
+}
+
+TEST_CASE_METHOD(TaskWorld, "the daemon's own older frontmatter is nobody's edit, across a restart too") {
+    start("body\n");
+    const auto old = own();
+    record.task.status = "agent-review";
+    record.task.updated_at += std::chrono::seconds(1);
+    restart();
+    CHECK(sync().events.empty());  // state.json was saved, and then the daemon was killed
+    CHECK(in_step("body\n"));
+
+    // An agent writes back what it read before that, with its own body; and then once more with a status of its own.
+    save_over(*copies.mirror, old + "more\n");
+    CHECK(sync().events.empty());
+    CHECK(in_step("body\nmore\n"));
+    auto edited = old;
+    edited.replace(edited.find("status: working"), 15, "status: done");
+    save_over(*copies.mirror, edited + "more\n");
+    REQUIRE(sync().events.size() == 1);
+    CHECK(in_step("body\nmore\n"));
+}
+
+TEST_CASE_METHOD(TaskWorld, "a frontmatter that is broken or missing is put back") {
+    start("body\n");
+    save_over(*copies.mirror, "---\nid: [\n---\nnew\n");
+    auto synced = sync();
+    CHECK(synced.events.size() == 1);
+    CHECK(in_step("new\n"));
+    save_over(*copies.mirror, "no frontmatter at all\n");
+    synced = sync();
+    REQUIRE(synced.events.size() == 1);
+    CHECK(in_step("no frontmatter at all\n"));
+    std::string crlf;
+    for (const char c : projected("")) crlf += c == '\n' ? "\r\n" : std::string(1, c);
+    save_over(*copies.mirror, crlf + "line\r\n");
+    CHECK(sync().events.empty());
+    CHECK(in_step("line\r\n"));
+}
+
+TEST_CASE_METHOD(TaskWorld, "fields that Orange does not know are kept, and told to the caller") {
+    start("body\n");
+    auto text = projected("body\n");
+    text.insert(text.find("labels:"), "jira: A-1\n");
+    save_over(*copies.mirror, text);
+    const auto synced = sync();
+    CHECK(synced.extra_frontmatter == "labels: [a, b]\njira: A-1\n");
+    CHECK(synced.events.empty());
+    CHECK(in_step("body\n"));
+    CHECK(own().find("jira: A-1") != std::string::npos);
+    CHECK(!sync().extra_frontmatter);
+}
+
+TEST_CASE_METHOD(TaskWorld, "a link in a copy's place is read once and replaced, its target untouched") {
+    start("body\n");
+    write_text(home / "elsewhere", "linked\n");
+    fs::remove(*copies.mirror);
+    fs::create_symlink(home / "elsewhere", *copies.mirror);
+    CHECK(sync().body == "linked\n");
+    CHECK(!fs::is_symlink(*copies.mirror));
+    CHECK(in_step("linked\n"));
+    CHECK(read_text(home / "elsewhere") == "linked\n");
+
+    fs::remove(*copies.mirror);
+    fs::create_symlink("nowhere", *copies.mirror);
+    CHECK(sync().body == "linked\n");
+    CHECK(in_step("linked\n"));
+    fs::remove(*copies.mirror);
+    fs::create_symlink(copies.own, *copies.mirror);
+    CHECK(!sync().body_changed);
+    CHECK(!fs::is_symlink(*copies.mirror));
+    CHECK(names("work") == std::vector<std::string>{"TASK.md"});
+}
+
+TEST_CASE_METHOD(TaskWorld, "the mirror may be in a folder of its own, but a worktree that is gone stays gone") {
+    copies.mirror = home / "work/.orange/TASK.md";
+    start("body\n");
+    CHECK(in_step("body\n"));
+    REQUIRE(wait(task_files->retire_mirror(record, copies)));
+    CHECK(!fs::exists(home / "work/.orange"));
+    fs::remove_all(home / "work");
+    sync();
+    CHECK(!fs::exists(home / "work"));
+}
+
+TEST_CASE_METHOD(TaskWorld, "odd bodies are kept byte for byte") {
+    start("body\n");
+    for (const auto& body : {std::string("\0\xff\xfe no newline", 15), std::string("\r\n---\r\n---\r\n"), std::string(),
+                             std::string(3 << 20, 'x')}) {
+        save_over(*copies.mirror, projected(body));
+        const bool same = sync().body == body;  // not for Catch to print
+        CHECK(same);
+        CHECK(in_step(body));
+    }
+}
+
+TEST_CASE_METHOD(TaskWorld, "a writer that still has the displaced file open loses nothing") {
+    start("one\n");
+    const int writer = ::open(copies.mirror->c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    record.task.summary = "Changed";
+    auto synced = sync();  // exchanges the file under the writer
+    CHECK(synced.unsettled);
+    CHECK(in_step("one\n"));
+    REQUIRE(::write(writer, "two\n", 4) == 4);
+    synced = sync();
+    CHECK(synced.body == "one\ntwo\n");
+    CHECK(synced.unsettled);
+    CHECK(in_step("one\ntwo\n"));
+    REQUIRE(::write(writer, "three\n", 6) == 6);
+    ::close(writer);
+    synced = sync();
+    CHECK(!synced.unsettled);
+    CHECK(in_step("one\ntwo\nthree\n"));
+    CHECK(names("work") == std::vector<std::string>{"TASK.md"});
+}
+
+TEST_CASE_METHOD(TaskWorld, "a copy that is being rewritten is left alone until it looks whole") {
+    start("one\n");
+    const int writer = ::open(copies.mirror->c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+    auto synced = sync();
+    CHECK(synced.unsettled);
+    CHECK(synced.body == "one\n");
+    CHECK(own() == projected("one\n"));
+    const auto text = projected("one\ntwo\n");
+    REQUIRE(::write(writer, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    ::close(writer);
+    synced = sync();
+    CHECK(!synced.unsettled);
+    CHECK(in_step("one\ntwo\n"));
+}
+
+TEST_CASE_METHOD(TaskWorld, "what a killed daemon left is brought in, and editors' own files are let be") {
+    start("one\ntwo\nthree\n");
+    restart();
+    write_text(home / "work/.TASK.md.orange-0123456789", projected("one\ntwo\nlate\nthree\n"));
+    write_text(home / "task/.TASK.md.orange-abcdefghij", projected("one\n"));
+    write_text(home / "task/.state.json.0123456789.tmp", "half");
+    write_text(home / "work/.TASK.md.0123456789.tmp", "half");
+    write_text(home / "work/.TASK.md.swp", "vim's");
+    const auto synced = sync();
+    CHECK(synced.body == "one\ntwo\nlate\nthree\n");
+    CHECK(in_step("one\ntwo\nlate\nthree\n"));
+    CHECK(names("work") == std::vector<std::string>{".TASK.md.swp", "TASK.md"});
+    std::vector<std::string> left = others();
+    std::erase_if(left, [](const std::string& name) { return name.starts_with("TASK.md.merged-"); });
+    CHECK(left.empty());
+}
+
+TEST_CASE_METHOD(TaskWorld, "what an editor made of an older text does not take away what came in meanwhile") {
+    start("one\n");
+    const auto read_before = projected("one\n");
+    save_over(copies.own, projected("one\ntwo\n"));
+    sync();
+    save_over(*copies.mirror, read_before + "three\n");
+    const auto synced = sync();
+    CHECK(synced.body.find("two\n") != std::string::npos);
+    CHECK(synced.body.find("three\n") != std::string::npos);
+    CHECK(in_step(synced.body));
+}
+
+TEST_CASE_METHOD(TaskWorld, "a section is written into both copies, with what was edited meanwhile") {
+    start("## Plan\n\nx\n");
+    save_over(*copies.mirror, projected("## Plan\n\ny\n"));
+    auto synced = accept(wait(task_files->write_section(record, copies, "Feedback", "Please.")));
+    CHECK(synced.body == "## Plan\n\ny\n\n## Feedback\n\nPlease.\n");
+    CHECK(synced.body_changed);
+    CHECK(in_step(synced.body));
+    synced = accept(wait(task_files->write_section(record, copies, "Feedback", "Thanks.")));
+    CHECK(!synced.body_changed);
+    CHECK(in_step("## Plan\n\ny\n\n## Feedback\n\nThanks.\n"));
+}
+
+TEST_CASE_METHOD(TaskWorld, "a retired mirror has had its last word") {
+    start("body\n");
+    save_over(*copies.mirror, projected("last word\n"));
+    const auto synced = accept(wait(task_files->retire_mirror(record, copies)));
+    CHECK(synced.body == "last word\n");
+    CHECK(own() == projected("last word\n"));
+    CHECK(names("work").empty());
+    copies.mirror.reset();
+    CHECK(!sync().body_changed);
+}
+
+TEST_CASE_METHOD(TaskWorld, "whatever fails, no edit is lost and the next call finishes") {
+    start("one\n");
+    int failures = 0;
+    for (int n = 1;; ++n) {
+        CAPTURE(n);
+        const auto before = sync().body;
+        const auto line = "line " + std::to_string(n) + "\n";
+        save_over(n % 2 == 0 ? copies.own : *copies.mirror, projected(before + line));
+        record.task.summary = "Round " + std::to_string(n);
+        files.fail_at(n);
+        const auto result = try_sync();
+        const bool failed = files.failed();
+        files.fail_at(0);
+        if (result) record.body_hash = result->body_hash;
+        if (!failed) break;
+        ++failures;
+        if (n % 3 == 0) restart();
+        const auto synced = sync();
+        CHECK(synced.body == before + line);
+        CHECK(in_step(before + line));
+    }
+    CHECK(failures > 5);
+    CHECK(names("work") == std::vector<std::string>{"TASK.md"});
+    CHECK(others().empty());
+}

@@ -1,0 +1,272 @@
+#include "daemon/store/task_store.hpp"
+
+#include "common/base/text.hpp"
+#include "daemon/files/posix_file_system.hpp"
+#include "tests/catch.hpp"
+#include "tests/fakes/faulty_file_system.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+#include "tests/unit/store/records.hpp"
+
+using namespace orange;
+using namespace orange::store;
+using namespace orange::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Stored {
+    TemporaryFolder home;
+    PosixFileSystem real;
+    FaultyFileSystem files{real};
+    TaskStore store{files, home.path()};
+
+    TaskRecord made(const std::string& id, int minute = 0) {
+        auto record = example_record(id);
+        record.task.created_at += std::chrono::minutes(minute);
+        REQUIRE(store.create(record, "body\n"));
+        return record;
+    }
+    TaskStore reloaded() {
+        TaskStore again(files, home.path());
+        REQUIRE(again.load());
+        return again;
+    }
+    Path history_of(const TaskRecord& record) const { return store.folder(record) / "history.jsonl"; }
+};
+
+const std::string k_a = "aaaaaaaaaaaaaaaaaaaaa", k_b = "aaaabbbbbbbbbbbbbbbbb", k_c = "cccccccccccccccccccccc";
+
+HistoryEvent event(const std::string& type) {
+    return {type, *from_rfc3339("2026-11-20T10:49:03.120Z"), {{"n", std::int64_t{7}}, {"by", std::string("x\ny")}}};
+}
+
+}  // namespace
+
+TEST_CASE("state.json on disk looks as it always has") {
+    Stored s;
+    auto record = example_record();
+    record.body_hash = content_hash("body\n");
+    record.queued = true;
+    record.queued_seq = 4;
+    record.intent =
+        Intent{"i1", "planning", "working", {Role::worker, record.task.id, {"r1"}, 7, "x"}, "", true, {}, {}};
+    record.intent->actions.push_back({{"notify", {{"text", "hi"}}, {}}, true});
+    record.runs.push_back({});
+    record.outbox.push_back({"m1", Role::reviewer, "hello", {}});
+    record.entry_sections = {{"Plan", "0123"}};
+    REQUIRE(s.store.create(record, "body\n"));
+    CHECK(read_text(s.store.folder(record) / "state.json") ==
+          read_text(ORANGE_SOURCE_DIR "/tests/data/store/state.json"));
+    CHECK(*s.reloaded().find(record.task.id) == record);
+}
+
+TEST_CASE_METHOD(Stored, "a created task is on disk and in the index") {
+    const auto record = made(k_a);
+    CHECK(*store.find(record.task.id) == record);
+    CHECK(*reloaded().find(record.task.id) == record);
+    CHECK(read_text(store.folder(record) / "TASK.md").ends_with("---\nbody\n"));
+    const auto again = store.create(record, "other");
+    REQUIRE(!again);
+    CHECK(again.error().code == ErrorCode::conflict);
+    auto outside = example_record("../x");
+    CHECK(!store.create(outside, ""));
+}
+
+TEST_CASE_METHOD(Stored, "saving moves a task between the indexes") {
+    auto record = made(k_a);
+    record.queued = true;
+    record.queued_seq = 2;
+    record.task.branch = "feature";
+    REQUIRE(store.save(record));
+    auto first = made(k_b);
+    first.queued = true;
+    first.queued_seq = 1;
+    REQUIRE(store.save(first));
+    CHECK(store.queue("shop") == std::vector<TaskId>{first.task.id, record.task.id});
+    CHECK(store.queue("other").empty());
+    CHECK(store.on_branch("shop", "feature")->task.id == record.task.id);
+    CHECK(!store.on_branch("shop", "orange-tasks/" + k_a));
+    CHECK(!store.on_branch("other", "feature"));
+
+    record.task.status = "done";
+    record.queued = false;
+    REQUIRE(store.save(record));
+    CHECK(!store.on_branch("shop", "feature"));
+    CHECK(store.active() == std::set<TaskId>{first.task.id});
+    CHECK(store.queue("shop") == std::vector<TaskId>{first.task.id});
+    REQUIRE(store.save(*store.find(record.task.id)));  // the very record that is indexed
+    CHECK(reloaded().queue("shop") == store.queue("shop"));
+}
+
+TEST_CASE_METHOD(Stored, "two active tasks on one branch do not hide each other") {
+    auto one = made(k_a), two = made(k_b);
+    one.task.branch = two.task.branch = "same";
+    REQUIRE(store.save(one));
+    REQUIRE(store.save(two));
+    one.task.status = "cancelled";
+    REQUIRE(store.save(one));
+    CHECK(store.on_branch("shop", "same")->task.id == two.task.id);
+}
+
+TEST_CASE_METHOD(Stored, "tasks are visited newest first until the visitor has enough") {
+    made(k_a, 1);
+    made(k_b, 3);
+    made(k_c, 2);
+    std::vector<std::string> seen;
+    store.each([&](const TaskRecord& record) {
+        seen.push_back(record.task.id.value);
+        return seen.size() < 2;
+    });
+    CHECK(seen == std::vector<std::string>{k_b, k_c});
+    CHECK(store.size() == 3);
+}
+
+TEST_CASE_METHOD(Stored, "a task is found by an unambiguous beginning of its id") {
+    made(k_a);
+    made(k_b);
+    CHECK(store.resolve("aaaab")->value == k_b);
+    CHECK(store.resolve(k_a)->value == k_a);
+    CHECK(store.resolve("aaa").error().code == ErrorCode::invalid_argument);
+    CHECK(store.resolve("aaaa").error().message.find(k_b) != std::string::npos);
+    CHECK(store.resolve("zzzz").error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(Stored, "one unreadable task never keeps the others from loading, and is not overwritten") {
+    made(k_a);
+    write_text(home / "shop/broken/state.json", "{\"schema\": 1");
+    write_text(home / "shop/newer/state.json", R"({"schema": 99, "fields": {"id": "newer", "project": "shop"}})");
+    write_text(home / "shop/copied/state.json", read_text(home / ("shop/" + k_a + "/state.json")));
+    write_text(home / "shop/plain/TASK.md", "no frontmatter");
+    fs::create_directories(home / "shop/empty");
+    write_text(home / "shop/yaml/TASK.md", "---\nid: [\n---\n");
+    const auto again = reloaded();
+    CHECK(again.size() == 1);
+    CHECK(again.unreadable().size() == 6);
+    for (const auto& unreadable : again.unreadable()) {
+        CHECK(unreadable.project == "shop");
+        CHECK(!unreadable.why.empty());
+    }
+    CHECK(read_text(home / "shop/broken/state.json") == "{\"schema\": 1");
+}
+
+TEST_CASE_METHOD(Stored, "a folder without state.json is imported once") {
+    const Path task = home / "shop/abc123/TASK.md";
+    const std::string text = "---\nid: other\ndescription: Old\nstatus: reviewed\nworkspace: shop--1\n---\nbody\n";
+    write_text(task, text);
+    auto first = reloaded();
+    REQUIRE(first.size() == 1);
+    const auto* record = first.find({"abc123"});
+    REQUIRE(record);
+    CHECK(record->task.summary == "Old");
+    CHECK(record->task.status == "reviewing");
+    CHECK(record->task.project == "shop");
+    CHECK(record->task.branch == "orange-tasks/abc123");
+    CHECK(!record->task.workspace);
+    CHECK(record->task.created_at != Timestamp{});
+    CHECK(record->body_hash == content_hash("body\n"));
+    CHECK(read_text(task) == text);
+    write_text(task, "---\nstatus: done\n---\n");
+    CHECK(reloaded().find({"abc123"})->task.status == "reviewing");
+}
+
+TEST_CASE_METHOD(Stored, "history is appended and read back in order") {
+    const auto record = made(k_a);
+    CHECK(store.history(record.task.id)->empty());
+    REQUIRE(store.append_history(record.task.id, event("one")));
+    REQUIRE(store.append_history(record.task.id, event("two")));
+    CHECK(*reloaded().history(record.task.id) == std::vector<HistoryEvent>{event("one"), event("two")});
+    CHECK(store.append_history({"none"}, event("x")).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(Stored, "a history torn at any byte loses the torn line alone, and keeps it aside") {
+    const auto record = made(k_a);
+    REQUIRE(store.append_history(record.task.id, event("one")));
+    const auto whole = read_text(history_of(record));
+    REQUIRE(store.append_history(record.task.id, event("two")));
+    const auto both = read_text(history_of(record));
+    for (auto length = whole.size() + 1; length < both.size(); ++length) {
+        write_text(history_of(record), both.substr(0, length));
+        fs::remove(history_of(record).string() + ".torn");
+        auto again = reloaded();
+        REQUIRE(again.append_history(record.task.id, event("three")));
+        const auto events = *again.history(record.task.id);
+        REQUIRE(events.size() == 3);
+        CHECK(events[0] == event("one"));
+        CHECK(events[2] == event("three"));
+        const bool only_line_end_missing = length + 1 == both.size();
+        CHECK(events[1].type == (only_line_end_missing ? "two" : "history.repaired"));
+        const auto torn = read_text(history_of(record).string() + ".torn");
+        CHECK(torn == (only_line_end_missing ? "" : both.substr(whole.size(), length - whole.size()) + "\n"));
+    }
+}
+
+TEST_CASE_METHOD(Stored, "a bad line in the middle of a history hides nothing else") {
+    const auto record = made(k_a);
+    REQUIRE(store.append_history(record.task.id, event("one")));
+    std::ofstream(history_of(record), std::ios::app) << "garbage\n{}\n";
+    REQUIRE(store.append_history(record.task.id, event("two")));
+    CHECK(store.history(record.task.id)->size() == 2);
+}
+
+TEST_CASE_METHOD(Stored, "whatever fails while a task is created, nothing of it is left, and it can be created then") {
+    const auto record = example_record(k_a);
+    const int failures = fail_everywhere(
+        files, [&] { return store.create(record, "body\n"); },
+        [&](const Error& error) {
+            CHECK(error.code == ErrorCode::io);
+            CHECK(store.size() == 0);
+            const auto again = reloaded();
+            CHECK(again.size() == 0);
+            CHECK(again.unreadable().empty());
+        });
+    CHECK(failures >= 3);
+    CHECK(*reloaded().find(record.task.id) == record);
+}
+
+TEST_CASE_METHOD(Stored, "whatever fails while a task is saved, the old one is there, and it can be saved then") {
+    const auto old = made(k_a);
+    auto changed = old;
+    changed.task.status = "done";
+    const int failures = fail_everywhere(
+        files, [&] { return store.save(changed); },
+        [&](const Error&) {
+            CHECK(*store.find(old.task.id) == old);
+            CHECK(*reloaded().find(old.task.id) == old);
+            CHECK(store.active().size() == 1);
+        });
+    CHECK(failures >= 1);
+    CHECK(*reloaded().find(old.task.id) == changed);
+}
+
+TEST_CASE_METHOD(Stored, "whatever fails while a task is removed, it can be removed then") {
+    const auto record = made(k_a);
+    REQUIRE(store.append_history(record.task.id, event("one")));
+    const int failures = fail_everywhere(
+        files, [&] { return store.remove(record.task.id); },
+        [&](const Error&) {
+            CHECK(store.find(record.task.id));
+            CHECK(*reloaded().find(record.task.id) == record);
+        });
+    CHECK(failures >= 4);
+    CHECK(!fs::exists(store.folder(record)));
+    CHECK(store.size() == 0);
+    CHECK(store.active().empty());
+    CHECK(store.remove(record.task.id).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(Stored, "whatever fails while history is appended, what is there stays readable") {
+    const auto record = made(k_a);
+    REQUIRE(store.append_history(record.task.id, event("one")));
+    std::ofstream(history_of(record), std::ios::app) << "{\"type\": \"to";
+    auto again = reloaded();
+    const int failures = fail_everywhere(
+        files, [&] { return again.append_history(record.task.id, event("two")); },
+        [&](const Error&) {
+            const auto events = *again.history(record.task.id);
+            REQUIRE(!events.empty());
+            CHECK(events[0] == event("one"));
+            CHECK(events.back() != event("two"));
+        });
+    CHECK(failures >= 4);
+    CHECK(again.history(record.task.id)->back() == event("two"));
+}
