@@ -90,7 +90,9 @@ Child::~Child() {
     }
 }
 
-bool Child::ended() const { return reaped_ || is_readable(pidfd_.get()); }
+bool Child::ended() const {
+    return reaped_ || is_readable(pidfd_.get());
+}
 
 bool is_readable(int descriptor) {
     pollfd watched{descriptor, POLLIN, 0};

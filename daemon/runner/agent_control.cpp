@@ -72,8 +72,8 @@ std::map<std::string, std::string> AgentControl::environment(const TaskRecord& r
     return agents::agent_environment(std::move(layers), agent);
 }
 
-Awaitable<Result<std::string>> AgentControl::prompt_text(const TaskRecord& record,
-                                                         const engine::Definition& definition, std::string key) {
+Awaitable<Result<std::string>> AgentControl::prompt_text(const TaskRecord& record, const engine::Definition& definition,
+                                                         std::string key) {
     const auto* project = world_.projects.find(record.task.project);
     if (!project) co_return Error{ErrorCode::not_found, "project " + record.task.project + " is not registered", {}};
     const auto copy = *project;

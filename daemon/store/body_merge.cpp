@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "common/base/ids.hpp"
@@ -42,6 +41,15 @@ std::vector<std::string_view> whole_lines(std::string_view text) {
     return lines;
 }
 
+/// The lines of a text that say something.
+std::unordered_set<std::string_view> lines_of(const std::string& text) {
+    std::unordered_set<std::string_view> lines;
+    for (const auto line : split_lines(text)) {
+        if (!trim(line).empty()) lines.insert(line);
+    }
+    return lines;
+}
+
 }  // namespace
 
 Awaitable<Result<std::string>> merge_bodies(FileSystem& files, ProcessRunner& processes, Path folder,
@@ -67,17 +75,19 @@ Awaitable<Result<std::string>> merge_bodies(FileSystem& files, ProcessRunner& pr
 }
 
 const std::string& likely_base(const std::vector<const std::string*>& shown, const std::string& found) {
-    std::unordered_map<std::string_view, int> lines;
-    for (const auto line : split_lines(found)) ++lines[line];
+    const auto there = lines_of(found);
+    const auto now = lines_of(*shown.back());
     const std::string* best = shown.back();
     auto fewest = std::string::npos;
-    for (auto candidate = shown.rbegin(); candidate != shown.rend(); ++candidate) {
-        auto left = lines;
-        std::size_t missing = 0;
-        for (const auto line : split_lines(**candidate)) {
-            const auto there = left.find(line);
-            if (there == left.end() || there->second-- <= 0) ++missing;
-        }
+    for (auto candidate = shown.rbegin() + 1; candidate != shown.rend(); ++candidate) {
+        const auto before = lines_of(**candidate);
+        const auto added = [&](const std::string_view line) { return !before.contains(line); };
+        const bool knows_what_was_added = std::any_of(
+            now.begin(), now.end(), [&](const std::string_view line) { return added(line) && there.contains(line); });
+        const bool adds = std::any_of(now.begin(), now.end(), added);
+        if (!adds || knows_what_was_added) continue;
+        const auto missing = static_cast<std::size_t>(std::count_if(
+            before.begin(), before.end(), [&](const std::string_view line) { return !there.contains(line); }));
         if (missing < fewest) {
             fewest = missing;
             best = *candidate;

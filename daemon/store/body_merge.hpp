@@ -16,8 +16,10 @@ namespace orange::store {
 Awaitable<Result<std::string>> merge_bodies(FileSystem& files, ProcessRunner& processes, Path folder,
                                             std::string current, std::string base, std::string other);
 
-/// Which of the bodies that a file showed lately `found` was made from: the one of which the fewest lines are missing
-/// in it; of equals the last one. `shown` is not empty.
+/// Which of the bodies that a file showed lately `found` was made from. The last one, unless its writer cannot have
+/// seen that: the last one has lines which an earlier one had not, and none of them is in `found`. Of several earlier
+/// ones that of which the fewest lines are missing. An agent that rewrites a section keeps at least its heading, so
+/// that it is not taken for one that worked on an old copy. `shown` is not empty.
 const std::string& likely_base(const std::vector<const std::string*>& shown, const std::string& found);
 
 /// `text` without the lines that stand nowhere in `body`: a base against which `text` only adds lines.

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 constexpr auto k_patience = 250ms;  ///< in all, for writers that are at it
 constexpr auto k_gone_for = 100ms;  ///< how long a deleted copy may be on its way back
 constexpr auto k_step = 5ms;
-constexpr auto k_stale = 10s;  ///< so long a writer may take between reading a copy and writing it back
+constexpr auto k_stale = 3s;  ///< so long an editor may take between reading a copy and writing it back
 constexpr std::size_t k_most_shown = 8;
 constexpr std::size_t k_most_recent = 8;
 constexpr std::size_t k_most_merged = 5;

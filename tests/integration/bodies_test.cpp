@@ -91,16 +91,19 @@ TEST_CASE("No line is lost, however TASK.md is saved, while the daemon writes as
     }
     stop = true;
     daemon_writes.join();
-    orange.eventually("every line is in the body or kept beside it", [&] {
-        const auto text = everything(orange, id);
-        for (int n = 0; n < k_lines; ++n) {
-            if (text.find("line-" + std::to_string(n) + ".") == std::string::npos) return false;
-        }
-        return true;
-    }, 5s);
-    orange.eventually("both copies are the same", [&] {
-        return read_file(orange.worktree(id) / "TASK.md") == read_file(orange.folder(id) / "TASK.md");
-    }, 5s);
+    orange.eventually(
+        "every line is in the body or kept beside it",
+        [&] {
+            const auto text = everything(orange, id);
+            for (int n = 0; n < k_lines; ++n) {
+                if (text.find("line-" + std::to_string(n) + ".") == std::string::npos) return false;
+            }
+            return true;
+        },
+        5s);
+    orange.eventually(
+        "both copies are the same",
+        [&] { return read_file(orange.worktree(id) / "TASK.md") == read_file(orange.folder(id) / "TASK.md"); }, 5s);
     CHECK(orange.status(id) == "clarification");
 }
 
@@ -115,9 +118,8 @@ TEST_CASE("A status that is edited by hand never counts, and costs no line of th
         REQUIRE(at != std::string::npos);
         text.replace(at, std::string("status: clarification").size(), "status: done");
         write_file(file, text + "\nwritten by hand\n");
-        orange.eventually("the frontmatter is restored", [&] {
-            return read_file(file).find("status: clarification") != std::string::npos;
-        });
+        orange.eventually("the frontmatter is restored",
+                          [&] { return read_file(file).find("status: clarification") != std::string::npos; });
         CHECK(read_file(file).find("written by hand") != std::string::npos);
     }
     CHECK(orange.status(id) == "clarification");
@@ -132,11 +134,14 @@ TEST_CASE("An edit of one copy arrives in the other, and a deleted mirror comes 
     const auto mirror = orange.worktree(id) / "TASK.md";
     const auto own = orange.folder(id) / "TASK.md";
     append(orange, own, "from the human");
-    orange.eventually("it is in the mirror", [&] { return read_file(mirror).find("from the human") != std::string::npos; });
+    orange.eventually("it is in the mirror",
+                      [&] { return read_file(mirror).find("from the human") != std::string::npos; });
     append(orange, mirror, "from the agent");
-    orange.eventually("it is in the task's own", [&] { return read_file(own).find("from the agent") != std::string::npos; });
+    orange.eventually("it is in the task's own",
+                      [&] { return read_file(own).find("from the agent") != std::string::npos; });
     fs::remove(mirror);
-    orange.eventually("the mirror is back", [&] { return read_file(mirror).find("from the human") != std::string::npos; });
+    orange.eventually("the mirror is back",
+                      [&] { return read_file(mirror).find("from the human") != std::string::npos; });
     CHECK(orange.git({"status", "--porcelain"}, orange.worktree(id)).empty());
 }
 

@@ -34,7 +34,8 @@ TEST_CASE("An agent's exit is the next status in well under a second, without th
     const auto id = orange.create("shop", "Add a greeting demo:slow=30");
     orange.wait_for_status(id, "planning");
     kill_agent(orange, id, "worker");
-    orange.eventually("the crash is seen", [&] { return orange.fields(id).at("crash_count") == 1; }, 1s);
+    orange.eventually(
+        "the crash is seen", [&] { return orange.fields(id).at("crash_count") == 1; }, 1s);
     CHECK(orange.history(id, "agent.crashed").at(0).at("exit_status") == 137);
 }
 
@@ -63,7 +64,8 @@ TEST_CASE("A daemon killed while agents work: the next one adopts them, and star
     orange.start_daemon();
     CHECK(orange.run_of(two, "worker") == before_two);
     // The same agents go on, and are still watched.
-    orange.eventually("one is reviewed", [&] { return orange.status(one) == "reviewing"; }, 60s);
+    orange.eventually(
+        "one is reviewed", [&] { return orange.status(one) == "reviewing"; }, 60s);
     CHECK(orange.run_of(one, "worker").at("pid") == before_one.at("pid"));
     for (const auto& id : {one, two}) {
         int workers = 0;
@@ -73,7 +75,8 @@ TEST_CASE("A daemon killed while agents work: the next one adopts them, and star
         CHECK(orange.history(id, "agent.respawned").empty());
     }
     kill_agent(orange, two, "worker");
-    orange.eventually("its end is seen", [&] { return orange.run_of(two, "worker").is_null(); }, 2s);
+    orange.eventually(
+        "its end is seen", [&] { return orange.run_of(two, "worker").is_null(); }, 2s);
 }
 
 TEST_CASE("An agent that dies while no daemon runs is dealt with by the next one") {
@@ -189,9 +192,9 @@ TEST_CASE("A second daemon for the same home refuses, and the first goes on") {
 TEST_CASE("A removed socket is back within seconds") {
     Sandbox orange;
     std::filesystem::remove(orange.home() / "orange.sock");
-    orange.eventually("the socket is back", [&] {
-        return connection::Connection::open(orange.home() / "orange.sock", 100ms).has_value();
-    }, 5s);
+    orange.eventually(
+        "the socket is back",
+        [&] { return connection::Connection::open(orange.home() / "orange.sock", 100ms).has_value(); }, 5s);
 }
 
 }  // namespace orange::tests

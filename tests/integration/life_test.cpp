@@ -4,8 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"
 
-/// The life of a task on the default workflow, with the real daemon, tmux and git, and an agent that works. Each test is
-/// a story: what the agent does stands in the task's summary (docs/harnesses.md, "The demo agent"), what must follow
+/// The life of a task on the default workflow, with the real daemon, tmux and git, and an agent that works. Each test
+/// is a story: what the agent does stands in the task's summary (docs/harnesses.md, "The demo agent"), what must follow
 /// below.
 namespace orange::tests {
 namespace {
@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 std::string crash_counts(Sandbox& orange, const std::string& id) {
     std::string counts;
     for (const auto& event : orange.history(id, "agent.crashed")) {
-        counts += event.at("status").get<std::string>() + ":" + std::to_string(event.at("crash_count").get<int>()) + " ";
+        counts +=
+            event.at("status").get<std::string>() + ":" + std::to_string(event.at("crash_count").get<int>()) + " ";
     }
     return counts;
 }
@@ -75,6 +76,13 @@ TEST_CASE("A review that fails twice makes the task stuck, with the worker still
     CHECK(orange.fields(id).at("review_round") == 2);
     CHECK_FALSE(orange.run_of(id, "worker").is_null());
     CHECK(orange.run_of(id, "reviewer").is_null());
+    CHECK(crash_counts(orange, id).empty());
+    // Rewritten sections are rewritten, not piled up.
+    const auto body = orange.body(id);
+    for (const char* heading : {"## Plan\n", "## Handoff\n", "## Review\n"}) {
+        CHECK(body.find(heading) != std::string::npos);
+        CHECK(body.find(heading) == body.rfind(heading));
+    }
 
     SECTION("a human, and only a human, may call it fixed") {
         REQUIRE(orange.update_status(id, "reviewing"));
@@ -169,7 +177,8 @@ TEST_CASE("Last round's review never counts for this one") {
     Sandbox orange;
     orange.add_project("shop");
     const auto id = orange.create("shop", "Add a greeting demo:fail-once demo:slow=2");
-    orange.eventually("the second review has begun", [&] { return orange.fields(id).at("review_round") == 2; }, 60s);
+    orange.eventually(
+        "the second review has begun", [&] { return orange.fields(id).at("review_round") == 2; }, 60s);
     // ## Review still says FAIL, from round 1.
     const auto refused = orange.update_status(id, "stuck");
     REQUIRE_FALSE(refused);

@@ -59,7 +59,8 @@ TEST_CASE("A conflict lists its files and changes nothing") {
     Sandbox orange;
     const auto repo = orange.add_project("shop");
     const auto id = reviewed(orange);
-    const auto changed = orange.git({"diff", "--name-only", "main..." + orange.fields(id).at("branch").get<std::string>()}, repo);
+    const auto changed =
+        orange.git({"diff", "--name-only", "main..." + orange.fields(id).at("branch").get<std::string>()}, repo);
     const auto file = changed.substr(0, changed.find('\n'));
     REQUIRE_FALSE(file.empty());
     std::filesystem::create_directories((repo / file).parent_path());
@@ -81,7 +82,8 @@ TEST_CASE("The human's uncommitted work is never touched by a merge") {
     Sandbox orange;
     const auto repo = orange.add_project("shop");
     const auto id = reviewed(orange);
-    const auto changed = orange.git({"diff", "--name-only", "main..." + orange.fields(id).at("branch").get<std::string>()}, repo);
+    const auto changed =
+        orange.git({"diff", "--name-only", "main..." + orange.fields(id).at("branch").get<std::string>()}, repo);
     const auto file = changed.substr(0, changed.find('\n'));
 
     SECTION("where it overlaps, the merge is refused") {

@@ -61,18 +61,21 @@ TEST_CASE("The socket speaks JSON-RPC 2.0, a message a line") {
     CHECK(ask("[]").at(0).at("error").at("code") == -32600);
     CHECK(ask("1").at(0).at("error").at("code") == -32600);
     CHECK(ask(R"({"jsonrpc":"2.0","id":1,"method":"no.such"})").at(0).at("error").at("code") == -32601);
-    CHECK(ask(R"({"jsonrpc":"2.0","id":1,"method":"task.show","params":{"idd":"x"}})").at(0).at("error").at("code") == -32602);
+    CHECK(ask(R"({"jsonrpc":"2.0","id":1,"method":"task.show","params":{"idd":"x"}})").at(0).at("error").at("code") ==
+          -32602);
     CHECK(ask(R"({"jsonrpc":"2.0","id":1,"method":"task.show","params":[1]})").at(0).at("error").at("code") == -32602);
     CHECK(ask(R"({"id":1,"method":"daemon.ping"})").at(0).at("error").at("code") == -32600);
     CHECK(ask(R"({"jsonrpc":"2.0","method":"daemon.ping"})").empty());
-    const auto batch = ask(R"([{"jsonrpc":"2.0","id":1,"method":"daemon.ping"},{"jsonrpc":"2.0","method":"daemon.ping"},3])");
+    const auto batch =
+        ask(R"([{"jsonrpc":"2.0","id":1,"method":"daemon.ping"},{"jsonrpc":"2.0","method":"daemon.ping"},3])");
     REQUIRE(batch.size() == 1);
     CHECK(batch[0].size() == 2);
     CHECK(ask(std::string(100, '[') + std::string(100, ']')).at(0).at("error").at("code") == -32700);
 
     // Many at once on one connection: each is answered.
     std::string many;
-    for (int i = 0; i < 500; ++i) many += R"({"jsonrpc":"2.0","method":"daemon.ping","id":)" + std::to_string(i) + "}\n";
+    for (int i = 0; i < 500; ++i)
+        many += R"({"jsonrpc":"2.0","method":"daemon.ping","id":)" + std::to_string(i) + "}\n";
     CHECK(lines(talk(socket, many)).size() == 500);
     // A line without end is refused, and nobody else notices.
     const auto endless = lines(talk(socket, std::string(3 << 20, 'x')));
@@ -89,7 +92,8 @@ TEST_CASE("rpc.discover describes every method, from the table that dispatches t
         names.insert(method.at("name").get<std::string>());
         CHECK_FALSE(method.at("summary").get<std::string>().empty());
     }
-    for (const char* name : {"task.create", "task.update", "task.merge", "project.add", "events.subscribe", "rpc.discover"}) {
+    for (const char* name :
+         {"task.create", "task.update", "task.merge", "project.add", "events.subscribe", "rpc.discover"}) {
         CHECK(names.contains(name));
     }
     // docs/protocol.md names each of them.
@@ -147,11 +151,12 @@ TEST_CASE("A worker is known by its shim, and may neither merge nor create nor m
     write_file(script, "#!/bin/sh\nexec >" + out.string() + " 2>&1\n" + argv("task merge " + id) + "; echo $?\n" +
                            argv("task create --project shop x") + "; echo $?\n" +
                            argv("task update " + other + " --summary hello") + "; echo $?\n" +
-                           argv("task update " + id + " --status reviewing") + "; echo $?\n" +
-                           argv("task list") + " >/dev/null; echo $?\necho end\n");
+                           argv("task update " + id + " --status reviewing") + "; echo $?\n" + argv("task list") +
+                           " >/dev/null; echo $?\necho end\n");
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     // Started by tmux itself, without a registered agent above it: nobody that Orange knows.
-    REQUIRE(orange.tmux({"new-window", "-d", "-t", run.at("session_id").get<std::string>(), script.string()}).status == 0);
+    REQUIRE(orange.tmux({"new-window", "-d", "-t", run.at("session_id").get<std::string>(), script.string()}).status ==
+            0);
     orange.eventually("the probe has ended", [&] { return read_file(out).ends_with("end\n"); });
     const auto said = read_file(out);
     INFO(said);

@@ -85,7 +85,9 @@ void drain(int out, int err, Ran& ran) {
 
 }  // namespace
 
-fs::path program(const std::string& name) { return fs::path(ORANGE_BINARY_DIR) / "bin" / name; }
+fs::path program(const std::string& name) {
+    return fs::path(ORANGE_BINARY_DIR) / "bin" / name;
+}
 
 std::string read_file(const fs::path& path) {
     std::ifstream in(path, std::ios::binary);
@@ -105,7 +107,8 @@ Sandbox::Sandbox(const std::string& config) {
     root_ = fs::canonical(pattern);
     fs::create_directory(home());
     fs::permissions(home(), fs::perms::owner_all);
-    write_file(root_ / ".gitconfig", "[user]\n\tname = Tester\n\temail = tester@example.org\n[init]\n\tdefaultBranch = main\n");
+    write_file(root_ / ".gitconfig",
+               "[user]\n\tname = Tester\n\temail = tester@example.org\n[init]\n\tdefaultBranch = main\n");
     if (!config.empty()) write_file(home() / "config.yml", config);
     start_daemon();
 }
@@ -261,7 +264,9 @@ Json Sandbox::fields(const std::string& id) {
     return call(show).task.fields;
 }
 
-std::string Sandbox::status(const std::string& id) { return fields(id).at("status").get<std::string>(); }
+std::string Sandbox::status(const std::string& id) {
+    return fields(id).at("status").get<std::string>();
+}
 
 Result<rpc::TaskReply> Sandbox::update_status(const std::string& id, const std::string& status, bool force) {
     rpc::TaskUpdate update;
@@ -317,7 +322,8 @@ void Sandbox::eventually(const std::string& what, const std::function<bool()>& h
                          std::chrono::milliseconds deadline) {
     const auto until = std::chrono::steady_clock::now() + deadline;
     while (!holds()) {
-        if (std::chrono::steady_clock::now() > until) fail("in " + std::to_string(deadline.count()) + " ms never: " + what);
+        if (std::chrono::steady_clock::now() > until)
+            fail("in " + std::to_string(deadline.count()) + " ms never: " + what);
         std::this_thread::sleep_for(10ms);
     }
 }
@@ -337,8 +343,10 @@ void Sandbox::fail(const std::string& why) {
     if (log.size() > 6000) log.erase(0, log.size() - 6000);
     text += "--- orange.log\n" + log;
     for (const auto& entry : fs::recursive_directory_iterator(home() / "tasks")) {
-        if (entry.path().extension() == ".log") text += "--- " + entry.path().filename().string() + "\n" + read_file(entry.path());
-        if (entry.path().filename() == "TASK.md") text += "--- " + entry.path().string() + "\n" + read_file(entry.path());
+        if (entry.path().extension() == ".log")
+            text += "--- " + entry.path().filename().string() + "\n" + read_file(entry.path());
+        if (entry.path().filename() == "TASK.md")
+            text += "--- " + entry.path().string() + "\n" + read_file(entry.path());
     }
     const auto panes = tmux({"list-panes", "-a", "-F", "#{pane_id}"});
     std::istringstream ids(panes.out);

@@ -35,8 +35,8 @@ class Sandbox {
     std::filesystem::path home() const { return root_ / "orange"; }
 
     void start_daemon();
-    void kill_daemon();       ///< SIGKILL
-    int stop_daemon();        ///< SIGTERM; its exit status
+    void kill_daemon();  ///< SIGKILL
+    int stop_daemon();   ///< SIGTERM; its exit status
     pid_t daemon_pid() const { return daemon_; }
 
     /// A repository with one commit on `main`, registered as a project of that name with the demo harness.

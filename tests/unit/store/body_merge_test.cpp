@@ -32,6 +32,14 @@ TEST_CASE("what was made from an older text is seen to be") {
     CHECK(&likely_base(shown, "A\nb\nmine\n") == &old);
 }
 
+TEST_CASE("Who rewrites a section has seen it, although none of its words stay") {
+    const std::string before = "## Plan\n\np\n";
+    const std::string after = before + "## Review\n\nVerdict: FAIL\nRound 1.\n";
+    const std::vector<const std::string*> shown = {&before, &after};
+    CHECK(&likely_base(shown, before + "## Review\n\nVerdict: PASS\nRound 2.\n") == &after);
+    CHECK(&likely_base(shown, before + "more\n") == &before);
+}
+
 TEST_CASE("a base is found for a text of unknown origin") {
     CHECK(without_lines_missing_in("a\nb\nd", "a\r\nb\nlost\nd\n") == "a\r\nb\nd\n");
     CHECK(without_lines_missing_in("", "x").empty());
