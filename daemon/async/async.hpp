@@ -15,6 +15,9 @@
 /// one thread, no mutex; everything here is called on that thread.
 namespace orange::async {
 
+/// Where coroutines run: the daemon's one io_context.
+using Executor = asio::any_io_executor;
+
 /// What spawn() does with an exception that escapes a coroutine: a bug. Set once by app; by default std::terminate.
 using Escalation = std::function<void(const std::string& name, const std::string& what)>;
 void set_escalation(Escalation escalation);

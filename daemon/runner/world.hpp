@@ -1,6 +1,5 @@
 #pragma once
 
-#include <asio/any_io_executor.hpp>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -39,7 +38,7 @@ struct Settings {
 /// What the runner and the actions reach the outside through. Put together by app (or a test), owned there, outlives
 /// everything that refers to it.
 struct World {
-    asio::any_io_executor executor;
+    async::Executor executor;
     Paths paths;
     Installation installation;
     Settings settings;

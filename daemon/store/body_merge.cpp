@@ -41,9 +41,11 @@ std::vector<std::string_view> whole_lines(std::string_view text) {
     return lines;
 }
 
+using Lines = std::unordered_set<std::string_view>;
+
 /// The lines of a text that say something.
-std::unordered_set<std::string_view> lines_of(const std::string& text) {
-    std::unordered_set<std::string_view> lines;
+Lines lines_of(const std::string& text) {
+    Lines lines;
     for (const auto line : split_lines(text)) {
         if (!trim(line).empty()) lines.insert(line);
     }
@@ -76,22 +78,21 @@ Awaitable<Result<std::string>> merge_bodies(FileSystem& files, ProcessRunner& pr
 
 const std::string& likely_base(const std::vector<const std::string*>& shown, const std::string& found) {
     const auto there = lines_of(found);
+    const auto missing_in_found = [&](const Lines& lines) {
+        return std::count_if(lines.begin(), lines.end(), [&](const auto line) { return !there.contains(line); });
+    };
     const auto now = lines_of(*shown.back());
     const std::string* best = shown.back();
-    auto fewest = std::string::npos;
+    auto fewest = missing_in_found(now);
     for (auto candidate = shown.rbegin() + 1; candidate != shown.rend(); ++candidate) {
         const auto before = lines_of(**candidate);
-        const auto added = [&](const std::string_view line) { return !before.contains(line); };
         const bool knows_what_was_added = std::any_of(
-            now.begin(), now.end(), [&](const std::string_view line) { return added(line) && there.contains(line); });
-        const bool adds = std::any_of(now.begin(), now.end(), added);
-        if (!adds || knows_what_was_added) continue;
-        const auto missing = static_cast<std::size_t>(std::count_if(
-            before.begin(), before.end(), [&](const std::string_view line) { return !there.contains(line); }));
-        if (missing < fewest) {
-            fewest = missing;
-            best = *candidate;
-        }
+            now.begin(), now.end(), [&](const auto line) { return !before.contains(line) && there.contains(line); });
+        const auto missing = missing_in_found(before);
+        const bool shares_lines = missing < std::ssize(before);
+        if (knows_what_was_added || !shares_lines || missing >= fewest) continue;
+        fewest = missing;
+        best = *candidate;
     }
     return *best;
 }

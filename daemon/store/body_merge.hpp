@@ -17,9 +17,9 @@ Awaitable<Result<std::string>> merge_bodies(FileSystem& files, ProcessRunner& pr
                                             std::string current, std::string base, std::string other);
 
 /// Which of the bodies that a file showed lately `found` was made from. The last one, unless its writer cannot have
-/// seen that: the last one has lines which an earlier one had not, and none of them is in `found`. Of several earlier
-/// ones that of which the fewest lines are missing. An agent that rewrites a section keeps at least its heading, so
-/// that it is not taken for one that worked on an old copy. `shown` is not empty.
+/// seen that: none of the lines which the last one has and an earlier one had not is in `found`, and the earlier one,
+/// of which something is left, misses fewer lines there. An agent that rewrites a section keeps at least its heading,
+/// so that it is not taken for one that worked on an old copy. `shown` is not empty.
 const std::string& likely_base(const std::vector<const std::string*>& shown, const std::string& found);
 
 /// `text` without the lines that stand nowhere in `body`: a base against which `text` only adds lines.

@@ -96,6 +96,7 @@ bool is_in(const std::string& path, const std::vector<std::string>& prefixes) {
 const std::map<std::string, std::vector<std::string>>& allowed() {
     static const std::vector<std::string> interfaces = {"daemon/process/process_runner.hpp",
                                                         "daemon/process/exit_watcher.hpp",
+                                                        "daemon/process/signal_process.hpp",
                                                         "daemon/process/proc_info.hpp",
                                                         "daemon/process/environment.hpp",
                                                         "daemon/files/file_system.hpp",
@@ -107,6 +108,7 @@ const std::map<std::string, std::vector<std::string>>& allowed() {
                                                         "daemon/git/merge.hpp",
                                                         "daemon/git/worktrees.hpp"};
     const auto with = [](std::vector<std::string> some, const std::vector<std::string>& more) {
+        some.push_back("daemon/log/");
         some.insert(some.end(), more.begin(), more.end());
         return some;
     };
@@ -131,6 +133,7 @@ const std::map<std::string, std::vector<std::string>>& allowed() {
         {"daemon", {"common/", "daemon/app/"}},
         {"daemon/engine", {"common/base/", "common/model/"}},
         {"daemon/async", {"common/base/"}},
+        {"daemon/log", {"common/"}},
         {"daemon/yaml", {"common/base/"}},
         {"daemon/workflow",
          {"common/", "daemon/engine/", "daemon/yaml/", "daemon/async/", "daemon/files/file_system.hpp"}},
@@ -143,13 +146,14 @@ const std::map<std::string, std::vector<std::string>>& allowed() {
         {"daemon/shim", {"common/", "daemon/async/", "daemon/process/"}},
         {"daemon/store",
          {"common/", "daemon/async/", "daemon/engine/", "daemon/yaml/", "daemon/files/file_system.hpp",
-          "daemon/files/file_watcher.hpp", "daemon/files/file_facts.hpp", "daemon/process/process_runner.hpp"}},
+          "daemon/files/file_watcher.hpp", "daemon/files/file_facts.hpp", "daemon/files/writer_check.hpp",
+          "daemon/process/process_runner.hpp"}},
         // Everything that decides what to do with the outside reaches it through interfaces.
         {"daemon/agents",
          with({"common/", "daemon/async/", "daemon/engine/", "daemon/yaml/", "daemon/store/"}, interfaces)},
         {"daemon/pool", with({"common/", "daemon/async/", "daemon/store/", "daemon/agents/"}, interfaces)},
-        {"daemon/runner", with({"common/", "daemon/async/", "daemon/engine/", "daemon/workflow/", "daemon/store/",
-                                "daemon/agents/", "daemon/pool/"},
+        {"daemon/runner", with({"common/", "daemon/runner/actions/", "daemon/async/", "daemon/engine/",
+                                "daemon/workflow/", "daemon/store/", "daemon/agents/", "daemon/pool/"},
                                interfaces)},
         {"daemon/runner/actions", with({"common/", "daemon/async/", "daemon/engine/", "daemon/workflow/",
                                         "daemon/store/", "daemon/agents/", "daemon/pool/", "daemon/runner/"},
@@ -159,7 +163,8 @@ const std::map<std::string, std::vector<std::string>>& allowed() {
                                 interfaces)},
         {"daemon/rpc",
          {"common/", "daemon/async/", "daemon/engine/", "daemon/workflow/", "daemon/store/", "daemon/agents/",
-          "daemon/pool/", "daemon/runner/", "daemon/monitor/", "daemon/process/proc_info.hpp"}},
+          "daemon/pool/", "daemon/runner/", "daemon/monitor/", "daemon/log/", "daemon/process/proc_info.hpp",
+          "daemon/files/file_system.hpp", "daemon/git/branches.hpp"}},
         {"daemon/rpc/methods",
          with({"common/", "daemon/async/", "daemon/engine/", "daemon/workflow/", "daemon/store/", "daemon/agents/",
                "daemon/pool/", "daemon/runner/", "daemon/monitor/", "daemon/rpc/"},
@@ -248,7 +253,7 @@ TEST_CASE("Each library has its one place") {
     static const std::vector<Place> places = {
         {{"yaml-cpp/"}, {"daemon/yaml/"}},
         {{"cmark"}, {"daemon/store/"}},
-        {{"spdlog/", "fmt/"}, {"daemon/app/", "daemon/main.cpp"}},
+        {{"spdlog/", "fmt/"}, {"daemon/log/"}},
         {{"CLI/"}, {"client/main.cpp", "daemon/main.cpp", "daemon/app/"}},
         {{"asio"}, {"daemon/async/", "daemon/rpc/", "daemon/process/", "daemon/files/", "daemon/app/"}},
         {{"spawn.h"}, {"daemon/process/", "daemon/shim/", "client/connection/"}},
@@ -295,6 +300,8 @@ TEST_CASE("No shell, no detached coroutine, no reaping of whoever comes") {
     none(sources_of({"common", "daemon", "client", "tests"}), [](const Source& source) -> std::string {
         if (source.folder == "tests/unit/layers") return "";
         for (const auto& word : words) {
+            // The shim is a subreaper: what its agent leaves behind becomes its child without its doing.
+            if (source.folder == "daemon/shim" && std::string_view(word.why).starts_with("reaps")) continue;
             if (std::regex_search(source.text, word.pattern)) return word.why;
         }
         return "";
