@@ -1,12 +1,14 @@
 #include "daemon/pool/pool.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 
 #include "common/base/text.hpp"
 #include "common/model/json.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
+#include "daemon/process/proc_info.hpp"
 
 namespace orange {
 namespace {
@@ -32,6 +34,7 @@ Pool::Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMu
 
 Result<void> Pool::load() {
     const auto file = root_ / ".pool.json";
+    problem_.clear();
     auto text = files_.read(file);
     if (!text && text.error().code == ErrorCode::not_found) return {};
     auto json = text ? parse_json(*text) : Result<Json>(text.error());
@@ -49,11 +52,34 @@ Result<void> Pool::load() {
         slot.number = entry.value("number", 0);
         slot.task = TaskId{entry.contains("task") && entry["task"].is_string() ? entry["task"].get<std::string>() : ""};
         if (check_project_name(slot.project) && slot.number > 0) {
-            slots_[workspace_name(slot.project, slot.number)] = slot;
+            slots_.try_emplace(workspace_name(slot.project, slot.number), slot);
         }
     }
     return {};
 }
+
+void Pool::adopt_claims(const std::map<std::string, TaskId>& workspaces) {
+    for (const auto& [name, task] : workspaces) {
+        const auto dashes = name.rfind("--");
+        int number = 0;
+        if (dashes == std::string::npos) continue;
+        std::from_chars(name.data() + dashes + 2, name.data() + name.size(), number);
+        if (number > 0) slots_[name] = Slot{name.substr(0, dashes), number, task};
+    }
+}
+
+/// Marks a workspace as being worked on, for as long as it lives.
+class Pool::AtWork {
+  public:
+    AtWork(Pool& pool, std::string name) : pool_(pool), name_(std::move(name)) { pool_.at_work_.insert(name_); }
+    ~AtWork() { pool_.at_work_.erase(name_); }
+    AtWork(const AtWork&) = delete;
+    AtWork& operator=(const AtWork&) = delete;
+
+  private:
+    Pool& pool_;
+    std::string name_;
+};
 
 Result<void> Pool::write() {
     if (!problem_.empty()) return Error{ErrorCode::io, problem_, {}};
@@ -90,10 +116,9 @@ Result<std::string> Pool::claim(const Project& project, const TaskId& task) {
                  {}};
 }
 
-Result<void> Pool::give_back(const std::string& name) {
+Result<void> Pool::give_back(const std::string& name, const TaskId& task) {
     const auto found = slots_.find(name);
-    if (found == slots_.end() || found->second.task.empty()) return {};
-    const auto task = found->second.task;
+    if (found == slots_.end() || found->second.task != task) return {};
     found->second.task = TaskId{};
     auto written = write();
     if (!written) found->second.task = task;
@@ -116,14 +141,15 @@ Awaitable<Result<void>> Pool::make_worktree(Project project, Path path, std::str
 Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::string name,
                                           std::map<std::string, std::string> env, std::vector<std::string> exclude) {
     Acquired acquired{name, path_of(name), "TASK.md", {}};
+    const auto origin = co_await git::has_origin(git_, project.path);
+    if (!origin) co_return origin.error();
+    if (*origin) {  // outside the lock: a silent remote must not hold up the others
+        const std::chrono::milliseconds deadline = k_fetch_deadline;
+        auto fetched = co_await git::fetch(git_, project.path, deadline);
+        if (!fetched) acquired.notes.push_back("origin could not be fetched: " + fetched.error().message);
+    }
     {
         const auto lock = co_await repositories_.acquire(project.path);
-        const auto origin = co_await git::has_origin(git_, project.path);
-        if (!origin) co_return origin.error();
-        if (*origin) {
-            auto fetched = co_await git::fetch(git_, project.path, k_fetch_deadline);
-            if (!fetched) acquired.notes.push_back("origin could not be fetched: " + fetched.error().message);
-        }
         auto base = co_await git::base_ref(git_, project.path, project.default_branch);
         if (!base) co_return base.error();
         if (auto made = co_await make_worktree(project, acquired.path, *base); !made) co_return made.error();
@@ -142,6 +168,9 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         auto tracked = co_await git::tracks(git_, acquired.path.string(), "TASK.md");
         if (!tracked) co_return tracked.error();
         if (*tracked) acquired.task_file = ".orange/TASK.md";
+        if (task.workspace != name) {
+            if (auto kept = keep_found_task_file(name, acquired.task_file); !kept) co_return kept.error();
+        }
         exclude.insert(exclude.end(), {"/TASK.md", "/.TASK.md.*", "/.orange/"});
         if (auto excluded = co_await git::exclude(git_, acquired.path.string(), exclude); !excluded) {
             co_return excluded.error();
@@ -165,6 +194,7 @@ Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::map<s
     auto name = claim(project, task.id);
     if (!name) co_return name.error();
     const bool had_it = task.workspace == *name;
+    const AtWork at_work(*this, *name);
     auto acquired = co_await prepare(project, task, *name, std::move(env), std::move(exclude));
     if (acquired || had_it) co_return acquired;
     // Given back in the state that the next task expects; a worktree that cannot even be cleaned stays claimed by
@@ -173,12 +203,40 @@ Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::map<s
         const auto cleaned = co_await clean(project, path_of(*name), task.id);
         if (!cleaned) acquired = in_context(acquired.error().message, cleaned.error());
     }
-    if (auto given = give_back(*name); !given) co_return given.error();
+    if (auto given = give_back(*name, task.id); !given) co_return given.error();
     co_return acquired;
+}
+
+/// A mirror that an earlier task left (a crash, a claim that was freed) is excluded from git, so that nothing has
+/// removed it: it must not become this task's body, and it is somebody's text.
+Result<void> Pool::keep_found_task_file(const std::string& name, const std::string& task_file) {
+    const auto file = path_of(name) / task_file;
+    const auto text = files_.read(file);
+    if (!text) return text.error().code == ErrorCode::not_found ? Result<void>{} : Result<void>{text.error()};
+    const auto kept = root_ / ".found" / (name + "-" + random_id(8) + "-TASK.md");
+    if (auto written = files_.replace(kept, *text); !written) return written;
+    return files_.remove(file);
+}
+
+/// An agent that was ended in the middle of a git command leaves its lock, and git has no way to tell that nobody holds
+/// it. We have: no process works in this directory any more.
+void Pool::remove_stale_index_lock(const Path& worktree) {
+    const auto pointer = files_.read(worktree / ".git");
+    constexpr std::string_view k_prefix = "gitdir: ";
+    if (!pointer || !pointer->starts_with(k_prefix)) return;
+    const auto lock = Path(std::string(trim(pointer->substr(k_prefix.size())))) / "index.lock";
+    std::error_code error;
+    if (!std::filesystem::exists(lock, error)) return;
+    for (const auto pid : proc::all_pids()) {
+        const auto cwd = proc::cwd_of(pid);
+        if (cwd && (*cwd == worktree.string() || cwd->starts_with(worktree.string() + "/"))) return;
+    }
+    std::filesystem::remove(lock, error);
 }
 
 Awaitable<Result<Released>> Pool::clean(Project project, Path path, TaskId task) {
     const auto lock = co_await repositories_.acquire(project.path);
+    remove_stale_index_lock(path);
     Released released;
     released.ref = wip_ref(task);
     auto saved = co_await git::snapshot(git_, path.string(), released.ref, "Uncommitted work of task " + task.value);
@@ -196,13 +254,14 @@ Awaitable<Result<Released>> Pool::release(Project project, Task task) {
         if (slot.task == task.id) name = candidate;
     }
     if (name.empty()) co_return Released{};
+    const AtWork at_work(*this, name);
     Released released;
     if (is_folder(path_of(name))) {
         auto cleaned = co_await clean(project, path_of(name), task.id);
         if (!cleaned) co_return in_context("releasing " + name, cleaned.error());
         released = std::move(*cleaned);
     }
-    if (auto given = give_back(name); !given) co_return given.error();
+    if (auto given = give_back(name, task.id); !given) co_return given.error();
     co_return released;
 }
 
@@ -229,6 +288,7 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
         if (slot.project == project.name) names.push_back(name);
     }
     for (const auto& name : names) {
+        if (at_work_.contains(name)) continue;
         const auto task = slots_[name].task;
         if (!task.empty() && is_live(task)) continue;
         if (!task.empty()) {

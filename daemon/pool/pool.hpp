@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,11 @@ class Pool {
     Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMutex& repositories, Path root);
 
     /// Reads .pool.json. A file that cannot be parsed refuses every claim with the reason; it is never overwritten.
+    /// Called again by gc, so that a file that was mended or removed counts without a restart.
     Result<void> load();
+
+    /// Claims what the tasks say they have (workspace name → task), whatever .pool.json says: the tasks are right.
+    void adopt_claims(const std::map<std::string, TaskId>& workspaces);
 
     /// The prepare step of a transition: claims the lowest free workspace, fetches (offline is a note), checks out the
     /// task's branch, runs the project's setup command with `env`. Whatever fails gives everything back. A task that
@@ -77,6 +82,7 @@ class Pool {
     static std::string wip_ref(const TaskId& task) { return "refs/orange/" + task.value + "/wip"; }
 
   private:
+    class AtWork;
     struct Slot {
         std::string project;
         int number = 0;
@@ -84,7 +90,9 @@ class Pool {
     };
 
     Result<std::string> claim(const Project& project, const TaskId& task);
-    Result<void> give_back(const std::string& name);
+    Result<void> give_back(const std::string& name, const TaskId& task);
+    Result<void> keep_found_task_file(const std::string& name, const std::string& task_file);
+    void remove_stale_index_lock(const Path& worktree);
     Result<void> write();
     const std::pair<const std::string, Slot>* slot_at(const Path& directory) const;
     Awaitable<Result<Acquired>> prepare(Project project, Task task, std::string name,
@@ -98,6 +106,7 @@ class Pool {
     async::KeyedMutex& repositories_;
     Path root_;
     std::map<std::string, Slot> slots_;  ///< by workspace name
+    std::set<std::string> at_work_;      ///< workspaces that acquire or release is busy with: nothing for gc
     std::string problem_;                ///< why .pool.json cannot be used
 };
 

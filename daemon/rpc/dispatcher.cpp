@@ -52,12 +52,12 @@ Json error_reply(const Json& id, int code, const std::string& message) {
 Awaitable<Result<Json>> Dispatcher::invoke(const Method& method, Json params, WhoIs who, EventSink* sink) {
     Call call;
     call.sink = sink;
-    if (method.access != Access::read) {
-        call.caller = who();
-        if (auto allowed = check_access(method, call.caller); !allowed) co_return allowed.error();
-    }
     std::string failure;
     try {
+        if (method.access != Access::read) {
+            call.caller = who();
+            if (auto allowed = check_access(method, call.caller); !allowed) co_return allowed.error();
+        }
         co_return co_await method.invoke(std::move(params), std::move(call));
     } catch (const std::exception& e) {
         failure = e.what();

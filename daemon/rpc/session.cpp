@@ -52,6 +52,7 @@ const Caller& Session::caller() {
 }
 
 void Session::set_subscription(std::function<void()> end) {
+    if (closed_) return end();  // nobody will ever end it
     if (auto old = std::exchange(end_subscription_, std::move(end))) old();
 }
 
@@ -63,7 +64,8 @@ void Session::send(std::string text) {
     if (closed_) return;
     outbox_bytes_ += text.size() + 1;
     outbox_.push_back(std::move(text) + "\n");
-    if (outbox_bytes_ > k_most_unread) {
+    // A single reply may be larger than that: it is what comes on top of one that is not being read that counts.
+    if (outbox_bytes_ - outbox_.front().size() > k_most_unread) {
         log::warn("rpc", "dropped a client that does not read", {{"pid", std::to_string(peer_.pid)}});
         close();
         return;

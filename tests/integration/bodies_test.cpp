@@ -65,8 +65,9 @@ TEST_CASE("No line is lost, however TASK.md is saved, while the daemon writes as
     INFO(name << (in_worktree ? " in the worktree" : " in the task's folder"));
     Sandbox orange;
     orange.add_project("shop");
-    const auto id = orange.create("shop", "Wait demo:clarify");
-    orange.wait_for_status(id, "clarification");
+    // The agent writes its plan, then sleeps: the writer below is alone.
+    const auto id = orange.create("shop", "Wait demo:slow=300");
+    orange.eventually("the agent sleeps", [&] { return orange.body(id).find("## Plan") != std::string::npos; });
     const auto file = (in_worktree ? orange.worktree(id) : orange.folder(id)) / "TASK.md";
 
     std::atomic<bool> stop{false};
@@ -75,7 +76,7 @@ TEST_CASE("No line is lost, however TASK.md is saved, while the daemon writes as
         for (int n = 0; !stop && connection; ++n) {
             rpc::TaskUpdate update;
             update.id = id;
-            update.summary = "Summary number " + std::to_string(n) + " demo:clarify";
+            update.summary = "Summary number " + std::to_string(n);
             (void)connection->call(update);
         }
     });
@@ -158,6 +159,7 @@ TEST_CASE("Both copies edited while no daemon ran: the newer stays, the other is
     append(orange, mirror, "the newer edit");
     orange.start_daemon();
     orange.eventually("both are in step", [&] { return read_file(own) == read_file(mirror); });
+    INFO(Json(orange.history(id)).dump(1) << orange.fields(id).dump(1));
     CHECK(read_file(own).find("the newer edit") != std::string::npos);
     CHECK(everything(orange, id).find("the older edit") != std::string::npos);
     CHECK(orange.fields(id).at("attention").is_string());

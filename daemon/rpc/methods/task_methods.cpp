@@ -118,6 +118,13 @@ Awaitable<Result<TaskReply>> update(Api& api, TaskUpdate params, Call call) {
     if (params.summary) {
         if (auto fine = check_summary(*params.summary); !fine) co_return fine.error();
     }
+    const bool user_fields = params.workflow || params.harness || params.review_harness || params.effort ||
+                             params.review_effort || params.feedback;
+    if (user_fields && call.caller.role != Role::human) {
+        co_return Error{ErrorCode::forbidden,
+                        "an agent may set --status, --summary and --branch of its task; the rest is the human's",
+                        {}};
+    }
     Edit edit;
     edit.summary = params.summary;
     edit.branch = params.branch;
@@ -153,7 +160,8 @@ Awaitable<Result<TaskReply>> move(Api& api, TaskSelector selector, Call call, st
     engine::Request request;
     request.to = std::move(to);
     request.by = call.caller.role;
-    auto moved = co_await api.runner().request(*id, request, call.caller, Edit{});
+    Edit nothing;
+    auto moved = co_await api.runner().request(*id, request, call.caller, std::move(nothing));
     if (!moved) co_return moved.error();
     co_return api.reply(*id, std::move(*moved));
 }
@@ -254,9 +262,6 @@ Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call ca
 Awaitable<Result<TaskReply>> send(Api& api, TaskSend params, Call call) {
     const auto id = api.select(params, call);
     if (!id) co_return id.error();
-    if (!call.caller.task.empty() && call.caller.task != *id) {
-        co_return Error{ErrorCode::forbidden, "an agent may write only to its own task's agents", {}};
-    }
     const auto role = role_from(params.role.value_or("worker"));
     if (role != Role::worker && role != Role::reviewer) {
         co_return Error{ErrorCode::invalid_argument, "role must be worker or reviewer", {}};
@@ -310,7 +315,7 @@ void add_task_methods(MethodTable& table, Api& api) {
     table.add<TaskDelete>(
         Access::human, "Removes an ended task's files.", {not_found, needs_force},
         [&api](TaskDelete params, Call call) { return remove(api, std::move(params), std::move(call)); });
-    table.add<TaskSend>(Access::agent, "Sends a message to a living agent.", {not_found, conflict, forbidden},
+    table.add<TaskSend>(Access::human, "Sends a message to a living agent.", {not_found, conflict, forbidden},
                         [&api](TaskSend params, Call call) { return send(api, std::move(params), std::move(call)); });
     table.add<TaskAck>(Access::human, "Clears a task's attention.", {not_found}, [&api](TaskAck params, Call call) {
         return acknowledge(api, std::move(params), std::move(call));

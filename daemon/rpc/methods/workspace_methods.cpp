@@ -49,13 +49,10 @@ Awaitable<Result<WorkspaceReply>> gc(Api& api, WorkspaceGc params) {
     } else {
         projects = world.projects.list();
     }
+    if (auto read = world.pool.load(); !read) co_return read.error();
     std::vector<std::string> notes;
-    const std::function<bool(const TaskId&)> is_live = [&world](const TaskId& id) {
-        const auto* record = world.tasks.find(id);
-        return record && (record->task.workspace.has_value() || record->intent.has_value());
-    };
     for (const auto& project : projects) {
-        auto done = co_await world.pool.gc(project, is_live);
+        auto done = co_await api.runner().collect_workspaces(project);
         if (!done) co_return done.error();
         notes.insert(notes.end(), done->begin(), done->end());
         api.runner().kick(project.name);
