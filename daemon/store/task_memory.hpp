@@ -32,6 +32,7 @@ struct Displaced {
     Path path;
     std::string base;       ///< its body as of the last completed call; where one fails, it is counted from here again
     std::string accounted;  ///< its body as far as it has gone into the task's
+    bool of_mirror = false;
     bool waited = false;    ///< its writer was waited for once; from then on it is only looked at
     bool leftover = false;  ///< of a daemon that was killed: base and accounted are still to be found out
 };

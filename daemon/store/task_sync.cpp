@@ -19,8 +19,10 @@ using namespace std::chrono_literals;
 constexpr auto k_patience = 250ms;  ///< in all, for writers that are at it
 constexpr auto k_gone_for = 100ms;  ///< how long a deleted copy may be on its way back
 constexpr auto k_step = 5ms;
-constexpr auto k_stale = 3s;  ///< so long an editor may take between reading a copy and writing it back
-constexpr std::size_t k_most_shown = 8;
+constexpr auto k_stale = 3s;              ///< so long an editor may take between reading a copy and writing it back
+constexpr std::size_t k_most_shown = 64;  ///< two a round of a race, and a late writer may have read any
+constexpr std::size_t k_most_shown_bytes = 2 << 20;
+constexpr std::size_t k_fewest_shown = 4;
 constexpr std::size_t k_most_recent = 8;
 constexpr std::size_t k_most_merged = 5;
 constexpr int k_most_held_back = 40;
@@ -128,7 +130,7 @@ Result<void> TaskSync::sweep(const Path& folder) {
         } else if (name.starts_with(k_displaced)) {
             const auto same = [&](const Displaced& displaced) { return displaced.path == path; };
             if (std::any_of(now_.displaced.begin(), now_.displaced.end(), same)) continue;
-            now_.displaced.push_back({path, {}, {}, false, true});
+            now_.displaced.push_back({path, {}, {}, false, false, true});
         }
     }
     now_.swept.insert(folder);
@@ -211,7 +213,7 @@ Awaitable<Result<void>> TaskSync::decide() {
         const auto body = body_of(side->text);
         if (side != news[0]) show(*side->memory, body, false);
         if (side != news[0]) continue;
-        if (auto absorbed = co_await absorb(*side, body); !absorbed) co_return absorbed;
+        if (auto absorbed = co_await absorb(*side, body, false); !absorbed) co_return absorbed;
     }
     for (auto& side : sides_) {
         if (side.counts()) show(*side.memory, body_of(side.text), false);
@@ -233,14 +235,14 @@ Awaitable<Result<void>> TaskSync::conflict(Side& winner, Side& loser) {
     co_return Result<void>{};
 }
 
-Awaitable<Result<void>> TaskSync::absorb(Side& side, std::string found) {
+Awaitable<Result<void>> TaskSync::absorb(Side& side, std::string found, bool in_a_race) {
     // What the copy's own editors do to each other is theirs; only where the daemon changed a body may somebody still
-    // be working on the one before.
+    // be working on the one before. Who is faster than this call may be working on any.
     std::vector<const std::string*> shown;
     const auto& all = side.memory->shown;
     for (auto entry = all.rbegin(); entry != all.rend(); ++entry) {
         shown.insert(shown.begin(), &entry->body);
-        if (!entry->by_daemon) break;
+        if (!entry->by_daemon && !in_a_race) break;
     }
     std::string base = shown.empty() ? body_ : likely_base(shown, found);
     show(*side.memory, found, false);
@@ -340,7 +342,7 @@ Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
     if (!side.counts()) co_return Result<void>{};
     if (auto noted = note_frontmatter(side, side.text); !noted) co_return noted;
     auto found = body_of(side.text);
-    if (is_news(side, found)) co_return co_await absorb(side, std::move(found));
+    if (is_news(side, found)) co_return co_await absorb(side, std::move(found), true);
     co_return Result<void>{};
 }
 
@@ -361,7 +363,7 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     }
     const auto expected = body_of(side.text);
     const auto written = body_;
-    now_.displaced.push_back({displaced, expected, expected});
+    now_.displaced.push_back({displaced, expected, expected, side.is_mirror});
     side.text = std::move(desired);
     side.link = side.dangling = false;
     const bool left = co_await writer_leaves(displaced);
@@ -373,7 +375,7 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     if (*text && found != expected && looks_whole) {
         if (auto noted = note_frontmatter(side, **text); !noted) co_return noted;
         now_.displaced.back().accounted = found;
-        if (auto absorbed = co_await absorb(side, std::move(found)); !absorbed) co_return absorbed;
+        if (auto absorbed = co_await absorb(side, std::move(found), true); !absorbed) co_return absorbed;
     }
     show(*side.memory, written, true);
     co_return Result<void>{};
@@ -394,11 +396,20 @@ Awaitable<Result<bool>> TaskSync::count_displaced() {
         displaced.leftover = false;
         if (found == displaced.accounted) continue;
         if (is_blank(found) && open_elsewhere(displaced.path)) continue;
-        auto base = std::exchange(displaced.accounted, found);
+        auto base = base_of(displaced, found);
+        displaced.accounted = found;
         if (auto merged = co_await merge_in(std::move(base), found); !merged) co_return merged.error();
         changed = true;
     }
     co_return changed;
+}
+
+/// A displaced file that was written late, by somebody who may have read the copy before the daemon last wrote it.
+std::string TaskSync::base_of(const Displaced& displaced, const std::string& found) const {
+    std::vector<const std::string*> candidates;
+    for (const auto& entry : (displaced.of_mirror ? now_.mirror : now_.own).shown) candidates.push_back(&entry.body);
+    candidates.push_back(&displaced.accounted);
+    return likely_base(candidates, found);
 }
 
 /// Removes displaced files that were quiet now and at the last call too; the second look catches the writer that had
@@ -457,7 +468,7 @@ Awaitable<Result<void>> TaskSync::retire() {
         if (auto kept = keep("conflict", mirror.text); !kept) co_return kept.error();
     }
     const auto counted = body_of(mirror.text);
-    if (moved) now_.displaced.push_back({displaced, counted, counted});
+    if (moved) now_.displaced.push_back({displaced, counted, counted, true});
     now_.mirror = {};
     co_return Result<void>{};
 }
@@ -489,8 +500,12 @@ void TaskSync::show(CopyMemory& copy, const std::string& body, bool by_daemon) {
     auto& shown = copy.shown;
     if (!shown.empty() && shown.back().body == body) return;
     shown.push_back({body, now, by_daemon});
+    std::size_t bytes = 0;
+    for (const auto& entry : shown) bytes += entry.body.size();
     // An entry was on show until its successor came.
-    while (shown.size() > k_most_shown || (shown.size() > 1 && now - shown[1].since > k_stale)) {
+    const auto is_too_much = [&] { return shown.size() > k_fewest_shown && bytes > k_most_shown_bytes; };
+    while (shown.size() > k_most_shown || is_too_much() || (shown.size() > 1 && now - shown[1].since > k_stale)) {
+        bytes -= shown.front().body.size();
         shown.erase(shown.begin());
     }
 }

@@ -50,7 +50,7 @@ class TaskSync {
     bool is_news(const Side& side, const std::string& body) const;
     Awaitable<Result<void>> decide();
     Awaitable<Result<void>> conflict(Side& winner, Side& loser);
-    Awaitable<Result<void>> absorb(Side& side, std::string found);
+    Awaitable<Result<void>> absorb(Side& side, std::string found, bool in_a_race);
     Awaitable<Result<void>> merge_in(std::string base, std::string other);
     Result<void> note_frontmatter(const Side& side, const std::string& text);
     Awaitable<Result<void>> write_all();
@@ -60,6 +60,7 @@ class TaskSync {
     Awaitable<Result<void>> exchange(Side& side, std::string desired);
     Awaitable<Result<void>> settle();
     Awaitable<Result<bool>> count_displaced();
+    std::string base_of(const Displaced& displaced, const std::string& found) const;
     Result<bool> remove_quiet(std::set<Path>& quiet);
     Awaitable<Result<void>> retire();
     Result<Path> keep(const std::string& kind, const std::string& text);
