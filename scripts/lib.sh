@@ -14,7 +14,7 @@ missing_packages() {
         # shellcheck disable=SC2016 # dpkg-query's format, not the shell's
         state=$(dpkg-query -W -f '${db:Status-Status} ' "$package" 2>/dev/null) || state=
         case $state in
-            *installed*) ;;
+            installed\ * | *' installed '*) ;;
             *) printf '%s ' "$package" ;;
         esac
     done

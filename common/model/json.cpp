@@ -214,6 +214,7 @@ Result<AgentRun> run_from_json(const Json& json) {
 Json to_json(const Message& message) {
     return {{"id", message.id},
             {"to", name_of(message.to)},
+            {"from", name_of(message.from)},
             {"text", message.text},
             {"queued_at", to_rfc3339(message.queued_at)}};
 }
@@ -223,6 +224,7 @@ Result<Message> message_from_json(const Json& json) {
     Reader in(json, "message");
     in.read("id", message.id);
     in.read("to", message.to);
+    in.read("from", message.from);
     in.read("text", message.text);
     in.read("queued_at", message.queued_at);
     return in.finish(std::move(message));

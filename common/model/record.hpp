@@ -85,6 +85,7 @@ struct AgentRun {
 struct Message {
     std::string id;
     Role to = Role::worker;
+    Role from = Role::system;  ///< a human's message outlives the agent that it was for
     std::string text;
     Timestamp queued_at{};
 

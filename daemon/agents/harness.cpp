@@ -28,19 +28,6 @@ const std::vector<std::string>* arguments_for(const Harness& harness, const std:
     return nullptr;
 }
 
-Result<void> check_effort(const Harness& harness, const std::string& effort) {
-    if (!harness.has_effort()) return invalid("the harness " + harness.name + " has no effort setting");
-    const auto& values = harness.effort_values;
-    if (!values.empty() && std::find(values.begin(), values.end(), effort) == values.end()) {
-        return invalid("the harness " + harness.name + " has no effort \"" + effort + "\": it is one of " +
-                       join(values, ", "));
-    }
-    const bool word = !effort.empty() && effort.front() != '-' &&
-                      std::all_of(effort.begin(), effort.end(), [](unsigned char c) { return c > ' ' && c < 127; });
-    if (!word) return invalid("an effort is one word that does not begin with a dash");
-    return {};
-}
-
 Result<void> check_argument(const Harness& harness, const std::string& argument) {
     if (argument.find('\0') != std::string::npos) {
         return invalid("a NUL character cannot be handed to " + harness.name);
@@ -61,6 +48,19 @@ std::map<std::string, std::string> values_of(const LaunchRequest& request) {
 }
 
 }  // namespace
+
+Result<void> check_effort(const Harness& harness, const std::string& effort) {
+    if (!harness.has_effort()) return invalid("the harness " + harness.name + " has no effort setting");
+    const auto& values = harness.effort_values;
+    if (!values.empty() && std::find(values.begin(), values.end(), effort) == values.end()) {
+        return invalid("the harness " + harness.name + " has no effort \"" + effort + "\": it is one of " +
+                       join(values, ", "));
+    }
+    const bool word = !effort.empty() && effort.front() != '-' &&
+                      std::all_of(effort.begin(), effort.end(), [](unsigned char c) { return c > ' ' && c < 127; });
+    if (!word) return invalid("an effort is one word that does not begin with a dash");
+    return {};
+}
 
 bool Harness::has_effort() const {
     return !effort_args.empty() ||

@@ -42,6 +42,9 @@ struct Harness {
 /// Reads one definition; an Error names line and column and says what would be right.
 Result<Harness> load_harness(std::string_view text, std::string_view file_name);
 
+/// invalid_argument for an effort that the harness does not have; says which there are.
+Result<void> check_effort(const Harness& harness, const std::string& effort);
+
 struct LaunchRequest {
     std::string permissions;  ///< "full", "reduced" or "review"; "review" falls back to "reduced", that to "full"
     std::string prompt;

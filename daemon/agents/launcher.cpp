@@ -42,7 +42,7 @@ std::string_view name_of(Liveness liveness) {
 Launcher::Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim)
     : files_(files), tmux_(tmux), exits_(exits), clock_(clock), shim_(std::move(shim)) {}
 
-Awaitable<Result<AgentRun>> Launcher::start(StartRequest request, Path run_folder) {
+Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder) {
     auto run = request.run;
     RunSpec spec;
     spec.run = run.run;
@@ -79,7 +79,10 @@ Awaitable<Result<AgentRun>> Launcher::start(StartRequest request, Path run_folde
     run.pid = opened->pid;
     run.start_time = exits_.start_time(opened->pid).value_or(0);
     run.spawned_at = clock_.now();
-    co_return run;
+    Started started;
+    started.run = std::move(run);
+    if (window.in_session.empty()) started.session = window.session;
+    co_return started;
 }
 
 Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
@@ -101,6 +104,8 @@ Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
         run.pid = k_ended_pid;
         co_return run;
     }
+    // Its window may still be on its way, from a tmux client that outlived the daemon: without a spec the shim refuses.
+    if (auto removed = files_.remove(spec); !removed) co_return removed.error();
     co_return Error{ErrorCode::not_found, "run " + run.run.value + " never began", {}};
 }
 

@@ -25,6 +25,12 @@ struct StartRequest {
     std::string in_session;  ///< id of the session to open a window in; empty: a new one
 };
 
+/// A run that has begun, and the name of the session that it is in.
+struct Started {
+    AgentRun run;
+    std::string session;  ///< empty: the one that it was opened in
+};
+
 /// What is known of a run's end.
 struct RunEnd {
     int exit_status = -1;  ///< as a shell shows it; -1: unknown
@@ -41,7 +47,7 @@ class Launcher {
     Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim);
 
     /// Opens the window and returns the run with all ids filled in. `run_folder` is the task's run/.
-    Awaitable<Result<AgentRun>> start(StartRequest request, Path run_folder);
+    Awaitable<Result<Started>> start(StartRequest request, Path run_folder);
 
     /// The run that a daemon which died in the middle of start() left behind: found by its spec file among the panes of
     /// our tmux server. not_found where it never began; unavailable where tmux does not answer.

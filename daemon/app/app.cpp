@@ -133,6 +133,12 @@ class App {
         note(projects_.load());
         note(pool_.load());
         note(tasks_.load());
+        std::map<std::string, TaskId> claims;
+        tasks_.each([&](const TaskRecord& record) {
+            if (record.task.workspace) claims[*record.task.workspace] = record.task.id;
+            return true;
+        });
+        pool_.adopt_claims(claims);
         if (!login_.problem.empty()) problems_.push_back("login shell: " + login_.problem);
     }
 
@@ -299,7 +305,8 @@ agents::LoginEnvironment login_environment() {
     PosixProcessRunner processes;
     agents::LoginEnvironment login;
     const auto ask = [](ProcessRunner& runner, agents::LoginEnvironment& into) -> Awaitable<void> {
-        into = co_await agents::resolve_login_environment(runner, k_login_deadline);
+        const std::chrono::milliseconds deadline = k_login_deadline;
+        into = co_await agents::resolve_login_environment(runner, deadline);
     };
     async::spawn(io.get_executor(), "login shell", ask(processes, login));
     io.run();
@@ -317,10 +324,19 @@ int run_daemon(const Paths& paths, const Installation& installation) {
         std::fprintf(stderr, "oranged: %s\n", home.error().message.c_str());
         return home.error().code == ErrorCode::conflict ? k_exit_other_daemon : 1;
     }
-    log::open(paths.log().string(), log::Level::info);
+    // Callers' directories come with links resolved: so do ours, or nobody is ever inside a workspace.
+    std::error_code error;
+    Paths resolved{std::filesystem::canonical(paths.home, error)};
+    if (error) resolved = paths;
+    log::open(resolved.log().string(), log::Level::info);
     Settings settings;
     PosixFileSystem files;
-    if (const auto text = files.read(paths.config())) {
+    const auto text = files.read(resolved.config());
+    if (!text && text.error().code != ErrorCode::not_found) {
+        std::fprintf(stderr, "oranged: %s\n", text.error().message.c_str());
+        return 1;
+    }
+    if (text) {
         auto parsed = parse_settings(*text, paths.config().string());
         if (!parsed) {
             std::fprintf(stderr, "oranged: %s\n", parsed.error().message.c_str());
@@ -328,7 +344,7 @@ int run_daemon(const Paths& paths, const Installation& installation) {
         }
         settings = std::move(*parsed);
     }
-    App app(paths, installation, std::move(settings), login_environment());
+    App app(resolved, installation, std::move(settings), login_environment());
     return app.run();
 }
 

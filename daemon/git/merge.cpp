@@ -47,6 +47,10 @@ Awaitable<Result<void>> find_base(Git& git, const MergeRequest& request, Situati
 
 Awaitable<Result<Situation>> look(Git& git, const MergeRequest& request) {
     Situation now;
+    if (request.branch == request.default_branch) {
+        co_return Error{
+            ErrorCode::invalid_argument, "branch " + printable(request.branch) + " is the default branch itself", {}};
+    }
     for (const auto& branch : {request.branch, request.default_branch}) {
         if (auto good = co_await check_branch_name(git, branch); !good) co_return good.error();
     }
@@ -55,7 +59,8 @@ Awaitable<Result<Situation>> look(Git& git, const MergeRequest& request) {
     now.origin = *origin;
     if (now.origin) {
         // Not knowing where origin is, nothing can be said about the merge.
-        auto fetched = co_await fetch(git, request.repo, k_network_deadline);
+        const std::chrono::milliseconds deadline = k_network_deadline;
+        auto fetched = co_await fetch(git, request.repo, deadline);
         if (!fetched) co_return in_context("fetching from origin before the merge", fetched.error());
     }
     const std::pair<std::string, std::string*> refs[] = {
@@ -70,7 +75,11 @@ Awaitable<Result<Situation>> look(Git& git, const MergeRequest& request) {
         *into = std::move(*commit);
     }
     if (now.tip.empty()) {
-        co_return Error{ErrorCode::not_found, "there is no branch " + printable(request.branch), {}};
+        co_return Error{ErrorCode::not_found,
+                        "there is no branch " + printable(request.branch) +
+                            "; where the task's branch was renamed with git, tell Orange in its workspace: orange task "
+                            "update --branch",
+                        {}};
     }
     if (auto found = co_await find_base(git, request, now); !found) co_return found.error();
     co_return now;
@@ -144,7 +153,8 @@ Awaitable<Result<void>> push(Git& git, const MergeRequest& request, std::string 
     if (!pushed) co_return in_context("pushing the merge to origin", pushed.error());
     if (!there) co_return in_context("checking the push", there.error());
     // Somebody may have pushed on top since.
-    auto fetched = co_await fetch(git, request.repo, k_network_deadline);
+    const std::chrono::milliseconds deadline = k_network_deadline;
+    auto fetched = co_await fetch(git, request.repo, deadline);
     if (!fetched) co_return in_context("checking the push", fetched.error());
     const auto above = co_await contains(git, request.repo, "refs/remotes/origin/" + request.default_branch, commit);
     if (above && *above) co_return Result<void>{};

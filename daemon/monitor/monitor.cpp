@@ -26,19 +26,35 @@ Monitor::Monitor(Runner& runner, AgentControl& agents, FileWatcher& files)
 }
 
 Awaitable<void> Monitor::run(std::function<void()> ready) {
+    // Watched first: what one task's interrupted hooks wait for must not keep the others from being seen.
     const auto active = world_.tasks.active();
     for (const auto& id : active) {
-        co_await runner_.resume(id);
         const auto* record = world_.tasks.find(id);
         if (!record) continue;
         const auto runs = record->runs;
         for (const auto& agent : runs) watch_exit(id, agent);
-        if (!runs.empty())
+        if (!runs.empty()) {
             log::info("monitor", "adopted", {{"task", id.value}, {"agents", std::to_string(runs.size())}});
+        }
         task_changed(id);
     }
+    for (const auto& id : active) {
+        const auto* record = world_.tasks.find(id);
+        if (record && record->intent) {
+            async::spawn(world_.executor, "resume", runner_.resume(id));
+        } else {
+            co_await runner_.resume(id);
+        }
+    }
     ready();
-    for (const auto& project : world_.projects.list()) runner_.kick(project.name);
+    for (const auto& project : world_.projects.list()) {
+        const auto collected = co_await runner_.collect_workspaces(project);
+        if (!collected) log::warn("monitor", collected.error().message, {{"project", project.name}});
+        if (collected) {
+            for (const auto& note : *collected) log::info("monitor", note);
+        }
+        runner_.kick(project.name);
+    }
     while (!stopping_) {
         co_await poll();
         const auto pause = interval();
@@ -78,13 +94,17 @@ Awaitable<void> Monitor::poll() {
 
 Awaitable<void> Monitor::look_at(TaskId id) {
     const auto* record = world_.tasks.find(id);
-    if (!record || record->intent || world_.task_locks.busy(id.value)) co_return;  // somebody is at it
+    if (!record || world_.task_locks.busy(id.value)) co_return;  // somebody is at it
+    if (record->intent) co_await runner_.resume(id);             // left by a write that failed
+    record = world_.tasks.find(id);
+    if (!record) co_return;
     const auto runs = record->runs;
     if (!record->task.workspace && runs.empty()) co_return;
     for (const auto& run : runs) {
         if (world_.launcher.liveness(run) == agents::Liveness::dead) co_await runner_.agent_exited(id, run.run);
     }
     co_await runner_.body_changed(id);
+    co_await runner_.look_for_dialogs(id);
     task_changed(id);
 }
 

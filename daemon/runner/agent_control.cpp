@@ -16,6 +16,8 @@ namespace {
 
 /// Every message begins so: a leading "!" or "/" would be a command to some agent programs (harness-facts).
 constexpr std::string_view k_message_prefix = "[orange] ";
+/// A dialog stands at the end of the screen; what is above may only quote one.
+constexpr int k_dialog_lines = 40;
 
 /// The permissions that the workflow gives the role's first spawn: a respawn gets the same.
 std::string first_permissions(const engine::Definition& definition, Role role) {
@@ -98,8 +100,9 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
         co_return Error{
             ErrorCode::conflict, "the workspace " + worktree.string() + " is gone; run: orange workspace gc", {}};
     }
-    const auto* project = world_.projects.find(task.project);
-    if (!project) co_return Error{ErrorCode::not_found, "project " + task.project + " is not registered", {}};
+    const auto* registered = world_.projects.find(task.project);
+    if (!registered) co_return Error{ErrorCode::not_found, "project " + task.project + " is not registered", {}};
+    const auto repository = registered->path;
     const bool reviewer = order.role == Role::reviewer;
     auto harness = world_.harnesses.find(reviewer ? task.review_harness : task.harness);
     if (!harness) co_return harness.error();
@@ -119,7 +122,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     launch.effort = reviewer ? task.review_effort : task.effort;
     launch.task_dir = world_.tasks.folder(record).string();
     launch.worktree = worktree.string();
-    launch.repo = project->path;
+    launch.repo = repository;
     launch.role = name_of(order.role);
     launch.summary = task.summary;
     auto command = agents::launch(harness->harness, harness->program, launch);
@@ -151,18 +154,26 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     if (const auto* run = record.run_of(order.role); run && !order.intent.empty() && run->intent == order.intent) {
         co_return Result<void>{};  // the interrupted transition had started it already
     }
+    if (const auto* run = record.run_of(order.role); run && run->ending) {
+        // It was to be ended, and that failed half-way: two of one role must never be.
+        if (auto ended = co_await end(record, order.role); !ended) co_return ended.error();
+    }
     if (alive(record, order.role)) {
         auto prompt = co_await prompt_text(record, definition, order.prompt);
         if (!prompt) co_return prompt.error();
         const auto file = run_folder(record) / ("instructions-" + random_id(6) + ".md");
         if (auto written = world_.files.replace(file, *prompt); !written) co_return written.error();
-        co_return queue_message(record, order.role,
+        co_return queue_message(record, order.role, Role::system,
                                 "There are new instructions for you: read " + file.string() + " and follow them.");
     }
     auto request = co_await prepare(record, definition, order);
     if (!request) co_return request.error();
 
-    forget_run(record, order.role);
+    if (const auto* dead = record.run_of(order.role)) {
+        const auto old = *dead;
+        co_await world_.launcher.bury(old, run_folder(record), log_file(record, old));
+        forget_run(record, order.role);
+    }
     record.runs.push_back(request->run);
     if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();
     auto started = co_await world_.launcher.start(*request, run_folder(record));
@@ -171,23 +182,25 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         if (auto saved = world_.tasks.save(record); !saved) log::error("agents", saved.error().message);
         co_return in_context("starting the " + std::string(name_of(order.role)), started.error());
     }
-    *record.run_of(order.role) = *started;
-    // A message for the agent before this one was about what its prompt says now.
-    std::erase_if(record.outbox, [&](const Message& message) { return message.to == order.role; });
-    record.task.tmux_session = request->session;
+    const auto run = started->run;
+    *record.run_of(order.role) = run;
+    // What Orange had to say to the agent before this one is what the prompt says now; a human's words stay.
+    std::erase_if(record.outbox,
+                  [&](const Message& message) { return message.to == order.role && message.from == Role::system; });
+    if (!started->session.empty()) record.task.tmux_session = started->session;
     if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();
     const std::string type = order.respawn ? "agent.respawned" : "agent.spawned";
     world_.journal.write(record, type,
                          {{"role", std::string(name_of(order.role))},
-                          {"harness", started->harness},
-                          {"window", started->window_name},
+                          {"harness", run.harness},
+                          {"window", run.window_name},
                           {"workspace", record.task.workspace.value_or("")},
                           {"tmux_session", record.task.tmux_session.value_or("")},
-                          {"run", started->run.value}});
+                          {"run", run.run.value}});
     if (order.role == Role::reviewer && !order.respawn) {
         world_.journal.write(record, "review.started", {{"round", record.task.review_round()}});
     }
-    started_(record.task.id, *started);
+    started_(record.task.id, run);
     co_return Result<void>{};
 }
 
@@ -208,7 +221,8 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     if (auto ended = co_await world_.launcher.end(ending, log_file(record, ending)); !ended) co_return ended.error();
     co_await world_.launcher.bury(ending, run_folder(record), log_file(record, ending));
     forget_run(record, role);
-    std::erase_if(record.outbox, [role](const Message& message) { return message.to == role; });
+    std::erase_if(record.outbox,
+                  [role](const Message& message) { return message.to == role && message.from == Role::system; });
     if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();
     if (was_alive) {
         world_.journal.write(record, "agent.exited",
@@ -236,25 +250,36 @@ Awaitable<Result<void>> AgentControl::end_session(TaskRecord& record) {
     co_return Result<void>{};
 }
 
-Result<void> AgentControl::queue_message(TaskRecord& record, Role to, std::string text) {
+Result<void> AgentControl::queue_message(TaskRecord& record, Role to, Role from, std::string text) {
     Message message;
     message.id = random_id(8);
     message.to = to;
-    message.text = std::string(k_message_prefix) + printable(text);
+    message.from = from;
+    message.text = std::string(k_message_prefix) + (from == Role::human ? "The human says: " : "") + printable(text);
     message.queued_at = world_.clock.now();
     record.outbox.push_back(std::move(message));
     return world_.tasks.save(record);
+}
+
+Awaitable<bool> AgentControl::shows_dialog(const TaskRecord& record, Role role) {
+    const auto* run = record.run_of(role);
+    if (!run || run->pane_id.empty()) co_return false;
+    const auto harness = world_.harnesses.find(run->harness);
+    if (!harness || harness->harness.waiting_patterns.empty()) co_return false;
+    const auto screen = co_await world_.tmux.capture(run->pane_id, k_dialog_lines);
+    if (!screen) co_return false;
+    for (const auto& pattern : harness->harness.waiting_patterns) {
+        if (screen->find(pattern) != std::string::npos) co_return true;
+    }
+    co_return false;
 }
 
 Awaitable<bool> AgentControl::deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message) {
     const auto harness = world_.harnesses.find(run.harness);
     if (harness) {
         if (world_.clock.now() - run.spawned_at < harness->harness.ready_after) co_return false;
-        const auto screen = co_await world_.tmux.capture(run.pane_id, 40);
-        if (!screen) co_return false;
-        for (const auto& pattern : harness->harness.waiting_patterns) {
-            if (screen->find(pattern) != std::string::npos) co_return false;  // typing would answer the dialog
-        }
+        // Typing into a dialog would answer it.
+        if (co_await shows_dialog(record, run.role)) co_return false;
     }
     const auto sent = co_await world_.tmux.send(run.pane_id, message.text);
     if (!sent) log::warn("outbox", sent.error().message, {{"task", record.task.id.value}});
@@ -268,8 +293,8 @@ Awaitable<bool> AgentControl::deliver(TaskRecord& record) {
         if (run && alive(record, message.to)) {
             const auto to = *run;
             if (!co_await deliver_one(record, to, message)) co_return false;
-        } else if (run) {
-            co_return false;  // dying or starting: what follows from that decides about the message
+        } else if (run || message.from == Role::human) {
+            co_return false;  // dying, starting, or not there: it waits for the next one
         }
         // Saved after the keys were typed: a crash in between repeats the message, which is harmless; losing it is not.
         std::erase_if(record.outbox, [&](const Message& m) { return m.id == message.id; });

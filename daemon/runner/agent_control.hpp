@@ -40,13 +40,16 @@ class AgentControl {
     Awaitable<Result<void>> end_session(TaskRecord& record);
 
     /// Puts a message into the durable outbox; delivered by the monitor when the agent can take it.
-    Result<void> queue_message(TaskRecord& record, Role to, std::string text);
+    Result<void> queue_message(TaskRecord& record, Role to, Role from, std::string text);
 
     /// Tries to deliver what is in the outbox, in order. True where nothing is left.
     Awaitable<bool> deliver(TaskRecord& record);
 
     /// After a restart: a run that was `starting` is adopted or forgotten.
     Awaitable<void> settle_starting(TaskRecord& record);
+
+    /// True where the role's window shows a dialog of its program (the harness's waiting_patterns).
+    Awaitable<bool> shows_dialog(const TaskRecord& record, Role role);
 
     bool alive(const TaskRecord& record, Role role) const;
     agents::Liveness liveness(const TaskRecord& record, Role role) const;

@@ -4,6 +4,7 @@
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/runner.hpp"
+#include "daemon/runner/synced.hpp"
 
 /// What may be changed of a task outside transitions. Everything is checked before anything is done; the branch, whose
 /// change git may refuse, goes before the write of the record, so that a refusal leaves all fields alone.
@@ -11,7 +12,7 @@ namespace orange {
 
 Awaitable<Result<Outcome>> Runner::edit(TaskId id, Edit edit, Caller by) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = record_of(id);
+    auto record = co_await settled_record(id);
     if (!record) co_return record.error();
     const engine::Request none;
     if (auto allowed = authorize(*record, by, none); !allowed) co_return allowed.error();
@@ -29,6 +30,10 @@ Result<void> Runner::set_harnesses(TaskRecord& record, const Edit& edit) {
         if (!*wanted) continue;
         const auto entry = world_.harnesses.find(**wanted);
         if (!entry) return entry.error();
+        if (entry->program.empty()) {
+            return Error{
+                ErrorCode::not_found, "harness " + **wanted + " is not installed; " + entry->harness.install_hint, {}};
+        }
         *field = **wanted;
     }
     for (const auto& [wanted, field] :
@@ -61,7 +66,7 @@ Awaitable<Result<Outcome>> Runner::apply_edit(TaskRecord& record, Edit edit, Cal
         auto written =
             co_await world_.task_files.write_section(changed, copies_of(changed), "Feedback", *edit.feedback);
         if (!written) co_return written.error();
-        absorb(changed, *written);
+        apply_synced(world_, changed, *written);
     }
     const bool same = changed.task == record.task;
     if (!same) changed.task.updated_at = world_.clock.now();
@@ -148,6 +153,14 @@ Awaitable<Result<void>> Runner::take_over_branch(TaskRecord& record) {
                         "the workspace is on no branch; run: git switch " + task.branch + ", then try again",
                         {}};
     }
+    const auto* project = world_.projects.find(task.project);
+    if (project && *now == project->default_branch) {
+        co_return Error{ErrorCode::invalid_argument,
+                        "the workspace is on the default branch " + *now +
+                            ", which tasks are merged into; run: git switch " + task.branch,
+                        {}};
+    }
+    if (auto valid = co_await git::check_branch_name(world_.git, *now); !valid) co_return valid.error();
     if (const auto* other = world_.tasks.on_branch(task.project, *now); other && other->task.id != task.id) {
         co_return Error{ErrorCode::conflict, "branch " + *now + " belongs to task " + other->task.id.value, {}};
     }
@@ -202,7 +215,8 @@ Awaitable<Result<Outcome>> Runner::send(TaskId id, Role to, std::string text) {
                 "the " + std::string(name_of(to)) + " is not running; start it: orange task respawn " + id.value,
                 {}};
         }
-        if (auto queued = agents_.queue_message(*record, to, std::move(text)); !queued) co_return queued.error();
+        if (auto queued = agents_.queue_message(*record, to, Role::human, std::move(text)); !queued)
+            co_return queued.error();
     }
     const bool delivered = co_await deliver(id);
     changed_(id);
@@ -213,12 +227,15 @@ Awaitable<Result<Outcome>> Runner::send(TaskId id, Role to, std::string text) {
 
 Awaitable<Result<Outcome>> Runner::remove(TaskId id, Caller by) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = record_of(id);
+    auto record = co_await settled_record(id);
     if (!record) co_return record.error();
     const auto definition = definition_of(record->task);
     const auto* state = definition ? (*definition)->state(record->task.status) : nullptr;
     const bool ended = state ? state->terminal : store::has_ended(record->task.status);
-    if (!ended || record->task.workspace || !record->runs.empty()) {
+    if (ended && (record->task.workspace || !record->runs.empty())) {  // its release had failed
+        if (auto released = co_await release_ended(*record); !released) co_return released.error();
+    }
+    if (!ended) {
         co_return Error{ErrorCode::needs_force,
                         "task " + id.value + " is " + record->task.status + "; cancel it first (orange task cancel " +
                             id.value + "), or delete it with --force",
@@ -226,6 +243,7 @@ Awaitable<Result<Outcome>> Runner::remove(TaskId id, Caller by) {
     }
     const auto copy = *record;
     if (auto removed = world_.tasks.remove(id); !removed) co_return removed.error();
+    world_.task_files.forget(id);
     HistoryEvent event;
     event.type = "task.deleted";
     event.fields = {{"by", std::string(name_of(by.role))}};

@@ -45,7 +45,10 @@ Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {
     const bool lost = co_await server_is_gone(run);
     const auto end = co_await world_.launcher.bury(run, agents_.run_folder(record), agents_.log_file(record, run));
     auto stepped = co_await step_bodies(record);
-    if (!stepped) log::error("runner", stepped.error().message);
+    if (!stepped && !run.ending) {  // nothing can be concluded from a body that cannot be read: the poll comes back
+        log::error("runner", stepped.error().message, {{"task", record.task.id.value}});
+        co_return;
+    }
     std::erase_if(record.runs, [&](const AgentRun& r) { return r.run == run.run; });
     if (record.runs.empty()) record.task.tmux_session.reset();
 
@@ -56,6 +59,7 @@ Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {
 
     auto definition = definition_of(record.task);
     if (run.ending || lost || !definition || !stepped) {
+        if (!definition && !run.ending) record.task.attention = "the " + role + " ended; " + definition.error().message;
         if (lost && !run.ending) {
             record.task.attention = "the tmux server ended and took the " + role +
                                     " with it; start it again: orange task respawn " + record.task.id.value;
@@ -83,17 +87,22 @@ Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {
         }
     }
     auto* advance = std::get_if<engine::Advance>(&outcome);
-    if (advance && advance->crash) record.task.counters["crash_count"] = advance->crash->crash_count;
-    if (auto saved = world_.tasks.save(record); !saved) {
-        log::error("runner", saved.error().message);
-        co_return;  // not counted: the poll sees the same death again
+    if (!advance) {
+        if (auto saved = world_.tasks.save(record); !saved) {
+            log::error("runner", saved.error().message);
+            co_return;  // not counted: the poll sees the same death again
+        }
+        world_.journal.write(record, "agent.exited", fields);
+        changed_(record.task.id);
+        co_return;
     }
+    // Not saved here: the run goes in the very write that commits the transition, so that a daemon killed before it
+    // finds the dead agent again.
     world_.journal.write(record, "agent.exited", fields);
-    changed_(record.task.id);
-    if (!advance) co_return;
     if (advance->crash) {
         world_.journal.write(record, "agent.crashed",
-                             {{"status", record.task.status},
+                             {{"role", role},
+                              {"status", record.task.status},
                               {"crash_count", advance->crash->crash_count},
                               {"reason", advance->crash->reason}});
     }
@@ -111,7 +120,8 @@ Awaitable<void> Runner::handle_crash(TaskRecord record, workflow::Library::Defin
     record.task.attention = "the " + role + " crashed: " + crash.reason +
                             (held_back ? "; so many agents died at once that none is started again by itself" : "") +
                             "; start it again: orange task respawn " + record.task.id.value;
-    if (crash.respawn && !held_back) record.task.attention.reset();
+    const bool respawns = crash.respawn && !held_back;
+    const auto if_it_fails = record.task.attention;  // saved with the count: a daemon killed before the respawn tells
     if (auto saved = world_.tasks.save(record); !saved) {
         log::error("runner", saved.error().message);
         co_return;
@@ -120,7 +130,7 @@ Awaitable<void> Runner::handle_crash(TaskRecord record, workflow::Library::Defin
         {"role", role}, {"status", record.task.status}, {"crash_count", crash.crash_count}, {"reason", crash.reason}};
     if (exit_status >= 0) fields["exit_status"] = std::int64_t{exit_status};
     world_.journal.write(record, "agent.crashed", std::move(fields));
-    if (crash.respawn && !held_back) {
+    if (respawns) {
         auto need = engine::respawn_need(*definition, record.task);
         SpawnOrder order;
         order.role = run.role;
@@ -128,6 +138,10 @@ Awaitable<void> Runner::handle_crash(TaskRecord record, workflow::Library::Defin
         if (need) order.prompt = need->prompt;
         Result<void> spawned = need ? Result<void>{} : Result<void>{need.error()};
         if (need) spawned = co_await agents_.spawn(record, *definition, order);
+        if (spawned && record.task.attention == if_it_fails) {
+            record.task.attention.reset();
+            if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
+        }
         if (!spawned) {
             record.task.attention =
                 "the " + role + " crashed and could not be started again: " + spawned.error().message;
@@ -155,7 +169,7 @@ bool Runner::many_die() {
 
 Awaitable<Result<Outcome>> Runner::respawn(TaskId id, Caller by) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = record_of(id);
+    auto record = co_await settled_record(id);
     if (!record) co_return record.error();
     const auto definition = definition_of(record->task);
     if (!definition) co_return definition.error();

@@ -46,11 +46,13 @@ Awaitable<Result<Outcome>> Runner::create(TaskRecord record, std::string context
         outcome.notes = {"start it with: orange task spawn " + record.task.id.value};
         co_return outcome;
     }
+    start_notes_[record.task.id] = {};
     co_await run_queue(record.task.project);
+    outcome.notes = start_notes_.extract(record.task.id).mapped();
     const auto after = record_of(record.task.id);
     if (after && after->queued) {
         outcome.notes.push_back("waits for a workspace, place " + std::to_string(queue_place(*after)) +
-                                " in the queue; it starts by itself");
+                                " in the queue; it starts by itself when another is done");
     } else if (after && after->task.attention) {
         outcome.notes.push_back("was created, but: " + *after->task.attention);
     }
@@ -71,7 +73,7 @@ Awaitable<Result<Outcome>> Runner::start_pending(TaskRecord record, Caller by) {
 Awaitable<Result<Outcome>> Runner::spawn(TaskId id, Caller by) {
     {
         const auto lock = co_await world_.task_locks.acquire(id.value);
-        auto record = record_of(id);
+        auto record = co_await settled_record(id);
         if (!record) co_return record.error();
         const auto definition = definition_of(record->task);
         if (!definition) co_return definition.error();
@@ -96,7 +98,7 @@ Awaitable<Result<Outcome>> Runner::spawn(TaskId id, Caller by) {
     Outcome outcome;
     if (record) {
         outcome.notes = {"waits for a workspace, place " + std::to_string(queue_place(*record)) +
-                         " in the queue; it starts by itself"};
+                         " in the queue; it starts by itself when another is done"};
     }
     co_return outcome;
 }
@@ -106,34 +108,29 @@ void Runner::kick(const std::string& project) {
 }
 
 Awaitable<void> Runner::run_queue(std::string project) {
-    queues_wanted_.insert(project);
-    if (queues_running_.contains(project)) {
-        // Somebody is at it and will look once more; the caller wants to see the result of that.
-        while (queues_running_.contains(project)) co_await async::sleep(std::chrono::milliseconds(5));
-        co_return;
-    }
-    queues_running_.insert(project);
-    while (queues_wanted_.erase(project) > 0) {
-        for (const auto& id : world_.tasks.queue(project)) {
-            const auto lock = co_await world_.task_locks.acquire(id.value);
-            auto record = record_of(id);
-            if (!record || !record->queued) continue;
-            auto started = co_await start_pending(*record, queue_caller());
-            if (started) continue;
-            if (started.error().code == ErrorCode::pool_exhausted) break;
-            // It would fail the same way for ever, and hold up the others: out of the queue, and somebody is told.
-            record = record_of(id);
-            if (!record) continue;
-            record->queued = false;
-            record->task.attention =
-                "it could not be started: " + started.error().message + "; then run: orange task spawn " + id.value;
-            if (auto saved = world_.tasks.save(*record); !saved) log::error("queue", saved.error().message);
-            world_.journal.write(*record, "spawn.failed", {{"error", started.error().message}});
-            if (auto stepped = co_await step_bodies(*record); !stepped) log::warn("queue", stepped.error().message);
-            changed_(id);
+    // One at a time for each project, or two would start the same task's neighbours out of order.
+    const auto turn = co_await world_.task_locks.acquire("queue of " + project);
+    for (const auto& id : world_.tasks.queue(project)) {
+        const auto lock = co_await world_.task_locks.acquire(id.value);
+        auto record = co_await settled_record(id);
+        if (!record || !record->queued) continue;
+        auto started = co_await start_pending(*record, queue_caller());
+        if (started) {
+            if (start_notes_.contains(id)) start_notes_[id] = started->notes;
+            continue;
         }
+        if (started.error().code == ErrorCode::pool_exhausted) break;
+        // It would fail the same way for ever, and hold up the others: out of the queue, and somebody is told.
+        record = record_of(id);
+        if (!record) continue;
+        record->queued = false;
+        record->task.attention =
+            "it could not be started: " + started.error().message + "; then run: orange task spawn " + id.value;
+        if (auto saved = world_.tasks.save(*record); !saved) log::error("queue", saved.error().message);
+        world_.journal.write(*record, "spawn.failed", {{"error", started.error().message}});
+        if (auto stepped = co_await step_bodies(*record); !stepped) log::warn("queue", stepped.error().message);
+        changed_(id);
     }
-    queues_running_.erase(project);
 }
 
 }  // namespace orange

@@ -4,6 +4,7 @@
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/actions/actions.hpp"
+#include "daemon/runner/synced.hpp"
 #include "daemon/store/sections.hpp"
 
 namespace orange {
@@ -27,19 +28,24 @@ store::Copies Runner::copies_of(const TaskRecord& record) const {
     return copies;
 }
 
-void Runner::absorb(TaskRecord& record, const store::Synced& synced) {
-    for (const auto& event : synced.events) world_.journal.write(record, event);
-    if (synced.attention) record.task.attention = *synced.attention;
-    if (record.body_hash == synced.body_hash && !synced.attention) return;
-    record.body_hash = synced.body_hash;
-    if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
+Awaitable<Result<TaskRecord>> Runner::settled_record(TaskId id) {
+    auto record = record_of(id);
+    if (!record || !record->intent) co_return record;
+    const auto definition = definition_of(record->task);
+    if (!definition) co_return definition.error();
+    co_await finish(*record, *definition);
+    co_return record_of(id);
 }
 
 Awaitable<Result<Runner::Stepped>> Runner::step_bodies(TaskRecord& record) {
     auto synced = co_await world_.task_files.sync(record, copies_of(record));
     if (!synced) co_return synced.error();
-    absorb(record, *synced);
     Stepped stepped;
+    stepped.attention_before = record.task.attention;
+    apply_synced(world_, record, *synced);
+    if (synced->unsettled && syncing_soon_.insert(record.task.id).second) {
+        async::spawn(world_.executor, "late writer", sync_soon(record.task.id));
+    }
     stepped.artifacts = store::parse_sections(synced->body);
     stepped.body = std::move(synced->body);
     co_return stepped;
@@ -81,15 +87,8 @@ void Runner::remember_readiness(TaskRecord& record, const engine::Request& reque
 
 Awaitable<Result<Outcome>> Runner::request(TaskId id, engine::Request request, Caller by, Edit edit) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = record_of(id);
+    auto record = co_await settled_record(id);
     if (!record) co_return record.error();
-    if (record->intent) {
-        const auto definition = definition_of(record->task);
-        if (!definition) co_return definition.error();
-        co_await finish(*record, *definition);
-        record = record_of(id);
-        if (!record) co_return record.error();
-    }
     Outcome notes;
     if (edit.any()) {
         if (auto allowed = authorize(*record, by, request); !allowed) co_return allowed.error();
@@ -142,6 +141,7 @@ Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library:
         notes = std::move(*prepared);
     }
 
+    if (record.task.attention == stepped.attention_before) record.task.attention.reset();
     record.task.status = decision.to;
     for (const auto& [field, value] : decision.counters) record.task.counters[field] = value;
     record.task.updated_at = world_.clock.now();
@@ -207,7 +207,6 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
 
     const auto intent = *record.intent;
     record.task.counters.erase("crash_count");
-    record.task.attention.reset();
     if (!failures.empty()) record.task.attention = failures.front();
     if (!intent.attested) {
         record.task.attention =
@@ -241,6 +240,9 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
     record.intent.reset();
     if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
     if (auto stepped = co_await step_bodies(record); !stepped) log::error("runner", stepped.error().message);
+    if (const auto* state = definition->state(record.task.status); state && state->terminal) {
+        world_.task_files.forget(record.task.id);
+    }
     changed_(record.task.id);
 
     Outcome outcome;
@@ -269,6 +271,29 @@ Awaitable<void> Runner::resume(TaskId id) {
     }
     if (auto stepped = co_await step_bodies(*record); !stepped) log::warn("runner", stepped.error().message);
     changed_(id);
+}
+
+Awaitable<void> Runner::sync_soon(TaskId id) {
+    co_await async::sleep(std::chrono::milliseconds(300));
+    syncing_soon_.erase(id);
+    co_await body_changed(id);
+}
+
+Awaitable<void> Runner::look_for_dialogs(TaskId id) {
+    const auto lock = co_await world_.task_locks.acquire(id.value);
+    auto record = record_of(id);
+    if (!record || record->task.attention || record->intent) co_return;
+    for (const Role role : {Role::worker, Role::reviewer}) {
+        if (!agents_.alive(*record, role)) continue;
+        if (!co_await agents_.shows_dialog(*record, role)) continue;
+        record->task.attention = "the " + std::string(name_of(role)) +
+                                 " waits for an answer in its window: orange task "
+                                 "attach " +
+                                 id.value;
+        if (auto saved = world_.tasks.save(*record); !saved) log::error("runner", saved.error().message);
+        changed_(id);
+        co_return;
+    }
 }
 
 Awaitable<void> Runner::body_changed(TaskId id) {

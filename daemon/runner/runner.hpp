@@ -90,6 +90,13 @@ class Runner {
     /// Delivers what waits in the outbox. True where nothing is left.
     Awaitable<bool> deliver(TaskId id);
 
+    /// Gives back workspaces of a project that no living task holds; those of ended tasks whose release had failed,
+    /// too.
+    Awaitable<Result<std::vector<std::string>>> collect_workspaces(Project project);
+
+    /// Asks for attention where a living agent's window shows a dialog that nobody answers.
+    Awaitable<void> look_for_dialogs(TaskId id);
+
     /// At start: finishes an interrupted transition, adopts what was being started.
     Awaitable<void> resume(TaskId id);
 
@@ -113,12 +120,14 @@ class Runner {
     struct Stepped {
         engine::Artifacts artifacts;
         std::string body;
+        std::optional<std::string> attention_before;  ///< what a transition clears; what came with this look stays
     };
 
     Result<TaskRecord> record_of(const TaskId& id) const;
+    /// The record of a task whose interrupted transition, if it had one, has been finished. Under the task's lock.
+    Awaitable<Result<TaskRecord>> settled_record(TaskId id);
     store::Copies copies_of(const TaskRecord& record) const;
     Awaitable<Result<Stepped>> step_bodies(TaskRecord& record);
-    void absorb(TaskRecord& record, const store::Synced& synced);
 
     Result<void> authorize(const TaskRecord& record, const Caller& by, const engine::Request& request) const;
     Awaitable<Result<Outcome>> request_locked(TaskRecord record, engine::Request request, Caller by);
@@ -143,13 +152,15 @@ class Runner {
     bool many_die();
 
     Awaitable<Result<Outcome>> start_pending(TaskRecord record, Caller by);
+    Awaitable<Result<void>> release_ended(TaskRecord& record);
+    Awaitable<void> sync_soon(TaskId id);
     std::int64_t queue_place(const TaskRecord& record) const;
 
     World& world_;
     AgentControl& agents_;
     std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
-    std::set<std::string> queues_running_;
-    std::set<std::string> queues_wanted_;
+    std::map<TaskId, std::vector<std::string>> start_notes_;  ///< of tasks that create() waits for
+    std::set<TaskId> syncing_soon_;
     std::deque<std::chrono::steady_clock::time_point> recent_crashes_;
     std::int64_t next_seq_ = 0;
 };

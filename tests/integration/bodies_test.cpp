@@ -65,9 +65,16 @@ TEST_CASE("No line is lost, however TASK.md is saved, while the daemon writes as
     INFO(name << (in_worktree ? " in the worktree" : " in the task's folder"));
     Sandbox orange;
     orange.add_project("shop");
-    // The agent writes its plan, then sleeps: the writer below is alone.
-    const auto id = orange.create("shop", "Wait demo:slow=300");
-    orange.eventually("the agent sleeps", [&] { return orange.body(id).find("## Plan") != std::string::npos; });
+    // An agent that only sleeps: the writer below is alone.
+    std::filesystem::create_directories(orange.home() / "harnesses");
+    write_file(orange.home() / "harnesses" / "idle.yml",
+               "name: idle\nprogram: sh\nmode: persistent\nargv:\n  full: [-c, sleep 600, --, \"{prompt}\"]\n");
+    rpc::TaskCreate params;
+    params.project = "shop";
+    params.summary = "Wait";
+    params.harness = params.review_harness = "idle";
+    const auto id = orange.call(params).task.fields.at("id").get<std::string>();
+    orange.wait_for_status(id, "planning");
     const auto file = (in_worktree ? orange.worktree(id) : orange.folder(id)) / "TASK.md";
 
     std::atomic<bool> stop{false};
@@ -162,7 +169,7 @@ TEST_CASE("Both copies edited while no daemon ran: the newer stays, the other is
     INFO(Json(orange.history(id)).dump(1) << orange.fields(id).dump(1));
     CHECK(read_file(own).find("the newer edit") != std::string::npos);
     CHECK(everything(orange, id).find("the older edit") != std::string::npos);
-    CHECK(orange.fields(id).at("attention").is_string());
+    orange.eventually("it asks for attention", [&] { return orange.fields(id).at("attention").is_string(); });
 }
 
 TEST_CASE("A repository with a TASK.md of its own keeps it") {

@@ -55,6 +55,13 @@ Result<void> choose_harnesses(World& world, const TaskCreate& params, const Proj
     }
     task.effort = params.effort;
     task.review_effort = params.review_effort;
+    for (const auto& [name, effort] :
+         {std::pair{task.harness, task.effort}, std::pair{task.review_harness, task.review_effort}}) {
+        if (!effort) continue;
+        const auto entry = world.harnesses.find(name);
+        if (!entry) return entry.error();
+        if (auto fine = agents::check_effort(entry->harness, *effort); !fine) return fine.error();
+    }
     return {};
 }
 

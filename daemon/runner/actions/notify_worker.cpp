@@ -22,7 +22,7 @@ std::string message_text(const std::string& name, const std::string& file) {
 Awaitable<Result<void>> notify_worker(Context& context, const Action& action) {
     auto& record = context.record;
     if (context.agents.alive(record, Role::worker)) {
-        co_return context.agents.queue_message(record, Role::worker,
+        co_return context.agents.queue_message(record, Role::worker, Role::system,
                                                message_text(action.param("message"), record.task_file));
     }
     // Nobody is there to be told: ensure_agent starts a worker whose prompt says the same, where the state wants one.

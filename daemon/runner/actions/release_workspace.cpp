@@ -1,4 +1,5 @@
 #include "daemon/runner/actions/actions.hpp"
+#include "daemon/runner/synced.hpp"
 
 namespace orange::actions {
 
@@ -16,7 +17,7 @@ Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
     copies.mirror = context.world.pool.path_of(*record.task.workspace) / record.task_file;
     auto retired = co_await context.world.task_files.retire_mirror(record, copies);
     if (!retired) co_return retired.error();
-    record.body_hash = retired->body_hash;
+    apply_synced(context.world, record, *retired);
 
     auto released = co_await context.world.pool.release(*project, record.task);
     if (!released) co_return released.error();
