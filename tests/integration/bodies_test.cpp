@@ -112,7 +112,8 @@ TEST_CASE("No line is lost, however TASK.md is saved, while the daemon writes as
     orange.eventually(
         "both copies are the same",
         [&] { return read_file(orange.worktree(id) / "TASK.md") == read_file(orange.folder(id) / "TASK.md"); }, 5s);
-    CHECK(orange.status(id) == "clarification");
+    CHECK(orange.status(id) == "planning");
+    CHECK(orange.history(id, "frontmatter.restored").empty());
 }
 
 TEST_CASE("A status that is edited by hand never counts, and costs no line of the body") {
