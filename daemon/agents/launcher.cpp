@@ -41,12 +41,7 @@ Launcher::Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Cloc
     : Launcher(files, tmux, exits, clock, std::move(shim), proc::argv_of) {}
 
 Launcher::Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim, ArgvOf argv_of)
-    : files_(files),
-      tmux_(tmux),
-      exits_(exits),
-      clock_(clock),
-      shim_(std::move(shim)),
-      argv_of_(std::move(argv_of)) {}
+    : files_(files), tmux_(tmux), exits_(exits), clock_(clock), shim_(std::move(shim)), argv_of_(std::move(argv_of)) {}
 
 Awaitable<Result<AgentRun>> Launcher::start(StartRequest request, Path run_folder) {
     auto run = request.run;

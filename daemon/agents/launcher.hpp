@@ -79,7 +79,8 @@ class Launcher {
     const Clock& clock_;
     Path shim_;
     ArgvOf argv_of_;
-    // The shim gives its agent 5 s between HUP and KILL and its leftovers 2 s more; after that it is the shim that hangs.
+    // The shim gives its agent 5 s between HUP and KILL and its leftovers 2 s more; after that it is the shim that
+    // hangs.
     std::chrono::milliseconds patience_{9000};
 };
 

@@ -52,7 +52,8 @@ Awaitable<Result<WorkspaceReply>> gc(Api& api, WorkspaceGc params) {
     std::vector<std::string> notes;
     const std::function<bool(const TaskId&)> is_live = [&world](const TaskId& id) {
         const auto* record = world.tasks.find(id);
-        return record && (record->task.workspace.has_value() || record->intent.has_value());
+        // One whose lock is held may be taking a workspace right now, which its record does not say yet.
+        return record && (record->task.workspace || record->intent || world.task_locks.busy(id.value));
     };
     for (const auto& project : projects) {
         auto done = co_await world.pool.gc(project, is_live);

@@ -57,7 +57,8 @@ std::size_t messages_for_worker(RunnerWorld& world, const TaskId& id) {
     return world.record(id).outbox.size();
 }
 
-void check(RunnerWorld& world, const TaskId& id, const Scenario& scenario, std::size_t changes_before) {
+void check(RunnerWorld& world, const TaskId& id, const Scenario& scenario, std::size_t changes_before,
+           Fuse::Ending ending) {
     const auto& record = world.record(id);
     const bool moved = record.task.status == scenario.to;
     CHECK((moved || record.task.status == scenario.from));
@@ -70,11 +71,20 @@ void check(RunnerWorld& world, const TaskId& id, const Scenario& scenario, std::
         if (moved) CHECK(world.outside.tmux.windows_named(window) == count);
         CHECK(world.outside.tmux.windows_named(window) <= count);
         std::size_t spawned = 0;
-        for (const auto& event : world.events(id, "agent.spawned")) spawned += event.fields.at("window") == Scalar{window};
-        CHECK(spawned == world.outside.tmux.windows_named(window));
+        for (const auto& event : world.events(id, "agent.spawned"))
+            spawned += event.fields.at("window") == Scalar{window};
+        // What the disk has no room for is not in history; a killed daemon's successor makes up for it.
+        CHECK(spawned <= world.outside.tmux.windows_named(window));
+        if (ending == Fuse::Ending::killed && moved) CHECK(spawned == count);
     }
-    if (moved) CHECK(messages_for_worker(world, id) == scenario.told);
-    if (moved) CHECK(world.events(id, "workspace.released").size() == scenario.workspace_events);
+    // A hook that fails is not tried again: it is told instead.
+    const bool whole = ending != Fuse::Ending::disk_full_once || !record.task.attention;
+    const auto told = messages_for_worker(world, id);
+    const auto released = world.events(id, "workspace.released").size();
+    CHECK(told <= scenario.told);
+    CHECK(released <= scenario.workspace_events);
+    if (moved && whole) CHECK(told == scenario.told);
+    if (moved && whole) CHECK(released == scenario.workspace_events);
     CHECK(world.events(id, "notification").size() <= 1);
     // Every living process is one that the task knows of.
     for (const auto& [pid, process] : world.outside.processes.alive) {
@@ -95,7 +105,7 @@ void end_everywhere(const Scenario& scenario, Fuse::Ending ending) {
     const int steps = world.outside.fuse.steps();
     REQUIRE(steps > 3);
     REQUIRE(world.record(id).task.status == scenario.to);
-    check(world, id, scenario, before);
+    check(world, id, scenario, before, ending);
 
     for (int n = 1; n <= steps; ++n) {
         INFO("step " << n << " of " << steps);
@@ -108,12 +118,12 @@ void end_everywhere(const Scenario& scenario, Fuse::Ending ending) {
         world.outside.fuse.disarm();
         world.boot();
         world.recover();
-        check(world, id, scenario, before);
+        check(world, id, scenario, before, ending);
         if (world.record(id).task.status == scenario.to) continue;
         // Nothing of the attempt is in the way of the next one.
         scenario.act(world, id);
         CHECK(world.record(id).task.status == scenario.to);
-        check(world, id, scenario, before);
+        check(world, id, scenario, before, ending);
     }
 }
 
@@ -127,7 +137,10 @@ void end_in_every_way(const Scenario& scenario) {
 }  // namespace
 
 TEST_CASE("a start that was cut off anywhere is finished once") {
-    end_in_every_way({[](RunnerWorld& world) { return world.make_task(); }, moving("planning"), "pending", "planning",
+    end_in_every_way({[](RunnerWorld& world) { return world.make_task(); },
+                      moving("planning"),
+                      "pending",
+                      "planning",
                       {{"worker", 1}}});
 }
 
@@ -137,7 +150,10 @@ TEST_CASE("a transition without hooks that was cut off anywhere is finished once
                           world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
                           return id;
                       },
-                      moving("working"), "planning", "working", {{"worker", 1}}});
+                      moving("working"),
+                      "planning",
+                      "working",
+                      {{"worker", 1}}});
 }
 
 TEST_CASE("the start of a review that was cut off anywhere is finished once") {
@@ -146,12 +162,20 @@ TEST_CASE("the start of a review that was cut off anywhere is finished once") {
 
 TEST_CASE("a verdict that was cut off anywhere is acted on once") {
     SECTION("passed") {
-        end_in_every_way({[](RunnerWorld& world) { return reviewed(world, "PASS"); }, moving("reviewing"),
-                          "agent-review", "reviewing", {{"worker", 1}, {"review-1", 1}}, 1});
+        end_in_every_way({[](RunnerWorld& world) { return reviewed(world, "PASS"); },
+                          moving("reviewing"),
+                          "agent-review",
+                          "reviewing",
+                          {{"worker", 1}, {"review-1", 1}},
+                          1});
     }
     SECTION("failed") {
-        end_in_every_way({[](RunnerWorld& world) { return reviewed(world, "FAIL"); }, moving("working"), "agent-review",
-                          "working", {{"worker", 1}, {"review-1", 1}}, 1});
+        end_in_every_way({[](RunnerWorld& world) { return reviewed(world, "FAIL"); },
+                          moving("working"),
+                          "agent-review",
+                          "working",
+                          {{"worker", 1}, {"review-1", 1}},
+                          1});
     }
 }
 
@@ -160,8 +184,13 @@ TEST_CASE("instructions for a worker that lives are given once") {
 }
 
 TEST_CASE("a cancellation that was cut off anywhere is finished once") {
-    end_in_every_way({[](RunnerWorld& world) { return reviewed(world, "PASS"); }, moving("cancelled"), "agent-review",
-                      "cancelled", {{"worker", 1}, {"review-1", 1}}, 0, 1});
+    end_in_every_way({[](RunnerWorld& world) { return reviewed(world, "PASS"); },
+                      moving("cancelled"),
+                      "agent-review",
+                      "cancelled",
+                      {{"worker", 1}, {"review-1", 1}},
+                      0,
+                      1});
 }
 
 TEST_CASE("an agent's end that was dealt with up to anywhere moves its task once") {
@@ -170,5 +199,8 @@ TEST_CASE("an agent's end that was dealt with up to anywhere moves its task once
                           world.kill_agent(id, Role::worker, 0);
                           return id;
                       },
-                      seeing_the_end_of(Role::worker), "working", "agent-review", {{"worker", 1}, {"review-1", 1}}});
+                      seeing_the_end_of(Role::worker),
+                      "working",
+                      "agent-review",
+                      {{"worker", 1}, {"review-1", 1}}});
 }
