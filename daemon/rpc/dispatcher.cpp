@@ -52,12 +52,12 @@ Json error_reply(const Json& id, int code, const std::string& message) {
 Awaitable<Result<Json>> Dispatcher::invoke(const Method& method, Json params, WhoIs who, EventSink* sink) {
     Call call;
     call.sink = sink;
-    if (method.access != Access::read) {
-        call.caller = who();
-        if (auto allowed = check_access(method, call.caller); !allowed) co_return allowed.error();
-    }
     std::string failure;
     try {
+        if (method.access != Access::read) {
+            call.caller = who();
+            if (auto allowed = check_access(method, call.caller); !allowed) co_return allowed.error();
+        }
         co_return co_await method.invoke(std::move(params), std::move(call));
     } catch (const std::exception& e) {
         failure = e.what();
@@ -86,6 +86,7 @@ Awaitable<std::optional<Json>> Dispatcher::handle_one(Json request, WhoIs who, E
     Json params = request.value("params", Json::object());
     if (params.is_array() && params.empty()) params = Json::object();
     if (!params.is_object()) {
+        if (notification) co_return std::nullopt;
         co_return error_reply(id, k_invalid_params, "\"params\" must be an object: parameters go by name");
     }
     auto result = co_await invoke(*method, std::move(params), std::move(who), sink);
