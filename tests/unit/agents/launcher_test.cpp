@@ -178,7 +178,8 @@ TEST_CASE("a run that never began is not found, and one that ended meanwhile is 
     const auto starting = world.request().run;
     CHECK(world.launcher.liveness(starting) == Liveness::starting);
     CHECK(world.go(world.launcher.adopt(starting, world.folder)).error().code == ErrorCode::not_found);
-    world.files.files[Launcher::exit_file(world.folder, starting.run)] = "{\"exit_status\": 3}";
+    world.files.files[Launcher::exit_file(world.folder, starting.run)] =
+        "{\"run\": \"RUN123456789\", \"exit_status\": 3}";
     const auto ended = world.go(world.launcher.adopt(starting, world.folder)).value();
     CHECK(world.launcher.liveness(ended) == Liveness::dead);
     CHECK(world.go(world.launcher.bury(ended, world.folder, "/tasks/logs/x.log")).exit_status == 3);
