@@ -17,8 +17,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int k_scrollback_lines = 20'000;
-// The shim gives its agent 5 s between HUP and KILL and its leftovers 2 s more; after that it is the shim that hangs.
-constexpr auto k_patience = 9s;
 constexpr auto k_step = 20ms;
 /// No process has it: the pid of a run that began and ended while nobody looked.
 constexpr std::int64_t k_ended_pid = -1;
@@ -40,7 +38,10 @@ std::string_view name_of(Liveness liveness) {
 }
 
 Launcher::Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim)
-    : files_(files), tmux_(tmux), exits_(exits), clock_(clock), shim_(std::move(shim)) {}
+    : Launcher(files, tmux, exits, clock, std::move(shim), proc::argv_of) {}
+
+Launcher::Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim, ArgvOf argv_of)
+    : files_(files), tmux_(tmux), exits_(exits), clock_(clock), shim_(std::move(shim)), argv_of_(std::move(argv_of)) {}
 
 Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder) {
     auto run = request.run;
@@ -90,7 +91,7 @@ Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
     if (!state) co_return Error{ErrorCode::unavailable, state.error().message, {}};
     const auto spec = spec_file(run_folder, run.run).string();
     for (const auto& pane : state->panes) {
-        const auto argv = proc::argv_of(pane.ref.pid);
+        const auto argv = argv_of_(pane.ref.pid);
         if (pane.dead || std::find(argv.begin(), argv.end(), spec) == argv.end()) continue;
         run.server_pid = pane.ref.server_pid;
         run.session_id = pane.ref.session_id;
@@ -135,9 +136,9 @@ Awaitable<Result<void>> Launcher::end(AgentRun run, Path log) {
         if (!killed) co_return killed.error();
     }
     // tmux returns long before the process has gone; nobody may be told that an agent has ended while it still acts.
-    for (auto waited = 0ms; liveness(run) == Liveness::alive; waited += k_step) {
-        if (waited == k_patience) signal_process(run.pid, run.start_time, SIGKILL);
-        if (waited > k_patience + 2s) {
+    for (std::chrono::milliseconds waited = 0ms; liveness(run) == Liveness::alive; waited += k_step) {
+        if (waited == patience_) signal_process(run.pid, run.start_time, SIGKILL);
+        if (waited > patience_ + 2s) {
             co_return Error{ErrorCode::timeout, "process " + std::to_string(run.pid) + " does not end", {}};
         }
         co_await async::sleep(k_step);

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "common/base/clock.hpp"
 #include "common/base/result.hpp"
@@ -44,7 +47,14 @@ std::string_view name_of(Liveness liveness);
 /// Knows nothing of workflows; what a run is for is the caller's.
 class Launcher {
   public:
+    /// What a process was started with (proc::argv_of; tests have their own processes).
+    using ArgvOf = std::function<std::vector<std::string>(std::int64_t pid)>;
+
     Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim);
+    Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim, ArgvOf argv_of);
+
+    /// How long end() waits for a process that was asked to end, before it is made to.
+    void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
     /// Opens the window and returns the run with all ids filled in. `run_folder` is the task's run/.
     Awaitable<Result<Started>> start(StartRequest request, Path run_folder);
@@ -74,6 +84,10 @@ class Launcher {
     ExitWatcher& exits_;
     const Clock& clock_;
     Path shim_;
+    ArgvOf argv_of_;
+    // The shim gives its agent 5 s between HUP and KILL and its leftovers 2 s more; after that it is the shim that
+    // hangs.
+    std::chrono::milliseconds patience_{9000};
 };
 
 }  // namespace orange::agents

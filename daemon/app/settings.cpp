@@ -36,10 +36,16 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
         settings.exit_notification = value.scalar == "true";
     } else if (key == "notify") {
         if (!value.is_sequence()) return wrong(file, value.place, "notify must be a list: a program and its arguments");
-        for (const auto& item : value.items) settings.notify_command.push_back(item.scalar);
+        for (const auto& item : value.items) {
+            if (!item.is_scalar()) return wrong(file, item.place, "notify must be a list of plain texts");
+            settings.notify_command.push_back(item.scalar);
+        }
     } else if (key == "env") {
         if (!value.is_map()) return wrong(file, value.place, "env must be a map of names to values");
-        for (const auto& [name, item] : value.members) settings.env[name] = item.scalar;
+        for (const auto& [name, item] : value.members) {
+            if (!item.is_scalar() && !item.is_null()) return wrong(file, item.place, name + " must be a plain text");
+            settings.env[name] = item.scalar;
+        }
     } else {
         return wrong(
             file, place,

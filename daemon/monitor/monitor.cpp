@@ -95,9 +95,10 @@ Awaitable<void> Monitor::poll() {
 Awaitable<void> Monitor::look_at(TaskId id) {
     const auto* record = world_.tasks.find(id);
     if (!record || world_.task_locks.busy(id.value)) co_return;  // somebody is at it
-    if (record->intent) co_await runner_.resume(id);             // left by a write that failed
-    record = world_.tasks.find(id);
-    if (!record) co_return;
+    if (record->intent) {  // and nobody is: the disk was full when its transition was to be finished
+        co_await runner_.resume(id);
+        co_return;
+    }
     const auto runs = record->runs;
     if (!record->task.workspace && runs.empty()) co_return;
     for (const auto& run : runs) {

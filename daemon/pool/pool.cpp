@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
-#include "common/model/json.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/process/proc_info.hpp"
@@ -32,6 +31,26 @@ bool is_folder(const Path& path) {
 Pool::Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMutex& repositories, Path root)
     : files_(files), git_(git), processes_(processes), repositories_(repositories), root_(std::move(root)) {}
 
+/// All of them or none: what is left out here would be lost with the next write.
+Result<std::map<std::string, Pool::Slot>> Pool::slots_from(const Json& entries) {
+    std::map<std::string, Slot> slots;
+    for (const auto& entry : entries) {
+        const auto of = [&](const char* key) {
+            const auto found = entry.is_object() ? entry.find(key) : entry.end();
+            return found == entry.end() ? Json() : *found;
+        };
+        const auto project = of("project"), number = of("number"), task = of("task");
+        const bool fine = project.is_string() && check_project_name(project.get<std::string>()) &&
+                          number.is_number_integer() && number.get<std::int64_t>() > 0 &&
+                          number.get<std::int64_t>() < 1'000'000 && (task.is_null() || task.is_string());
+        if (!fine) return Error{ErrorCode::invalid_argument, "this is no workspace: " + dump(entry), {}};
+        Slot slot{project.get<std::string>(), number.get<int>(), TaskId{}};
+        if (task.is_string()) slot.task.value = task.get<std::string>();
+        slots[workspace_name(slot.project, slot.number)] = std::move(slot);
+    }
+    return slots;
+}
+
 Result<void> Pool::load() {
     const auto file = root_ / ".pool.json";
     problem_.clear();
@@ -41,20 +60,12 @@ Result<void> Pool::load() {
     if (json && !(json->is_object() && json->contains("workspaces") && json->at("workspaces").is_array())) {
         json = Error{ErrorCode::invalid_argument, "\"workspaces\" is missing or no list", {}};
     }
-    if (!json) {
-        problem_ = file.string() + ": " + json.error().message + "; mend or remove it, then run: orange workspace gc";
+    auto slots = json ? slots_from(json->at("workspaces")) : Result<std::map<std::string, Slot>>(json.error());
+    if (!slots) {
+        problem_ = file.string() + ": " + slots.error().message + "; mend or remove it, then restart the daemon";
         return Error{ErrorCode::io, problem_, {}};
     }
-    for (const auto& entry : json->at("workspaces")) {
-        if (!entry.is_object()) continue;
-        Slot slot;
-        slot.project = entry.value("project", "");
-        slot.number = entry.value("number", 0);
-        slot.task = TaskId{entry.contains("task") && entry["task"].is_string() ? entry["task"].get<std::string>() : ""};
-        if (check_project_name(slot.project) && slot.number > 0) {
-            slots_.try_emplace(workspace_name(slot.project, slot.number), slot);
-        }
-    }
+    for (auto& [name, slot] : *slots) slots_.try_emplace(name, std::move(slot));
     return {};
 }
 
@@ -305,7 +316,7 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
         const bool surplus = slots_[name].number > project.pool_size;
         if (surplus || !is_folder(path_of(name))) {
             const auto lock = co_await repositories_.acquire(project.path);
-            auto removed = co_await git::remove_worktree(git_, project.path, path_of(name).string());
+            auto removed = co_await discard(project, name);
             if (!removed) {
                 done.push_back(name + ": " + removed.error().message);
                 continue;
@@ -316,6 +327,16 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
     }
     if (auto written = write(); !written) co_return written.error();
     co_return done;
+}
+
+Awaitable<Result<void>> Pool::discard(Project project, std::string name) {
+    const auto path = path_of(name).string();
+    if (is_folder(path)) {
+        const auto saved = co_await git::snapshot(git_, path, "refs/orange/" + name + "/found",
+                                                  "Found in " + name + " when it was removed");
+        if (!saved) co_return saved.error();
+    }
+    co_return co_await git::remove_worktree(git_, project.path, path);
 }
 
 Awaitable<Result<void>> Pool::remove_all(Project project) {
@@ -330,13 +351,7 @@ Awaitable<Result<void>> Pool::remove_all(Project project) {
     const auto lock = co_await repositories_.acquire(project.path);
     for (const auto& name : names) {
         if (is_folder(project.path)) {
-            if (is_folder(path_of(name))) {
-                auto saved = co_await git::snapshot(git_, path_of(name).string(), "refs/orange/" + name + "/found",
-                                                    "Found in " + name + " when its project was removed");
-                if (!saved) co_return saved.error();
-            }
-            auto removed = co_await git::remove_worktree(git_, project.path, path_of(name).string());
-            if (!removed) co_return removed.error();
+            if (auto removed = co_await discard(project, name); !removed) co_return removed.error();
         }
         slots_.erase(name);
     }

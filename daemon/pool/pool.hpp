@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/result.hpp"
+#include "common/model/json.hpp"
 #include "common/model/project.hpp"
 #include "common/model/task.hpp"
 #include "daemon/async/keyed_mutex.hpp"
@@ -98,6 +99,9 @@ class Pool {
     Awaitable<Result<Acquired>> prepare(Project project, Task task, std::string name,
                                         std::map<std::string, std::string> env, std::vector<std::string> exclude);
     Awaitable<Result<void>> make_worktree(Project project, Path path, std::string base);
+    /// Removes a free worktree; what somebody left in it is kept. Under the repository's lock.
+    Awaitable<Result<void>> discard(Project project, std::string name);
+    static Result<std::map<std::string, Slot>> slots_from(const Json& entries);
     Awaitable<Result<Released>> clean(Project project, Path path, TaskId task);
 
     FileSystem& files_;

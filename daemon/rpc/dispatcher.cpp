@@ -86,6 +86,7 @@ Awaitable<std::optional<Json>> Dispatcher::handle_one(Json request, WhoIs who, E
     Json params = request.value("params", Json::object());
     if (params.is_array() && params.empty()) params = Json::object();
     if (!params.is_object()) {
+        if (notification) co_return std::nullopt;
         co_return error_reply(id, k_invalid_params, "\"params\" must be an object: parameters go by name");
     }
     auto result = co_await invoke(*method, std::move(params), std::move(who), sink);

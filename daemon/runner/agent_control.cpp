@@ -152,6 +152,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
                                             SpawnOrder order) {
     co_await settle_starting(record);
     if (const auto* run = record.run_of(order.role); run && !order.intent.empty() && run->intent == order.intent) {
+        tell_started(record, *run, order.respawn);
         co_return Result<void>{};  // the interrupted transition had started it already
     }
     if (const auto* run = record.run_of(order.role); run && run->ending) {
@@ -164,7 +165,8 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         const auto file = run_folder(record) / ("instructions-" + random_id(6) + ".md");
         if (auto written = world_.files.replace(file, *prompt); !written) co_return written.error();
         co_return queue_message(record, order.role, Role::system,
-                                "There are new instructions for you: read " + file.string() + " and follow them.");
+                                "There are new instructions for you: read " + file.string() + " and follow them.",
+                                order.intent.empty() ? std::string{} : order.intent + "-" + order.prompt);
     }
     auto request = co_await prepare(record, definition, order);
     if (!request) co_return request.error();
@@ -189,19 +191,24 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
                   [&](const Message& message) { return message.to == order.role && message.from == Role::system; });
     if (!started->session.empty()) record.task.tmux_session = started->session;
     if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();
-    const std::string type = order.respawn ? "agent.respawned" : "agent.spawned";
-    world_.journal.write(record, type,
-                         {{"role", std::string(name_of(order.role))},
-                          {"harness", run.harness},
-                          {"window", run.window_name},
-                          {"workspace", record.task.workspace.value_or("")},
-                          {"tmux_session", record.task.tmux_session.value_or("")},
-                          {"run", run.run.value}});
-    if (order.role == Role::reviewer && !order.respawn) {
-        world_.journal.write(record, "review.started", {{"round", record.task.review_round()}});
-    }
+    tell_started(record, run, order.respawn);
     started_(record.task.id, run);
     co_return Result<void>{};
+}
+
+void AgentControl::tell_started(const TaskRecord& record, const AgentRun& run, bool respawn) {
+    const auto tell = [&](const char* type, std::map<std::string, Scalar> fields) {
+        fields["run"] = run.run.value;
+        if (auto told = world_.journal.write_once(record, type, std::move(fields)); !told) {
+            log::error("agents", told.error().message, {{"task", record.task.id.value}});
+        }
+    };
+    tell(respawn ? "agent.respawned" : "agent.spawned", {{"role", std::string(name_of(run.role))},
+                                                         {"harness", run.harness},
+                                                         {"window", run.window_name},
+                                                         {"workspace", record.task.workspace.value_or("")},
+                                                         {"tmux_session", record.task.tmux_session.value_or("")}});
+    if (run.role == Role::reviewer && !respawn) tell("review.started", {{"round", record.task.review_round()}});
 }
 
 void AgentControl::forget_run(TaskRecord& record, Role role) {
@@ -250,9 +257,12 @@ Awaitable<Result<void>> AgentControl::end_session(TaskRecord& record) {
     co_return Result<void>{};
 }
 
-Result<void> AgentControl::queue_message(TaskRecord& record, Role to, Role from, std::string text) {
+Result<void> AgentControl::queue_message(TaskRecord& record, Role to, Role from, std::string text, std::string key) {
+    for (const auto& waiting : record.outbox) {
+        if (!key.empty() && waiting.id == key) return {};
+    }
     Message message;
-    message.id = random_id(8);
+    message.id = key.empty() ? random_id(8) : std::move(key);
     message.to = to;
     message.from = from;
     message.text = std::string(k_message_prefix) + (from == Role::human ? "The human says: " : "") + printable(text);

@@ -39,8 +39,9 @@ class AgentControl {
     /// Ends both agents and the task's tmux session.
     Awaitable<Result<void>> end_session(TaskRecord& record);
 
-    /// Puts a message into the durable outbox; delivered by the monitor when the agent can take it.
-    Result<void> queue_message(TaskRecord& record, Role to, Role from, std::string text);
+    /// Puts a message into the durable outbox; delivered by the monitor when the agent can take it. `key` names what
+    /// must not be queued twice (the action of an interrupted transition); empty: no such thing.
+    Result<void> queue_message(TaskRecord& record, Role to, Role from, std::string text, std::string key = {});
 
     /// Tries to deliver what is in the outbox, in order. True where nothing is left.
     Awaitable<bool> deliver(TaskRecord& record);
@@ -68,6 +69,7 @@ class AgentControl {
                                                     const SpawnOrder& order);
     Awaitable<bool> deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message);
     void forget_run(TaskRecord& record, Role role);
+    void tell_started(const TaskRecord& record, const AgentRun& run, bool respawn);
 
     World& world_;
     std::function<void(const TaskId&, const AgentRun&)> started_ = [](const TaskId&, const AgentRun&) {};

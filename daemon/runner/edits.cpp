@@ -12,7 +12,7 @@ namespace orange {
 
 Awaitable<Result<Outcome>> Runner::edit(TaskId id, Edit edit, Caller by) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = co_await settled_record(id);
+    auto record = co_await settled(id);
     if (!record) co_return record.error();
     const engine::Request none;
     if (auto allowed = authorize(*record, by, none); !allowed) co_return allowed.error();
@@ -227,7 +227,7 @@ Awaitable<Result<Outcome>> Runner::send(TaskId id, Role to, std::string text) {
 
 Awaitable<Result<Outcome>> Runner::remove(TaskId id, Caller by) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = co_await settled_record(id);
+    auto record = co_await settled(id);
     if (!record) co_return record.error();
     const auto definition = definition_of(record->task);
     const auto* state = definition ? (*definition)->state(record->task.status) : nullptr;

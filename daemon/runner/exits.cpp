@@ -45,10 +45,7 @@ Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {
     const bool lost = co_await server_is_gone(run);
     const auto end = co_await world_.launcher.bury(run, agents_.run_folder(record), agents_.log_file(record, run));
     auto stepped = co_await step_bodies(record);
-    if (!stepped && !run.ending) {  // nothing can be concluded from a body that cannot be read: the poll comes back
-        log::error("runner", stepped.error().message, {{"task", record.task.id.value}});
-        co_return;
-    }
+    if (!stepped) log::error("runner", stepped.error().message);
     std::erase_if(record.runs, [&](const AgentRun& r) { return r.run == run.run; });
     if (record.runs.empty()) record.task.tmux_session.reset();
 
@@ -58,11 +55,22 @@ Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {
     if (!end.error.empty()) fields["error"] = end.error;
 
     auto definition = definition_of(record.task);
-    if (run.ending || lost || !definition || !stepped) {
-        if (!definition && !run.ending) record.task.attention = "the " + role + " ended; " + definition.error().message;
+    if (!stepped && !run.ending && !lost) {
+        // Whether it left its artifact is not known: nothing is concluded, and the poll sees the same death again.
+        record = record_of(record.task.id).value();
+        if (!record.task.attention) {
+            record.task.attention = "the " + role + " ended, and TASK.md cannot be read: " + stepped.error().message;
+            if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
+        }
+        changed_(record.task.id);
+        co_return;
+    }
+    if (run.ending || lost || !definition) {
         if (lost && !run.ending) {
             record.task.attention = "the tmux server ended and took the " + role +
                                     " with it; start it again: orange task respawn " + record.task.id.value;
+        } else if (!definition) {
+            record.task.attention = "the " + role + " ended: " + definition.error().message;
         }
         if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
         world_.journal.write(record, lost ? "session.lost" : "agent.exited", fields);
@@ -75,8 +83,7 @@ Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {
 
     if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
         const auto counted = *crash;
-        world_.journal.write(record, "agent.exited", fields);
-        co_await handle_crash(std::move(record), *definition, run, counted, end.exit_status);
+        co_await handle_crash(std::move(record), *definition, run, counted, fields);
         co_return;
     }
     if (auto* dead = std::get_if<engine::MarkDead>(&outcome); dead && !record.task.attention) {
@@ -86,51 +93,67 @@ Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {
                                     "); start it again: orange task respawn " + record.task.id.value;
         }
     }
-    auto* advance = std::get_if<engine::Advance>(&outcome);
-    if (!advance) {
-        if (auto saved = world_.tasks.save(record); !saved) {
-            log::error("runner", saved.error().message);
-            co_return;  // not counted: the poll sees the same death again
-        }
-        world_.journal.write(record, "agent.exited", fields);
-        changed_(record.task.id);
+    if (auto* advance = std::get_if<engine::Advance>(&outcome)) {
+        co_await advance_after(std::move(record), *definition, std::move(*advance), std::move(*stepped), run, fields);
         co_return;
     }
-    // Not saved here: the run goes in the very write that commits the transition, so that a daemon killed before it
-    // finds the dead agent again.
+    if (auto saved = world_.tasks.save(record); !saved) {
+        log::error("runner", saved.error().message);
+        co_return;  // not counted: the poll sees the same death again
+    }
     world_.journal.write(record, "agent.exited", fields);
-    if (advance->crash) {
-        world_.journal.write(record, "agent.crashed",
-                             {{"role", role},
-                              {"status", record.task.status},
-                              {"crash_count", advance->crash->crash_count},
-                              {"reason", advance->crash->reason}});
+    changed_(record.task.id);
+}
+
+/// The run goes with the write that commits the transition: a daemon that died before it sees the same death again.
+Awaitable<void> Runner::advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
+                                      engine::Advance advance, Stepped stepped, AgentRun run,
+                                      std::map<std::string, Scalar> exited) {
+    const auto note = [&](std::string type, std::map<std::string, Scalar> fields) {
+        if (auto told = world_.journal.write_once(record, std::move(type), std::move(fields)); !told) {
+            log::error("runner", told.error().message, {{"task", record.task.id.value}});
+        }
+    };
+    note("agent.exited", std::move(exited));
+    if (advance.crash) {
+        record.task.counters["crash_count"] = advance.crash->crash_count;
+        note("agent.crashed", {{"role", std::string(name_of(run.role))},
+                               {"run", run.run.value},
+                               {"status", record.task.status},
+                               {"crash_count", advance.crash->crash_count},
+                               {"reason", advance.crash->reason}});
     }
     const auto by = exit_monitor(run);
-    const auto id = record.task.id;
-    auto done = co_await perform(std::move(record), *definition, std::move(advance->decision), std::move(*stepped), by);
-    if (!done) log::error("runner", "auto-advance failed: " + done.error().message, {{"task", id.value}});
+    auto done = co_await perform(record, definition, std::move(advance.decision), std::move(stepped), by);
+    if (done) co_return;
+    log::error("runner", "auto-advance failed: " + done.error().message, {{"task", record.task.id.value}});
+    if (done.error().code == ErrorCode::io) co_return;  // not committed: the poll sees the same death again
+    record.task.attention =
+        "the " + std::string(name_of(run.role)) + " ended, and the task could not be moved on: " + done.error().message;
+    if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
+    changed_(record.task.id);
 }
 
 Awaitable<void> Runner::handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
-                                     engine::Crash crash, int exit_status) {
+                                     engine::Crash crash, std::map<std::string, Scalar> exited) {
     const auto role = std::string(name_of(run.role));
     const bool held_back = crash.respawn && many_die();
     record.task.counters["crash_count"] = crash.crash_count;
     record.task.attention = "the " + role + " crashed: " + crash.reason +
                             (held_back ? "; so many agents died at once that none is started again by itself" : "") +
                             "; start it again: orange task respawn " + record.task.id.value;
-    const bool respawns = crash.respawn && !held_back;
-    const auto if_it_fails = record.task.attention;  // saved with the count: a daemon killed before the respawn tells
+    // Until it is started again this is so: a daemon that dies in between leaves somebody to be told.
     if (auto saved = world_.tasks.save(record); !saved) {
         log::error("runner", saved.error().message);
-        co_return;
+        co_return;  // not counted: the poll sees the same death again
     }
-    std::map<std::string, Scalar> fields = {
-        {"role", role}, {"status", record.task.status}, {"crash_count", crash.crash_count}, {"reason", crash.reason}};
-    if (exit_status >= 0) fields["exit_status"] = std::int64_t{exit_status};
+    world_.journal.write(record, "agent.exited", exited);
+    std::map<std::string, Scalar> fields = exited;
+    fields["status"] = record.task.status;
+    fields["crash_count"] = crash.crash_count;
+    fields["reason"] = crash.reason;
     world_.journal.write(record, "agent.crashed", std::move(fields));
-    if (respawns) {
+    if (crash.respawn && !held_back) {
         auto need = engine::respawn_need(*definition, record.task);
         SpawnOrder order;
         order.role = run.role;
@@ -138,15 +161,12 @@ Awaitable<void> Runner::handle_crash(TaskRecord record, workflow::Library::Defin
         if (need) order.prompt = need->prompt;
         Result<void> spawned = need ? Result<void>{} : Result<void>{need.error()};
         if (need) spawned = co_await agents_.spawn(record, *definition, order);
-        if (spawned && record.task.attention == if_it_fails) {
-            record.task.attention.reset();
-            if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
-        }
+        record.task.attention.reset();
         if (!spawned) {
             record.task.attention =
                 "the " + role + " crashed and could not be started again: " + spawned.error().message;
-            if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
         }
+        if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
     }
     if (auto again = co_await step_bodies(record); !again) log::error("runner", again.error().message);
     changed_(record.task.id);
@@ -169,7 +189,7 @@ bool Runner::many_die() {
 
 Awaitable<Result<Outcome>> Runner::respawn(TaskId id, Caller by) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = co_await settled_record(id);
+    auto record = record_of(id);
     if (!record) co_return record.error();
     const auto definition = definition_of(record->task);
     if (!definition) co_return definition.error();

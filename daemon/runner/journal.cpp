@@ -21,6 +21,19 @@ void Journal::write(const TaskRecord& record, HistoryEvent event) {
     publish(record.task.id, record.task.project, std::move(event));
 }
 
+Result<void> Journal::write_once(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields) {
+    const auto history = tasks_.history(record.task.id);
+    if (!history) return history.error();
+    for (const auto& event : *history) {
+        if (event.type == type && event.fields == fields) return {};
+    }
+    HistoryEvent event{std::move(type), clock_.now(), std::move(fields)};
+    if (auto appended = tasks_.append_history(record.task.id, event); !appended) return appended;
+    log::info("journal", event.type, {{"task", record.task.id.value}, {"project", record.task.project}});
+    publish(record.task.id, record.task.project, std::move(event));
+    return {};
+}
+
 void Journal::publish(const TaskId& task, const std::string& project, HistoryEvent event) {
     if (event.timestamp == Timestamp{}) event.timestamp = clock_.now();
     recent_.push_back(StreamEvent{next_++, task, project, std::move(event)});

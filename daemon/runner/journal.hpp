@@ -33,6 +33,9 @@ class Journal {
     /// out.
     void write(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields = {});
     void write(const TaskRecord& record, HistoryEvent event);
+    /// For what is repeated after a crash: writes unless the history has an event of this type with these fields (one
+    /// of which makes it unique). An Error has written and published nothing.
+    Result<void> write_once(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields);
     /// Publishes without a task's history (a task that was deleted, the daemon itself).
     void publish(const TaskId& task, const std::string& project, HistoryEvent event);
 

@@ -18,7 +18,7 @@ Caller merging_for(const Caller& human) {
 
 Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, git::MergeStrategy strategy, bool force, Caller by) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = co_await settled_record(id);
+    auto record = co_await settled(id);
     if (!record) co_return record.error();
     const auto& task = record->task;
     const auto definition = definition_of(task);

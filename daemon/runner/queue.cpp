@@ -73,7 +73,7 @@ Awaitable<Result<Outcome>> Runner::start_pending(TaskRecord record, Caller by) {
 Awaitable<Result<Outcome>> Runner::spawn(TaskId id, Caller by) {
     {
         const auto lock = co_await world_.task_locks.acquire(id.value);
-        auto record = co_await settled_record(id);
+        auto record = co_await settled(id);
         if (!record) co_return record.error();
         const auto definition = definition_of(record->task);
         if (!definition) co_return definition.error();
@@ -112,7 +112,7 @@ Awaitable<void> Runner::run_queue(std::string project) {
     const auto turn = co_await world_.task_locks.acquire("queue of " + project);
     for (const auto& id : world_.tasks.queue(project)) {
         const auto lock = co_await world_.task_locks.acquire(id.value);
-        auto record = co_await settled_record(id);
+        auto record = co_await settled(id);
         if (!record || !record->queued) continue;
         auto started = co_await start_pending(*record, queue_caller());
         if (started) {

@@ -28,15 +28,6 @@ store::Copies Runner::copies_of(const TaskRecord& record) const {
     return copies;
 }
 
-Awaitable<Result<TaskRecord>> Runner::settled_record(TaskId id) {
-    auto record = record_of(id);
-    if (!record || !record->intent) co_return record;
-    const auto definition = definition_of(record->task);
-    if (!definition) co_return definition.error();
-    co_await finish(*record, *definition);
-    co_return record_of(id);
-}
-
 Awaitable<Result<Runner::Stepped>> Runner::step_bodies(TaskRecord& record) {
     auto synced = co_await world_.task_files.sync(record, copies_of(record));
     if (!synced) co_return synced.error();
@@ -87,7 +78,7 @@ void Runner::remember_readiness(TaskRecord& record, const engine::Request& reque
 
 Awaitable<Result<Outcome>> Runner::request(TaskId id, engine::Request request, Caller by, Edit edit) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = co_await settled_record(id);
+    auto record = co_await settled(id);
     if (!record) co_return record.error();
     Outcome notes;
     if (edit.any()) {
@@ -214,28 +205,18 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
             "reviewer who wrote it: read ## Review yourself, then run: orange task ack " +
             record.task.id.value;
     }
-    // A daemon that died between these two lines finds its own event again by the intent's id.
-    bool told = false;
-    if (const auto history = world_.tasks.history(record.task.id)) {
-        for (const auto& event : *history) {
-            const auto tx = event.fields.find("tx");
-            told =
-                told || (event.type == "status.changed" && tx != event.fields.end() && tx->second == Scalar{intent.id});
-        }
+    Outcome outcome;
+    for (const auto& failure : failures) {
+        outcome.notes.push_back("hook failed: " + failure + " (see: orange task why " + record.task.id.value + ")");
     }
-    if (!told) {
-        if (!intent.auto_reason.empty()) {
-            world_.journal.write(record, "auto.advanced",
-                                 {{"from", intent.from}, {"to", intent.to}, {"reason", intent.auto_reason}});
-        }
-        std::map<std::string, Scalar> fields = {{"from", intent.from},
-                                                {"to", intent.to},
-                                                {"by", std::string(name_of(intent.by.role))},
-                                                {"evidence", intent.by.evidence},
-                                                {"tx", intent.id}};
-        if (!intent.attested) fields["attested"] = false;
-        world_.journal.write(record, "status.changed", std::move(fields));
-        if (intent.to == engine::k_cancelled) world_.journal.write(record, "task.cancelled");
+    if (auto told = tell(record, intent); !told) {
+        // History misses no transition: the intent stays, and the next poll, request or daemon tries again.
+        log::error("runner", told.error().message, {{"task", record.task.id.value}});
+        record.task.attention = "the transition is not in its history yet: " + told.error().message;
+        if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
+        outcome.notes.push_back(*record.task.attention);
+        changed_(record.task.id);
+        co_return outcome;
     }
     record.intent.reset();
     if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
@@ -244,12 +225,41 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
         world_.task_files.forget(record.task.id);
     }
     changed_(record.task.id);
-
-    Outcome outcome;
-    for (const auto& failure : failures) {
-        outcome.notes.push_back("hook failed: " + failure + " (see: orange task why " + record.task.id.value + ")");
-    }
     co_return outcome;
+}
+
+Result<void> Runner::tell(const TaskRecord& record, const Intent& intent) {
+    if (!intent.auto_reason.empty()) {
+        auto told = world_.journal.write_once(
+            record, "auto.advanced",
+            {{"from", intent.from}, {"to", intent.to}, {"reason", intent.auto_reason}, {"tx", intent.id}});
+        if (!told) return told;
+    }
+    std::map<std::string, Scalar> fields = {{"from", intent.from},
+                                            {"to", intent.to},
+                                            {"by", std::string(name_of(intent.by.role))},
+                                            {"evidence", intent.by.evidence},
+                                            {"tx", intent.id}};
+    if (!intent.attested) fields["attested"] = false;
+    if (auto told = world_.journal.write_once(record, "status.changed", std::move(fields)); !told) return told;
+    if (intent.to != engine::k_cancelled) return {};
+    return world_.journal.write_once(record, "task.cancelled", {{"tx", intent.id}});
+}
+
+Awaitable<Result<TaskRecord>> Runner::settled(TaskId id) {
+    auto record = record_of(id);
+    if (!record || !record->intent) co_return record;
+    const auto definition = definition_of(record->task);
+    if (!definition) co_return definition.error();
+    co_await finish(*record, *definition);
+    record = record_of(id);
+    if (record && record->intent) {
+        co_return Error{ErrorCode::io,
+                        "the transition from " + record->intent->from + " to " + record->intent->to +
+                            " has to be finished first: " + record->task.attention.value_or("see orange.log"),
+                        {}};
+    }
+    co_return record;
 }
 
 Awaitable<void> Runner::resume(TaskId id) {

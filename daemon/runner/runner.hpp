@@ -124,8 +124,6 @@ class Runner {
     };
 
     Result<TaskRecord> record_of(const TaskId& id) const;
-    /// The record of a task whose interrupted transition, if it had one, has been finished. Under the task's lock.
-    Awaitable<Result<TaskRecord>> settled_record(TaskId id);
     store::Copies copies_of(const TaskRecord& record) const;
     Awaitable<Result<Stepped>> step_bodies(TaskRecord& record);
 
@@ -134,6 +132,10 @@ class Runner {
     Awaitable<Result<Outcome>> perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                        engine::Decision decision, Stepped stepped, Caller by);
     Awaitable<Outcome> finish(TaskRecord record, workflow::Library::DefinitionPtr definition);
+    /// The transition into history, once, however often it is tried.
+    Result<void> tell(const TaskRecord& record, const Intent& intent);
+    /// The task's record without an intent: what was interrupted is finished first.
+    Awaitable<Result<TaskRecord>> settled(TaskId id);
     Awaitable<std::vector<std::string>> run_actions(TaskRecord& record, const engine::Definition& definition);
     Error explained(Error error, const engine::Definition& definition, const engine::Situation& situation) const;
     void remember_readiness(TaskRecord& record, const engine::Request& request, const Caller& by);
@@ -147,7 +149,10 @@ class Runner {
 
     Awaitable<void> handle_exit(TaskRecord record, AgentRun run);
     Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
-                                 engine::Crash crash, int exit_status);
+                                 engine::Crash crash, std::map<std::string, Scalar> exited);
+    Awaitable<void> advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
+                                  engine::Advance advance, Stepped stepped, AgentRun run,
+                                  std::map<std::string, Scalar> exited);
     Awaitable<bool> server_is_gone(AgentRun run);
     bool many_die();
 

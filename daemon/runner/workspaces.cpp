@@ -33,7 +33,7 @@ Awaitable<Result<std::vector<std::string>>> Runner::collect_workspaces(Project p
     world_.pool.adopt_claims(claims);
     for (const auto& id : holders) {
         const auto lock = co_await world_.task_locks.acquire(id.value);
-        auto record = co_await settled_record(id);
+        auto record = co_await settled(id);
         if (!record || !record->task.workspace) continue;
         const auto name = *record->task.workspace;
         auto released = co_await release_ended(*record);
@@ -46,7 +46,8 @@ Awaitable<Result<std::vector<std::string>>> Runner::collect_workspaces(Project p
             if (broken.id == id.value) return true;
         }
         const auto* record = world_.tasks.find(id);
-        return record && (record->task.workspace.has_value() || record->intent.has_value());
+        // One whose lock is held may be taking a workspace right now, which its record does not say yet.
+        return record && (record->task.workspace || record->intent || world_.task_locks.busy(id.value));
     };
     auto collected = co_await world_.pool.gc(project, is_live);
     if (!collected) co_return collected.error();

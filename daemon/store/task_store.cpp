@@ -171,10 +171,8 @@ std::vector<TaskId> TaskStore::queue(const std::string& project) const {
 void TaskStore::index(const TaskRecord& record) {
     const auto& id = record.task.id;
     by_age_.emplace(record.task.created_at, id);
-    if (!has_ended(record.task.status)) {
-        active_.insert(id);
-        by_branch_[branch_key(record)].insert(id);
-    }
+    if (!has_ended(record.task.status)) by_branch_[branch_key(record)].insert(id);
+    if (!has_ended(record.task.status) || record.intent || !record.runs.empty()) active_.insert(id);
     if (record.queued) queues_[record.task.project].emplace(record.queued_seq, id);
     records_.insert_or_assign(id, record);
 }

@@ -43,7 +43,7 @@ class TaskStore {
     void each(const std::function<bool(const TaskRecord&)>& visit) const;
     /// Pending tasks of a project that wait for a workspace, first in first out.
     std::vector<TaskId> queue(const std::string& project) const;
-    /// Tasks that have not ended: what the monitor looks at.
+    /// Tasks that have not ended, or whose end is not finished (an intent, an agent): what the monitor looks at.
     const std::set<TaskId>& active() const { return active_; }
     std::size_t size() const { return records_.size(); }
     const std::vector<Unreadable>& unreadable() const { return unreadable_; }

@@ -9,7 +9,12 @@ Awaitable<Result<void>> notify(Context& context, const Action& action) {
     auto message = action.param("message");
     if (message.empty()) message = "is " + task.status;
     const auto sentence = task.project + "/" + task.branch + " " + message;
-    context.world.journal.write(context.record, "notification", {{"message", sentence}});
+    std::map<std::string, Scalar> fields = {{"message", sentence}};
+    if (context.record.intent) fields["tx"] = context.record.intent->id;
+    // The event comes once; the command below once more where the daemon died in it.
+    if (auto told = context.world.journal.write_once(context.record, "notification", std::move(fields)); !told) {
+        co_return told;
+    }
     if (context.world.settings.notify_command.empty()) co_return Result<void>{};
 
     Command command;

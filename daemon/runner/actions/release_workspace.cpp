@@ -27,8 +27,9 @@ Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
                                     {{"ref", released->ref}, {"commit", released->snapshot}});
     }
     record.task.workspace.reset();
-    context.world.journal.write(record, "workspace.released", {{"workspace", workspace}});
-    co_return Result<void>{};
+    std::map<std::string, Scalar> fields = {{"workspace", workspace}};
+    if (record.intent) fields["tx"] = record.intent->id;
+    co_return context.world.journal.write_once(record, "workspace.released", std::move(fields));
 }
 
 }  // namespace orange::actions

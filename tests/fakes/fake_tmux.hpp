@@ -1,0 +1,151 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/process/exit_watcher.hpp"
+#include "daemon/tmux/tmux.hpp"
+
+namespace orange::fakes {
+
+/// Processes that are only told of. Their pids are above what the kernel gives, so that nobody real is ever meant.
+struct FakeProcesses {
+    struct Process {
+        std::int64_t start_time = 0;
+        std::vector<std::string> argv;
+    };
+    std::map<std::int64_t, Process> alive;
+    std::int64_t next = 10'000'001;
+
+    std::int64_t start(std::vector<std::string> argv) {
+        const auto pid = next++;
+        alive[pid] = Process{pid * 10, std::move(argv)};
+        return pid;
+    }
+    std::vector<std::string> argv_of(std::int64_t pid) const {
+        const auto found = alive.find(pid);
+        return found == alive.end() ? std::vector<std::string>{} : found->second.argv;
+    }
+};
+
+class FakeExitWatcher final : public ExitWatcher {
+  public:
+    explicit FakeExitWatcher(const FakeProcesses& processes) : processes_(processes) {}
+
+    Awaitable<Result<void>> wait(std::int64_t pid, std::int64_t) override {
+        if (!processes_.alive.contains(pid)) co_return Result<void>{};
+        co_return Error{ErrorCode::unavailable, "this watcher does not wait", {}};
+    }
+    std::optional<std::int64_t> start_time(std::int64_t pid) override {
+        const auto found = processes_.alive.find(pid);
+        return found == processes_.alive.end() ? std::nullopt : std::optional(found->second.start_time);
+    }
+
+  private:
+    const FakeProcesses& processes_;
+};
+
+/// A tmux server in memory, with a fake process in each pane; what it was asked for is kept.
+class FakeTmux final : public Tmux {
+  public:
+    explicit FakeTmux(FakeProcesses& processes) : processes_(processes) {}
+
+    /// What a server is: copied and put back by tests that go back in time.
+    struct State {
+        std::int64_t server_pid = 9'999'999;
+        std::vector<PaneInfo> panes;
+        int next_id = 1;
+        std::vector<WindowSpec> opened;
+        std::vector<std::string> killed;
+        std::vector<std::pair<std::string, std::string>> sent;  ///< pane, text
+    };
+    State state;
+    std::map<std::string, std::string> screens;  ///< pane → what it shows
+    std::function<void()> before = [] {};        ///< called first by everything that changes something
+    std::optional<Error> open_fails;
+    std::optional<Error> list_fails;
+    std::optional<Error> kill_fails;
+    bool kill_ends_processes = true;
+
+    Awaitable<Result<PaneRef>> open(WindowSpec spec) override {
+        before();
+        state.opened.push_back(spec);
+        if (open_fails) co_return *open_fails;
+        PaneInfo pane;
+        pane.ref.session_id = spec.in_session.empty() ? "$" + std::to_string(state.next_id++) : spec.in_session;
+        pane.session_name = spec.in_session.empty() ? spec.session : name_of(spec.in_session);
+        if (spec.in_session.empty() && has_session(spec.session)) {
+            co_return Error{ErrorCode::conflict, "duplicate session: " + spec.session, {}};
+        }
+        pane.ref.server_pid = state.server_pid;
+        pane.ref.window_id = "@" + std::to_string(state.next_id);
+        pane.ref.pane_id = "%" + std::to_string(state.next_id++);
+        pane.ref.pid = processes_.start(spec.argv);
+        pane.window_name = spec.window;
+        state.panes.push_back(pane);
+        co_return pane.ref;
+    }
+    Awaitable<Result<TmuxState>> list() override {
+        if (list_fails) co_return *list_fails;
+        TmuxState now{state.server_pid, state.panes};
+        for (auto& pane : now.panes) pane.dead = !processes_.alive.contains(pane.ref.pid);
+        co_return now;
+    }
+    Awaitable<Result<void>> kill(std::string id) override {
+        before();
+        state.killed.push_back(id);
+        if (kill_fails) co_return *kill_fails;
+        for (const auto& pane : state.panes) {
+            if (is_in(pane, id) && kill_ends_processes) processes_.alive.erase(pane.ref.pid);
+        }
+        std::erase_if(state.panes, [&](const PaneInfo& pane) { return is_in(pane, id); });
+        co_return Result<void>{};
+    }
+    Awaitable<Result<void>> rename_session(std::string session_id, std::string name) override {
+        before();
+        for (auto& pane : state.panes) {
+            if (pane.ref.session_id == session_id) pane.session_name = name;
+        }
+        co_return Result<void>{};
+    }
+    Awaitable<Result<void>> send(std::string pane_id, std::string text) override {
+        before();
+        state.sent.emplace_back(std::move(pane_id), std::move(text));
+        co_return Result<void>{};
+    }
+    Awaitable<Result<std::string>> capture(std::string pane_id, int) override {
+        const bool there = std::any_of(state.panes.begin(), state.panes.end(),
+                                       [&](const PaneInfo& pane) { return pane.ref.pane_id == pane_id; });
+        if (!there) co_return Error{ErrorCode::not_found, "can't find pane: " + pane_id, {}};
+        co_return screens[pane_id];
+    }
+
+    std::size_t windows_named(const std::string& name) const {
+        return static_cast<std::size_t>(std::count_if(state.opened.begin(), state.opened.end(),
+                                                      [&](const WindowSpec& spec) { return spec.window == name; }));
+    }
+
+  private:
+    static bool is_in(const PaneInfo& pane, const std::string& id) {
+        return pane.ref.window_id == id || pane.ref.session_id == id;
+    }
+    bool has_session(const std::string& name) const {
+        return std::any_of(state.panes.begin(), state.panes.end(),
+                           [&](const PaneInfo& pane) { return pane.session_name == name; });
+    }
+    std::string name_of(const std::string& session_id) const {
+        for (const auto& pane : state.panes) {
+            if (pane.ref.session_id == session_id) return pane.session_name;
+        }
+        return {};
+    }
+
+    FakeProcesses& processes_;
+};
+
+}  // namespace orange::fakes

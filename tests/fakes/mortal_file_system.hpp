@@ -1,0 +1,80 @@
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+
+#include "daemon/files/file_system.hpp"
+
+namespace orange::fakes {
+
+/// What a daemon that was killed does next: nothing. Never caught by the product.
+struct Killed : std::runtime_error {
+    Killed() : std::runtime_error("killed") {}
+};
+
+/// Counts the steps that leave a trace in the world and puts an end to them: from the nth on, every step is either the
+/// daemon's death (an exception that unwinds it) or, for files, a disk that is full and stays so.
+class Fuse {
+  public:
+    enum class Ending { none, killed, disk_full_for_good, disk_full_once };
+
+    void arm(Ending ending, int n) {
+        ending_ = ending;
+        left_ = n;
+        steps_ = 0;
+    }
+    void disarm() { arm(Ending::none, 0); }
+    int steps() const { return steps_; }
+
+    /// Before a step outside the file system.
+    void step() {
+        ++steps_;
+        if (ending_ == Ending::killed && steps_ >= left_) throw Killed();
+    }
+    /// Before a step of the file system; true: it must fail.
+    bool file_step() {
+        step();
+        if (ending_ == Ending::disk_full_for_good) return steps_ >= left_;
+        return ending_ == Ending::disk_full_once && steps_ == left_;
+    }
+
+  private:
+    Ending ending_ = Ending::none;
+    int left_ = 0;
+    int steps_ = 0;
+};
+
+/// Another FileSystem, whose writing calls are steps of a Fuse. Reading always works.
+class MortalFileSystem final : public FileSystem {
+  public:
+    MortalFileSystem(FileSystem& real, Fuse& fuse) : real_(real), fuse_(fuse) {}
+
+    Result<std::string> read(const Path& path) override { return real_.read(path); }
+    Result<std::vector<std::string>> list(const Path& folder) override { return real_.list(folder); }
+    Result<void> replace(const Path& path, std::string_view content) override {
+        if (fuse_.file_step()) return full("writing", path);
+        return real_.replace(path, content);
+    }
+    Result<void> exchange(const Path& path, std::string_view content, const Path& displaced) override {
+        if (fuse_.file_step()) return full("writing", path);
+        return real_.exchange(path, content, displaced);
+    }
+    Result<void> append(const Path& path, std::string_view content) override {
+        if (fuse_.file_step()) return full("appending to", path);
+        return real_.append(path, content);
+    }
+    Result<void> remove(const Path& path) override {
+        if (fuse_.file_step()) return full("removing", path);
+        return real_.remove(path);
+    }
+
+  private:
+    static Error full(const std::string& doing, const Path& path) {
+        return {ErrorCode::io, doing + " " + path.string() + ": No space left on device", {}};
+    }
+
+    FileSystem& real_;
+    Fuse& fuse_;
+};
+
+}  // namespace orange::fakes

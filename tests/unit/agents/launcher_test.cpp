@@ -1,0 +1,208 @@
+#include "daemon/agents/launcher.hpp"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include "daemon/process/proc_info.hpp"
+#include "daemon/shim/spec.hpp"
+#include "tests/catch.hpp"
+#include "tests/fakes/fake_tmux.hpp"
+#include "tests/fakes/memory_file_system.hpp"
+#include "tests/support/os_fixture.hpp"
+
+extern char** environ;
+
+using namespace orange;
+using namespace orange::agents;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Fake processes, and real ones for what is done with signals.
+class RealExits final : public ExitWatcher {
+  public:
+    Awaitable<Result<void>> wait(std::int64_t, std::int64_t) override { co_return Result<void>{}; }
+    std::optional<std::int64_t> start_time(std::int64_t pid) override { return proc::start_time(pid); }
+};
+
+struct World {
+    fakes::MemoryFileSystem files;
+    fakes::FakeProcesses processes;
+    fakes::FakeTmux tmux{processes};
+    fakes::FakeExitWatcher exits{processes};
+    SystemClock clock;
+    Launcher launcher{
+        files, tmux, exits, clock, "/bin/orange-agent", [this](std::int64_t pid) { return processes.argv_of(pid); }};
+    asio::io_context io;
+    const Path folder = "/tasks/run";
+    const Path spec = folder / "RUN123456789.json";
+
+    StartRequest request() {
+        StartRequest request;
+        request.run.run = RunId{"RUN123456789"};
+        request.run.window_name = "worker";
+        request.task = TaskId{"task"};
+        request.project = "shop";
+        request.argv = {"/usr/bin/bot", "--", "do it"};
+        request.env = {{"KEY", "value"}};
+        request.worktree = "/work/shop--1";
+        request.session = "shop/fix";
+        return request;
+    }
+    template <class T>
+    T go(Awaitable<T> coroutine) {
+        return test::run(io, std::move(coroutine));
+    }
+    AgentRun started() { return go(launcher.start(request(), folder)).value(); }
+    Result<void> end(const AgentRun& run) { return go(launcher.end(run, "/tasks/logs/worker.log")); }
+};
+
+}  // namespace
+
+TEST_CASE("a start writes the whole spec before tmux is asked for a window") {
+    World world;
+    std::string seen;
+    world.tmux.before = [&] { seen = world.files.files[world.spec]; };
+    const auto run = world.started();
+    const auto spec = spec_from_text(seen).value();
+    CHECK(spec.argv == std::vector<std::string>{"/usr/bin/bot", "--", "do it"});
+    CHECK(spec.env.at("KEY") == "value");
+    CHECK(spec.cwd == "/work/shop--1");
+    REQUIRE(world.tmux.state.opened.size() == 1);
+    CHECK(world.tmux.state.opened[0].argv == std::vector<std::string>{"/bin/orange-agent", world.spec.string()});
+    CHECK(run.server_pid == world.tmux.state.server_pid);
+    CHECK(run.start_time == world.exits.start_time(run.pid));
+    CHECK(world.launcher.liveness(run) == Liveness::alive);
+}
+
+TEST_CASE("a session whose name is taken gets the next number") {
+    World world;
+    const auto first = world.started();
+    const auto second = world.started();
+    CHECK(first.session_id != second.session_id);
+    const auto state = world.go(world.tmux.list()).value();
+    REQUIRE(state.panes.size() == 2);
+    CHECK(state.panes[1].session_name == "shop/fix-2");
+}
+
+TEST_CASE("a window that cannot be opened leaves no spec behind") {
+    World world;
+    world.tmux.open_fails = Error{ErrorCode::unavailable, "no server", {}};
+    const auto started = world.go(world.launcher.start(world.request(), world.folder));
+    REQUIRE_FALSE(started);
+    CHECK(started.error().code == ErrorCode::unavailable);
+    CHECK(world.files.files.empty());
+}
+
+TEST_CASE("a spec that cannot be written opens no window") {
+    World world;
+    world.files.failures[world.spec] = Error{ErrorCode::io, "full", {}};
+    CHECK_FALSE(world.go(world.launcher.start(world.request(), world.folder)));
+    CHECK(world.tmux.state.opened.empty());
+}
+
+TEST_CASE("an end saves what the window shows and kills that window alone") {
+    World world;
+    const auto run = world.started();
+    const auto other = world.started();
+    world.tmux.screens[run.pane_id] = "last words\n";
+    REQUIRE(world.end(run));
+    CHECK(world.files.files["/tasks/logs/worker.log"] == "last words\n");
+    CHECK(world.tmux.state.killed == std::vector<std::string>{run.window_id});
+    CHECK(world.launcher.liveness(run) == Liveness::dead);
+    CHECK(world.launcher.liveness(other) == Liveness::alive);
+    CHECK(world.end(run));
+}
+
+TEST_CASE("a window of another tmux server is not touched") {
+    World world;
+    auto run = world.started();
+    world.processes.alive.erase(run.pid);
+    world.tmux.state.server_pid += 1;
+    REQUIRE(world.end(run));
+    world.go(world.launcher.bury(run, world.folder, "/tasks/logs/worker.log"));
+    CHECK(world.tmux.state.killed.empty());
+    CHECK_FALSE(world.files.files.contains("/tasks/logs/worker.log"));
+}
+
+TEST_CASE("a kill that tmux refuses is told, and the agent not taken for ended") {
+    World world;
+    const auto run = world.started();
+    world.tmux.kill_fails = Error{ErrorCode::timeout, "tmux does not answer", {}};
+    const auto ended = world.end(run);
+    REQUIRE_FALSE(ended);
+    CHECK(ended.error().code == ErrorCode::timeout);
+}
+
+TEST_CASE("a process that outlives its window is waited for, then killed") {
+    World world;
+    RealExits real;
+    Launcher launcher(world.files, world.tmux, real, world.clock, "/bin/orange-agent");
+    launcher.set_patience(100ms);
+    std::string program = "sleep", time = "600";
+    char* argv[] = {program.data(), time.data(), nullptr};
+    pid_t pid = 0;
+    REQUIRE(::posix_spawnp(&pid, "sleep", nullptr, nullptr, argv, environ) == 0);
+    AgentRun run = world.started();
+    run.pid = pid;
+    run.start_time = proc::start_time(pid).value();
+    REQUIRE(world.go(launcher.end(run, "/tasks/logs/worker.log")));
+    int status = 0;
+    REQUIRE(::waitpid(pid, &status, 0) == pid);
+    CHECK(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == SIGKILL);
+}
+
+TEST_CASE("a process that nothing ends is an error, not an end") {
+    World world;
+    world.launcher.set_patience(20ms);
+    const auto run = world.started();
+    world.tmux.kill_ends_processes = false;
+    const auto ended = world.end(run);
+    REQUIRE_FALSE(ended);
+    CHECK(ended.error().code == ErrorCode::timeout);
+}
+
+TEST_CASE("a run whose start was cut off is found by its spec") {
+    World world;
+    const auto run = world.started();
+    const auto adopted = world.go(world.launcher.adopt(world.request().run, world.folder)).value();
+    CHECK(adopted.pid == run.pid);
+    CHECK(adopted.window_id == run.window_id);
+    CHECK(adopted.start_time == run.start_time);
+}
+
+TEST_CASE("a run that never began is not found, and one that ended meanwhile is dead") {
+    World world;
+    const auto starting = world.request().run;
+    CHECK(world.launcher.liveness(starting) == Liveness::starting);
+    CHECK(world.go(world.launcher.adopt(starting, world.folder)).error().code == ErrorCode::not_found);
+    world.files.files[Launcher::exit_file(world.folder, starting.run)] =
+        "{\"run\": \"RUN123456789\", \"exit_status\": 3}";
+    const auto ended = world.go(world.launcher.adopt(starting, world.folder)).value();
+    CHECK(world.launcher.liveness(ended) == Liveness::dead);
+    CHECK(world.go(world.launcher.bury(ended, world.folder, "/tasks/logs/x.log")).exit_status == 3);
+}
+
+TEST_CASE("while tmux does not answer nothing is concluded about a start") {
+    World world;
+    world.tmux.list_fails = Error{ErrorCode::timeout, "no answer", {}};
+    CHECK(world.go(world.launcher.adopt(world.request().run, world.folder)).error().code == ErrorCode::unavailable);
+}
+
+TEST_CASE("a pid that was given to another process is not the agent") {
+    World world;
+    const auto run = world.started();
+    world.processes.alive[run.pid].start_time += 1;
+    CHECK(world.launcher.liveness(run) == Liveness::dead);
+}
+
+TEST_CASE("a burial removes the spec, which holds the environment") {
+    World world;
+    const auto run = world.started();
+    world.processes.alive.erase(run.pid);
+    const auto end = world.go(world.launcher.bury(run, world.folder, "/tasks/logs/worker.log"));
+    CHECK(end.exit_status == -1);
+    CHECK_FALSE(world.files.files.contains(world.spec));
+}

@@ -1,0 +1,100 @@
+#include "daemon/app/home.hpp"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/catch.hpp"
+#include "tests/support/os_fixture.hpp"
+
+using namespace orange;
+using namespace orange::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What a child process makes of the same home: its error's code, -1 for success.
+int taken_by_child(const Paths& paths) {
+    const auto child = ::fork();
+    if (child == 0) {
+        const auto home = Home::take(paths);
+        ::_exit(home ? 100 : static_cast<int>(home.error().code));
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? (WEXITSTATUS(status) == 100 ? -1 : WEXITSTATUS(status)) : -2;
+}
+
+}  // namespace
+
+TEST_CASE("a home is made, closed to others, and held by one daemon") {
+    const TempDir dir;
+    const Paths paths{dir / "home"};
+    {
+        const auto home = Home::take(paths);
+        REQUIRE(home);
+        CHECK((fs::status(paths.home).permissions() & fs::perms::mask) == fs::perms::owner_all);
+        CHECK((fs::status(paths.lock()).permissions() & fs::perms::mask) ==
+              (fs::perms::owner_read | fs::perms::owner_write));
+        CHECK(read_file(paths.lock()) == std::to_string(::getpid()));
+        const auto second = Home::take(paths);
+        REQUIRE_FALSE(second);
+        CHECK(second.error().code == ErrorCode::conflict);
+        CHECK(second.error().message.find("pid " + std::to_string(::getpid())) != std::string::npos);
+        CHECK(taken_by_child(paths) == static_cast<int>(ErrorCode::conflict));
+        CHECK(read_file(paths.lock()) == std::to_string(::getpid()));
+    }
+    CHECK(fs::exists(paths.lock()));
+    CHECK(taken_by_child(paths) == -1);
+    CHECK(Home::take(paths));
+}
+
+TEST_CASE("a home that is open to others is refused with the command that closes it") {
+    const TempDir dir;
+    const Paths paths{dir / "home"};
+    fs::create_directory(paths.home);
+    ::chmod(paths.home.c_str(), 0755);
+    const auto home = Home::take(paths);
+    REQUIRE_FALSE(home);
+    CHECK(home.error().code == ErrorCode::forbidden);
+    CHECK(home.error().message.find("chmod 700 " + paths.home.string()) != std::string::npos);
+    CHECK_FALSE(fs::exists(paths.lock()));
+    ::chmod(paths.home.c_str(), 0700);
+    CHECK(Home::take(paths));
+}
+
+TEST_CASE("a home that is a link, a file or nowhere is refused") {
+    const TempDir dir;
+    fs::create_directory(dir / "real");
+    ::chmod((dir / "real").c_str(), 0700);
+    fs::create_directory_symlink(dir / "real", dir / "link");
+    write_file(dir / "file", "");
+    CHECK(Home::take(Paths{dir / "link"}).error().code == ErrorCode::forbidden);
+    CHECK(Home::take(Paths{dir / "file"}).error().code == ErrorCode::forbidden);
+    CHECK(Home::take(Paths{dir / "no/where"}).error().code == ErrorCode::io);
+    CHECK(fs::is_empty(dir / "real"));
+}
+
+TEST_CASE("a lock file that is a link is not followed") {
+    const TempDir dir;
+    const Paths paths{dir / "home"};
+    fs::create_directory(paths.home);
+    ::chmod(paths.home.c_str(), 0700);
+    write_file(dir / "precious", "text");
+    fs::create_symlink(dir / "precious", paths.lock());
+    CHECK_FALSE(Home::take(paths));
+    CHECK(read_file(dir / "precious") == "text");
+}
+
+TEST_CASE("another user's home is refused") {
+    if (::geteuid() != 0) return;  // only root can make one
+    const TempDir dir;
+    const Paths paths{dir / "home"};
+    fs::create_directory(paths.home);
+    ::chmod(paths.home.c_str(), 0700);
+    REQUIRE(::chown(paths.home.c_str(), 65534, 65534) == 0);
+    const auto home = Home::take(paths);
+    REQUIRE_FALSE(home);
+    CHECK(home.error().code == ErrorCode::forbidden);
+    CHECK(home.error().message.find("another user") != std::string::npos);
+}

@@ -1,0 +1,220 @@
+#include "tests/unit/runner/house.hpp"
+
+#include <fstream>
+
+namespace orange::test {
+namespace fs = std::filesystem;
+
+struct House::Parts {
+    Parts(Outside& outside, asio::io_context& io, const fs::path& home, Environment git_environment)
+        : files(disk, outside.fuse),
+          git(processes, git_environment),
+          task_locks(io.get_executor()),
+          repositories(io.get_executor()),
+          tasks(files, Paths{home}.tasks()),
+          task_files(files, processes, outside.clock),
+          projects(files, Paths{home}.projects()),
+          pool(files, git, processes, repositories, Paths{home}.workspaces()),
+          workflows(files, fs::path(ORANGE_SOURCE_DIR) / "workflows", Paths{home}.workflows()),
+          harnesses(fs::path(ORANGE_SOURCE_DIR) / "harnesses", Paths{home}.harnesses(), "/usr/bin:/bin"),
+          launcher(files, outside.tmux, outside.exits, outside.clock, "/opt/orange/bin/orange-agent",
+                   [&outside](std::int64_t pid) { return outside.processes.argv_of(pid); }),
+          journal(tasks, outside.clock),
+          world{io.get_executor(),
+                Paths{home},
+                Installation{"/opt/orange/bin", ORANGE_SOURCE_DIR},
+                Settings{},
+                git_environment,
+                files,
+                processes,
+                outside.exits,
+                outside.clock,
+                outside.tmux,
+                git,
+                tasks,
+                task_files,
+                projects,
+                pool,
+                workflows,
+                harnesses,
+                launcher,
+                journal,
+                task_locks,
+                repositories},
+          control(world),
+          runner(world, control) {}
+
+    PosixFileSystem disk;
+    fakes::MortalFileSystem files;
+    PosixProcessRunner processes;
+    CliGit git;
+    async::KeyedMutex task_locks;
+    async::KeyedMutex repositories;
+    store::TaskStore tasks;
+    store::TaskFiles task_files;
+    store::ProjectStore projects;
+    Pool pool;
+    workflow::Library workflows;
+    agents::HarnessLibrary harnesses;
+    agents::Launcher launcher;
+    Journal journal;
+    World world;
+    AgentControl control;
+    Runner runner;
+};
+
+House::House(Outside& outside, fs::path home, Environment git_environment)
+    : parts_(std::make_unique<Parts>(outside, io, home, std::move(git_environment))) {
+    for (const auto& loaded : {parts_->projects.load(), parts_->pool.load(), parts_->tasks.load()}) {
+        if (!loaded) throw std::runtime_error(loaded.error().message);
+    }
+    if (!parts_->tasks.unreadable().empty()) throw std::runtime_error(parts_->tasks.unreadable().front().why);
+}
+
+House::~House() = default;
+
+Runner& House::runner() {
+    return parts_->runner;
+}
+World& House::world() {
+    return parts_->world;
+}
+AgentControl& House::control() {
+    return parts_->control;
+}
+
+namespace {
+
+Awaitable<bool> ended(Awaitable<void> coroutine) {
+    co_await std::move(coroutine);
+    co_return true;
+}
+
+Caller caller_of(const TaskId& id, Role role) {
+    Caller caller;
+    caller.role = role;
+    caller.evidence = "test";
+    if (role == Role::worker || role == Role::reviewer) caller.task = id;
+    return caller;
+}
+
+void copy_tree(const fs::path& from, const fs::path& to) {
+    fs::remove_all(to);
+    fs::copy(from, to, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+}
+
+}  // namespace
+
+void House::go(Awaitable<void> coroutine) {
+    run(io, ended(std::move(coroutine)));
+}
+
+RunnerWorld::RunnerWorld() : live_(git.dir / "live"), golden_(git.dir / "golden") {
+    // A killed daemon's other coroutines are killed with it.
+    async::set_escalation([](const std::string&, const std::string&) {});
+    outside.tmux.before = [this] { outside.fuse.step(); };
+    git.make_repo("live/repo");
+    write_file(live_ / "home/harnesses/bot.yml", "name: bot\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n");
+    fs::permissions(live_ / "home", fs::perms::owner_all);
+}
+
+House& RunnerWorld::boot() {
+    house_.reset();
+    house_ = std::make_unique<House>(outside, live_ / "home", git.environment());
+    return *house_;
+}
+
+void RunnerWorld::keep() {
+    house_.reset();
+    copy_tree(live_, golden_);
+    kept_processes_ = outside.processes;
+    kept_tmux_ = outside.tmux.state;
+    boot();
+}
+
+void RunnerWorld::back() {
+    house_.reset();
+    outside.fuse.disarm();
+    copy_tree(golden_, live_);
+    outside.processes = kept_processes_;
+    outside.tmux.state = kept_tmux_;
+    boot();
+}
+
+void RunnerWorld::recover() {
+    auto& world = house().world();
+    const auto active = world.tasks.active();
+    for (const auto& id : active) house().go(house().runner().resume(id));
+    for (const auto& id : active) {
+        const auto runs = record(id).runs;
+        for (const auto& run : runs) house().go(house().runner().agent_exited(id, run.run));
+    }
+    house().go(house().runner().run_queue("shop"));
+}
+
+TaskId RunnerWorld::make_task(const std::string& summary, int pool_size) {
+    if (!house_) boot();
+    auto& world = house().world();
+    if (!world.projects.find("shop")) {
+        Project project;
+        project.name = "shop";
+        project.path = repo();
+        project.default_branch = "main";
+        project.pool_size = pool_size;
+        world.projects.put(project).value();
+    }
+    TaskRecord record;
+    record.task.id = TaskId{random_id(k_task_id_length)};
+    record.task.project = "shop";
+    record.task.branch = "orange-tasks/" + record.task.id.value;
+    record.task.harness = record.task.review_harness = "bot";
+    record.task.status = "pending";
+    record.task.summary = summary;
+    record.task.created_at = record.task.updated_at = outside.clock.now();
+    const auto id = record.task.id;
+    house().go(house().runner().create(record, "", true)).value();
+    return id;
+}
+
+Result<Outcome> RunnerWorld::move(const TaskId& id, const std::string& to, Role by) {
+    engine::Request request;
+    request.to = to;
+    request.by = by;
+    return house().go(house().runner().request(id, request, caller_of(id, by), Edit{}));
+}
+
+void RunnerWorld::append_body(const TaskId& id, const std::string& text) {
+    const auto& now = record(id);
+    const auto file = now.task.workspace ? house().world().pool.path_of(*now.task.workspace) / now.task_file
+                                         : house().world().tasks.folder(now) / "TASK.md";
+    std::ofstream(file, std::ios::app) << text;
+}
+
+void RunnerWorld::kill_agent(const TaskId& id, Role role, int exit_status) {
+    const auto run = *record(id).run_of(role);
+    write_file(agents::Launcher::exit_file(house().control().run_folder(record(id)), run.run),
+               "{\"run\": \"" + run.run.value + "\", \"exit_status\": " + std::to_string(exit_status) + "}\n");
+    outside.processes.alive.erase(run.pid);
+}
+
+const TaskRecord& RunnerWorld::record(const TaskId& id) {
+    const auto* found = house().world().tasks.find(id);
+    if (!found) throw std::runtime_error("there is no task " + id.value);
+    return *found;
+}
+
+std::vector<HistoryEvent> RunnerWorld::events(const TaskId& id, const std::string& type) {
+    auto all = house().world().tasks.history(id).value();
+    std::erase_if(all, [&](const HistoryEvent& event) { return event.type != type; });
+    return all;
+}
+
+std::string RunnerWorld::state_text(const TaskId& id) {
+    return read_file(house().world().tasks.folder(record(id)) / "state.json");
+}
+
+std::string RunnerWorld::history_text(const TaskId& id) {
+    return read_file(house().world().tasks.folder(record(id)) / "history.jsonl");
+}
+
+}  // namespace orange::test

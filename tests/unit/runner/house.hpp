@@ -1,0 +1,94 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/files/posix_file_system.hpp"
+#include "daemon/runner/runner.hpp"
+#include "tests/fakes/fake_tmux.hpp"
+#include "tests/fakes/mortal_file_system.hpp"
+#include "tests/unit/git/git_fixture.hpp"
+
+namespace orange::test {
+
+/// Never the same moment twice.
+class TickingClock final : public Clock {
+  public:
+    Timestamp now() const override { return now_ += std::chrono::milliseconds(1); }
+    void pass(std::chrono::milliseconds time) { now_ += time; }
+
+  private:
+    mutable Timestamp now_ = *from_rfc3339("2026-11-20T10:00:00Z");
+};
+
+/// What outlives a daemon: processes, tmux, time, and when the next thing goes wrong.
+struct Outside {
+    fakes::FakeProcesses processes;
+    fakes::FakeTmux tmux{processes};
+    fakes::FakeExitWatcher exits{processes};
+    TickingClock clock;
+    fakes::Fuse fuse;
+};
+
+/// One daemon's life over the files of `home`: everything that the runner needs, with real git and files.
+class House {
+  public:
+    House(Outside& outside, std::filesystem::path home, Environment git_environment);
+    ~House();
+
+    asio::io_context io;
+    Runner& runner();
+    World& world();
+    AgentControl& control();
+
+    template <class T>
+    T go(Awaitable<T> coroutine) {
+        return run(io, std::move(coroutine));
+    }
+    void go(Awaitable<void> coroutine);
+
+  private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+/// A repository, a home and a task, and daemons that come and go. `keep` and `back` go back in time: files, tmux and
+/// processes are what they were.
+class RunnerWorld {
+  public:
+    RunnerWorld();
+
+    House& boot();
+    House& house() { return *house_; }
+    void keep();
+    void back();
+    /// What a new daemon does first: every task resumed, the dead looked at, the queue.
+    void recover();
+
+    /// A task that is not started yet.
+    TaskId make_task(const std::string& summary = "do it", int pool_size = 1);
+    Result<Outcome> move(const TaskId& id, const std::string& to, Role by = Role::human);
+    /// Text at the end of the task's TASK.md, in the worktree where it has one.
+    void append_body(const TaskId& id, const std::string& text);
+    void kill_agent(const TaskId& id, Role role, int exit_status);
+
+    const TaskRecord& record(const TaskId& id);
+    std::vector<HistoryEvent> events(const TaskId& id, const std::string& type);
+    std::string state_text(const TaskId& id);
+    std::string history_text(const TaskId& id);
+    std::string repo() const { return (live_ / "repo").string(); }
+
+    GitFixture git;
+    Outside outside;
+
+  private:
+    std::filesystem::path live_;
+    std::filesystem::path golden_;
+    fakes::FakeProcesses kept_processes_;
+    fakes::FakeTmux::State kept_tmux_;
+    std::unique_ptr<House> house_;
+};
+
+}  // namespace orange::test

@@ -1,0 +1,121 @@
+#include "daemon/runner/journal.hpp"
+
+#include "tests/catch.hpp"
+#include "tests/fakes/memory_file_system.hpp"
+
+using namespace orange;
+
+namespace {
+
+struct World {
+    fakes::MemoryFileSystem files;
+    store::TaskStore tasks{files, "/tasks"};
+    SystemClock clock;
+    Journal journal{tasks, clock};
+    TaskRecord record;
+
+    World() {
+        record.task.id = TaskId{random_id(k_task_id_length)};
+        record.task.project = "shop";
+        record.task.branch = "fix";
+        record.task.status = "pending";
+        tasks.create(record, "").value();
+    }
+    void publish(const std::string& type) { journal.publish(record.task.id, "shop", HistoryEvent{type, {}, {}}); }
+    Path history() { return tasks.folder(record) / "history.jsonl"; }
+};
+
+std::vector<std::string> types_of(const std::vector<StreamEvent>& events) {
+    std::vector<std::string> types;
+    for (const auto& event : events) types.push_back(event.event.type);
+    return types;
+}
+
+}  // namespace
+
+TEST_CASE("a cursor gives what came after it, and nothing twice") {
+    World world;
+    const auto start = world.journal.cursor();
+    world.publish("one");
+    const auto between = world.journal.cursor();
+    world.publish("two");
+    CHECK(types_of(world.journal.since(start).value()) == std::vector<std::string>{"one", "two"});
+    CHECK(types_of(world.journal.since(between).value()) == std::vector<std::string>{"two"});
+    CHECK(world.journal.since(world.journal.cursor()).value().empty());
+}
+
+TEST_CASE("a cursor of another daemon, of the future or of nobody is told from an old one") {
+    World world;
+    World other;
+    world.publish("one");
+    other.publish("one");
+    CHECK_FALSE(world.journal.since(other.journal.cursor()));
+    CHECK_FALSE(world.journal.since(world.journal.cursor_of(2)));
+    CHECK_FALSE(world.journal.since(world.journal.cursor_of(-1)));
+    CHECK_FALSE(world.journal.since(""));
+    CHECK_FALSE(world.journal.since(world.journal.cursor() + "x"));
+    CHECK_FALSE(world.journal.since(world.journal.cursor().substr(0, 9)));
+}
+
+TEST_CASE("a cursor that is older than what is kept has to be read anew") {
+    World world;
+    const auto start = world.journal.cursor();
+    world.publish("first");
+    const auto first = world.journal.cursor();
+    for (int i = 0; i < 4096; ++i) world.publish("more");
+    CHECK_FALSE(world.journal.since(start));
+    CHECK(world.journal.since(first).value().size() == 4096);
+    world.publish("more");
+    CHECK_FALSE(world.journal.since(first));
+}
+
+TEST_CASE("a listener may leave, or send others away, while it is called") {
+    World world;
+    std::vector<std::string> heard;
+    int first = 0, second = 0;
+    first = world.journal.listen([&](const StreamEvent& event) {
+        heard.push_back("first " + event.event.type);
+        world.journal.unlisten(first);
+        world.journal.unlisten(second);
+    });
+    second = world.journal.listen([&](const StreamEvent&) { heard.push_back("second"); });
+    world.journal.listen([&](const StreamEvent& event) { heard.push_back("third " + event.event.type); });
+    world.publish("one");
+    world.publish("two");
+    CHECK(heard == std::vector<std::string>{"first one", "third one", "third two"});
+}
+
+TEST_CASE("a listener that publishes hears both events in order") {
+    World world;
+    std::vector<std::int64_t> numbers;
+    world.journal.listen([&](const StreamEvent& event) {
+        numbers.push_back(event.number);
+        if (event.event.type == "one") world.publish("two");
+    });
+    world.publish("one");
+    CHECK(numbers == std::vector<std::int64_t>{1, 2});
+}
+
+TEST_CASE("an event goes into the history and out to listeners, also where the disk is full") {
+    World world;
+    int heard = 0;
+    world.journal.listen([&](const StreamEvent&) { ++heard; });
+    world.journal.write(world.record, "one", {{"n", std::int64_t{1}}});
+    CHECK(world.tasks.history(world.record.task.id).value().size() == 1);
+    world.files.failures[world.history()] = Error{ErrorCode::io, "full", {}};
+    world.journal.write(world.record, "two");
+    CHECK(heard == 2);
+}
+
+TEST_CASE("what is written once is written and told once") {
+    World world;
+    int heard = 0;
+    world.journal.listen([&](const StreamEvent&) { ++heard; });
+    CHECK(world.journal.write_once(world.record, "moved", {{"tx", "a"}}));
+    CHECK(world.journal.write_once(world.record, "moved", {{"tx", "a"}}));
+    CHECK(world.journal.write_once(world.record, "moved", {{"tx", "b"}}));
+    CHECK(heard == 2);
+    world.files.failures[world.history()] = Error{ErrorCode::io, "full", {}};
+    CHECK_FALSE(world.journal.write_once(world.record, "moved", {{"tx", "c"}}));
+    CHECK(heard == 2);
+}
