@@ -182,7 +182,7 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         if (task.workspace != name) {
             if (auto kept = keep_found_task_file(name, acquired.task_file); !kept) co_return kept.error();
         }
-        exclude.insert(exclude.end(), {"/TASK.md", "/.TASK.md.*", "/.orange/"});
+        exclude.insert(exclude.end(), {"/TASK.md", "/.TASK.md.*", "/..TASK.md.*", "/.orange/"});
         if (auto excluded = co_await git::exclude(git_, acquired.path.string(), exclude); !excluded) {
             co_return excluded.error();
         }

@@ -54,7 +54,7 @@ struct World {
     T go(Awaitable<T> coroutine) {
         return test::run(io, std::move(coroutine));
     }
-    AgentRun started() { return go(launcher.start(request(), folder)).value(); }
+    AgentRun started() { return go(launcher.start(request(), folder)).value().run; }
     Result<void> end(const AgentRun& run) { return go(launcher.end(run, "/tasks/logs/worker.log")); }
 };
 

@@ -62,7 +62,7 @@ TaskRecord some_record() {
     run.ending = true;
     run.spawned_at = k_time;
     record.runs = {run};
-    record.outbox = {{"m1", Role::worker, "line\nline", k_time}};
+    record.outbox = {{"m1", Role::worker, Role::human, "line\nline", k_time}};
     record.entry_sections = {{"Handoff", "abcd"}};
     record.body_hash = "ffff";
     record.queued = true;

@@ -45,7 +45,7 @@ TEST_CASE_METHOD(PoolFixture, "a release whose claim cannot be taken back can be
     Pool full(faulty, git, runner, repositories, root);
     const auto path = go(full.acquire(project, task("a"), {}, {})).value().path;
     write_file(path / "left.txt", "left\n");
-    faulty.fail_at(1);
+    faulty.fail_at(2);  // after the look for a stale index.lock
     CHECK_FALSE(go(full.release(project, task("a"))));
     CHECK(full.task_at(path) == TaskId{"a"});
     CHECK(go(full.release(project, task("a"))));

@@ -52,7 +52,7 @@ TEST_CASE("state.json on disk looks as it always has") {
         Intent{"i1", "planning", "working", {Role::worker, record.task.id, {"r1"}, 7, "x"}, "", true, {}, {}};
     record.intent->actions.push_back({{"notify", {{"text", "hi"}}, {}}, true});
     record.runs.push_back({});
-    record.outbox.push_back({"m1", Role::reviewer, "hello", {}});
+    record.outbox.push_back({"m1", Role::reviewer, Role::system, "hello", {}});
     record.entry_sections = {{"Plan", "0123"}};
     REQUIRE(s.store.create(record, "body\n"));
     CHECK(read_text(s.store.folder(record) / "state.json") ==
