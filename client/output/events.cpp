@@ -90,6 +90,7 @@ std::string event_sentence(const Json& event) {
     if (!event.is_object()) return scalar(event);
     const auto type = text_of(event, "type");
     if (type == "status.changed") return status_sentence(event);
+    if (type == "notification") return text_of(event, "message");
     if (type == "auto.advanced") return with_reason(moved(event) + ", by itself", event);
     if (type == "agent.spawned") return agent_sentence("started", event);
     if (type == "agent.respawned") return agent_sentence("was started again", event);

@@ -192,7 +192,7 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
 
 std::string why_page(const rpc::TaskWhy::Reply& reply, const Style& style) {
     std::string out = head(reply.task, style);
-    out += wrapped(status_of(reply.task) + ": " + printable(reply.waiting_for, true), "  ", style.width);
+    out += wrapped(status_of(reply.task) + ", waits for " + printable(reply.waiting_for, true), "  ", style.width);
     for (const auto& edge : reply.edges) out += edge_text(edge, style);
     if (!reply.hints.empty()) out += "\n" + notes_text(reply.hints, style);
     return out;

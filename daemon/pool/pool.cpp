@@ -358,6 +358,19 @@ Awaitable<Result<void>> Pool::remove_all(Project project) {
     co_return write();
 }
 
+int Pool::free(const Project& project) const {
+    int taken = 0;
+    for (const auto& [name, slot] : slots_) {
+        const bool counts = slot.project == project.name && slot.number <= project.pool_size;
+        if (counts && !slot.task.empty()) ++taken;
+    }
+    return project.pool_size - taken;
+}
+
+bool Pool::has_claim(const TaskId& task) const {
+    return std::any_of(slots_.begin(), slots_.end(), [&](const auto& slot) { return slot.second.task == task; });
+}
+
 std::vector<WorkspaceInfo> Pool::list(const std::optional<std::string>& project) const {
     std::vector<WorkspaceInfo> found;
     for (const auto& [name, slot] : slots_) {

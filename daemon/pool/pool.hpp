@@ -73,6 +73,10 @@ class Pool {
     /// Removes the worktrees of a project that is leaving; refused while one is taken.
     Awaitable<Result<void>> remove_all(Project project);
 
+    /// How many more tasks could have a workspace now.
+    int free(const Project& project) const;
+    bool has_claim(const TaskId& task) const;
+
     std::vector<WorkspaceInfo> list(const std::optional<std::string>& project) const;
     /// Who has the workspace that `directory` is in.
     std::optional<TaskId> task_at(const Path& directory) const;

@@ -5,7 +5,7 @@
 #include "daemon/store/sections.hpp"
 
 /// Creation and the queue: a pending task waits in its project's queue until a workspace is free, first in first out.
-/// One runner of the queue a project at a time; nothing here holds a task's lock while it waits for another's.
+/// Nothing here holds a task's lock while it waits for another's.
 namespace orange {
 namespace {
 
@@ -48,6 +48,10 @@ Awaitable<Result<Outcome>> Runner::create(TaskRecord record, std::string context
     }
     start_notes_[record.task.id] = {};
     co_await run_queue(record.task.project);
+    // Somebody else's turn of the queue may have taken this one up: its start holds the task's lock until it is over.
+    while (starting_.contains(record.task.id)) {
+        const auto lock = co_await world_.task_locks.acquire(record.task.id.value);
+    }
     outcome.notes = start_notes_.extract(record.task.id).mapped();
     const auto after = record_of(record.task.id);
     if (after && after->queued) {
@@ -107,30 +111,59 @@ void Runner::kick(const std::string& project) {
     async::spawn(world_.executor, "queue", run_queue(project));
 }
 
-Awaitable<void> Runner::run_queue(std::string project) {
-    // One at a time for each project, or two would start the same task's neighbours out of order.
-    const auto turn = co_await world_.task_locks.acquire("queue of " + project);
-    for (const auto& id : world_.tasks.queue(project)) {
-        const auto lock = co_await world_.task_locks.acquire(id.value);
-        auto record = co_await settled(id);
-        if (!record || !record->queued) continue;
-        auto started = co_await start_pending(*record, queue_caller());
-        if (started) {
-            if (start_notes_.contains(id)) start_notes_[id] = started->notes;
-            continue;
-        }
-        if (started.error().code == ErrorCode::pool_exhausted) break;
-        // It would fail the same way for ever, and hold up the others: out of the queue, and somebody is told.
-        record = record_of(id);
-        if (!record) continue;
-        record->queued = false;
-        record->task.attention =
-            "it could not be started: " + started.error().message + "; then run: orange task spawn " + id.value;
-        if (auto saved = world_.tasks.save(*record); !saved) log::error("queue", saved.error().message);
-        world_.journal.write(*record, "spawn.failed", {{"error", started.error().message}});
-        if (auto stepped = co_await step_bodies(*record); !stepped) log::warn("queue", stepped.error().message);
-        changed_(id);
+bool Runner::has_room(const Project& project) const {
+    auto room = world_.pool.free(project);
+    for (const auto& id : starting_) {
+        const auto* record = world_.tasks.find(id);
+        if (record && record->task.project == project.name && !world_.pool.has_claim(id)) --room;
     }
+    return room > 0;
+}
+
+/// First in, first out, as far as there are workspaces; side by side, since one project's setup may take minutes.
+Awaitable<void> Runner::run_queue(std::string project) {
+    const auto* registered = world_.projects.find(project);
+    if (!registered) co_return;
+    const auto copy = *registered;
+    auto started = std::make_shared<Starts>(world_.executor);
+    for (const auto& id : world_.tasks.queue(project)) {
+        if (starting_.contains(id)) continue;
+        if (!has_room(copy)) break;
+        starting_.insert(id);
+        ++started->under_way;
+        async::spawn(world_.executor, "start", start_queued(id, started));
+    }
+    while (started->under_way > 0) co_await started->ended.wait();
+}
+
+Awaitable<void> Runner::start_queued(TaskId id, std::shared_ptr<Starts> starts) {
+    struct Ending {  // also where the start fails with an exception
+        Runner& runner;
+        TaskId id;
+        Starts& starts;
+        ~Ending() {
+            runner.starting_.erase(id);
+            --starts.under_way;
+            starts.ended.notify();
+        }
+    } ending{*this, id, *starts};
+    const auto lock = co_await world_.task_locks.acquire(id.value);
+    auto record = co_await settled(id);
+    if (!record || !record->queued) co_return;
+    auto started = co_await start_pending(*record, queue_caller());
+    if (started && start_notes_.contains(id)) start_notes_[id] = started->notes;
+    if (started || started.error().code == ErrorCode::pool_exhausted) co_return;
+    // It would fail the same way for ever, and hold up the others: out of the queue, and somebody is told.
+    record = record_of(id);
+    if (!record) co_return;
+    record->queued = false;
+    record->task.attention =
+        "it could not be started: " + started.error().message + "; then run: orange task spawn " + id.value;
+    if (auto saved = world_.tasks.save(*record); !saved) log::error("queue", saved.error().message);
+    world_.journal.write(*record, "spawn.failed", {{"error", started.error().message}});
+    if (auto stepped = co_await step_bodies(*record); !stepped) log::warn("queue", stepped.error().message);
+    changed_(id);
+    kick(record->task.project);  // its workspace is free again
 }
 
 }  // namespace orange

@@ -161,11 +161,21 @@ class Runner {
     Awaitable<void> sync_soon(TaskId id);
     std::int64_t queue_place(const TaskRecord& record) const;
 
+    /// Starts of one turn of the queue that have not ended.
+    struct Starts {
+        explicit Starts(const async::Executor& executor) : ended(executor) {}
+        int under_way = 0;
+        async::Notifier ended;
+    };
+    bool has_room(const Project& project) const;
+    Awaitable<void> start_queued(TaskId id, std::shared_ptr<Starts> starts);
+
     World& world_;
     AgentControl& agents_;
     std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
     std::map<TaskId, std::vector<std::string>> start_notes_;  ///< of tasks that create() waits for
     std::set<TaskId> syncing_soon_;
+    std::set<TaskId> starting_;  ///< queued tasks whose start is under way
     std::deque<std::chrono::steady_clock::time_point> recent_crashes_;
     std::int64_t next_seq_ = 0;
 };

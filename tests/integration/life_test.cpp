@@ -274,7 +274,7 @@ TEST_CASE("A task can be cancelled in every state, and nothing of its work is lo
     CHECK(orange.tmux({"list-sessions"}).out.empty());
 }
 
-TEST_CASE("Two tasks of one repository go on at the same time; a third waits and starts by itself") {
+TEST_CASE("Two tasks of one repository go on at the same time, and a third waits and starts by itself") {
     Sandbox orange;
     orange.add_project("shop", 2);
     const auto first = orange.create("shop", "First");
@@ -298,6 +298,29 @@ TEST_CASE("Two tasks of one repository go on at the same time; a third waits and
     merge.id = third;
     orange.call(merge);
     CHECK(orange.status(third) == "done");
+}
+
+TEST_CASE("A slow setup of one task holds up no other") {
+    Sandbox orange;
+    orange.add_project("shop", 2);
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    // The first to come waits for the second: one after the other they would never get there.
+    const auto flag = (orange.root() / "second").string();
+    update.setup = {{"sh", "-c",
+                     "if mkdir '" + flag + ".first' 2>/dev/null; then while [ ! -e '" + flag +
+                         "' ]; do sleep 0.05; done; else : >'" + flag + "'; fi"}};
+    orange.call(update);
+    std::thread first([&] { orange.orange({"task", "create", "--project", "shop", "--harness", "demo", "First"}); });
+    orange.eventually("the first setup runs", [&] { return std::filesystem::exists(flag + ".first"); });
+    const auto second = orange.create("shop", "Second");
+    first.join();
+    orange.wait_for_status(second, "reviewing");
+    orange.eventually("both are reviewed", [&] {
+        rpc::TaskList list;
+        list.status = "reviewing";
+        return orange.call(list).tasks.size() == 2;
+    });
 }
 
 TEST_CASE("Changes that a human asks for reach the worker, and the rounds begin anew") {

@@ -242,7 +242,7 @@ TEST_CASE("Help and version need no daemon") {
     CHECK(line.daemon.requests().empty());
 }
 
-TEST_CASE("Without a terminal an unreviewed merge names its flag and is not forced; --yes answers the question") {
+TEST_CASE("Without a terminal an unreviewed merge names its flag and is not forced, and --yes answers the question") {
     CommandLine line;
     const std::string refusal = R"({"error":{"code":-32008,"message":"not reviewed","data":{"name":"needs_force"}}})";
     line.reply_lines = {refusal};

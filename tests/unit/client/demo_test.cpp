@@ -98,7 +98,7 @@ TEST_CASE("The tour prints each step as it happens, merges, and leaves nothing b
     CHECK_THAT(requests[2]["params"]["summary"].get<std::string>(), Catch::Contains("demo:fail-once"));
 }
 
-TEST_CASE("A tour that gets stuck says why, cleans up and fails; --keep leaves everything and says where") {
+TEST_CASE("A tour that gets stuck says why, cleans up and fails, and --keep leaves everything and says where") {
     Tour tour;
     tour.events["task.create"] = moved("working", "stuck");
     auto ran = tour.run({});

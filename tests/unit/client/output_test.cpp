@@ -153,7 +153,7 @@ TEST_CASE("Why shows each way out, who may take it and what is missing") {
     edge.open = edge.needs_force = true;
     reply.edges.push_back(edge);
     const auto page = output::why_page(reply, {});
-    CHECK_THAT(page, Catch::Contains("agent-review: the reviewer's verdict") &&
+    CHECK_THAT(page, Catch::Contains("agent-review, waits for the reviewer's verdict") &&
                          Catch::Contains("✗ → working  closed; by reviewer, human") &&
                          Catch::Contains("when review_round < 2: does not hold") &&
                          Catch::Contains("## Review is missing") && Catch::Contains("✓ → done  open with --force"));

@@ -308,6 +308,14 @@ TEST_CASE("No shell, no detached coroutine, no reaping of whoever comes") {
     });
 }
 
+TEST_CASE("No name of a test has a semicolon, since CMake would take it for two and run neither") {
+    static const std::regex name(R"re(TEST_CASE(_METHOD)?\([^"\n]*"[^"]*;)re");
+    none(sources_of({"tests"}), [](const Source& source) -> std::string {
+        if (source.folder == "tests/unit/layers") return "";
+        return std::regex_search(source.text, name) ? "has a test with a semicolon in its name" : "";
+    });
+}
+
 TEST_CASE("Nothing of the product includes tests") {
     none(product(), [](const Source& source) -> std::string {
         const auto found = first_of(source.ours, {"tests/"});

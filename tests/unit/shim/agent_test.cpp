@@ -29,7 +29,7 @@ struct Fixture : ShimFixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "the exit status is recorded and passed on; the shim adds no word of its own") {
+TEST_CASE_METHOD(Fixture, "the exit status is recorded and passed on, and the shim adds no word of its own") {
     const auto before = SystemClock().now();
     const auto done = run_shim(script("echo out; exit 7"));
     CHECK(done.exit_status == 7);

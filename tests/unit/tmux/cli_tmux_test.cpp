@@ -115,7 +115,7 @@ TEST_CASE_METHOD(TmuxFixture, "the server keeps running without sessions") {
     CHECK(opened(window("demo", "w")).server_pid == pane.server_pid);
 }
 
-TEST_CASE_METHOD(TmuxFixture, "a killed server is state 0; the next one counts anew under another pid") {
+TEST_CASE_METHOD(TmuxFixture, "a killed server is state 0, and the next one counts anew under another pid") {
     const auto first = opened(window("demo", "w"));
     end_server(first.server_pid, SIGKILL);
     CHECK(state().server_pid == 0);
