@@ -342,7 +342,8 @@ void Sandbox::fail(const std::string& why) {
     auto log = read_file(home() / "orange.log");
     if (log.size() > 6000) log.erase(0, log.size() - 6000);
     text += "--- orange.log\n" + log;
-    for (const auto& entry : fs::recursive_directory_iterator(home() / "tasks")) {
+    std::error_code none_yet;
+    for (const auto& entry : fs::recursive_directory_iterator(home() / "tasks", none_yet)) {
         if (entry.path().extension() == ".log")
             text += "--- " + entry.path().filename().string() + "\n" + read_file(entry.path());
         if (entry.path().filename() == "TASK.md")
