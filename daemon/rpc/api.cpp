@@ -51,6 +51,17 @@ Awaitable<Result<Project>> Api::select_project(std::optional<std::string> name, 
                     {}};
 }
 
+std::optional<std::string> Api::project_near(const std::string& directory) const {
+    if (auto project = world_.pool.project_at(directory)) return project;
+    std::optional<Project> nearest;
+    for (const auto& project : world_.projects.list()) {
+        const bool inside = directory == project.path || directory.starts_with(project.path + "/");
+        if (inside && (!nearest || project.path.size() > nearest->path.size())) nearest = project;
+    }
+    if (!nearest) return std::nullopt;
+    return nearest->name;
+}
+
 TaskView Api::view(const TaskRecord& record) const {
     TaskView view;
     view.fields = to_json(record.task);

@@ -37,6 +37,10 @@ class Api {
     /// The project of a name, else the one that a directory is in: a workspace, or the repository itself.
     Awaitable<Result<Project>> select_project(std::optional<std::string> name, std::optional<std::string> cwd);
 
+    /// The same from paths alone, without asking git: for calls that must be quick and can do without an answer (a
+    /// worktree of the user's own outside the repository has none).
+    std::optional<std::string> project_near(const std::string& directory) const;
+
     TaskView view(const TaskRecord& record) const;
     Result<TaskView> view(const TaskId& id) const;
     Result<TaskReply> reply(const TaskId& id, Outcome outcome) const;

@@ -17,10 +17,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
         const auto missing = co_await api.select_project(project, std::nullopt);
         if (!missing) co_return missing.error();
     }
-    if (!project && params.cwd) {
-        const auto here = co_await api.select_project(std::nullopt, params.cwd);
-        if (here) project = here->name;
-    }
+    if (!project && params.cwd) project = api.project_near(*params.cwd);
     TaskList::Reply reply;
     world.tasks.each([&](const TaskRecord& record) {
         const auto& task = record.task;
