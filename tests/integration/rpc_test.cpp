@@ -133,7 +133,51 @@ TEST_CASE("Events arrive as they happen, and a cursor misses none") {
     CHECK(late->call(since)->resync);
 }
 
-TEST_CASE("A worker is known by its shim, and may neither merge nor create nor move another's task") {
+TEST_CASE(
+    "A worker is known by its shim, and may neither merge nor create nor touch another's task or its own reviewer") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto other = orange.create("shop", "Wait demo:clarify");
+    orange.wait_for_status(other, "clarification");
+    const auto out = orange.root() / "probe.out";
+    const auto script = orange.root() / "probe.sh";
+    write_file(script, "exec >" + out.string() +
+                           " 2>&1\n"
+                           "orange task merge $ORANGE_TASK; echo $?\n"
+                           "orange task create --project shop x; echo $?\n"
+                           "orange task update " +
+                           other +
+                           " --summary hello; echo $?\n"
+                           "orange task update --review-harness demo; echo $?\n"
+                           "orange task send hello; echo $?\n"
+                           "orange task update --status reviewing; echo $?\n"
+                           "orange task update --summary mine; echo $?\n"
+                           "echo end\nsleep 600\n");
+    std::filesystem::create_directories(orange.home() / "harnesses");
+    write_file(
+        orange.home() / "harnesses" / "probe.yml",
+        "name: probe\nprogram: sh\nmode: persistent\nargv:\n  full: [" + script.string() + ", --, \"{prompt}\"]\n");
+    rpc::TaskCreate params;
+    params.project = "shop";
+    params.summary = "Probe";
+    params.harness = params.review_harness = "probe";
+    const auto id = orange.call(params).task.fields.at("id").get<std::string>();
+    orange.eventually("the probe has ended", [&] { return read_file(out).ends_with("end\n"); });
+    const auto said = read_file(out);
+    INFO(said);
+    CHECK(said.find("you were taken for the worker of task " + id) != std::string::npos);
+    CHECK(said.find("may move only that one") != std::string::npos);
+    int refused = 0;
+    for (auto at = said.find("\n1\n"); at != std::string::npos; at = said.find("\n1\n", at + 2)) ++refused;
+    CHECK(refused == 6);
+    CHECK(said.ends_with("0\nend\n"));
+    CHECK(orange.fields(id).at("summary") == "mine");
+    CHECK(orange.status(id) == "planning");
+    CHECK(orange.fields(other).at("summary") == "Wait demo:clarify");
+    CHECK(orange.history(id, "status.changed").size() == 1);
+}
+
+TEST_CASE("Who calls from Orange's tmux and is no agent that is known may only look") {
     Sandbox orange;
     orange.add_project("shop");
     const auto other = orange.create("shop", "Wait demo:clarify");
