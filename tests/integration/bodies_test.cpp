@@ -140,6 +140,10 @@ TEST_CASE("An edit of one copy arrives in the other, and a deleted mirror comes 
     orange.add_project("shop");
     const auto id = orange.create("shop", "Wait demo:clarify");
     orange.wait_for_status(id, "clarification");
+    rpc::TaskPeek peek;
+    peek.id = id;
+    orange.eventually("the agent only waits",
+                      [&] { return orange.call(peek).text.find("waiting for an answer") != std::string::npos; });
     const auto mirror = orange.worktree(id) / "TASK.md";
     const auto own = orange.folder(id) / "TASK.md";
     append(orange, own, "from the human");
