@@ -62,7 +62,7 @@ Result<void> Pool::load() {
     }
     auto slots = json ? slots_from(json->at("workspaces")) : Result<std::map<std::string, Slot>>(json.error());
     if (!slots) {
-        problem_ = file.string() + ": " + slots.error().message + "; mend or remove it, then restart the daemon";
+        problem_ = file.string() + ": " + slots.error().message + "; mend or remove it, then run: orange workspace gc";
         return Error{ErrorCode::io, problem_, {}};
     }
     for (auto& [name, slot] : *slots) slots_.try_emplace(name, std::move(slot));
