@@ -46,6 +46,14 @@ Result<connection::Connection*> Context::daemon() {
     return &*connection_;
 }
 
+Result<void> Context::reconnect() {
+    connection_.reset();
+    auto opened = connection::connect(paths);
+    if (!opened) return opened.error();
+    connection_.emplace(std::move(*opened));
+    return {};
+}
+
 Result<Json> Context::call_json(const char* method, Json params) {
     auto connection = daemon();
     if (!connection) return connection.error();
@@ -68,6 +76,8 @@ int put_json(const Json& json) {
 
 Result<std::string> text_argument(const std::string& argument) {
     if (argument != "-") return argument;
+    if (::isatty(STDIN_FILENO) == 1)
+        output::complain("Reading from the terminal; Ctrl-D on a line of its own ends it.\n");
     std::string text;
     char chunk[65536];
     for (;;) {

@@ -25,6 +25,8 @@ class Context {
     /// The connection, opened (and the daemon started) on first use.
     Result<connection::Connection*> daemon();
     Result<Json> call_json(const char* method, Json params);
+    /// Another connection in place of one that broke; starts no daemon.
+    Result<void> reconnect();
 
   private:
     std::optional<connection::Connection> connection_;

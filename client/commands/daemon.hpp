@@ -3,6 +3,7 @@
 #include <string>
 
 #include "client/commands/context.hpp"
+#include "common/rpc/doctor_methods.hpp"
 
 namespace orange::commands {
 
@@ -14,6 +15,9 @@ int daemon_status(Context& context);
 int daemon_reload(Context& context);
 /// The supervisor's main (connection/supervisor.hpp); not for people.
 int daemon_supervise(const std::string& oranged);
+
+/// What is not as it should be, with the daemon or without one. 1 where something is wrong.
+int doctor(Context& context, rpc::DaemonDoctor params);
 
 int version(const Context& context);
 

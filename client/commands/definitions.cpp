@@ -8,7 +8,7 @@
 
 #include "client/output/listings.hpp"
 #include "common/base/text.hpp"
-#include "common/rpc/methods.hpp"
+#include "common/rpc/workflow_methods.hpp"
 
 namespace orange::commands {
 namespace {
@@ -43,6 +43,18 @@ int workflow_show(Context& context, const std::string& name, bool source) {
     });
 }
 
+int workflow_graph(Context& context, const std::string& name, const std::string& format) {
+    rpc::WorkflowGraph params;
+    params.name = name;
+    params.format = format;
+    params.width = static_cast<int>(context.style.width);
+    return answer(context, params, [](const rpc::WorkflowGraph::Reply& reply) { return printable(reply.text, true); });
+}
+
+int workflow_export(Context& context, const rpc::WorkflowExport& params) {
+    return answer(context, params, [](const rpc::WorkflowExport::Reply& reply) { return output::export_page(reply); });
+}
+
 int workflow_validate(Context& context, const std::string& file) {
     auto text = file == "-" ? text_argument("-") : read_file(file);
     if (!text) return fail(context, text.error());
@@ -59,11 +71,6 @@ int workflow_validate(Context& context, const std::string& file) {
         output::put(output::validation_page(file, *typed));
     }
     return typed->valid ? 0 : 1;
-}
-
-int harness_list(Context& context) {
-    return answer(context, rpc::HarnessList{},
-                  [&](const rpc::HarnessList::Reply& reply) { return output::harnesses_page(reply, context.style); });
 }
 
 }  // namespace orange::commands

@@ -10,8 +10,11 @@
 #include "client/output/tasks.hpp"
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
-#include "common/rpc/methods.hpp"
+#include "common/rpc/event_methods.hpp"
+#include "common/rpc/project_methods.hpp"
 #include "common/rpc/task_methods.hpp"
+#include "common/rpc/task_queries.hpp"
+#include "common/rpc/workspace_methods.hpp"
 
 namespace orange::commands {
 namespace {

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "client/commands/context.hpp"
-#include "common/rpc/methods.hpp"
+#include "common/rpc/project_methods.hpp"
+#include "common/rpc/workspace_methods.hpp"
 
 namespace orange::commands {
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "client/connection/child.hpp"
+#include "common/base/system.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::commands {
@@ -77,7 +78,7 @@ Result<void> ScratchRepository::first_commit() const {
 
 Result<std::string> ScratchRepository::git(std::vector<std::string> words) const {
     int pipe[2];
-    if (::pipe2(pipe, O_CLOEXEC) != 0) return io_error("making a pipe", errno);
+    if (system::make_pipe(pipe) != 0) return io_error("making a pipe", errno);
     std::vector<std::string> argv = {"git", "-C", path_.string()};
     argv.insert(argv.end(), words.begin(), words.end());
     connection::ChildOptions options;

@@ -5,6 +5,7 @@
 
 #include "client/commands/context.hpp"
 #include "common/rpc/task_methods.hpp"
+#include "common/rpc/task_queries.hpp"
 
 namespace orange::commands {
 
@@ -14,7 +15,6 @@ int task_create(Context& context, rpc::TaskCreate params, const std::vector<std:
 int task_list(Context& context, rpc::TaskList params, bool everywhere);
 int task_show(Context& context, rpc::TaskShow params);
 int task_why(Context& context, rpc::TaskWhy params);
-int task_history(Context& context, rpc::TaskHistory params);
 int task_peek(Context& context, rpc::TaskPeek params);
 
 int task_spawn(Context& context, rpc::TaskSpawn params);

@@ -25,13 +25,6 @@ int task_why(Context& context, rpc::TaskWhy params) {
                   [&](const rpc::TaskWhy::Reply& reply) { return output::why_page(reply, context.style); });
 }
 
-int task_history(Context& context, rpc::TaskHistory params) {
-    complete_with_cwd(context, params, params.id.has_value());
-    return answer(context, params, [&](const rpc::TaskHistory::Reply& reply) {
-        return output::history_page(reply.events, context.style);
-    });
-}
-
 int task_peek(Context& context, rpc::TaskPeek params) {
     complete_with_cwd(context, params, params.id.has_value());
     return answer(context, params, [](const rpc::TaskPeek::Reply& reply) {

@@ -13,7 +13,9 @@
 
 #include "client/connection/agent_ancestor.hpp"
 #include "client/connection/child.hpp"
+#include "common/base/system.hpp"
 #include "common/base/text.hpp"
+#include "common/config/home_check.hpp"
 #include "common/config/program_path.hpp"
 
 namespace orange::connection {
@@ -164,15 +166,13 @@ Result<Connection> connect_or_start(const Paths& paths) {
 Result<Connection> start_daemon(const Paths& paths) {
     auto oranged = find_oranged();
     if (!oranged) return oranged.error();
-    if (::mkdir(paths.home.c_str(), 0700) != 0 && errno != EEXIST) {
-        return io_error("making " + paths.home.string(), errno);
-    }
+    if (auto safe = make_home(paths.home); !safe) return safe.error();
     const auto out = paths.home / "oranged.out";
     const int out_fd = ::open(out.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (out_fd < 0) return io_error("opening " + out.string(), errno);
     const auto from = ::lseek(out_fd, 0, SEEK_END);
     int alive[2];
-    if (::pipe2(alive, O_CLOEXEC) != 0) {
+    if (system::make_pipe(alive) != 0) {
         const int number = errno;
         ::close(out_fd);
         return io_error("making a pipe", number);

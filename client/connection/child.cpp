@@ -60,6 +60,7 @@ Result<pid_t> start_child(const std::vector<std::string>& argv, const ChildOptio
     if (options.extra >= 0) setup.descriptor(options.extra, 3);
 
     std::vector<char*> words;
+    words.reserve(argv.size() + 1);
     for (const auto& word : argv) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
     std::vector<char*> environment;

@@ -10,6 +10,9 @@
 #include <cstring>
 #include <thread>
 
+#include "common/base/system.hpp"
+#include "common/config/home_check.hpp"
+#include "common/config/peer_user.hpp"
 #include "common/rpc/errors.hpp"
 
 namespace orange::connection {
@@ -55,6 +58,14 @@ Error connect_error(const std::filesystem::path& socket, int number) {
             {}};
 }
 
+/// Whoever listens gets what people write about their work, and their agents' answers.
+Result<void> check_server(int fd, const std::filesystem::path& socket) {
+    const auto user = peer_user(fd);
+    if (user && *user == ::geteuid()) return {};
+    return {ErrorCode::forbidden,
+            "not talking to " + socket.string() + ": another user's program listens there; see which: ss -xlp"};
+}
+
 std::string what_to_look_at(const std::string& method) {
     return method.starts_with("task.") ? "`orange task show`" : "`orange daemon status`";
 }
@@ -83,14 +94,18 @@ Connection::~Connection() {
 }
 
 Result<Connection> Connection::open(const std::filesystem::path& socket, milliseconds deadline) {
+    if (auto safe = check_home(socket.parent_path()); !safe && safe.error().code == ErrorCode::forbidden) {
+        return in_context("not talking to a daemon there", safe.error());
+    }
     OwnedFd folder;
     auto address = address_of(socket, folder);
     if (!address) return address.error();
     const auto until = steady_clock::now() + deadline;
     for (;;) {
-        OwnedFd fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+        OwnedFd fd{system::local_socket()};
         if (fd.fd < 0) return io_error("opening a socket", errno);
         if (::connect(fd.fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0) {
+            if (auto ours = check_server(fd.fd, socket); !ours) return ours.error();
             ::fcntl(fd.fd, F_SETFL, ::fcntl(fd.fd, F_GETFL) & ~O_NONBLOCK);
             return Connection(std::exchange(fd.fd, -1));
         }
@@ -175,7 +190,7 @@ Result<void> Connection::deliver(const Json& message) {
 Result<void> Connection::send_line(const std::string& line) {
     std::size_t sent = 0;
     while (sent < line.size()) {
-        const auto n = ::send(fd_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+        const auto n = ::send(fd_, line.data() + sent, line.size() - sent, system::send_flags());
         if (n >= 0) {
             sent += static_cast<std::size_t>(n);
         } else if (errno == EPIPE || errno == ECONNRESET) {

@@ -41,7 +41,8 @@ class Connection {
     Connection& operator=(Connection&& other) noexcept;
     ~Connection();
 
-    /// `unavailable`: nobody listens there. `timeout`: the daemon's queue stayed full until the deadline.
+    /// `unavailable`: nobody listens there. `forbidden`: another user does, or could. `timeout`: the daemon's queue
+    /// stayed full until the deadline.
     static Result<Connection> open(const std::filesystem::path& socket, std::chrono::milliseconds deadline);
 
     template <class Method>

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "client/connection/child.hpp"
+#include "common/base/system.hpp"
 
 namespace orange::connection {
 namespace {
@@ -75,8 +76,7 @@ int wait_for(pid_t daemon, bool& stopping) {
 bool sleep_unless_stopped(milliseconds time) {
     sigset_t signals = watched_signals();
     sigdelset(&signals, SIGCHLD);
-    const timespec wait{time.count() / 1000, (time.count() % 1000) * 1000000};
-    return ::sigtimedwait(&signals, nullptr, &wait) < 0;
+    return system::wait_for_signal(signals, time) < 0;
 }
 
 }  // namespace

@@ -73,6 +73,10 @@ constexpr Named k_simple[] = {
     {"workspace.snapshot", "unsaved work kept as", "ref"},
     {"review.started", "review round", "round"},
     {"frontmatter.restored", "frontmatter of TASK.md restored", ""},
+    {"body.conflict", "two edits of TASK.md contradict each other; kept as", "kept"},
+    {"history.repaired", "a torn line of the history was cut off, bytes:", "bytes"},
+    {"spawn.failed", "could not be started", ""},
+    {"task.deleted", "deleted", ""},
     {"pr.created", "pull request", "url"},
     {"pr.merged", "pull request merged", ""},
     {"pr.closed", "pull request closed", ""},
@@ -96,6 +100,7 @@ std::string event_sentence(const Json& event) {
     if (type == "agent.respawned") return agent_sentence("was started again", event);
     if (type == "agent.exited") return agent_sentence("ended", event);
     if (type == "agent.crashed") return agent_sentence("crashed", event);
+    if (type == "session.lost") return agent_sentence("was lost with its tmux server", event);
     if (type == "agent.notified") return agent_sentence("was told", event);
     if (type == "hook.failed") {
         return with_reason(first_of(event, {"hook", "action"}) + " failed", event);

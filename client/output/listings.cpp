@@ -51,7 +51,10 @@ std::string workspaces_page(const rpc::WorkspaceReply& reply, const Style& style
     } else {
         Table table({{"WORKSPACE", 12}, {"STATE"}, {"TASK"}, {"BRANCH", 12}, {"PATH", 12}});
         for (const auto& workspace : reply.workspaces) {
-            const Ink ink = workspace.state == "free" ? Ink::green : workspace.state == "taken" ? Ink::blue : Ink::red;
+            const Ink ink = workspace.state == "free"      ? Ink::green
+                            : workspace.state == "taken"   ? Ink::blue
+                            : workspace.state == "surplus" ? Ink::yellow
+                                                           : Ink::red;
             table.row({{workspace.name},
                        {workspace.state, ink},
                        {short_id(workspace.task.value_or(""))},
@@ -65,15 +68,29 @@ std::string workspaces_page(const rpc::WorkspaceReply& reply, const Style& style
 }
 
 std::string workflows_page(const rpc::WorkflowList::Reply& reply, const Style& style) {
-    Table table({{"WORKFLOW", 10}, {"FROM"}, {"VALID"}, {"FILE", 20}});
+    Table table({{"WORKFLOW", 10}, {"FROM"}, {"VALID"}, {"PROJECTS", 10}, {"FILE", 20}});
     for (const auto& workflow : reply.workflows) {
         table.row({{workflow.name, Ink::bold},
-                   {workflow.shipped ? "Orange" : "you"},
+                   {workflow.shipped   ? "Orange"
+                    : workflow.shadows ? "you, over Orange's"
+                                       : "you"},
                    {workflow.valid ? "yes" : "no", workflow.valid ? Ink::green : Ink::red},
+                   {join(workflow.projects, ", ")},
                    {workflow.path}});
         problem_lines(table, workflow.problem);
+        if (workflow.valid) continue;
+        table.remark(workflow.last_good ? "new tasks follow the last version that was valid, until the daemon restarts"
+                                        : "new tasks that name it are refused",
+                     Ink::yellow);
     }
     return table.empty() ? "No workflows.\n" : table.render(style);
+}
+
+std::string export_page(const rpc::WorkflowExport::Reply& reply) {
+    const auto path = printable(reply.path);
+    return (reply.replaced ? "replaced " : "wrote ") + path + "\n" +
+           "edit it, then check it:   orange workflow validate " + path + "\n" +
+           "and use it:               orange project update --workflow " + printable(reply.name) + "\n";
 }
 
 std::string workflow_page(const rpc::WorkflowShow::Reply& reply, const Style& style) {
@@ -98,19 +115,6 @@ std::string validation_page(const std::string& file, const rpc::WorkflowValidate
                printable(problem.message) + "\n";
     }
     return out;
-}
-
-std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& style) {
-    Table table({{"HARNESS", 10}, {"INSTALLED"}, {"MODE"}, {"PROGRAM", 12}, {"FILE", 14}});
-    for (const auto& harness : reply.harnesses) {
-        table.row({{harness.name, Ink::bold},
-                   {harness.installed ? "yes" : "no", harness.installed ? Ink::green : Ink::dim},
-                   {harness.mode},
-                   {harness.program},
-                   {harness.path}});
-        problem_lines(table, harness.problem);
-    }
-    return table.empty() ? "No harnesses.\n" : table.render(style);
 }
 
 std::string daemon_page(const rpc::DaemonStatus::Reply& reply, const Style& style) {

@@ -17,7 +17,7 @@ void Table::row(std::vector<Cell> cells) {
     rows_.push_back({std::move(cells), {}});
 }
 
-void Table::remark(std::string text, Ink ink) {
+void Table::remark(const std::string& text, Ink ink) {
     if (!rows_.empty()) rows_.back().remarks.push_back({printable(text), ink});
 }
 

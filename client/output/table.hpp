@@ -26,7 +26,7 @@ class Table {
 
     void row(std::vector<Cell> cells);
     /// A line below the last row, across all columns, wrapped.
-    void remark(std::string text, Ink ink);
+    void remark(const std::string& text, Ink ink);
     bool empty() const { return rows_.empty(); }
 
     std::string render(const Style& style) const;

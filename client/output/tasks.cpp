@@ -4,6 +4,7 @@
 
 #include "client/output/events.hpp"
 #include "client/output/table.hpp"
+#include "client/output/watch.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::output {
@@ -46,12 +47,11 @@ std::string clock_of(const Json& event) {
     return stamp.size() >= 19 ? stamp.substr(11, 8) : stamp;
 }
 
-std::string event_lines(const Json& events, const Style& style, bool with_date) {
+std::string event_lines(const Json& events, const Style& style) {
     std::string out;
     if (!events.is_array()) return out;
     for (const auto& event : events) {
-        const auto stamp = text_of(event, "timestamp");
-        const auto time = with_date ? stamp.substr(0, 10) + " " + clock_of(event) : clock_of(event);
+        const auto time = clock_of(event);
         const auto room = style.width > time.size() + 4 ? style.width - time.size() - 4 : 20;
         out += "  " + style.paint(time, Ink::dim) + "  " + ellipsized(event_sentence(event), room) + "\n";
     }
@@ -185,7 +185,7 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
         }
     }
     if (reply.history.is_array() && !reply.history.empty()) {
-        out += "\n" + style.paint("Last events (UTC)", Ink::dim) + "\n" + event_lines(reply.history, style, false);
+        out += "\n" + style.paint("Last events (UTC)", Ink::dim) + "\n" + event_lines(reply.history, style);
     }
     return out;
 }
@@ -199,8 +199,10 @@ std::string why_page(const rpc::TaskWhy::Reply& reply, const Style& style) {
 }
 
 std::string history_page(const Json& events, const Style& style) {
-    const auto lines = event_lines(events, style, true);
-    return lines.empty() ? "Nothing has happened yet.\n" : lines;
+    if (!events.is_array() || events.empty()) return "Nothing has happened yet.\n";
+    std::string lines;
+    for (const auto& event : events) lines += history_line(event, style);
+    return lines;
 }
 
 std::string task_line(const rpc::TaskView& task, const Style& style) {

@@ -5,7 +5,7 @@
 
 #include "client/output/terminal.hpp"
 #include "common/base/clock.hpp"
-#include "common/rpc/task_methods.hpp"
+#include "common/rpc/task_queries.hpp"
 
 /// Pages about tasks, as text. Pure: what they show is what they are given, printable, no line wider than the style.
 namespace orange::output {

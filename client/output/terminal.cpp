@@ -1,5 +1,6 @@
 #include "client/output/terminal.hpp"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -90,6 +91,11 @@ void put(std::string_view text) {
 void put_now(std::string_view text) {
     put(text);
     if (std::fflush(stdout) != 0 && g_write_error == 0) g_write_error = errno;
+}
+
+bool reader_is_gone() {
+    pollfd out{STDOUT_FILENO, 0, 0};
+    return g_write_error != 0 || (::poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLNVAL)) != 0);
 }
 
 void complain(std::string_view text) {

@@ -25,6 +25,8 @@ bool is_interactive();
 void put(std::string_view text);
 /// As put(), at once: for what is watched as it happens.
 void put_now(std::string_view text);
+/// Whoever read standard output has gone, or it cannot be written to any more: there is no use in going on.
+bool reader_is_gone();
 /// To standard error.
 void complain(std::string_view text);
 

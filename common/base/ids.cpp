@@ -1,6 +1,7 @@
 #include "common/base/ids.hpp"
 
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -25,12 +26,10 @@ std::string random_id(std::size_t length) {
     std::string id;
     std::array<unsigned char, 64> pool{};
     while (id.size() < length) {
-        const auto got = ::getrandom(pool.data(), pool.size(), 0);
-        if (got < 0) {
-            if (errno == EINTR) continue;
-            throw std::system_error(errno, std::generic_category(), "getrandom");
+        if (::getentropy(pool.data(), pool.size()) != 0) {
+            throw std::system_error(errno, std::generic_category(), "getentropy");
         }
-        for (std::size_t i = 0; i < static_cast<std::size_t>(got) && id.size() < length; ++i) {
+        for (std::size_t i = 0; i < pool.size() && id.size() < length; ++i) {
             if (pool[i] < k_limit) id += k_alphabet[pool[i] % k_alphabet.size()];
         }
     }

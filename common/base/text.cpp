@@ -143,6 +143,14 @@ std::size_t columns_of(std::string_view text) {
     return columns;
 }
 
+std::string shell_word(std::string_view text) {
+    constexpr std::string_view k_plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@%:,=";
+    if (!text.empty() && text.find_first_not_of(k_plain) == std::string_view::npos) return std::string(text);
+    std::string word = "'";
+    for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return word + "'";
+}
+
 std::string ellipsized(std::string_view text, std::size_t columns) {
     if (columns_of(text) <= columns) return std::string(text);
     if (columns == 0) return {};

@@ -26,6 +26,9 @@ bool is_valid_utf8(std::string_view text);
 /// Everything that came from an agent, a file or a repository goes through here before it is printed (faults.md X1).
 std::string printable(std::string_view text, bool keep_newlines = false);
 
+/// `text` as one word for a shell, in single quotes where it needs them: for commands that a person is told to type.
+std::string shell_word(std::string_view text);
+
 /// `text` cut to `columns` terminal columns (code points), ending in "…" where something was cut. Never splits UTF-8.
 std::string ellipsized(std::string_view text, std::size_t columns);
 

@@ -1,9 +1,15 @@
 #include "common/config/paths.hpp"
 
 #include <pwd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "common/config/program_path.hpp"
@@ -12,13 +18,41 @@ namespace orange {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr auto k_longest_socket_path = sizeof(sockaddr_un::sun_path) - 1;
+
+/// FNV-1a: the same in every version, since a later daemon has to find the same tmux server.
+std::string stable_hash(const std::string& text) {
+    std::uint64_t hash = 14695981039346656037ULL;
+    for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211ULL;
+    std::array<char, 17> digits{};
+    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash));
+    return digits.data();
+}
+
+/// Without a slash at the end, which would make lstat() follow a link.
+fs::path plain(const fs::path& path) {
+    const auto normal = path.lexically_normal();
+    return normal.has_filename() ? normal : normal.parent_path();
+}
+
+}  // namespace
+
+fs::path Paths::tmux_socket() const {
+    auto near = home / "tmux.sock";
+    if (near.string().size() <= k_longest_socket_path) return near;
+    return fs::path("/tmp") / ("orange-" + std::to_string(::geteuid()) + "-" + stable_hash(home.string())) /
+           "tmux.sock";
+}
+
 Result<Paths> paths_from_environment() {
     if (const char* home = std::getenv("ORANGE_HOME"); home && *home) {
         if (!fs::path(home).is_absolute()) {
             return {ErrorCode::invalid_argument,
                     std::string("ORANGE_HOME must be an absolute path, but is \"") + home + "\""};
         }
-        return Paths{fs::path(home).lexically_normal()};
+        return Paths{plain(home)};
     }
     if (const char* home = std::getenv("HOME"); home && *home == '/') return Paths{fs::path(home) / "orange"};
     if (const passwd* user = ::getpwuid(::geteuid()); user && user->pw_dir) {

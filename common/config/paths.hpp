@@ -13,7 +13,9 @@ struct Paths {
 
     std::filesystem::path socket() const { return home / "orange.sock"; }
     std::filesystem::path lock() const { return home / "oranged.lock"; }
-    std::filesystem::path tmux_socket() const { return home / "tmux.sock"; }
+    /// In the home; where that is too long for a socket's path, which tmux cannot get around, in a folder of its own:
+    /// /tmp/orange-<uid>-<hash of the home>.
+    std::filesystem::path tmux_socket() const;
     std::filesystem::path log() const { return home / "orange.log"; }
     std::filesystem::path config() const { return home / "config.yml"; }
     std::filesystem::path projects() const { return home / "projects.json"; }

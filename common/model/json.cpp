@@ -230,8 +230,6 @@ Result<Message> message_from_json(const Json& json) {
     return in.finish(std::move(message));
 }
 
-constexpr int k_state_schema = 1;
-
 /// SAX-less depth check: nlohmann's parser itself does not recurse, but its consumers and destructors are ours to
 /// bound.
 bool deeper_than(std::string_view text, int max_depth) {
@@ -269,6 +267,17 @@ Result<Json> parse_json(std::string_view text, int max_depth) {
     }
 }
 
+Result<void> check_schema(const Json& json) {
+    const auto found = json.is_object() ? json.find("schema") : json.end();
+    if (!json.is_object() || found == json.end()) return {};
+    if (!found->is_number_integer()) return {ErrorCode::invalid_argument, "\"schema\" is no number"};
+    const auto schema = found->get<std::int64_t>();
+    if (schema <= k_schema) return {};
+    return {ErrorCode::invalid_argument, "it was written by a newer Orange (schema " + std::to_string(schema) +
+                                             ", this one knows " + std::to_string(k_schema) +
+                                             ") and is left as it is; upgrade orange"};
+}
+
 std::string dump(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -297,6 +306,7 @@ Json to_json(const Task& task) {
     for (const auto& [name, value] : task.counters) {
         if (name != "review_round" && name != "crash_count") counters[name] = value;
     }
+    if (task.base) json["base"] = *task.base;
     if (!counters.empty()) json["counters"] = std::move(counters);
     if (!task.extra_frontmatter.empty()) json["extra_frontmatter"] = task.extra_frontmatter;
     return json;
@@ -308,6 +318,7 @@ Result<Task> task_from_json(const Json& json) {
     in.read("id", task.id);
     in.read("project", task.project);
     in.read("branch", task.branch);
+    in.read("base", task.base);
     in.read("workflow", task.workflow);
     in.read("workflow_hash", task.workflow_hash);
     in.read("harness", task.harness);
@@ -368,7 +379,7 @@ Json to_json(const Caller& caller) {
 }
 
 Json to_json(const TaskRecord& record) {
-    Json json = {{"schema", k_state_schema},
+    Json json = {{"schema", k_schema},
                  {"fields", to_json(record.task)},
                  {"intent", record.intent ? to_json(*record.intent) : Json(nullptr)},
                  {"runs", Json::array()},
@@ -378,6 +389,8 @@ Json to_json(const TaskRecord& record) {
                  {"task_file", record.task_file},
                  {"queued", record.queued},
                  {"queued_seq", record.queued_seq}};
+    if (record.ended) json["ended"] = true;
+    if (record.start) json["start"] = *record.start;
     for (const auto& run : record.runs) json["runs"].push_back(to_json(run));
     for (const auto& message : record.outbox) json["outbox"].push_back(to_json(message));
     return json;
@@ -386,11 +399,7 @@ Json to_json(const TaskRecord& record) {
 Result<TaskRecord> record_from_json(const Json& json) {
     TaskRecord record;
     Reader in(json, "state.json");
-    int schema = 0;
-    in.read("schema", schema);
-    if (schema > k_state_schema) {
-        in.fail("written by a newer Orange (schema " + std::to_string(schema) + "); upgrade oranged");
-    }
+    if (auto known = check_schema(json); !known) return known.error();
     if (const Json* fields = in.find("fields")) {
         auto task = task_from_json(*fields);
         if (!task) return task.error();
@@ -418,8 +427,10 @@ Result<TaskRecord> record_from_json(const Json& json) {
     in.read("entry_sections", record.entry_sections);
     in.read("body_hash", record.body_hash);
     in.read("task_file", record.task_file);
+    in.read("ended", record.ended);
     in.read("queued", record.queued);
     in.read("queued_seq", record.queued_seq);
+    in.read("start", record.start);
     return in.finish(std::move(record));
 }
 

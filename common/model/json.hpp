@@ -16,6 +16,13 @@ using Json = nlohmann::json;
 /// Parses one JSON text; an Error says where it breaks. Nesting deeper than `max_depth` is refused.
 Result<Json> parse_json(std::string_view text, int max_depth = 64);
 
+/// Of state.json, projects.json and .pool.json; raised where an older Orange would lose what a newer one has written.
+inline constexpr int k_schema = 1;
+
+/// An Error, with what to do, for a file of a newer schema: it is not read, so that it is not written either. A file
+/// that names none is of the first.
+Result<void> check_schema(const Json& json);
+
 /// As compact text. Invalid UTF-8 in strings is replaced, never thrown about.
 std::string dump(const Json& json);
 

@@ -68,7 +68,7 @@ struct AgentRun {
     std::string harness;
     std::string prompt;           ///< key of the prompt it was started with
     std::string intent;           ///< id of the intent that started it; empty for a respawn
-    std::string window_name;      ///< "worker", "review-1" …
+    std::string window_name;      ///< "worker", "review-1", "worker-2" …
     std::string session_id;       ///< tmux "$3"
     std::string window_id;        ///< tmux "@7"
     std::string pane_id;          ///< tmux "%7"
@@ -103,8 +103,11 @@ struct TaskRecord {
     std::string body_hash;  ///< of the body that both copies of TASK.md last agreed on
     std::string task_file =
         "TASK.md";                ///< the mirror in the worktree; ".orange/TASK.md" where the repository has its own
+    bool ended = false;           ///< its state is terminal in its workflow
     bool queued = false;          ///< pending, and to be spawned as soon as a workspace is free
     std::int64_t queued_seq = 0;  ///< place in the project's queue: lower is earlier
+    /// The state that it is started in, where it was created for one (`--status`); else the workflow's own choice.
+    std::optional<std::string> start;
 
     const AgentRun* run_of(Role role) const {
         for (const auto& run : runs) {

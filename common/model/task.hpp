@@ -16,6 +16,9 @@ struct Task {
     TaskId id;
     std::string project;
     std::string branch;
+    /// Where a new branch begins, where that is not the default branch: a full ref, or a commit's hash. What the
+    /// branch is compared with; it is merged into the default branch all the same.
+    std::optional<std::string> base;
     std::string workflow = "default";
     std::string workflow_hash;  ///< content of the definition the task began with
     std::string harness;

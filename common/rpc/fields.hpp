@@ -18,6 +18,9 @@
 ///             v.optional("lines", lines, "how many lines");
 ///         }
 ///     };
+///
+/// A method is such a struct with its name and its Reply (the *_methods.hpp and *_queries.hpp beside this file); the
+/// daemon's method table and the client are both written against it.
 namespace orange::rpc {
 
 namespace detail {

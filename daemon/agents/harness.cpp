@@ -18,16 +18,6 @@ Error invalid(std::string message) {
     return Error{ErrorCode::invalid_argument, std::move(message), {}};
 }
 
-const std::vector<std::string>* arguments_for(const Harness& harness, const std::string& permissions) {
-    static const std::vector<std::string> k_order = {"review", "reduced", "full"};
-    auto candidate = std::find(k_order.begin(), k_order.end(), permissions);
-    for (; candidate != k_order.end(); ++candidate) {
-        const auto found = harness.argv.find(*candidate);
-        if (found != harness.argv.end()) return &found->second;
-    }
-    return nullptr;
-}
-
 Result<void> check_argument(const Harness& harness, const std::string& argument) {
     if (argument.find('\0') != std::string::npos) {
         return invalid("a NUL character cannot be handed to " + harness.name);
@@ -41,13 +31,38 @@ Result<void> check_argument(const Harness& harness, const std::string& argument)
 }
 
 std::map<std::string, std::string> values_of(const LaunchRequest& request) {
-    return {{"prompt", request.prompt},     {"effort", request.effort.value_or("")},
-            {"task_dir", request.task_dir}, {"worktree", request.worktree},
-            {"repo", request.repo},         {"summary", request.summary},
+    return {{"prompt", request.prompt},
+            {"effort", request.effort.value_or("")},
+            {"task_dir", request.task_dir},
+            {"worktree", request.worktree},
+            {"repo", request.repo},
+            {"git_dir", request.git_dir},
+            {"git_common", request.git_common},
+            {"summary", request.summary},
             {"role", request.role}};
 }
 
+bool mentions_effort(const std::map<std::string, std::string>& env) {
+    return std::any_of(env.begin(), env.end(), [](const auto& entry) { return mentions(entry.second, "effort"); });
+}
+
 }  // namespace
+
+std::string argv_name(const Harness& harness, const std::string& permissions) {
+    static const std::vector<std::string> k_order = {"review", "reduced", "full"};
+    const auto wanted = std::find(k_order.begin(), k_order.end(), permissions);
+    if (wanted == k_order.end()) return {};
+    if (harness.mode == Mode::oneshot) {
+        for (auto at = wanted; at != k_order.end(); ++at) {
+            auto name = *at == "full" ? std::string("oneshot") : "oneshot_" + *at;
+            if (harness.argv.contains(name)) return name;
+        }
+    }
+    for (auto at = wanted; at != k_order.end(); ++at) {
+        if (harness.argv.contains(*at)) return *at;
+    }
+    return {};
+}
 
 Result<void> check_effort(const Harness& harness, const std::string& effort) {
     if (!harness.has_effort()) return invalid("the harness " + harness.name + " has no effort setting");
@@ -63,8 +78,8 @@ Result<void> check_effort(const Harness& harness, const std::string& effort) {
 }
 
 bool Harness::has_effort() const {
-    return !effort_args.empty() ||
-           std::any_of(env.begin(), env.end(), [](const auto& entry) { return mentions(entry.second, "effort"); });
+    return !effort_args.empty() || mentions_effort(env) ||
+           std::any_of(env_for.begin(), env_for.end(), [](const auto& entry) { return mentions_effort(entry.second); });
 }
 
 Result<Launch> launch(const Harness& harness, const std::string& program, const LaunchRequest& request) {
@@ -72,8 +87,8 @@ Result<Launch> launch(const Harness& harness, const std::string& program, const 
         const auto hint = harness.install_hint.empty() ? "" : "; " + harness.install_hint;
         return Error{ErrorCode::not_found, harness.program + " is not installed" + hint, {}};
     }
-    const auto* arguments = arguments_for(harness, request.permissions);
-    if (!arguments) return invalid("permissions are full, reduced or review, not \"" + request.permissions + "\"");
+    const auto name = argv_name(harness, request.permissions);
+    if (name.empty()) return invalid("permissions are full, reduced or review, not \"" + request.permissions + "\"");
     const auto& effort = request.effort;
     if (effort) {
         if (auto checked = check_effort(harness, *effort); !checked) return checked.error();
@@ -81,28 +96,35 @@ Result<Launch> launch(const Harness& harness, const std::string& program, const 
     const auto values = values_of(request);
     Launch result;
     result.argv.push_back(program);
-    for (const auto& argument : *arguments) {
+    for (const auto& argument : harness.argv.at(name)) {
         if (argument != "{effort_args}") {
             result.argv.push_back(filled(argument, values));
         } else if (effort) {
             for (const auto& part : harness.effort_args) result.argv.push_back(filled(part, values));
         }
     }
-    for (const auto& [name, value] : harness.env) {
-        if (effort || !mentions(value, "effort")) result.env[name] = filled(value, values);
-    }
+    const auto set = [&](const std::map<std::string, std::string>& env) {
+        for (const auto& [variable, value] : env) {
+            if (effort || !mentions(value, "effort")) result.env[variable] = filled(value, values);
+        }
+    };
+    set(harness.env);
+    if (const auto more = harness.env_for.find(name); more != harness.env_for.end()) set(more->second);
     for (const auto& argument : result.argv) {
         if (auto checked = check_argument(harness, argument); !checked) return checked.error();
     }
-    for (const auto& [name, value] : result.env) {
-        if (auto checked = check_argument(harness, value); !checked) return checked.error();
+    for (const auto& variable : result.env) {
+        // The kernel counts a variable as one argument: NAME=value.
+        if (auto checked = check_argument(harness, variable.first + "=" + variable.second); !checked) {
+            return checked.error();
+        }
     }
     return result;
 }
 
 Result<void> check_root(const Harness& harness, const std::string& permissions,
                         const std::map<std::string, std::string>& environment, bool as_root) {
-    const bool full = arguments_for(harness, permissions) == arguments_for(harness, "full");
+    const bool full = argv_name(harness, permissions) == argv_name(harness, "full");
     if (!as_root || !full || harness.root_needs.empty() || environment.contains(harness.root_needs)) return {};
     return Error{ErrorCode::forbidden,
                  harness.name +

@@ -15,23 +15,59 @@ namespace orange::agents {
 /// Whether an agent waits for messages when it has finished a turn, or ends.
 enum class Mode { persistent, oneshot };
 
+/// What an agent is doing, as far as its program shows it. `unknown`: nothing that the definition names is to be seen.
+enum class Activity { unknown, idle, busy, waiting };
+std::string_view name_of(Activity activity);
+
+/// Texts that mean an activity, where they are found.
+struct Signs {
+    std::vector<std::string> idle;
+    std::vector<std::string> busy;
+    std::vector<std::string> waiting;  ///< a dialog is open: a key typed now would answer it
+};
+
+/// A JSON file in which the program says what it is doing. It is believed over title and screen.
+struct StateFile {
+    std::string path;  ///< with {pid}, the program's; a leading "~/" is the agent's HOME. Empty: there is none
+    std::string key;   ///< a member of the file's object, whose text is one of `values`
+    Signs values;
+};
+
+/// What makes the program take a repository as trusted: keys in a file of its own. Written only by `harness.trust`.
+struct TrustFile {
+    struct Key {
+        std::vector<std::string> path;  ///< from the root; {repo} inside
+        std::string value;              ///< as JSON and TOML both write it: true, or a text in quotes
+    };
+    std::string file;    ///< a leading "~/" is the agent's HOME; empty: the program asks for no trust
+    std::string format;  ///< "json" or "toml"
+    std::vector<Key> keys;
+};
+
 /// An agent program as data: harnesses/<name>.yml (docs/harnesses.md). What differs between agent
 /// programs is in these files and nowhere in the code; a flag that a new version drops is a one-line edit by the user.
 struct Harness {
     std::string name;
     std::string program;  ///< looked up on PATH; with a slash: relative to the definition's folder
     Mode mode = Mode::persistent;
-    /// argv after the program, by permissions: "full", "reduced", "review". Placeholders, each inside one argument:
-    /// {prompt} {effort} {task_dir} {worktree} {repo} {summary} {role}. An argument that is exactly "{effort_args}"
-    /// is replaced by the list below, or by nothing.
+    /// argv after the program, by permissions: "full", "reduced", "review", and "oneshot", "oneshot_reduced",
+    /// "oneshot_review" for the same in mode oneshot. Placeholders, each inside one argument: {prompt} {effort}
+    /// {task_dir} {worktree} {repo} {git_dir} {git_common} {summary} {role}; with "_json" at the end of the name:
+    /// escaped for a JSON string. An argument that is exactly "{effort_args}" is replaced by the list below, or by
+    /// nothing.
     std::map<std::string, std::vector<std::string>> argv;
     std::vector<std::string> effort_args;    ///< with {effort}
     std::vector<std::string> effort_values;  ///< empty: any
     std::map<std::string, std::string> env;  ///< same placeholders; one with {effort} is left out where there is none
-    std::vector<std::string> exclude;        ///< patterns for .git/info/exclude: files the program leaves in a worktree
-    std::vector<std::string> waiting_patterns;  ///< text on the pane that means: a dialog is open, do not type
-    std::chrono::milliseconds ready_after{0};   ///< messages typed earlier after the start would be lost
-    std::string install_hint;                   ///< how to get it
+    std::map<std::string, std::map<std::string, std::string>> env_for;  ///< more of it, by the names of `argv`
+    std::vector<std::string> exclude;  ///< patterns for .git/info/exclude: files the program leaves in a worktree
+    Signs screen;                      ///< texts at the end of the pane
+    Signs titles;                      ///< beginnings of the pane's title
+    StateFile state_file;
+    TrustFile trust;
+    std::chrono::milliseconds ready_after{0};  ///< messages typed earlier after the start would be lost
+    std::string install_hint;                  ///< how to get it
+    std::vector<std::string> version_args;     ///< makes it print its version and end; empty: it is not asked
     /// A variable without which the program refuses to run as root with full permissions. Orange never sets it by
     /// itself: saying "this is a sandbox" is the user's word to give.
     std::string root_needs;
@@ -45,6 +81,19 @@ Result<Harness> load_harness(std::string_view text, std::string_view file_name);
 /// invalid_argument for an effort that the harness does not have; says which there are.
 Result<void> check_effort(const Harness& harness, const std::string& effort);
 
+/// The name in `argv` of what runs with these permissions in the definition's mode: review falls back to reduced, that
+/// to full; in mode oneshot likewise among the one-shot lists, then to the others. Empty for unknown permissions.
+std::string argv_name(const Harness& harness, const std::string& permissions);
+
+/// What screen and title say. Waiting comes first: a dialog may be open on a screen that shows the last turn, too.
+Activity activity_on(const Harness& harness, std::string_view screen, std::string_view title);
+
+/// What the text of the state file says; `unknown` where it is not what the definition describes.
+Activity activity_in(const StateFile& file, std::string_view text);
+
+/// `path` with its leading "~/" replaced.
+std::string below_home(const std::string& path, const std::string& home);
+
 struct LaunchRequest {
     std::string permissions;  ///< "full", "reduced" or "review"; "review" falls back to "reduced", that to "full"
     std::string prompt;
@@ -52,9 +101,15 @@ struct LaunchRequest {
     std::string task_dir;
     std::string worktree;
     std::string repo;
+    std::string git_dir;     ///< the worktree's own folder in the repository's .git
+    std::string git_common;  ///< the repository's .git
     std::string role;
     std::string summary;
 };
+
+/// More than this in one argument the kernel refuses (MAX_ARG_STRLEN, its NUL included): a longer prompt has to travel
+/// by a file. Leaves room for what a definition puts around it.
+inline constexpr std::size_t k_longest_prompt = 120'000;
 
 struct Launch {
     std::vector<std::string> argv;  ///< argv[0] absolute

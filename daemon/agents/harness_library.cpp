@@ -66,6 +66,7 @@ std::vector<HarnessEntry> HarnessLibrary::list() const {
     collect(shipped_, paths);
     collect(user_, paths);
     std::vector<HarnessEntry> entries;
+    entries.reserve(paths.size());
     for (const auto& [name, path] : paths) entries.push_back(read_entry(path, path_variable_));
     return entries;
 }
@@ -77,6 +78,7 @@ Result<HarnessEntry> HarnessLibrary::find(const std::string& name) const {
     const auto found = paths.find(name);
     if (found == paths.end()) {
         std::vector<std::string> names;
+        names.reserve(paths.size());
         for (const auto& entry : paths) names.push_back(entry.first);
         return {ErrorCode::not_found, "there is no harness \"" + name + "\"; there are: " + join(names, ", ")};
     }

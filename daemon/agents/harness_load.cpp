@@ -17,6 +17,8 @@ using List = std::vector<std::string>;
 
 /// Only these carry text that somebody wrote; the others are paths of Orange's own or words from closed lists.
 constexpr std::string_view k_free_text[] = {"prompt", "summary"};
+constexpr std::string_view k_argv_names[] = {"full",    "reduced",         "review",
+                                             "oneshot", "oneshot_reduced", "oneshot_review"};
 
 /// Reads one document into a Harness and collects everything that is wrong with it, so that a user mends it once.
 class Loader {
@@ -28,18 +30,25 @@ class Loader {
             problem(root_.place, "a harness definition is a map with at least name, program and argv");
             return failure();
         }
-        members(root_, "a harness definition",
-                {{"name", [&](const Node& node) { read_name(node); }},
-                 {"program", [&](const Node& node) { text(node, "program", harness_.program); }},
-                 {"mode", [&](const Node& node) { read_mode(node); }},
-                 {"argv", [&](const Node& node) { read_argv(node); }},
-                 {"effort", [&](const Node& node) { read_effort(node); }},
-                 {"env", [&](const Node& node) { read_env(node); }},
-                 {"exclude", [&](const Node& node) { list(node, "exclude", harness_.exclude); }},
-                 {"waiting_patterns", [&](const Node& node) { read_patterns(node); }},
-                 {"ready_after", [&](const Node& node) { read_ready_after(node); }},
-                 {"install_hint", [&](const Node& node) { text(node, "install_hint", harness_.install_hint); }},
-                 {"root_needs", [&](const Node& node) { read_root_needs(node); }}});
+        members(
+            root_, "a harness definition",
+            {{"name", [&](const Node& node) { read_name(node); }},
+             {"program", [&](const Node& node) { text(node, "program", harness_.program); }},
+             {"mode", [&](const Node& node) { read_mode(node); }},
+             {"argv", [&](const Node& node) { read_argv(node); }},
+             {"effort", [&](const Node& node) { read_effort(node); }},
+             {"env", [&](const Node& node) { read_env(node); }},
+             {"env_for", [&](const Node& node) { read_env_for(node); }},
+             {"exclude", [&](const Node& node) { list(node, "exclude", harness_.exclude); }},
+             {"screen", [&](const Node& node) { read_signs(node, "screen", harness_.screen); }},
+             {"title", [&](const Node& node) { read_signs(node, "title", harness_.titles); }},
+             {"state_file", [&](const Node& node) { read_state_file(node); }},
+             {"waiting_patterns", [&](const Node& node) { list(node, "waiting_patterns", harness_.screen.waiting); }},
+             {"trust", [&](const Node& node) { read_trust(node); }},
+             {"ready_after", [&](const Node& node) { read_ready_after(node); }},
+             {"install_hint", [&](const Node& node) { text(node, "install_hint", harness_.install_hint); }},
+             {"version_args", [&](const Node& node) { list(node, "version_args", harness_.version_args); }},
+             {"root_needs", [&](const Node& node) { read_root_needs(node); }}});
         for (const char* key : {"name", "program", "argv"}) {
             if (!root_.find(key)) problem(root_.place, std::string("\"") + key + "\" is missing");
         }
@@ -71,8 +80,9 @@ class Loader {
         for (const auto& reader : readers) known.emplace_back(reader.first);
         for (std::size_t i = 0; i < node.members.size(); ++i) {
             const auto& [key, value] = node.members[i];
-            const auto reader =
-                std::find_if(readers.begin(), readers.end(), [&](const auto& r) { return r.first == key; });
+            // Named anew: clang 14 lets no lambda capture a structured binding.
+            const auto is_for = [&wanted = key](const auto& r) { return r.first == wanted; };
+            const auto reader = std::find_if(readers.begin(), readers.end(), is_for);
             if (reader == readers.end()) {
                 problem(node.member_places[i],
                         "unknown key \"" + key + "\" in " + what + "; known are " + join(known, ", "));
@@ -131,10 +141,10 @@ class Loader {
     void read_argv(const Node& node) {
         if (!node.is_map()) return problem(node.place, "argv must be a map: full, and perhaps reduced and review");
         Readers readers;
-        for (const char* permissions : {"full", "reduced", "review"}) {
+        for (const auto permissions : k_argv_names) {
             readers.emplace_back(permissions, [this, permissions](const Node& arguments) {
-                const auto what = std::string("argv.") + permissions;
-                list(arguments, what, harness_.argv[permissions]);
+                const auto what = "argv." + std::string(permissions);
+                list(arguments, what, harness_.argv[std::string(permissions)]);
                 check_arguments(arguments, what);
             });
         }
@@ -184,7 +194,8 @@ class Loader {
     void check_placeholders(const Node& item) {
         for (const auto& piece : pieces_of(item.scalar)) {
             if (piece.placeholder && !is_placeholder(piece.text)) {
-                problem(item.place, "unknown placeholder {" + piece.text + "}; known are " + placeholder_list());
+                problem(item.place, "unknown placeholder {" + piece.text + (piece.in_json ? "_json" : "") +
+                                        "}; known are " + placeholder_list());
             }
         }
     }
@@ -220,20 +231,33 @@ class Loader {
         }
     }
 
-    void read_env(const Node& node) {
-        if (!node.is_map()) return problem(node.place, "env must be a map of variables");
+    void read_env(const Node& node) { read_variables(node, "env", harness_.env); }
+
+    void read_variables(const Node& node, const std::string& what, std::map<std::string, std::string>& into) {
+        if (!node.is_map()) return problem(node.place, what + " must be a map of variables");
         for (std::size_t i = 0; i < node.members.size(); ++i) {
             const auto& [name, value] = node.members[i];
             check_variable(name, node.member_places[i]);
             if (!value.is_scalar()) {
-                problem(value.place, "env." + name + " must be a text");
+                problem(value.place, what + "." + name + " must be a text");
                 continue;
             }
             check_placeholders(value);
             if (mentions(value.scalar, "effort_args"))
                 problem(value.place, "a variable takes {effort}, not {effort_args}");
-            harness_.env[name] = value.scalar;
+            into[name] = value.scalar;
         }
+    }
+
+    void read_env_for(const Node& node) {
+        if (!node.is_map()) return problem(node.place, "env_for must be a map: full, reduced and so on, as in argv");
+        Readers readers;
+        for (const auto name : k_argv_names) {
+            readers.emplace_back(name, [this, name](const Node& variables) {
+                read_variables(variables, "env_for." + std::string(name), harness_.env_for[std::string(name)]);
+            });
+        }
+        members(node, "env_for", readers);
     }
 
     void check_variable(const std::string& name, const Place& place) {
@@ -247,7 +271,74 @@ class Loader {
         }
     }
 
-    void read_patterns(const Node& node) { list(node, "waiting_patterns", harness_.waiting_patterns); }
+    void read_signs(const Node& node, const std::string& what, Signs& into) {
+        if (!node.is_map()) return problem(node.place, what + " must be a map: idle, busy, waiting");
+        members(node, what,
+                {{"idle", [&](const Node& signs) { list(signs, what + ".idle", into.idle); }},
+                 {"busy", [&](const Node& signs) { list(signs, what + ".busy", into.busy); }},
+                 {"waiting", [&](const Node& signs) { list(signs, what + ".waiting", into.waiting); }}});
+    }
+
+    void read_state_file(const Node& node) {
+        auto& file = harness_.state_file;
+        if (!node.is_map()) return problem(node.place, "state_file must be a map: path, key, values");
+        members(node, "state_file",
+                {{"path", [&](const Node& path) { read_path(path, "state_file.path", file.path); }},
+                 {"key", [&](const Node& key) { text(key, "state_file.key", file.key); }},
+                 {"values", [&](const Node& values) { read_signs(values, "state_file.values", file.values); }}});
+        for (const char* key : {"path", "key", "values"}) {
+            if (!node.find(key)) problem(node.place, std::string("state_file.") + key + " is missing");
+        }
+    }
+
+    void read_path(const Node& node, const std::string& what, std::string& into) {
+        if (!text(node, what, into)) return;
+        if (!into.starts_with('/') && !into.starts_with("~/")) {
+            problem(node.place, what + " must begin with / or with ~/, the agent's HOME");
+        }
+    }
+
+    void read_trust(const Node& node) {
+        auto& trust = harness_.trust;
+        if (!node.is_map()) return problem(node.place, "trust must be a map: file, format, keys");
+        members(node, "trust",
+                {{"file", [&](const Node& file) { read_path(file, "trust.file", trust.file); }},
+                 {"format",
+                  [&](const Node& format) {
+                      trust.format = format.scalar;
+                      if (trust.format != "json" && trust.format != "toml") {
+                          problem(format.place, "trust.format must be json or toml");
+                      }
+                  }},
+                 {"keys", [&](const Node& keys) { read_trust_keys(keys); }}});
+        for (const char* key : {"file", "format", "keys"}) {
+            if (!node.find(key)) problem(node.place, std::string("trust.") + key + " is missing");
+        }
+    }
+
+    void read_trust_keys(const Node& node) {
+        if (!node.is_sequence() || node.items.empty()) {
+            return problem(node.place, "trust.keys must be a list of maps: path, value");
+        }
+        for (const auto& item : node.items) {
+            if (!item.is_map()) {
+                problem(item.place, "each item of trust.keys must be a map: path, value");
+                continue;
+            }
+            TrustFile::Key key;
+            members(item, "trust.keys",
+                    {{"path", [&](const Node& path) { list(path, "path", key.path); }},
+                     {"value", [&](const Node& value) { key.value = trust_value(value); }}});
+            if (key.path.empty() || key.value.empty()) problem(item.place, "a key of trust needs path and value");
+            harness_.trust.keys.push_back(std::move(key));
+        }
+    }
+
+    static std::string trust_value(const Node& node) {
+        if (!node.is_scalar()) return {};
+        const bool word = !node.quoted && (node.scalar == "true" || node.scalar == "false");
+        return word ? node.scalar : "\"" + json_escaped(node.scalar) + "\"";
+    }
 
     void read_ready_after(const Node& node) {
         const std::string_view all = node.scalar;

@@ -3,18 +3,17 @@
 #include <algorithm>
 
 // The order is from what a process cannot help having to what it can put on like a coat. On Linux the shim is a child
-// subreaper, so that it stays an ancestor whatever its agent does (setsid, double forks); session and terminal serve
-// where the shim died; the environment survives everything but `env -i`; and what leaves all of these behind through
-// tmux (run-shell, a new window) still descends from Orange's tmux server.
+// subreaper, so that it stays an ancestor whatever its agent does (setsid, double forks, an empty environment). Through
+// tmux a process gets another ancestor, and with it any environment and terminal that it likes: what descends from
+// Orange's tmux server without a registered shim in between is therefore nobody, before anything that it says of itself
+// is looked at. The same goes for an orange-agent that the daemon did not start. Where the shim died, its session
+// serves (macOS, too, which has no subreaper). No terminal is compared: a terminal controls one session, and its leader
+// is the shim.
 namespace orange::agents {
 namespace {
 
 constexpr std::size_t k_longest_ancestry = 1000;
 constexpr int k_attempts = 3;
-
-bool is_inside(const std::string& path, const std::string& folder) {
-    return !folder.empty() && path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
 
 /// One walk up; a parent that ends meanwhile leaves it incomplete, and its child with a new parent.
 Evidence walk(ProcessTable& table, std::int64_t peer) {
@@ -24,7 +23,7 @@ Evidence walk(ProcessTable& table, std::int64_t peer) {
         const auto entry = table.entry(pid);
         if (!entry || found.ancestors.size() >= k_longest_ancestry) return found;
         if (pid == peer) {
-            found.session = entry->session;
+            found.session.pid = entry->session;
             found.tty = entry->tty;
         }
         found.ancestors.push_back({pid, entry->start_time});
@@ -36,7 +35,7 @@ Evidence walk(ProcessTable& table, std::int64_t peer) {
     return found;
 }
 
-Caller agent(const LivingRun& run, std::int64_t pid, std::string evidence) {
+Caller agent(const KnownRun& run, std::int64_t pid, std::string evidence) {
     return {run.role, run.task, run.run, pid, std::move(evidence)};
 }
 
@@ -44,66 +43,60 @@ Caller unknown(std::int64_t pid, std::string evidence) {
     return {Role::unknown, {}, {}, pid, std::move(evidence)};
 }
 
-template <class Holds>
-const LivingRun* first_run(const std::vector<LivingRun>& runs, Holds holds) {
-    const auto found = std::find_if(runs.begin(), runs.end(), holds);
-    return found == runs.end() ? nullptr : &*found;
-}
-
-std::optional<Caller> by_ancestor(const Evidence& evidence, const std::vector<LivingRun>& runs) {
+std::optional<Caller> by_ancestor(const Evidence& evidence, const Registry& registry) {
     for (const auto& ancestor : evidence.ancestors) {
-        if (const auto* run = first_run(runs, [&](const LivingRun& r) { return r.shim == ancestor; })) {
+        if (const auto run = registry.run_of_shim(ancestor)) {
             return agent(*run, evidence.pid, "ancestor orange-agent " + std::to_string(ancestor.pid));
         }
     }
     return std::nullopt;
 }
 
-std::optional<Caller> by_session(const Evidence& evidence, const std::vector<LivingRun>& runs) {
-    const auto* run =
-        first_run(runs, [&](const LivingRun& r) { return r.session != 0 && r.session == evidence.session; });
-    if (run) return agent(*run, evidence.pid, "session " + std::to_string(evidence.session));
-    run = first_run(runs, [&](const LivingRun& r) { return r.tty != 0 && r.tty == evidence.tty; });
-    if (run) return agent(*run, evidence.pid, "terminal of the agent's window");
+/// What must not go on to the weaker evidence, which would raise it.
+std::optional<Caller> by_stranger(const Evidence& evidence, const Registry& registry) {
+    if (evidence.under_shim) return unknown(evidence.pid, "below an orange-agent whose run is over, or never was");
+    for (const auto& ancestor : evidence.ancestors) {
+        if (registry.is_tmux_server(ancestor.pid)) {
+            return unknown(evidence.pid, "below Orange's tmux server, but below none of its agents");
+        }
+        // A filter in the repository's configuration is an agent's to set, and the daemon's git runs it.
+        if (registry.is_daemon(ancestor.pid)) {
+            return unknown(evidence.pid, "below the daemon itself, which runs filters, setup commands and hooks");
+        }
+    }
+    if (!evidence.complete) return unknown(evidence.pid, "it was gone before it could be looked at");
     return std::nullopt;
 }
 
-/// What remains when a claim names no living run: a survivor of an ended run, one that is just being registered, or a
-/// made-up one.
-Caller unregistered(const Evidence& evidence) {
-    const TaskId task{evidence.claim.task};
-    if (!is_task_id(task.value)) return unknown(evidence.pid, "ORANGE_TASK is set, but names no task");
-    if (evidence.claim.role != name_of(Role::reviewer)) {
-        return {Role::worker, task, {}, evidence.pid, "environment ORANGE_TASK"};
-    }
-    if (!evidence.under_shim || evidence.claim.run.empty()) {
-        return unknown(evidence.pid, "ORANGE_ROLE says reviewer, but no such reviewer is running");
-    }
-    return {Role::reviewer, task, RunId{evidence.claim.run}, evidence.pid, "environment ORANGE_RUN below orange-agent"};
+std::optional<Caller> by_session(const Evidence& evidence, const Registry& registry) {
+    const auto& leader = evidence.session;
+    const auto run = leader.start_time == 0 ? registry.run_of_session(leader.pid) : registry.run_of_shim(leader);
+    if (!run) return std::nullopt;
+    return agent(*run, evidence.pid, "session " + std::to_string(leader.pid) + " of an orange-agent");
 }
 
-std::optional<Caller> by_environment(const Evidence& evidence, const std::vector<LivingRun>& runs) {
+/// A reviewer is never believed by it: the id of its run is no secret to a process of the same user.
+std::optional<Caller> by_environment(const Evidence& evidence, const Registry& registry) {
     const auto& claim = evidence.claim;
     if (claim.task.empty()) return std::nullopt;
-    const auto of_task = [&](const LivingRun& run) { return run.task.value == claim.task; };
-    const auto* exact = first_run(runs, [&](const LivingRun& run) {
-        return of_task(run) && !claim.run.empty() && run.run.value == claim.run && name_of(run.role) == claim.role;
-    });
-    if (exact) return agent(*exact, evidence.pid, "environment ORANGE_RUN");
-    if (claim.role != name_of(Role::reviewer)) {
-        const auto* worker = first_run(runs, [&](const LivingRun& r) { return of_task(r) && r.role == Role::worker; });
-        if (worker) return agent(*worker, evidence.pid, "environment ORANGE_TASK");
+    const TaskId task{claim.task};
+    if (!is_task_id(task.value)) return unknown(evidence.pid, "ORANGE_TASK is set, but names no task");
+    if (claim.role == name_of(Role::reviewer)) {
+        return unknown(evidence.pid, "ORANGE_ROLE says reviewer, but it is not below the reviewer's orange-agent");
     }
-    return unregistered(evidence);
+    const auto run = registry.run_of_worker(task);
+    if (!run) return Caller{Role::worker, task, {}, evidence.pid, "environment ORANGE_TASK"};
+    return agent(*run, evidence.pid,
+                 claim.run == run->run.value ? "environment ORANGE_RUN" : "environment ORANGE_TASK");
 }
 
 /// Worker and reviewer share a worktree: the one with fewer rights is assumed, and no particular run.
-std::optional<Caller> by_directory(const Evidence& evidence, const std::vector<LivingRun>& runs) {
+std::optional<Caller> by_directory(const Evidence& evidence, const Registry& registry) {
     if (evidence.tty != 0) return std::nullopt;
-    const auto* run =
-        first_run(runs, [&](const LivingRun& r) { return is_inside(evidence.working_directory, r.worktree); });
-    if (!run) return std::nullopt;
-    return Caller{Role::worker, run->task, {}, evidence.pid, "directory " + run->worktree + ", without a terminal"};
+    const auto task = registry.task_at(evidence.working_directory);
+    if (!task) return std::nullopt;
+    return Caller{
+        Role::worker, *task, {}, evidence.pid, "directory " + evidence.working_directory + ", without a terminal"};
 }
 
 }  // namespace
@@ -113,6 +106,7 @@ Evidence collect_evidence(ProcessTable& table, std::int64_t pid, std::int64_t st
     for (int attempt = 0; attempt < k_attempts && !found.complete; ++attempt) {
         found = walk(table, pid);
         if (found.ancestors.empty()) break;
+        if (const auto leader = table.entry(found.session.pid)) found.session.start_time = leader->start_time;
         found.working_directory = table.working_directory(pid);
         // Looked at once more at the end: otherwise all of the above might be about a later process.
         const auto again = table.entry(pid);
@@ -127,29 +121,28 @@ Evidence collect_evidence(ProcessTable& table, std::int64_t pid, std::int64_t st
     return found;
 }
 
-LivingRun living_run(ProcessTable& table, const TaskId& task, const AgentRun& run, std::string worktree) {
-    LivingRun living{task, run.role, run.run, {run.pid, run.start_time}, 0, 0, std::move(worktree)};
-    const auto shim = table.entry(run.pid);
-    if (shim && shim->start_time == run.start_time) {
-        living.session = shim->session;
-        living.tty = shim->tty;
-    }
-    return living;
+bool is_early(const Evidence& evidence, const Registry& registry) {
+    return evidence.same_user && evidence.under_shim && !by_ancestor(evidence, registry) &&
+           registry.is_starting(TaskId{evidence.claim.task}, RunId{evidence.claim.run});
 }
 
-Caller identify(const Evidence& evidence, const std::vector<LivingRun>& runs, std::int64_t tmux_server) {
-    const auto pid = evidence.pid;
-    if (!evidence.same_user) return unknown(pid, "another user");
-    if (auto caller = by_ancestor(evidence, runs)) return *caller;
-    if (auto caller = by_session(evidence, runs)) return *caller;
-    if (auto caller = by_environment(evidence, runs)) return *caller;
-    if (auto caller = by_directory(evidence, runs)) return *caller;
-    if (evidence.under_shim) return unknown(pid, "an orange-agent that is not registered");
-    const bool from_tmux = tmux_server != 0 && std::any_of(evidence.ancestors.begin(), evidence.ancestors.end(),
-                                                           [&](const ProcessId& p) { return p.pid == tmux_server; });
-    if (from_tmux) return unknown(pid, "Orange's tmux server, but none of its agents; use a terminal of your own");
-    if (!evidence.complete) return unknown(pid, "the caller was gone before it could be looked at");
-    return {Role::human, {}, {}, pid, evidence.tty != 0 ? "terminal" : "no agent among its ancestors"};
+Caller identify(const Evidence& evidence, const Registry& registry) {
+    if (!evidence.same_user) return unknown(evidence.pid, "another user");
+    if (auto caller = by_ancestor(evidence, registry)) return *caller;
+    if (auto caller = by_stranger(evidence, registry)) return *caller;
+    if (auto caller = by_session(evidence, registry)) return *caller;
+    if (auto caller = by_environment(evidence, registry)) return *caller;
+    if (auto caller = by_directory(evidence, registry)) return *caller;
+    const char* trace = evidence.tty != 0 ? "terminal" : "no agent among its ancestors";
+    return {Role::human, {}, {}, evidence.pid, trace};
+}
+
+std::string describe(const Caller& caller) {
+    auto text =
+        caller.role == Role::unknown ? std::string("an unknown caller") : "the " + std::string(name_of(caller.role));
+    if (!caller.task.empty()) text += " of task " + caller.task.value;
+    if (!caller.evidence.empty()) text += " (" + caller.evidence + ")";
+    return text;
 }
 
 }  // namespace orange::agents

@@ -10,7 +10,7 @@
 #include "common/model/record.hpp"
 
 /// Who is at the other end of the socket (docs/protocol.md, "Who is calling"). A guard rail against mistakes and
-/// self-promotion, no wall against a hostile process of the same user.
+/// self-promotion, no wall against a hostile process of the same user (docs/security.md).
 namespace orange::agents {
 
 /// One process as the kernel shows it.
@@ -68,38 +68,56 @@ struct Evidence {
     bool complete = false;             ///< the peer was there all the time, and its ancestors up to the first process
     std::vector<ProcessId> ancestors;  ///< the peer itself first
     bool under_shim = false;           ///< one of them is an orange-agent, registered or not
-    std::int64_t session = 0;
+    ProcessId session;                 ///< its session's leader; start time 0: the leader has gone
     std::int64_t tty = 0;
     Claim claim;  ///< of the peer, or of the nearest ancestor that has one
     std::string working_directory;
 };
 
-/// A run of an agent that is alive, as the registry of runs knows it.
-struct LivingRun {
+/// A run of an agent, as the registry of runs knows it.
+struct KnownRun {
     TaskId task;
     Role role = Role::worker;
     RunId run;
     ProcessId shim;
-    std::int64_t session = 0;  ///< the shim's; 0: not known
-    std::int64_t tty = 0;      ///< of its pane; 0: not known
-    std::string worktree;
 };
 
-/// Walks up from the peer. Called when a connection is accepted: a caller may be gone a moment later. `start_time` is
-/// the peer's at the time of accept (0: take what is found); another one at the end means that the pid was reused.
+/// What is registered of agents and workspaces, asked the way the decision needs it. Each question is a look-up: who
+/// calls must not cost more with more tasks.
+class Registry {
+  public:
+    virtual ~Registry() = default;
+    virtual std::optional<KnownRun> run_of_shim(const ProcessId& shim) const = 0;
+    /// The run of that shim's pid alone: for a session whose leader has gone, which keeps the number taken.
+    virtual std::optional<KnownRun> run_of_session(std::int64_t pid) const = 0;
+    virtual std::optional<KnownRun> run_of_worker(const TaskId& task) const = 0;
+    /// The task has a run of that id that has no pid yet: its orange-agent is just being started.
+    virtual bool is_starting(const TaskId& task, const RunId& run) const = 0;
+    virtual bool is_tmux_server(std::int64_t pid) const = 0;
+    /// The daemon itself.
+    virtual bool is_daemon(std::int64_t pid) const = 0;
+    /// The task whose worktree that directory is in.
+    virtual std::optional<TaskId> task_at(const std::string& directory) const = 0;
+};
+
+/// Walks up from the peer. `start_time` is the peer's when it connected (0: take what is found; -1: it was gone);
+/// another one at the end means that the pid was reused.
 Evidence collect_evidence(ProcessTable& table, std::int64_t pid, std::int64_t start_time, bool same_user);
 
-/// The runs as the decision wants them: session and terminal of each shim looked up, runs whose shim is gone left out.
-LivingRun living_run(ProcessTable& table, const TaskId& task, const AgentRun& run, std::string worktree);
+/// The caller is below an orange-agent that is about to be registered: ask again a moment later.
+bool is_early(const Evidence& evidence, const Registry& registry);
 
-/// The decision. The first of these that holds: another user → unknown; a registered shim among the ancestors; a run's
-/// session; a run's terminal; the environment; a working directory in a run's worktree without a terminal; an
-/// orange-agent or Orange's tmux server (`tmux_server`, 0: none runs) among the ancestors, or an ancestry that could
-/// not be followed → unknown; else a human.
+/// The decision. The first of these that holds: another user → unknown; a registered shim among the ancestors → that
+/// run; another shim, Orange's tmux server, or the daemon, among them, or an ancestry that could not be followed →
+/// unknown; a run's session → that run; a task in the environment → its worker; a directory in a worktree, without a
+/// terminal → its worker; else a human.
 ///
-/// The environment can only lower: its worker is believed, its reviewer only by the id of a living run, or below a
-/// shim that is not registered yet (the run id is the caller's then: whoever acts on a verdict compares it with the
-/// task's reviewer). `run` is empty where only a weaker trace than a run was found.
-Caller identify(const Evidence& evidence, const std::vector<LivingRun>& runs, std::int64_t tmux_server);
+/// So what a process chooses for itself (environment, directory) can only lower what would be a human; a reviewer is
+/// whoever descends from the reviewer's shim, or is in its session, and nobody else. `run` is empty where only a weaker
+/// trace than a run was found.
+Caller identify(const Evidence& evidence, const Registry& registry);
+
+/// "the worker of task 4f2a… (ancestor orange-agent 4711)": what a refused caller is told.
+std::string describe(const Caller& caller);
 
 }  // namespace orange::agents

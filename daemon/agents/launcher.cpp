@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 
 constexpr int k_scrollback_lines = 20'000;
 constexpr auto k_step = 20ms;
+constexpr auto k_after_kill = 2s;
 /// No process has it: the pid of a run that began and ended while nobody looked.
 constexpr std::int64_t k_ended_pid = -1;
 
@@ -136,9 +137,9 @@ Awaitable<Result<void>> Launcher::end(AgentRun run, Path log) {
         if (!killed) co_return killed.error();
     }
     // tmux returns long before the process has gone; nobody may be told that an agent has ended while it still acts.
-    for (std::chrono::milliseconds waited = 0ms; liveness(run) == Liveness::alive; waited += k_step) {
+    for (std::chrono::milliseconds waited{}; liveness(run) == Liveness::alive; waited += k_step) {
         if (waited == patience_) signal_process(run.pid, run.start_time, SIGKILL);
-        if (waited > patience_ + 2s) {
+        if (waited > patience_ + k_after_kill) {
             co_return Error{ErrorCode::timeout, "process " + std::to_string(run.pid) + " does not end", {}};
         }
         co_await async::sleep(k_step);

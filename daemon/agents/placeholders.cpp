@@ -7,14 +7,40 @@
 namespace orange::agents {
 namespace {
 
-constexpr std::array<std::string_view, 8> k_placeholders = {"prompt",   "effort", "effort_args", "task_dir",
-                                                            "worktree", "repo",   "summary",     "role"};
+constexpr std::array<std::string_view, 10> k_placeholders = {"prompt", "effort",  "effort_args", "task_dir", "worktree",
+                                                             "repo",   "git_dir", "git_common",  "summary",  "role"};
+constexpr std::string_view k_in_json = "_json";
 
 bool is_name_character(char c) {
     return (c >= 'a' && c <= 'z') || c == '_';
 }
 
+Piece placeholder(std::string_view name) {
+    const bool in_json = name.ends_with(k_in_json) && name.size() > k_in_json.size();
+    if (in_json) name.remove_suffix(k_in_json.size());
+    return Piece{std::string(name), true, in_json};
+}
+
 }  // namespace
+
+std::string json_escaped(std::string_view text) {
+    constexpr std::string_view k_hex = "0123456789abcdef";
+    std::string out;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            out += '\\';
+            out += c;
+        } else if (byte < 0x20 || byte == 0x7F) {
+            out += "\\u00";
+            out += k_hex[byte >> 4U];
+            out += k_hex[byte & 0xFU];
+        } else {
+            out += c;
+        }
+    }
+    return out;
+}
 
 std::vector<Piece> pieces_of(std::string_view argument) {
     std::vector<Piece> pieces;
@@ -28,11 +54,11 @@ std::vector<Piece> pieces_of(std::string_view argument) {
             fixed += argument[at++];
             continue;
         }
-        if (!fixed.empty()) pieces.push_back({std::exchange(fixed, {}), false});
-        pieces.push_back({std::string(argument.substr(at + 1, end - at - 1)), true});
+        if (!fixed.empty()) pieces.push_back({std::exchange(fixed, {}), false, false});
+        pieces.push_back(placeholder(argument.substr(at + 1, end - at - 1)));
         at = end + 1;
     }
-    if (!fixed.empty()) pieces.push_back({std::move(fixed), false});
+    if (!fixed.empty()) pieces.push_back({std::move(fixed), false, false});
     return pieces;
 }
 
@@ -47,9 +73,9 @@ std::string filled(std::string_view argument, const std::map<std::string, std::s
     for (const auto& piece : pieces_of(argument)) {
         const auto value = piece.placeholder ? values.find(piece.text) : values.end();
         if (value != values.end()) {
-            text += value->second;
+            text += piece.in_json ? json_escaped(value->second) : value->second;
         } else {
-            text += piece.placeholder ? "{" + piece.text + "}" : piece.text;
+            text += piece.placeholder ? "{" + piece.text + (piece.in_json ? "_json}" : "}") : piece.text;
         }
     }
     return text;

@@ -9,10 +9,13 @@
 namespace orange::agents {
 
 /// A stretch of an argument: fixed text, or a placeholder (then `text` is its name without braces). Only `{` + lower
-/// case letters and underscores + `}` is a placeholder, so that JSON can stand in an argument as it is.
+/// case letters and underscores + `}` is a placeholder, so that JSON can stand in an argument as it is. A name that
+/// ends in `_json` is the value as it goes between the quotes of a JSON (or TOML) string; `text` is the name without
+/// that.
 struct Piece {
     std::string text;
     bool placeholder = false;
+    bool in_json = false;
 };
 
 std::vector<Piece> pieces_of(std::string_view argument);
@@ -21,6 +24,9 @@ bool mentions(std::string_view argument, std::string_view placeholder);
 
 /// Each placeholder replaced once; what a value contains is never looked at again. Unknown ones stay as they are.
 std::string filled(std::string_view argument, const std::map<std::string, std::string>& values);
+
+/// `text` as it goes between double quotes in JSON, and in TOML.
+std::string json_escaped(std::string_view text);
 
 /// The list of all placeholders, for messages: "{prompt}, {effort}, …".
 std::string placeholder_list();

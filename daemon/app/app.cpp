@@ -10,19 +10,21 @@
 #include <asio/use_awaitable.hpp>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 
-#include "daemon/agents/identity.hpp"
 #include "daemon/agents/login_environment.hpp"
+#include "daemon/app/callers.hpp"
 #include "daemon/app/home.hpp"
+#include "daemon/app/service.hpp"
 #include "daemon/app/settings.hpp"
-#include "daemon/files/inotify_file_watcher.hpp"
+#include "daemon/files/native_file_watcher.hpp"
 #include "daemon/files/posix_file_system.hpp"
 #include "daemon/git/cli_git.hpp"
+#include "daemon/github/cli_github.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/monitor/monitor.hpp"
 #include "daemon/process/pidfd_exit_watcher.hpp"
 #include "daemon/process/posix_process_runner.hpp"
+#include "daemon/process/proc_info.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/dispatcher.hpp"
 #include "daemon/rpc/server.hpp"
@@ -40,6 +42,8 @@ constexpr auto use_tuple = asio::experimental::as_tuple(asio::use_awaitable);
 constexpr int k_exit_other_daemon = 75;  // EX_TEMPFAIL: try again later
 constexpr auto k_login_deadline = 5s;
 constexpr auto k_shutdown_patience = 4s;
+constexpr auto k_shutdown_step = 20ms;
+constexpr std::chrono::milliseconds k_between_looks = 2s;
 
 /// In place of a watcher that the kernel refused.
 class NoFileWatcher final : public FileWatcher {
@@ -53,7 +57,7 @@ class NoFileWatcher final : public FileWatcher {
 class App {
   public:
     App(const Paths& paths, const Installation& installation, Settings settings, agents::LoginEnvironment login)
-        : file_watcher_(InotifyFileWatcher::open(io_.get_executor())),
+        : file_watcher_(native_file_watcher(io_.get_executor())),
           paths_(paths),
           process_table_(paths.home.string()),
           git_(processes_, scrubbed_environment()),
@@ -68,7 +72,9 @@ class App {
           harnesses_(installation.share / "harnesses", paths.harnesses(), path_of(login)),
           launcher_(files_, tmux_, exits_, clock_, installation.bin / "orange-agent"),
           journal_(tasks_, clock_),
+          callers_(process_table_, tasks_, pool_, task_locks_, [this] { return tmux_.server_pid(); }),
           login_(std::move(login)),
+          github_(processes_, login_.variables),
           world_{io_.get_executor(),
                  paths,
                  installation,
@@ -80,6 +86,7 @@ class App {
                  clock_,
                  tmux_,
                  git_,
+                 github_,
                  tasks_,
                  task_files_,
                  projects_,
@@ -95,13 +102,14 @@ class App {
           monitor_(runner_, control_, watcher()),
           api_(runner_, daemon_control()),
           dispatcher_(table_),
-          server_(io_.get_executor(), dispatcher_, [this](const rpc::Peer& peer) { return identify(peer); }),
+          server_(io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return callers_.identify(peer); }),
           signals_(io_, SIGTERM, SIGINT, SIGHUP) {}
 
     int run() {
         async::set_escalation([](const std::string& name, const std::string& what) {
             log::error("daemon", "a coroutine failed: " + what, {{"coroutine", name}});
         });
+        tmux_.on_note([](const std::string& what) { log::warn("tmux", what); });
         load();
         api_.add_to(table_);
         if (auto listening = server_.listen(paths_.socket()); !listening) {
@@ -113,6 +121,7 @@ class App {
         async::spawn(io_.get_executor(), "socket watch", watch_socket());
         async::spawn(io_.get_executor(), "monitor", monitor_.run([this] { started_ = true; }));
         log::info("daemon", "started", {{"version", ORANGE_VERSION}, {"pid", std::to_string(::getpid())}});
+        tell_service_manager("READY=1");
         io_.run();
         log::info("daemon", "stopped");
         return 0;
@@ -139,6 +148,10 @@ class App {
             return true;
         });
         pool_.adopt_claims(claims);
+        workflows_.on_change([](const std::string& name, const std::string& what) {
+            log::warn("workflows", "the workflow " + name + " " + what, {{"workflow", name}});
+        });
+        workflows_.list();  // a file that is broken later has a good version before it
         if (!login_.problem.empty()) problems_.push_back("login shell: " + login_.problem);
     }
 
@@ -146,6 +159,13 @@ class App {
         rpc::DaemonControl control;
         control.status = [this] { return status(); };
         control.reload = [this] { return reload(); };
+        control.facts = [this] {
+            doctor::Facts facts;
+            facts.login = login_;
+            facts.config = [this] { return read_config(); };
+            if (!file_watcher_) facts.problems.push_back(file_watcher_.error().message);
+            return facts;
+        };
         control.shutdown = [this] { async::spawn(io_.get_executor(), "shutdown", shut_down()); };
         return control;
     }
@@ -164,7 +184,7 @@ class App {
             }
             return true;
         });
-        reply.memory_kib = resident_kib();
+        reply.memory_kib = proc::resident_kib_of(::getpid()).value_or(0);
         reply.connections = static_cast<std::int64_t>(server_.connections());
         reply.home = paths_.home.string();
         if (monitor_.last_poll()) reply.last_poll = to_rfc3339(*monitor_.last_poll());
@@ -175,40 +195,38 @@ class App {
         return reply;
     }
 
-    static std::int64_t resident_kib() {
-        std::ifstream status("/proc/self/statm");
-        std::int64_t total = 0, resident = 0;
-        status >> total >> resident;
-        return resident * ::sysconf(_SC_PAGESIZE) / 1024;
+    Result<void> read_config() {
+        const auto text = files_.read(paths_.config());
+        if (!text && text.error().code == ErrorCode::not_found) return {};
+        if (!text) return text.error();
+        const auto settings = parse_settings(*text, paths_.config().string());
+        return settings ? Result<void>{} : Result<void>{settings.error()};
     }
 
-    std::vector<std::string> reload() {
+    std::vector<std::string> reload_settings() {
         const auto text = files_.read(paths_.config());
         if (!text && text.error().code == ErrorCode::not_found) {
             world_.settings = Settings{};
+            log::set_level(world_.settings.log_level);
             return {"there is no config.yml; defaults are in force"};
         }
         auto settings = text ? parse_settings(*text, paths_.config().string()) : Result<Settings>(text.error());
         if (!settings) return {settings.error().message + "; the settings before it stay in force"};
         world_.settings = std::move(*settings);
+        log::set_level(world_.settings.log_level);
         return {"config.yml is in force"};
     }
 
-    Caller identify(const rpc::Peer& peer) {
-        std::vector<agents::LivingRun> living;
-        std::int64_t tmux_server = 0;
-        for (const auto& id : tasks_.active()) {
-            const auto* record = tasks_.find(id);
-            if (!record) continue;
-            for (const auto& run : record->runs) {
-                tmux_server = std::max(tmux_server, run.server_pid);
-                const auto worktree = record->task.workspace ? pool_.path_of(*record->task.workspace).string() : "";
-                living.push_back(agents::living_run(process_table_, id, run, worktree));
-            }
+    std::vector<std::string> reload() {
+        auto notes = reload_settings();
+        for (const auto& entry : workflows_.list()) {
+            if (entry.valid) continue;
+            notes.push_back("workflow " + entry.name +
+                            (entry.last_good ? " is not valid, its last good version stays in force: "
+                                             : " is not valid, and cannot be used: ") +
+                            entry.problem);
         }
-        if (tmux_.server_pid() != 0) tmux_server = tmux_.server_pid();
-        const auto evidence = agents::collect_evidence(process_table_, peer.pid, 0, true);
-        return agents::identify(evidence, living, tmux_server);
+        return notes;
     }
 
     Awaitable<void> handle_signals() {
@@ -229,20 +247,21 @@ class App {
     Awaitable<void> shut_down() {
         if (stopping_) co_return;
         stopping_ = true;
+        tell_service_manager("STOPPING=1");
         monitor_.stop();
         server_.stop();
-        for (auto waited = 0ms; waited < k_shutdown_patience && server_.busy() > 0; waited += 20ms) {
-            co_await async::sleep(20ms);
+        for (std::chrono::milliseconds waited{}; waited < k_shutdown_patience && server_.busy() > 0;
+             waited += k_shutdown_step) {
+            co_await async::sleep(k_shutdown_step);
         }
-        co_await async::sleep(20ms);  // the last replies leave
+        co_await async::sleep(k_shutdown_step);  // the last replies leave
         io_.stop();
     }
 
     /// The poll may be far apart; a removed socket leaves everybody outside.
     Awaitable<void> watch_socket() {
         while (!stopping_) {
-            const std::chrono::milliseconds pause = 2s;
-            const bool slept = co_await async::sleep(pause);
+            const bool slept = co_await async::sleep(k_between_looks);
             if (!slept) co_return;
             server_.check_socket();
         }
@@ -256,7 +275,7 @@ class App {
     }
 
     asio::io_context io_{1};
-    Result<std::unique_ptr<InotifyFileWatcher>> file_watcher_;
+    Result<std::unique_ptr<FileWatcher>> file_watcher_;
     NoFileWatcher no_watcher_;
     std::vector<std::string> problems_;
     Paths paths_;
@@ -278,7 +297,9 @@ class App {
     agents::HarnessLibrary harnesses_;
     agents::Launcher launcher_;
     Journal journal_;
+    Callers callers_;
     agents::LoginEnvironment login_;
+    CliGitHub github_;
     World world_;
     AgentControl control_;
     Runner runner_;
@@ -318,6 +339,7 @@ agents::LoginEnvironment login_environment() {
 int run_daemon(const Paths& paths, const Installation& installation) {
     ::umask(077);
     ::signal(SIGPIPE, SIG_IGN);
+    ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error of its write, not our end
     raise_descriptor_limit();
     auto home = Home::take(paths);
     if (!home) {
@@ -344,6 +366,7 @@ int run_daemon(const Paths& paths, const Installation& installation) {
         }
         settings = std::move(*parsed);
     }
+    log::set_level(settings.log_level);
     App app(resolved, installation, std::move(settings), login_environment());
     return app.run();
 }

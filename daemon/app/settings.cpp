@@ -29,6 +29,12 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
         const auto time = seconds_of(value);
         if (!time) return wrong(file, value.place, key + " must be a number of seconds from 0.05 to 86400");
         (key == "poll_interval" ? settings.poll_interval.emplace() : settings.message_patience) = *time;
+    } else if (key == "log_level") {
+        const auto level = log::level_from(value.scalar);
+        if (!value.is_scalar() || !level) {
+            return wrong(file, value.place, "log_level must be debug, info, warn or error");
+        }
+        settings.log_level = *level;
     } else if (key == "exit_notification") {
         if (value.scalar != "true" && value.scalar != "false") {
             return wrong(file, value.place, "exit_notification must be true or false");
@@ -47,9 +53,10 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
             settings.env[name] = item.scalar;
         }
     } else {
-        return wrong(
-            file, place,
-            "unknown key \"" + key + "\"; there is: poll_interval, exit_notification, notify, env, message_patience");
+        return wrong(file, place,
+                     "unknown key \"" + key +
+                         "\"; there is: poll_interval, exit_notification, notify, env, message_patience, "
+                         "log_level");
     }
     return {};
 }

@@ -8,7 +8,7 @@
 namespace orange {
 
 /// config.yml (docs/files.md). Keys: poll_interval (seconds), exit_notification, notify (argv), env (map),
-/// message_patience (seconds). Unknown keys and wrong types are refused with line and column.
+/// message_patience (seconds), log_level. Unknown keys and wrong types are refused with line and column.
 Result<Settings> parse_settings(std::string_view text, std::string_view file_name);
 
 }  // namespace orange

@@ -79,6 +79,10 @@ Stopper spawn_stoppable(const asio::any_io_executor& executor, std::string name,
     return stopper;
 }
 
+Awaitable<void> yield() {
+    co_await asio::post(asio::use_awaitable);
+}
+
 Awaitable<bool> sleep(std::chrono::milliseconds time) {
     asio::steady_timer timer(co_await asio::this_coro::executor, time);
     const auto [error] = co_await timer.async_wait(use_tuple);

@@ -41,6 +41,9 @@ class Stopper {
 };
 Stopper spawn_stoppable(const asio::any_io_executor& executor, std::string name, Awaitable<void> coroutine);
 
+/// Lets everything else that is ready have its turn: for loops over what a client may send a thousand times.
+Awaitable<void> yield();
+
 /// Waits on the calling coroutine's executor. False where it was cancelled.
 Awaitable<bool> sleep(std::chrono::milliseconds time);
 

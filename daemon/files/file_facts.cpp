@@ -22,7 +22,8 @@ std::optional<Facts> facts_of(const Path& path) {
     const auto& time = facts.st_mtim;
 #endif
     const auto modified = std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-    return Facts{S_ISLNK(facts.st_mode), std::chrono::sys_time<std::chrono::nanoseconds>(modified)};
+    return Facts{S_ISLNK(facts.st_mode), static_cast<std::uintmax_t>(facts.st_size),
+                 std::chrono::sys_time<std::chrono::nanoseconds>(modified)};
 }
 
 bool modified_within(const Path& path, std::chrono::nanoseconds age) {

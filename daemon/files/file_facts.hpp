@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 #include "daemon/files/file_system.hpp"
@@ -10,6 +11,7 @@ namespace orange::files {
 
 struct Facts {
     bool symlink = false;
+    std::uintmax_t size = 0;
     std::chrono::sys_time<std::chrono::nanoseconds> modified{};
 };
 

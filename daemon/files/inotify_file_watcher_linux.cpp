@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/files/inotify_file_watcher.hpp"
+#include "daemon/files/native_file_watcher.hpp"
 
 namespace orange {
 namespace {
@@ -138,6 +139,12 @@ Result<FileWatcher::WatchId> InotifyFileWatcher::watch(Path folder, std::functio
 
 void InotifyFileWatcher::unwatch(WatchId id) {
     state_->drop(id);
+}
+
+Result<std::unique_ptr<FileWatcher>> native_file_watcher(const asio::any_io_executor& executor) {
+    auto watcher = InotifyFileWatcher::open(executor);
+    if (!watcher) return watcher.error();
+    return std::unique_ptr<FileWatcher>(std::move(*watcher));
 }
 
 }  // namespace orange

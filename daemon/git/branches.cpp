@@ -37,6 +37,37 @@ Awaitable<Result<bool>> branch_exists(Git& git, std::string repo, std::string br
     co_return false;
 }
 
+/// What origin has in the place of a branch that it had: empty where it still has it, or never did. A local branch that
+/// follows one of origin's is all that tells a renamed branch from one that was never pushed.
+Awaitable<Result<std::vector<std::string>>> in_place_of(Git& git, std::string repo, std::string branch) {
+    std::vector<std::string> others;
+    const auto track = co_await ask(
+        git, repo, words("for-each-ref", "--format=%(upstream:remotename) %(upstream:track)", "refs/heads/" + branch));
+    if (!track) co_return track.error();
+    if (trim(*track) != "origin [gone]") co_return others;
+    const auto listed = co_await ask(
+        git, repo, words("for-each-ref", "--count=20", "--format=%(refname:lstrip=3)", "refs/remotes/origin/"));
+    if (!listed) co_return listed.error();
+    for (const auto line : split_lines(*listed)) {
+        if (line != "HEAD") others.emplace_back(line);
+    }
+    co_return others;
+}
+
+constexpr std::size_t k_longest_ref = 4096;
+
+bool is_hash(std::string_view text) {
+    return (text.size() == 40 || text.size() == 64) &&
+           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// A git that is not git, or one that was cut short: better no answer than a wrong one.
+Error nonsense(const std::string& command, std::string_view answer) {
+    return {ErrorCode::external_failed,
+            "`" + command + "` gave an answer that makes no sense: " + ellipsized(printable(answer.substr(0, 200)), 80),
+            {}};
+}
+
 }  // namespace
 
 Awaitable<Result<void>> check_branch_name(Git& git, std::string name) {
@@ -52,9 +83,11 @@ Awaitable<Result<std::string>> commit_of(Git& git, std::string dir, std::string 
     auto args = words("rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}");
     const auto done = co_await attempt(git, dir, args);
     if (!done) co_return done.error();
-    if (done->ok()) co_return std::string(trim(done->out));
     if (done->exit_status == 1) co_return std::string();
-    co_return command_failed(words("git", "rev-parse", ref), *done);
+    if (!done->ok()) co_return command_failed(words("git", "rev-parse", ref), *done);
+    auto commit = std::string(trim(done->out));
+    if (!is_hash(commit)) co_return nonsense("git rev-parse", commit);
+    co_return commit;
 }
 
 Awaitable<Result<bool>> contains(Git& git, std::string dir, std::string descendant, std::string commit) {
@@ -88,7 +121,8 @@ Awaitable<Result<std::string>> main_worktree(Git& git, std::string dir) {
     }
     auto head = co_await commit_of(git, root, "HEAD");
     if (!head) co_return head.error();
-    if (head->empty()) co_return refuse("is a repository without a commit: make the first one, then come back");
+    if (head->empty())
+        co_return refuse("is a repository without a commit; make the first one: git commit --allow-empty -m Begin");
     co_return root;
 }
 
@@ -98,6 +132,9 @@ Awaitable<Result<std::string>> current_branch(Git& git, std::string dir) {
     if (done->exit_status == 1) co_return std::string();
     if (!done->ok()) co_return command_failed(words("git", "symbolic-ref", "HEAD"), *done);
     auto branch = trim(done->out);
+    if (!branch.starts_with("refs/") || branch.find('\n') != std::string::npos || branch.size() > k_longest_ref) {
+        co_return nonsense("git symbolic-ref HEAD", branch);
+    }
     if (branch.starts_with(k_heads)) branch.remove_prefix(k_heads.size());
     co_return std::string(branch);
 }
@@ -151,7 +188,18 @@ Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string 
         auto ref = std::string(prefix) + default_branch;
         const auto commit = co_await commit_of(git, repo, ref);
         if (!commit) co_return commit.error();
-        if (!commit->empty()) co_return ref;
+        if (commit->empty()) continue;
+        if (prefix != k_heads) co_return ref;
+        // Work that begins at a branch which nobody else has any more would be merged into it, too.
+        const auto others = co_await in_place_of(git, repo, default_branch);
+        if (!others) co_return others.error();
+        if (others->empty()) co_return ref;
+        co_return Error{ErrorCode::not_found,
+                        "origin has no branch " + printable(default_branch) + " any more, but " +
+                            printable(join(*others, ", ")) +
+                            "; where it was renamed, say so: orange project update NAME --default-branch " +
+                            (others->size() == 1 ? shell_word(others->front()) : std::string("BRANCH")),
+                        {}};
     }
     co_return Error{ErrorCode::not_found,
                     "there is no branch " + printable(default_branch) + " in " + printable(repo) + " or at its origin",

@@ -33,7 +33,8 @@ Awaitable<Result<bool>> has_origin(Git& git, std::string repo);
 /// `fetch --prune origin`, with a deadline. Failing is for the caller to weigh (offline is a warning).
 Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseconds deadline);
 
-/// What new work begins at: refs/remotes/origin/<branch> where it exists, else refs/heads/<branch>.
+/// What new work begins at: refs/remotes/origin/<branch> where it exists, else refs/heads/<branch>. not_found where
+/// origin had that branch and has others now: it was renamed, and the local one is what nobody follows any more.
 Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string default_branch);
 
 /// Renames the branch that `worktree` is on (refused where `to` exists).

@@ -74,6 +74,11 @@ Awaitable<Result<Situation>> look(Git& git, const MergeRequest& request) {
         if (!commit) co_return commit.error();
         *into = std::move(*commit);
     }
+    if (now.tip.empty() && now.origin) {  // nobody has checked it out here: origin's, as it was fetched just now
+        auto commit = co_await commit_of(git, request.repo, "refs/remotes/origin/" + request.branch);
+        if (!commit) co_return commit.error();
+        now.tip = std::move(*commit);
+    }
     if (now.tip.empty()) {
         co_return Error{ErrorCode::not_found,
                         "there is no branch " + printable(request.branch) +

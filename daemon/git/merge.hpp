@@ -12,7 +12,7 @@ enum class MergeStrategy { ff, merge };
 struct MergeRequest {
     std::string repo;            ///< main worktree
     std::string scratch;         ///< a path for a private worktree; made and removed by merge()
-    std::string branch;          ///< what is merged
+    std::string branch;          ///< what is merged; origin's where there is no local one
     std::string default_branch;  ///< where to
     MergeStrategy strategy = MergeStrategy::merge;
     std::string message;  ///< of the merge commit

@@ -32,7 +32,7 @@ class PrivateIndex {
 };
 
 /// Repositories that an agent made or cloned inside: git cannot add their content, and refuses those without a commit.
-/// They stay where they are when the worktree is reset.
+/// keep_commits() makes plain folders of them first; where it was not called, they stay where they are.
 Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, std::string worktree) {
     const auto others =
         co_await ask_inside(git, worktree, words("ls-files", "-z", "--others", "--exclude-standard", "--full-name"));
@@ -47,16 +47,44 @@ Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, s
     co_return specs;
 }
 
+/// What is tracked although it is ignored: `add --all` passes over it where HEAD does not have it.
+Awaitable<Result<std::string>> tracked_ignored_files(Git& git, std::string worktree) {
+    const auto listed = co_await ask_inside(
+        git, worktree, words("ls-files", "-z", "--cached", "--ignored", "--exclude-standard", "--full-name"));
+    if (!listed) co_return listed.error();
+    std::string specs;
+    std::error_code error;
+    for (const auto& path : pieces(*listed)) {
+        const auto status = fs::symlink_status(worktree + "/" + path, error);
+        if (!fs::is_regular_file(status) && !fs::is_symlink(status)) continue;
+        specs += ":(top,literal)" + path;
+        specs += '\0';
+    }
+    co_return specs;
+}
+
 /// The tree of all files as they are.
 Awaitable<Result<std::string>> tree_of_files(Git& git, std::string worktree, std::string git_dir) {
     const PrivateIndex index(git_dir);
-    const auto read = co_await ask_inside(git, worktree, words("read-tree", "HEAD"), "", index.env());
-    if (!read) co_return read.error();
+    const auto head = co_await commit_of(git, worktree, "HEAD");
+    if (!head) co_return head.error();
+    if (!head->empty()) {
+        const auto read = co_await ask_inside(git, worktree, words("read-tree", *head), "", index.env());
+        if (!read) co_return read.error();
+    }
     const auto specs = co_await pathspecs_without_nested_repositories(git, worktree);
     if (!specs) co_return specs.error();
     const auto added = co_await ask_inside(
         git, worktree, words("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"), *specs, index.env());
     if (!added) co_return added.error();
+    const auto forced = co_await tracked_ignored_files(git, worktree);
+    if (!forced) co_return forced.error();
+    if (!forced->empty()) {
+        const auto done =
+            co_await ask_inside(git, worktree, words("add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"),
+                                *forced, index.env());
+        if (!done) co_return done.error();
+    }
     const auto tree = co_await ask_inside(git, worktree, words("write-tree"), "", index.env());
     if (!tree) co_return tree.error();
     co_return std::string(trim(*tree));
@@ -73,8 +101,12 @@ Awaitable<Result<std::string>> tree_of_index(Git& git, std::string worktree, std
     co_return tree ? std::string(trim(*tree)) : std::string();
 }
 
+/// The empty tree on an orphan branch.
 Awaitable<Result<std::string>> tree_of_head(Git& git, std::string worktree) {
-    const auto tree = co_await ask_inside(git, worktree, words("rev-parse", "--verify", "HEAD^{tree}"));
+    const auto head = co_await commit_of(git, worktree, "HEAD");
+    if (!head) co_return head.error();
+    auto args = head->empty() ? words("mktree") : words("rev-parse", "--verify", *head + "^{tree}");
+    const auto tree = co_await ask_inside(git, worktree, std::move(args));
     if (!tree) co_return tree.error();
     co_return std::string(trim(*tree));
 }
@@ -100,13 +132,18 @@ Awaitable<Result<std::vector<std::string>>> more_parents(Git& git, std::string w
                                                          std::string index_tree, std::string ref) {
     std::vector<std::string> parents;
     if (!index_tree.empty()) {
-        auto staged = co_await commit_tree(git, worktree, index_tree, words(head), "What was staged");
+        auto below = head.empty() ? std::vector<std::string>() : words(head);
+        auto staged = co_await commit_tree(git, worktree, index_tree, std::move(below), "What was staged");
         if (!staged) co_return staged.error();
         parents.push_back(std::move(*staged));
     }
     const auto earlier = co_await commit_of(git, worktree, ref);
     if (!earlier) co_return earlier.error();
     if (earlier->empty()) co_return parents;
+    if (head.empty()) {
+        parents.push_back(*earlier);
+        co_return parents;
+    }
     const auto kept = co_await contains(git, worktree, head, *earlier);
     if (!kept) co_return kept.error();
     if (!*kept) parents.push_back(*earlier);
@@ -120,7 +157,13 @@ Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, std::str
     if (!listed) co_return listed.error();
     std::vector<std::string> paths;
     for (const auto& entry : pieces(*listed)) {
-        if (entry.size() > 2 && entry[0] >= 'a' && entry[0] <= 'z') paths.push_back(entry.substr(2));
+        if (entry.size() <= 2) continue;
+        // "S" alone: not of a sparse checkout where the file is there.
+        const bool assumed = entry[0] >= 'a' && entry[0] <= 'z';
+        std::error_code error;
+        const auto skipped = entry[0] == 'S' && fs::symlink_status(worktree + "/" + entry.substr(2), error).type() >
+                                                    fs::file_type::not_found;
+        if (assumed || skipped) paths.push_back(entry.substr(2));
     }
     co_return paths;
 }
@@ -160,7 +203,7 @@ Awaitable<Result<std::string>> snapshot(Git& git, std::string worktree, std::str
     if (!head) co_return head.error();
     auto more = co_await more_parents(git, worktree, *head, *staged, ref);
     if (!more) co_return more.error();
-    auto parents = words(*head);
+    auto parents = head->empty() ? std::vector<std::string>() : words(*head);
     parents.insert(parents.end(), more->begin(), more->end());
     auto commit = co_await commit_tree(git, worktree, *tree, std::move(parents), std::move(message));
     if (!commit) co_return commit.error();

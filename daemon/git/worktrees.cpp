@@ -77,9 +77,10 @@ Awaitable<Result<void>> forget_assumptions(Git& git, std::string worktree) {
     if (marked->empty()) co_return Result<void>{};
     std::string input;
     for (const auto& path : *marked) input += path + '\0';
-    const auto done =
-        co_await ask_inside(git, worktree, words("update-index", "--no-assume-unchanged", "-z", "--stdin"), input);
-    if (!done) co_return done.error();
+    for (const char* unmark : {"--no-assume-unchanged", "--no-skip-worktree"}) {
+        const auto done = co_await ask_inside(git, worktree, words("update-index", unmark, "-z", "--stdin"), input);
+        if (!done) co_return done.error();
+    }
     co_return Result<void>{};
 }
 
@@ -101,6 +102,10 @@ Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo) {
         if (key == "bare") worktree.bare = true;
         if (key == "prunable") worktree.prunable = true;
         if (key == "locked") worktree.locked = value;
+    }
+    // The repository itself is always one: a list that lost its lines must not say that ours is gone.
+    if (all.empty()) {
+        co_return Error{ErrorCode::external_failed, "`git worktree list` gave an answer that makes no sense", {}};
     }
     co_return all;
 }
@@ -149,6 +154,18 @@ Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string 
     if (error) co_return io_error("removing " + path, error.value());
     const auto again = co_await ask(git, repo, words("worktree", "remove", "--force", "--force", path));
     if (!again) co_return again.error();
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> repair_worktrees(Git& git, std::string repo, std::vector<std::string> paths) {
+    auto args = words("worktree", "repair", "--");
+    std::error_code error;
+    for (auto& path : paths) {
+        if (fs::is_directory(path, error)) args.push_back(std::move(path));
+    }
+    if (args.size() == 3) co_return Result<void>{};
+    const auto done = co_await ask(git, std::move(repo), std::move(args));
+    if (!done) co_return done.error();
     co_return Result<void>{};
 }
 
@@ -203,10 +220,22 @@ Awaitable<Result<void>> reset_detached(Git& git, std::string worktree, std::stri
     if (auto forgotten = co_await forget_assumptions(git, worktree); !forgotten) co_return forgotten.error();
     const auto reset = co_await ask_inside(git, worktree, words("reset", "--quiet", "--hard", *to));
     if (!reset) co_return reset.error();
-    // Forced once only: repositories that an agent made inside stay; no snapshot holds them.
+    // Forced once only: what is a repository all the same (a submodule of the branch's) stays; no snapshot holds it.
     const auto cleaned = co_await ask_inside(git, worktree, words("clean", "--quiet", "-f", "-d"));
     if (!cleaned) co_return cleaned.error();
     co_return Result<void>{};
+}
+
+Awaitable<Result<GitFolders>> git_folders(Git& git, std::string worktree) {
+    auto own = co_await git_dir(git, worktree);
+    if (!own) co_return own.error();
+    const auto common =
+        co_await ask_inside(git, worktree, words("rev-parse", "--path-format=absolute", "--git-common-dir"));
+    if (!common) co_return common.error();
+    GitFolders folders;
+    folders.own = std::move(*own);
+    folders.common = trim(*common);
+    co_return folders;
 }
 
 Awaitable<Result<void>> exclude(Git& git, std::string worktree, std::vector<std::string> patterns) {

@@ -26,6 +26,9 @@ Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string pat
 /// Removes a worktree of ours and its administrative files; success where there is none.
 Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string path);
 
+/// After a move of the repository: makes those of `paths` that are folders find it again, and it them.
+Awaitable<Result<void>> repair_worktrees(Git& git, std::string repo, std::vector<std::string> paths);
+
 /// How checkout_branch came to its branch.
 enum class BranchOrigin { local, remote, created };
 
@@ -34,11 +37,18 @@ enum class BranchOrigin { local, remote, created };
 Awaitable<Result<BranchOrigin>> checkout_branch(Git& git, std::string repo, std::string worktree, std::string branch,
                                                 std::string base);
 
+/// Where git keeps what belongs to a worktree, and what belongs to its repository; both absolute.
+struct GitFolders {
+    std::string own;     ///< .git/worktrees/<name>; of the main worktree: .git
+    std::string common;  ///< .git
+};
+Awaitable<Result<GitFolders>> git_folders(Git& git, std::string worktree);
+
 /// True where anything is uncommitted: changed, staged, untracked, or an operation (rebase, merge …) is under way.
 /// A git that fails is an Error, never "clean".
 Awaitable<Result<bool>> is_dirty(Git& git, std::string worktree);
 
-/// Files marked "assume unchanged", which `git status` passes over.
+/// Files marked "assume unchanged" or, though they are there, "skip worktree": `git status` passes over them.
 Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, std::string worktree);
 
 /// Saves all that is uncommitted, untracked files included (ignored ones not), as a commit on top of HEAD under `ref`
@@ -46,8 +56,14 @@ Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, std::str
 /// What is only staged, and an earlier snapshot under the same ref, become further parents: nothing gets lost.
 Awaitable<Result<std::string>> snapshot(Git& git, std::string worktree, std::string ref, std::string message);
 
+/// Keeps under `below` (refs/orange/<task>) what a snapshot cannot hold: HEAD's commit where no ref has it
+/// (…/head-<commit>), and all commits of repositories that an agent made inside (…/nested-<hash>/…), their uncommitted
+/// work included. Those lose their .git: their files are then the worktree's own, for snapshot() to save. Ignored
+/// repositories and HEAD's submodules are let be. Returns the refs.
+Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, std::string worktree, std::string below);
+
 /// Leaves `worktree` detached at `base`, clean but for ignored files. Detaches first: no branch ever moves. The caller
-/// has taken the snapshot.
+/// has called keep_commits() and taken the snapshot.
 Awaitable<Result<void>> reset_detached(Git& git, std::string worktree, std::string base);
 
 /// Adds lines to the common .git/info/exclude that are not there yet.

@@ -66,6 +66,17 @@ void open(const std::string& path, Level least) {
     }
 }
 
+std::optional<Level> level_from(std::string_view name) {
+    for (const auto level : {Level::debug, Level::info, Level::warn, Level::error}) {
+        if (name == name_of(level)) return level;
+    }
+    return std::nullopt;
+}
+
+void set_level(Level least) {
+    current()->set_level(level_of(least));
+}
+
 void write(Level level, std::string_view component, std::string_view message, const Fields& fields) {
     if (!current()->should_log(level_of(level))) return;
     Json line = {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,12 @@ namespace orange::log {
 enum class Level { debug, info, warn, error };
 
 using Fields = std::map<std::string, std::string>;
+
+/// debug, info, warn, error.
+std::optional<Level> level_from(std::string_view name);
+
+/// Less severe lines are left out from now on.
+void set_level(Level least);
 
 /// Opens the file, rotated at 10 MB, five kept. Until then, and where it cannot be opened, lines go to stderr.
 void open(const std::string& path, Level least);

@@ -96,7 +96,7 @@ Awaitable<void> Monitor::look_at(TaskId id) {
     const auto* record = world_.tasks.find(id);
     if (!record || world_.task_locks.busy(id.value)) co_return;  // somebody is at it
     if (record->intent) {  // and nobody is: the disk was full when its transition was to be finished
-        co_await runner_.resume(id);
+        async::spawn(world_.executor, "resume", runner_.resume(id));  // its actions may take minutes
         co_return;
     }
     const auto runs = record->runs;
@@ -121,7 +121,7 @@ void Monitor::forget_ended_exits() {
 
 void Monitor::task_changed(const TaskId& id) {
     const auto* record = world_.tasks.find(id);
-    if (!record || store::has_ended(record->task.status)) {
+    if (!record || store::has_ended(*record)) {
         unwatch_files(id);
         return;
     }

@@ -5,9 +5,10 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "daemon/async/async.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
-#include "daemon/process/proc_info.hpp"
+#include "daemon/pool/occupants.hpp"
 
 namespace orange {
 namespace {
@@ -24,6 +25,27 @@ std::string workspace_name(const std::string& project, int number) {
 bool is_folder(const Path& path) {
     std::error_code error;
     return std::filesystem::is_directory(path, error);
+}
+
+/// What a git leaves that is killed while it makes a worktree: its own lock, and perhaps half of the files.
+bool is_half_made(const git::Worktree& tree) {
+    return tree.locked == "initializing";
+}
+
+/// Whoever still works in a worktree would write into the next task's. What has just been ended gets a moment.
+Awaitable<Result<void>> check_nobody_works_in(Path worktree) {
+    constexpr int k_looks = 40;
+    std::vector<Occupant> busy;
+    for (int look = 0; look < k_looks; ++look) {
+        busy = workers_in(worktree);
+        if (busy.empty()) co_return Result<void>{};
+        const std::chrono::milliseconds moment = 50ms;
+        co_await async::sleep(moment);
+    }
+    co_return Error{ErrorCode::conflict,
+                    "process " + std::to_string(busy.front().pid) + " (" + printable(busy.front().name) +
+                        ") still works in " + worktree.string() + "; end it, then run: orange workspace gc",
+                    {}};
 }
 
 }  // namespace
@@ -57,6 +79,9 @@ Result<void> Pool::load() {
     auto text = files_.read(file);
     if (!text && text.error().code == ErrorCode::not_found) return {};
     auto json = text ? parse_json(*text) : Result<Json>(text.error());
+    if (json) {
+        if (auto known = check_schema(*json); !known) json = known.error();
+    }
     if (json && !(json->is_object() && json->contains("workspaces") && json->at("workspaces").is_array())) {
         json = Error{ErrorCode::invalid_argument, "\"workspaces\" is missing or no list", {}};
     }
@@ -101,17 +126,18 @@ Result<void> Pool::write() {
                               {"number", slot.number},
                               {"task", slot.task.empty() ? Json(nullptr) : Json(slot.task.value)}});
     }
-    return files_.replace(root_ / ".pool.json", Json{{"workspaces", std::move(workspaces)}}.dump(2) + "\n");
+    return files_.replace(root_ / ".pool.json",
+                          Json{{"schema", k_schema}, {"workspaces", std::move(workspaces)}}.dump(2) + "\n");
 }
 
 Result<std::string> Pool::claim(const Project& project, const TaskId& task) {
     for (const auto& [name, slot] : slots_) {
         if (slot.task == task) return name;
     }
-    for (int number = 1; number <= project.pool_size; ++number) {
+    for (int number = 1; free(project) > 0 && number <= project.pool_size; ++number) {
         const auto name = workspace_name(project.name, number);
         const auto found = slots_.find(name);
-        if (found != slots_.end() && !found->second.task.empty()) continue;
+        if ((found != slots_.end() && !found->second.task.empty()) || at_work_.contains(name)) continue;
         const auto before = slots_;
         slots_[name] = Slot{project.name, number, task};
         if (auto written = write(); !written) {
@@ -120,11 +146,15 @@ Result<std::string> Pool::claim(const Project& project, const TaskId& task) {
         }
         return name;
     }
-    return Error{ErrorCode::pool_exhausted,
-                 "all " + counted(static_cast<std::size_t>(project.pool_size), "workspace") + " of " + project.name +
-                     " are taken; it starts when one is free, or raise the limit: orange project update " +
-                     project.name + " --pool-size N",
-                 {}};
+    const int held = taken(project.name);
+    const auto limit = counted(static_cast<std::size_t>(project.pool_size), "workspace");
+    return Error{
+        ErrorCode::pool_exhausted,
+        (held > project.pool_size ? std::to_string(held) + " tasks have workspaces of " + project.name +
+                                        ", whose limit is now " + limit + "; it starts when they are fewer"
+                                  : "all " + limit + " of " + project.name + " are taken; it starts when one is free") +
+            ", or raise the limit: orange project update " + project.name + " --pool-size N",
+        {}};
 }
 
 Result<void> Pool::give_back(const std::string& name, const TaskId& task) {
@@ -141,7 +171,7 @@ Awaitable<Result<void>> Pool::make_worktree(Project project, Path path, std::str
     if (!listed) co_return listed.error();
     const bool known = std::any_of(listed->begin(), listed->end(), [&](const git::Worktree& tree) {
         std::error_code error;
-        return !tree.prunable && std::filesystem::equivalent(tree.path, path, error);
+        return !tree.prunable && !is_half_made(tree) && std::filesystem::equivalent(tree.path, path, error);
     });
     if (known && is_folder(path)) co_return Result<void>{};
     std::error_code error;
@@ -165,16 +195,21 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         if (!base) co_return base.error();
         if (auto made = co_await make_worktree(project, acquired.path, *base); !made) co_return made.error();
         // A free workspace is clean; what a human left in one is theirs, and is kept like an agent's work.
-        auto saved = co_await git::snapshot(git_, acquired.path.string(), "refs/orange/" + name + "/found",
-                                            "Found in " + name + " when a task took it");
+        std::vector<std::string> commits;
+        auto saved = co_await save_all(acquired.path, "refs/orange/" + name, "found",
+                                       "Found in " + name + " when a task took it", commits);
         if (!saved) co_return saved.error();
+        if (!commits.empty()) {
+            acquired.notes.push_back("commits in " + name + " that no branch has were kept as " + join(commits, ", "));
+        }
         if (!saved->empty()) {
             acquired.notes.push_back("uncommitted files in " + name + " were saved as " + saved->substr(0, 12));
             if (auto reset = co_await git::reset_detached(git_, acquired.path.string(), *base); !reset) {
                 co_return reset.error();
             }
         }
-        auto branch = co_await git::checkout_branch(git_, project.path, acquired.path.string(), task.branch, *base);
+        auto branch = co_await git::checkout_branch(git_, project.path, acquired.path.string(), task.branch,
+                                                    task.base.value_or(*base));
         if (!branch) co_return branch.error();
         auto tracked = co_await git::tracks(git_, acquired.path.string(), "TASK.md");
         if (!tracked) co_return tracked.error();
@@ -238,11 +273,16 @@ void Pool::remove_stale_index_lock(const Path& worktree) {
     const auto lock = Path(std::string(trim(pointer->substr(k_prefix.size())))) / "index.lock";
     std::error_code error;
     if (!std::filesystem::exists(lock, error)) return;
-    for (const auto pid : proc::all_pids()) {
-        const auto cwd = proc::cwd_of(pid);
-        if (cwd && (*cwd == worktree.string() || cwd->starts_with(worktree.string() + "/"))) return;
-    }
+    if (!occupants(worktree).empty()) return;
     std::filesystem::remove(lock, error);
+}
+
+Awaitable<Result<std::string>> Pool::save_all(Path path, std::string refs, std::string name, std::string message,
+                                              std::vector<std::string>& commits) {
+    auto kept = co_await git::keep_commits(git_, path.string(), refs);
+    if (!kept) co_return kept.error();
+    commits = std::move(*kept);
+    co_return co_await git::snapshot(git_, path.string(), refs + "/" + name, std::move(message));
 }
 
 Awaitable<Result<Released>> Pool::clean(Project project, Path path, TaskId task) {
@@ -250,11 +290,13 @@ Awaitable<Result<Released>> Pool::clean(Project project, Path path, TaskId task)
     remove_stale_index_lock(path);
     Released released;
     released.ref = wip_ref(task);
-    auto saved = co_await git::snapshot(git_, path.string(), released.ref, "Uncommitted work of task " + task.value);
+    auto saved = co_await save_all(path, "refs/orange/" + task.value, "wip", "Uncommitted work of task " + task.value,
+                                   released.commits);
     if (!saved) co_return saved.error();
     released.snapshot = *saved;
+    // A default branch that was renamed keeps nobody from leaving: the next task checks out its own.
     auto base = co_await git::base_ref(git_, project.path, project.default_branch);
-    if (!base) co_return base.error();
+    if (!base) base = std::string("HEAD");
     if (auto reset = co_await git::reset_detached(git_, path.string(), *base); !reset) co_return reset.error();
     co_return released;
 }
@@ -268,6 +310,7 @@ Awaitable<Result<Released>> Pool::release(Project project, Task task) {
     const AtWork at_work(*this, name);
     Released released;
     if (is_folder(path_of(name))) {
+        if (auto alone = co_await check_nobody_works_in(path_of(name)); !alone) co_return alone.error();
         auto cleaned = co_await clean(project, path_of(name), task.id);
         if (!cleaned) co_return in_context("releasing " + name, cleaned.error());
         released = std::move(*cleaned);
@@ -292,15 +335,44 @@ Awaitable<Result<std::vector<std::string>>> Pool::init(Project project) {
     co_return done;
 }
 
-Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::function<bool(const TaskId&)> is_live) {
+/// They hold nothing but what git itself had begun to write, and no git command works in them.
+Awaitable<std::vector<std::string>> Pool::remove_half_made(Project project, std::vector<std::string> names) {
     std::vector<std::string> done;
+    const auto lock = co_await repositories_.acquire(project.path);
+    const auto trees = co_await git::worktrees(git_, project.path);
+    if (!trees) co_return done;
+    for (const auto& name : names) {
+        if (at_work_.contains(name)) continue;
+        const auto path = path_of(name).string();
+        const bool half_made = std::any_of(trees->begin(), trees->end(), [&](const git::Worktree& tree) {
+            std::error_code error;
+            return is_half_made(tree) && std::filesystem::weakly_canonical(path, error) == tree.path;
+        });
+        if (!half_made) continue;
+        const AtWork at_work(*this, name);
+        const auto removed = co_await git::remove_worktree(git_, project.path, path);
+        // A claim stays: whoever has it makes the worktree anew.
+        if (const auto slot = slots_.find(name); removed && slot != slots_.end() && slot->second.task.empty()) {
+            slots_.erase(slot);
+        }
+        done.push_back(removed ? name + " removed: it was half made"
+                               : name + " is half made, and could not be removed: " + removed.error().message);
+    }
+    co_return done;
+}
+
+Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::function<bool(const TaskId&)> is_live) {
     std::vector<std::string> names;
     for (const auto& [name, slot] : slots_) {
         if (slot.project == project.name) names.push_back(name);
     }
+    auto done = co_await remove_half_made(project, names);
     for (const auto& name : names) {
         if (at_work_.contains(name)) continue;
-        const auto task = slots_[name].task;
+        const auto slot = slots_.find(name);
+        if (slot == slots_.end()) continue;
+        const auto task = slot->second.task;
+        const bool surplus = slot->second.number > project.pool_size;
         if (!task.empty() && is_live(task)) continue;
         if (!task.empty()) {
             Task holder;
@@ -313,9 +385,10 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
             done.push_back(name + " freed" +
                            (released->snapshot.empty() ? "" : "; uncommitted work is in " + released->ref));
         }
-        const bool surplus = slots_[name].number > project.pool_size;
         if (surplus || !is_folder(path_of(name))) {
             const auto lock = co_await repositories_.acquire(project.path);
+            if (!is_idle(name)) continue;  // taken while the lock was waited for
+            const AtWork at_work(*this, name);
             auto removed = co_await discard(project, name);
             if (!removed) {
                 done.push_back(name + ": " + removed.error().message);
@@ -332,8 +405,10 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
 Awaitable<Result<void>> Pool::discard(Project project, std::string name) {
     const auto path = path_of(name).string();
     if (is_folder(path)) {
-        const auto saved = co_await git::snapshot(git_, path, "refs/orange/" + name + "/found",
-                                                  "Found in " + name + " when it was removed");
+        if (auto alone = co_await check_nobody_works_in(path_of(name)); !alone) co_return alone.error();
+        std::vector<std::string> commits;
+        const auto saved = co_await save_all(path, "refs/orange/" + name, "found",
+                                             "Found in " + name + " when it was removed", commits);
         if (!saved) co_return saved.error();
     }
     co_return co_await git::remove_worktree(git_, project.path, path);
@@ -350,6 +425,8 @@ Awaitable<Result<void>> Pool::remove_all(Project project) {
     }
     const auto lock = co_await repositories_.acquire(project.path);
     for (const auto& name : names) {
+        if (!is_idle(name)) co_return Error{ErrorCode::conflict, name + " has just been taken by a task", {}};
+        const AtWork at_work(*this, name);
         if (is_folder(project.path)) {
             if (auto removed = co_await discard(project, name); !removed) co_return removed.error();
         }
@@ -358,13 +435,20 @@ Awaitable<Result<void>> Pool::remove_all(Project project) {
     co_return write();
 }
 
+/// Those beyond the pool's size too: a pool that was made smaller starts nobody until it is below its size.
+int Pool::taken(const std::string& project) const {
+    return static_cast<int>(std::count_if(slots_.begin(), slots_.end(), [&](const auto& entry) {
+        return entry.second.project == project && !entry.second.task.empty();
+    }));
+}
+
 int Pool::free(const Project& project) const {
-    int taken = 0;
-    for (const auto& [name, slot] : slots_) {
-        const bool counts = slot.project == project.name && slot.number <= project.pool_size;
-        if (counts && !slot.task.empty()) ++taken;
-    }
-    return project.pool_size - taken;
+    return std::max(0, project.pool_size - taken(project.name));
+}
+
+bool Pool::is_idle(const std::string& name) const {
+    const auto slot = slots_.find(name);
+    return slot != slots_.end() && slot->second.task.empty() && !at_work_.contains(name);
 }
 
 bool Pool::has_claim(const TaskId& task) const {
@@ -375,7 +459,7 @@ std::vector<WorkspaceInfo> Pool::list(const std::optional<std::string>& project)
     std::vector<WorkspaceInfo> found;
     for (const auto& [name, slot] : slots_) {
         if (project && slot.project != *project) continue;
-        WorkspaceInfo info{name, slot.project, path_of(name), slot.task, {}};
+        WorkspaceInfo info{name, slot.project, slot.number, path_of(name), slot.task, {}};
         if (!is_folder(info.path)) info.problem = "its folder is missing; run: orange workspace gc";
         found.push_back(std::move(info));
     }

@@ -31,13 +31,15 @@ struct Acquired {
 
 /// What a release left behind.
 struct Released {
-    std::string snapshot;  ///< commit with everything that was uncommitted; empty where nothing was
-    std::string ref;       ///< refs/orange/<task>/wip
+    std::string snapshot;              ///< commit with everything that was uncommitted; empty where nothing was
+    std::string ref;                   ///< refs/orange/<task>/wip
+    std::vector<std::string> commits;  ///< refs of commits that no branch has: refs/orange/<task>/…
 };
 
 struct WorkspaceInfo {
     std::string name;
     std::string project;
+    int number = 0;  ///< beyond the project's pool size: out of use, removed by gc once it is free
     Path path;
     TaskId task;          ///< empty: free
     std::string problem;  ///< "the folder is missing", or empty
@@ -60,8 +62,9 @@ class Pool {
     Awaitable<Result<Acquired>> acquire(Project project, Task task, std::map<std::string, std::string> env,
                                         std::vector<std::string> exclude);
 
-    /// Saves what is uncommitted under refs/orange/<task>/wip, then leaves the worktree detached and clean. Success
-    /// where the task has none. The claim goes last.
+    /// Saves what is uncommitted under refs/orange/<task>/wip, and commits that no branch has beside it, then leaves
+    /// the worktree detached and clean. Success where the task has none. The claim goes last. conflict where a process
+    /// still works in the directory (a shell that merely waits there does not).
     Awaitable<Result<Released>> release(Project project, Task task);
 
     /// Makes workspaces up to the project's pool size.
@@ -73,7 +76,8 @@ class Pool {
     /// Removes the worktrees of a project that is leaving; refused while one is taken.
     Awaitable<Result<void>> remove_all(Project project);
 
-    /// How many more tasks could have a workspace now.
+    /// How many more tasks could have a workspace now: the pool's size less all that are taken, those too that a
+    /// larger pool has left over.
     int free(const Project& project) const;
     bool has_claim(const TaskId& task) const;
 
@@ -94,10 +98,16 @@ class Pool {
         TaskId task;
     };
 
+    int taken(const std::string& project) const;
+    /// It is there, free, and nobody is busy with it.
+    bool is_idle(const std::string& name) const;
     Result<std::string> claim(const Project& project, const TaskId& task);
     Result<void> give_back(const std::string& name, const TaskId& task);
     Result<void> keep_found_task_file(const std::string& name, const std::string& task_file);
     void remove_stale_index_lock(const Path& worktree);
+    /// What is in a worktree that is to be emptied, under refs below `refs`: the commit of what is uncommitted.
+    Awaitable<Result<std::string>> save_all(Path path, std::string refs, std::string name, std::string message,
+                                            std::vector<std::string>& commits);
     Result<void> write();
     const std::pair<const std::string, Slot>* slot_at(const Path& directory) const;
     Awaitable<Result<Acquired>> prepare(Project project, Task task, std::string name,
@@ -105,6 +115,7 @@ class Pool {
     Awaitable<Result<void>> make_worktree(Project project, Path path, std::string base);
     /// Removes a free worktree; what somebody left in it is kept. Under the repository's lock.
     Awaitable<Result<void>> discard(Project project, std::string name);
+    Awaitable<std::vector<std::string>> remove_half_made(Project project, std::vector<std::string> names);
     static Result<std::map<std::string, Slot>> slots_from(const Json& entries);
     Awaitable<Result<Released>> clean(Project project, Path path, TaskId task);
 
@@ -114,7 +125,7 @@ class Pool {
     async::KeyedMutex& repositories_;
     Path root_;
     std::map<std::string, Slot> slots_;  ///< by workspace name
-    std::set<std::string> at_work_;      ///< workspaces that acquire or release is busy with: nothing for gc
+    std::set<std::string> at_work_;      ///< workspaces that somebody is busy with: nothing for gc, nor for a claim
     std::string problem_;                ///< why .pool.json cannot be used
 };
 

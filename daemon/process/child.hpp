@@ -55,7 +55,8 @@ class Child {
 /// Asio 1.22 recycles its records of descriptors, and one that was just closed may still wake its successor.
 bool is_readable(int descriptor);
 
-/// A pidfd of any process, CLOEXEC; the errno where there is none (ESRCH: no such process).
+/// A pidfd of any process, CLOEXEC; the errno where there is none (ESRCH: no such process). On macOS a kqueue that
+/// becomes readable at the end of that process, and is no other use.
 UniqueFd open_pidfd(pid_t pid, int& error);
 
 /// A pipe, both ends CLOEXEC and numbered 3 or above: with 0–2 among them, dup2 in the child would overwrite one end

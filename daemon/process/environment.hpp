@@ -8,8 +8,9 @@ namespace orange {
 
 using Environment = std::map<std::string, std::string>;
 
-/// `from` without what would redirect or inject into a child: GIT_*, TMUX*, LD_*, DYLD_*, BASH_ENV, ENV, and ORANGE_*
-/// other than ORANGE_HOME. The base of an agent's environment too.
+/// `from` without what would redirect or inject into a child: GIT_*, TMUX*, LD_*, DYLD_*, BASH_ENV, ENV, ORANGE_*
+/// other than ORANGE_HOME, and what a service manager told the daemon (NOTIFY_SOCKET, LISTEN_*, …). The base of an
+/// agent's environment too.
 Environment without_dangerous(Environment from);
 
 /// This process's environment.

@@ -4,7 +4,8 @@
 
 namespace orange {
 
-/// The real ExitWatcher: a pidfd tells the end of a process that is not our child, without its status.
+/// The real ExitWatcher: a pidfd (on macOS a kqueue) tells the end of a process that is not our child, without its
+/// status.
 class PidfdExitWatcher final : public ExitWatcher {
   public:
     Awaitable<Result<void>> wait(std::int64_t pid, std::int64_t start_time) override;

@@ -25,6 +25,8 @@ std::optional<std::string> cwd_of(std::int64_t pid);
 /// A variable of the environment that the process was started with.
 std::optional<std::string> environ_of(std::int64_t pid, const std::string& name);
 std::vector<std::string> argv_of(std::int64_t pid);
+/// Physical memory in use.
+std::optional<std::int64_t> resident_kib_of(std::int64_t pid);
 /// Every process there is, in no order.
 std::vector<std::int64_t> all_pids();
 

@@ -122,6 +122,15 @@ std::vector<std::string> argv_of(std::int64_t pid) {
     return argv;
 }
 
+std::optional<std::int64_t> resident_kib_of(std::int64_t pid) {
+    const auto content = read_file(file_of(pid, "statm"));
+    if (!content) return std::nullopt;
+    const auto fields = split(*content, ' ');
+    const auto pages = fields.size() > 1 ? number(fields[1]) : std::nullopt;
+    if (!pages) return std::nullopt;
+    return *pages * ::sysconf(_SC_PAGESIZE) / 1024;
+}
+
 std::vector<std::int64_t> all_pids() {
     std::vector<std::int64_t> pids;
     const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), &::closedir);

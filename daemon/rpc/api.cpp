@@ -5,13 +5,18 @@
 namespace orange::rpc {
 
 void Api::add_to(MethodTable& table) {
+    add_task_create(table, *this);
     add_task_methods(table, *this);
     add_task_views(table, *this);
     add_project_methods(table, *this);
     add_workspace_methods(table, *this);
     add_workflow_methods(table, *this);
+    add_harness_methods(table, *this);
     add_daemon_methods(table, *this);
     add_event_methods(table, *this);
+    add_task_wait(table, *this);
+    add_task_log(table, *this);
+    add_log_methods(table, *this);
 }
 
 Result<TaskId> Api::select(const TaskSelector& selector, const Call& call) const {
@@ -62,12 +67,23 @@ std::optional<std::string> Api::project_near(const std::string& directory) const
     return nearest->name;
 }
 
+/// An end that has been dealt with leaves no run behind; where the state needs that agent, it is still a dead one.
+std::string Api::agent_view(const TaskRecord& record, Role role) const {
+    const auto liveness = runner_.agents().liveness(record, role);
+    if (liveness == agents::Liveness::none && !record.intent) {
+        const auto definition = world_.workflows.pinned(record.task.workflow, record.task.workflow_hash);
+        const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
+        if (state && state->agent == role) return "dead";
+    }
+    return std::string(agents::name_of(liveness));
+}
+
 TaskView Api::view(const TaskRecord& record) const {
     TaskView view;
     view.fields = to_json(record.task);
     view.path = world_.tasks.folder(record).string();
-    view.worker = agents::name_of(runner_.agents().liveness(record, Role::worker));
-    view.reviewer = agents::name_of(runner_.agents().liveness(record, Role::reviewer));
+    view.worker = agent_view(record, Role::worker);
+    view.reviewer = agent_view(record, Role::reviewer);
     if (record.queued) {
         for (const auto& id : world_.tasks.queue(record.task.project)) {
             ++view.queue_place;

@@ -4,8 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "common/rpc/methods.hpp"
-#include "common/rpc/task_methods.hpp"
+#include "common/rpc/daemon_methods.hpp"
+#include "common/rpc/task_view.hpp"
+#include "daemon/doctor/doctor.hpp"
 #include "daemon/rpc/method_table.hpp"
 #include "daemon/runner/runner.hpp"
 
@@ -16,6 +17,7 @@ struct DaemonControl {
     std::function<DaemonStatus::Reply()> status;
     std::function<std::vector<std::string>()> reload;
     std::function<void()> shutdown;
+    std::function<doctor::Facts()> facts;
 };
 
 /// What the handlers share: who "this task" is, and how a task is shown.
@@ -46,17 +48,24 @@ class Api {
     Result<TaskReply> reply(const TaskId& id, Outcome outcome) const;
 
   private:
+    std::string agent_view(const TaskRecord& record, Role role) const;
+
     Runner& runner_;
     World& world_;
     DaemonControl control_;
 };
 
+void add_task_create(MethodTable& table, Api& api);
 void add_task_methods(MethodTable& table, Api& api);
 void add_task_views(MethodTable& table, Api& api);
 void add_project_methods(MethodTable& table, Api& api);
 void add_workspace_methods(MethodTable& table, Api& api);
 void add_workflow_methods(MethodTable& table, Api& api);
+void add_harness_methods(MethodTable& table, Api& api);
 void add_daemon_methods(MethodTable& table, Api& api);
 void add_event_methods(MethodTable& table, Api& api);
+void add_task_wait(MethodTable& table, Api& api);
+void add_task_log(MethodTable& table, Api& api);
+void add_log_methods(MethodTable& table, Api& api);
 
 }  // namespace orange::rpc

@@ -2,12 +2,16 @@
 
 #include <exception>
 
+#include "common/base/text.hpp"
+#include "daemon/agents/identity.hpp"
+#include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
 
 namespace orange::rpc {
 namespace {
 
 constexpr std::size_t k_largest_batch = 256;
+constexpr std::size_t k_longest_message = 16'000;
 constexpr int k_deepest = 64;
 
 std::string closest(const MethodTable& table, const std::string& name) {
@@ -26,11 +30,7 @@ bool is_valid_id(const Json& id) {
 }
 
 Result<void> check_access(const Method& method, const Caller& caller) {
-    const auto taken =
-        "; you were taken for " +
-        (caller.role == Role::unknown ? std::string("an unknown caller") : "the " + std::string(name_of(caller.role))) +
-        (caller.task.empty() ? "" : " of task " + caller.task.value) +
-        (caller.evidence.empty() ? "" : " (" + caller.evidence + ")");
+    const auto taken = "; you were taken for " + agents::describe(caller);
     if (caller.role == Role::unknown) {
         return Error{ErrorCode::forbidden,
                      method.name + " wants a caller that can be told" + taken +
@@ -41,6 +41,33 @@ Result<void> check_access(const Method& method, const Caller& caller) {
         return Error{ErrorCode::forbidden, method.name + " is a human's to call" + taken + "; ask the human", {}};
     }
     return {};
+}
+
+/// Which requests changed something is looked up later. Of the parameters only names: texts are people's, and prompts.
+void note(const Method& method, const log::Fields& subject, const Caller& caller, const Result<Json>& result) {
+    auto fields = subject;
+    fields["by"] = std::string(name_of(caller.role));
+    fields["pid"] = std::to_string(caller.pid);
+    if (!caller.task.empty()) fields["by_task"] = caller.task.value;
+    if (!result) {
+        fields["refused"] = std::string(name_of(result.error().code));
+    } else if (const auto task = result->find("task"); result->is_object() && task != result->end()) {
+        // What was created has its id only now.
+        const auto id = task->is_object() ? task->value("fields", Json::object()).value("id", Json()) : Json();
+        if (id.is_string()) fields["task"] = id.get<std::string>();
+    }
+    log::info("rpc", method.name, fields);
+}
+
+log::Fields subject_of(const Json& params) {
+    constexpr std::pair<const char*, const char*> k_names[] = {
+        {"id", "task"}, {"project", "project"}, {"name", "name"}, {"status", "status"}, {"path", "path"}};
+    log::Fields fields;
+    for (const auto& [key, name] : k_names) {
+        const auto found = params.find(key);
+        if (found != params.end() && found->is_string()) fields[name] = found->get<std::string>().substr(0, 200);
+    }
+    return fields;
 }
 
 }  // namespace
@@ -54,11 +81,18 @@ Awaitable<Result<Json>> Dispatcher::invoke(const Method& method, Json params, Wh
     call.sink = sink;
     std::string failure;
     try {
-        if (method.access != Access::read) {
-            call.caller = who();
-            if (auto allowed = check_access(method, call.caller); !allowed) co_return allowed.error();
+        if (method.access == Access::read) co_return co_await method.invoke(std::move(params), std::move(call));
+        call.caller = co_await who();
+        const auto caller = call.caller;
+        const auto subject = subject_of(params);
+        Result<Json> result = Json();
+        if (auto allowed = check_access(method, caller); !allowed) {
+            result = allowed.error();
+        } else {
+            result = co_await method.invoke(std::move(params), std::move(call));
         }
-        co_return co_await method.invoke(std::move(params), std::move(call));
+        note(method, subject, caller, result);
+        co_return result;
     } catch (const std::exception& e) {
         failure = e.what();
     }
@@ -95,7 +129,10 @@ Awaitable<std::optional<Json>> Dispatcher::handle_one(Json request, WhoIs who, E
     if (result) {
         reply["result"] = std::move(*result);
     } else {
-        reply["error"] = error_json(result.error());
+        // A message repeats what it is about: a megabyte that was refused helps nobody who reads it.
+        auto error = result.error();
+        error.message = ellipsized(error.message, k_longest_message);
+        reply["error"] = error_json(error);
     }
     co_return reply;
 }
@@ -115,6 +152,7 @@ Awaitable<std::optional<std::string>> Dispatcher::handle(std::string text, WhoIs
     for (auto& request : *parsed) {
         auto reply = co_await handle_one(std::move(request), who, sink);
         if (reply) replies.push_back(std::move(*reply));
+        co_await async::yield();
     }
     if (replies.empty()) co_return std::nullopt;
     co_return dump(replies);

@@ -9,7 +9,7 @@
 namespace orange::rpc {
 
 /// Finds out who is at the other end; asked only by calls that are not free to everybody.
-using WhoIs = std::function<Caller()>;
+using WhoIs = std::function<Awaitable<Caller>()>;
 
 /// JSON-RPC 2.0 over one text: single calls, batches, notifications (docs/protocol.md).
 class Dispatcher {

@@ -31,6 +31,10 @@ class EventSink {
     virtual void notify(const std::string& method, Json params) = 0;
     /// Puts `end` in place of the subscription that there was; called when the connection ends, too.
     virtual void set_subscription(std::function<void()> end) = 0;
+    /// Calls `end` when nobody waits for this connection's replies any more, or the daemon is about to stop: for calls
+    /// that wait. Returns a number for forget().
+    virtual int on_end(std::function<void()> end) = 0;
+    virtual void forget(int number) = 0;
 };
 
 /// One call: who makes it, and over which connection.

@@ -2,6 +2,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "daemon/process/proc_info.hpp"
 #include "daemon/rpc/peer.hpp"
 
 namespace orange::rpc {
@@ -14,7 +15,7 @@ std::optional<Peer> peer_of(int descriptor) {
     pid_t pid = 0;
     socklen_t size = sizeof pid;
     if (::getsockopt(descriptor, SOL_LOCAL, LOCAL_PEERPID, &pid, &size) != 0) return std::nullopt;
-    return Peer{pid, uid};
+    return Peer{pid, uid, proc::start_time(pid).value_or(k_gone)};
 }
 
 }  // namespace orange::rpc

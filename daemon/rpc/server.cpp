@@ -11,6 +11,7 @@
 #include <asio/use_awaitable.hpp>
 #include <cstring>
 
+#include "common/base/system.hpp"
 #include "common/config/socket_address.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
@@ -32,8 +33,7 @@ struct Server::Listener {
     ino_t inode = 0;
 };
 
-Server::Server(const asio::any_io_executor& executor, Dispatcher& dispatcher,
-               std::function<Caller(const Peer&)> identify)
+Server::Server(const asio::any_io_executor& executor, Dispatcher& dispatcher, Identify identify)
     : executor_(executor), dispatcher_(dispatcher), identify_(std::move(identify)) {}
 
 Server::~Server() = default;
@@ -42,7 +42,7 @@ Result<void> Server::listen(const Path& socket) {
     socket_ = socket;
     auto address = SocketAddress::in_folder(socket);
     if (!address) return address.error();
-    const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int fd = system::local_socket();
     if (fd < 0) return io_error("making the socket", errno);
     const auto fail = [&](std::string_view doing) {
         const int why = errno;

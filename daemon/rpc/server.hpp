@@ -18,14 +18,21 @@ namespace orange::rpc {
 struct Peer {
     std::int64_t pid = 0;
     std::int64_t uid = 0;
+    std::int64_t start_time = 0;  ///< of that pid, in clock ticks since boot: pids are reused
 };
+
+/// The start time of a peer that had ended before it was looked at: nobody has it.
+inline constexpr std::int64_t k_gone = -1;
+
+/// Turns a peer into a caller.
+using Identify = std::function<Awaitable<Caller>(Peer)>;
 
 class Session;
 
 class Server {
   public:
-    /// `identify` turns a peer into a caller: at the first call that asks for it.
-    Server(const asio::any_io_executor& executor, Dispatcher& dispatcher, std::function<Caller(const Peer&)> identify);
+    /// `identify` is asked at the first call of a connection that wants to know.
+    Server(const asio::any_io_executor& executor, Dispatcher& dispatcher, Identify identify);
     ~Server();
 
     /// Binds (mode 0600 from the first instant, paths of any length) and accepts from now on. Only under the home's
@@ -47,7 +54,7 @@ class Server {
 
     asio::any_io_executor executor_;
     Dispatcher& dispatcher_;
-    std::function<Caller(const Peer&)> identify_;
+    Identify identify_;
     Path socket_;
     std::shared_ptr<Listener> listener_;
     std::set<std::shared_ptr<Session>> sessions_;

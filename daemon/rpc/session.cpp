@@ -1,10 +1,14 @@
 #include "daemon/rpc/session.hpp"
 
+#include <poll.h>
 #include <asio/buffer.hpp>
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
 
+#include <utility>
+
+#include "common/rpc/event_methods.hpp"
 #include "daemon/log/log.hpp"
 
 namespace orange::rpc {
@@ -14,6 +18,9 @@ constexpr auto use_tuple = asio::experimental::as_tuple(asio::use_awaitable);
 constexpr std::size_t k_longest_line = 1 << 20;
 constexpr std::size_t k_most_unread = 8 << 20;  ///< bytes queued for a reader that does not read
 constexpr std::size_t k_most_in_flight = 64;
+/// How long a client that was too slow has to read why.
+constexpr std::chrono::milliseconds k_drop_patience{10'000};
+constexpr std::chrono::milliseconds k_hangup_look{1000};
 
 }  // namespace
 
@@ -34,6 +41,7 @@ void Session::close() {
     closed_ = true;
     if (auto end = std::move(end_subscription_)) end();
     end_subscription_ = nullptr;
+    end_waiting_calls();
     asio::error_code ignored;
     socket_.close(ignored);
     written_.notify();
@@ -43,12 +51,49 @@ void Session::close() {
 
 void Session::finish() {
     no_more_input_ = true;
+    end_waiting_calls();
     if (idle()) close();
 }
 
-const Caller& Session::caller() {
-    if (!caller_) caller_ = server_.identify_(peer_);
-    return *caller_;
+void Session::end_waiting_calls() {
+    for (auto& [number, end] : std::exchange(waiting_calls_, {})) end();
+}
+
+int Session::on_end(std::function<void()> end) {
+    if (closed_ || server_.stopping_) {
+        end();
+        return 0;
+    }
+    waiting_calls_[next_waiting_call_] = std::move(end);
+    return next_waiting_call_++;
+}
+
+bool Session::hung_up() {
+    if (closed_) return true;
+    pollfd look{socket_.native_handle(), 0, 0};
+    return ::poll(&look, 1, 0) > 0 && (look.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+/// A client that has only closed its sending side still gets what it asked for; one that has gone ends its waiting. The
+/// kernel tells the two apart, but wakes nobody who does not read.
+Awaitable<void> Session::watch_hangup([[maybe_unused]] std::shared_ptr<Session> self) {
+    while (!closed_) {
+        if (hung_up()) {
+            close();
+            break;
+        }
+        const auto pause = k_hangup_look;
+        const bool slept = co_await async::sleep(pause);
+        if (!slept) break;
+    }
+}
+
+Awaitable<Caller> Session::caller([[maybe_unused]] std::shared_ptr<Session> self) {
+    if (!caller_) {
+        auto found = co_await server_.identify_(peer_);
+        caller_ = std::move(found);
+    }
+    co_return *caller_;
 }
 
 void Session::set_subscription(std::function<void()> end) {
@@ -61,20 +106,43 @@ void Session::notify(const std::string& method, Json params) {
 }
 
 void Session::send(std::string text) {
-    if (closed_) return;
+    if (closed_ || dropped_) return;
     outbox_bytes_ += text.size() + 1;
     outbox_.push_back(std::move(text) + "\n");
     // A single reply may be larger than that: it is what comes on top of one that is not being read that counts.
     if (outbox_bytes_ - outbox_.front().size() > k_most_unread) {
-        log::warn("rpc", "dropped a client that does not read", {{"pid", std::to_string(peer_.pid)}});
-        close();
+        drop();
         return;
     }
     written_.notify();
 }
 
+/// What is being written cannot be taken back; behind it comes the reason, for whoever reads on after all.
+void Session::drop() {
+    log::warn("rpc", "dropped a client that does not read", {{"pid", std::to_string(peer_.pid)}});
+    if (auto end = std::move(end_subscription_)) end();
+    end_subscription_ = nullptr;
+    DroppedNotification notification;
+    notification.reason =
+        "over 8 MiB were waiting to be read, so this connection is closed; connect again, pass the last cursor as "
+        "`since`, and read faster or ask for less";
+    outbox_.clear();
+    outbox_.push_back(
+        dump({{"jsonrpc", "2.0"}, {"method", DroppedNotification::k_name}, {"params", written(notification)}}) + "\n");
+    dropped_ = no_more_input_ = true;
+    const auto executor = socket_.get_executor();
+    const auto close_later = [](std::shared_ptr<Session> self) -> Awaitable<void> {
+        const auto patience = k_drop_patience;
+        co_await async::sleep(patience);
+        self->close();
+    };
+    async::spawn(executor, "rpc drop", close_later(shared_from_this()));
+    end_waiting_calls();
+    written_.notify();
+}
+
 Awaitable<void> Session::answer(std::shared_ptr<Session> self, std::string line) {
-    const WhoIs who = [this] { return caller(); };
+    const WhoIs who = [this] { return caller(shared_from_this()); };
     auto reply = co_await server_.dispatcher_.handle(std::move(line), who, self.get());
     --in_flight_;
     --server_.busy_;
@@ -83,29 +151,31 @@ Awaitable<void> Session::answer(std::shared_ptr<Session> self, std::string line)
     if (no_more_input_ && idle()) close();
 }
 
-void Session::take_lines(std::string& buffer) {
+Awaitable<void> Session::take_lines(std::shared_ptr<Session> self, std::string& buffer) {
     std::size_t begin = 0;
     for (auto end = buffer.find('\n'); end != std::string::npos; end = buffer.find('\n', begin)) {
         auto line = buffer.substr(begin, end - begin);
         begin = end + 1;
         if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+        while (in_flight_ >= k_most_in_flight && !closed_) co_await answered_.wait();
+        if (closed_) co_return;
         ++in_flight_;
         ++server_.busy_;
-        async::spawn(socket_.get_executor(), "rpc call", answer(shared_from_this(), std::move(line)));
+        async::spawn(socket_.get_executor(), "rpc call", answer(self, std::move(line)));
+        co_await async::yield();
     }
     buffer.erase(0, begin);
 }
 
-Awaitable<void> Session::read_loop([[maybe_unused]] std::shared_ptr<Session> self) {
+Awaitable<void> Session::read_loop(std::shared_ptr<Session> self) {
     std::string buffer;
     std::string chunk(64 * 1024, '\0');
     while (!closed_ && !no_more_input_) {
-        while (in_flight_ >= k_most_in_flight && !closed_) co_await answered_.wait();
         const auto room = asio::buffer(chunk);
         const auto [error, size] = co_await socket_.async_read_some(room, use_tuple);
         if (error) break;
         buffer.append(chunk, 0, size);
-        take_lines(buffer);
+        co_await take_lines(self, buffer);
         if (buffer.size() > k_longest_line) {
             send(dump(error_reply(nullptr, k_invalid_request, "a line of over 1 MiB; the connection is closed")));
             break;
@@ -113,14 +183,16 @@ Awaitable<void> Session::read_loop([[maybe_unused]] std::shared_ptr<Session> sel
     }
     // The other end has nothing more to say; what it asked is still answered (`printf … | nc -U`).
     no_more_input_ = true;
-    if (!end_subscription_ && idle()) close();
-    if (end_subscription_ && in_flight_ == 0) close();
+    // The writer closes when the last of that has left; a subscription is nobody's any more.
+    if (auto end = std::exchange(end_subscription_, nullptr)) end();
+    if (idle()) close();
+    if (!closed_ && !dropped_ && !waiting_calls_.empty()) co_await watch_hangup(self);
 }
 
 Awaitable<void> Session::write_loop([[maybe_unused]] std::shared_ptr<Session> self) {
     while (!closed_) {
         if (outbox_.empty()) {
-            if (no_more_input_ && in_flight_ == 0) break;
+            if (dropped_ || (no_more_input_ && in_flight_ == 0)) break;
             co_await written_.wait();
             continue;
         }

@@ -3,6 +3,7 @@
 #include <asio/local/stream_protocol.hpp>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,15 +25,25 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
 
     void notify(const std::string& method, Json params) override;
     void set_subscription(std::function<void()> end) override;
+    int on_end(std::function<void()> end) override;
+    void forget(int number) override { waiting_calls_.erase(number); }
 
   private:
     Awaitable<void> read_loop(std::shared_ptr<Session> self);
     Awaitable<void> write_loop(std::shared_ptr<Session> self);
     Awaitable<void> answer(std::shared_ptr<Session> self, std::string line);
-    void take_lines(std::string& buffer);
+    Awaitable<void> watch_hangup(std::shared_ptr<Session> self);
+    /// Both directions are closed at the other end, not just its sending one.
+    bool hung_up();
+    /// Nobody is going to read the replies that calls wait with.
+    void end_waiting_calls();
+    void drop();
+    /// Starts a call for each whole line, as many as may be under way at once, and between two of them lets others go.
+    Awaitable<void> take_lines(std::shared_ptr<Session> self, std::string& buffer);
     void send(std::string text);
-    const Caller& caller();
-    bool idle() const { return in_flight_ == 0 && outbox_.empty(); }
+    Awaitable<Caller> caller(std::shared_ptr<Session> self);
+    /// Nothing asked, nothing to say: the text that is being written is in outbox_bytes_ alone.
+    bool idle() const { return in_flight_ == 0 && outbox_bytes_ == 0; }
 
     Server& server_;
     asio::local::stream_protocol::socket socket_;
@@ -43,9 +54,12 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     async::Notifier written_;   ///< something to write
     async::Notifier answered_;  ///< room for another call
     std::function<void()> end_subscription_;
+    std::map<int, std::function<void()>> waiting_calls_;
+    int next_waiting_call_ = 1;
     std::size_t in_flight_ = 0;
     bool no_more_input_ = false;
     bool closed_ = false;
+    bool dropped_ = false;  ///< only the reason is still to be written
 };
 
 }  // namespace orange::rpc

@@ -9,15 +9,11 @@
 #include "daemon/async/async.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
 
 namespace orange {
 namespace {
-
-/// Every message begins so: a leading "!" or "/" would be a command to some agent programs (harness-facts).
-constexpr std::string_view k_message_prefix = "[orange] ";
-/// A dialog stands at the end of the screen; what is above may only quote one.
-constexpr int k_dialog_lines = 40;
 
 /// The permissions that the workflow gives the role's first spawn: a respawn gets the same.
 std::string first_permissions(const engine::Definition& definition, Role role) {
@@ -26,15 +22,18 @@ std::string first_permissions(const engine::Definition& definition, Role role) {
             const bool reviewer = hook.name == "spawn_reviewer" || hook.param("harness") == "review";
             const bool spawns = hook.name == "spawn_agent" || hook.name == "spawn_reviewer";
             if (!spawns || reviewer != (role == Role::reviewer)) continue;
-            if (const auto permissions = hook.param("permissions"); !permissions.empty()) return permissions;
+            if (auto permissions = hook.param("permissions"); !permissions.empty()) return permissions;
         }
     }
     return role == Role::reviewer ? "reduced" : "full";
 }
 
+/// worker, review-1, worker-2, review-2 …: a worker that starts after round 1 works for the next one, whichever
+/// workflow starts it and why.
 std::string window_name(const TaskRecord& record, Role role) {
-    if (role == Role::worker) return "worker";
-    return "review-" + std::to_string(record.task.review_round());
+    const auto round = record.task.review_round();
+    if (role == Role::reviewer) return "review-" + std::to_string(round);
+    return round > 0 ? "worker-" + std::to_string(round + 1) : "worker";
 }
 
 }  // namespace
@@ -81,6 +80,7 @@ Awaitable<Result<std::string>> AgentControl::prompt_text(const TaskRecord& recor
     const auto copy = *project;
     auto base = co_await git::base_ref(world_.git, copy.path, copy.default_branch);
     if (!base) co_return base.error();
+    if (record.task.base) base = *record.task.base;
     for (const std::string_view prefix : {"refs/remotes/", "refs/heads/"}) {
         if (base->starts_with(prefix)) base->erase(0, prefix.size());
     }
@@ -125,11 +125,20 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     launch.repo = repository;
     launch.role = name_of(order.role);
     launch.summary = task.summary;
-    auto command = agents::launch(harness->harness, harness->program, launch);
-    if (!command) co_return command.error();
+    const auto folders = co_await git::git_folders(world_.git, worktree.string());
+    if (!folders) co_return folders.error();
+    launch.git_dir = folders->own;
+    launch.git_common = folders->common;
 
     agents::StartRequest request;
     request.run.run = RunId{random_id(k_run_id_length)};
+    if (launch.prompt.size() > agents::k_longest_prompt) {
+        const auto file = run_folder(record) / ("prompt-" + request.run.run.value + ".md");
+        if (auto written = world_.files.replace(file, launch.prompt); !written) co_return written.error();
+        launch.prompt = "Your instructions are in " + file.string() + ": read that file and follow it.";
+    }
+    auto command = agents::launch(harness->harness, harness->program, launch);
+    if (!command) co_return command.error();
     request.run.role = order.role;
     request.run.harness = harness->harness.name;
     request.run.prompt = order.prompt;
@@ -167,6 +176,12 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         co_return queue_message(record, order.role, Role::system,
                                 "There are new instructions for you: read " + file.string() + " and follow them.",
                                 order.intent.empty() ? std::string{} : order.intent + "-" + order.prompt);
+    }
+    if (const auto* run = record.run_of(order.role); run && run->pid == 0) {
+        co_return Error{ErrorCode::unavailable,
+                        "whether the " + std::string(name_of(order.role)) +
+                            " that was being started runs is not known, since tmux does not answer; try again",
+                        {}};
     }
     auto request = co_await prepare(record, definition, order);
     if (!request) co_return request.error();
@@ -255,66 +270,6 @@ Awaitable<Result<void>> AgentControl::end_session(TaskRecord& record) {
     }
     record.task.tmux_session.reset();
     co_return Result<void>{};
-}
-
-Result<void> AgentControl::queue_message(TaskRecord& record, Role to, Role from, std::string text, std::string key) {
-    for (const auto& waiting : record.outbox) {
-        if (!key.empty() && waiting.id == key) return {};
-    }
-    Message message;
-    message.id = key.empty() ? random_id(8) : std::move(key);
-    message.to = to;
-    message.from = from;
-    message.text = std::string(k_message_prefix) + (from == Role::human ? "The human says: " : "") + printable(text);
-    message.queued_at = world_.clock.now();
-    record.outbox.push_back(std::move(message));
-    return world_.tasks.save(record);
-}
-
-Awaitable<bool> AgentControl::shows_dialog(const TaskRecord& record, Role role) {
-    const auto* run = record.run_of(role);
-    if (!run || run->pane_id.empty()) co_return false;
-    const auto harness = world_.harnesses.find(run->harness);
-    if (!harness || harness->harness.waiting_patterns.empty()) co_return false;
-    const auto screen = co_await world_.tmux.capture(run->pane_id, k_dialog_lines);
-    if (!screen) co_return false;
-    for (const auto& pattern : harness->harness.waiting_patterns) {
-        if (screen->find(pattern) != std::string::npos) co_return true;
-    }
-    co_return false;
-}
-
-Awaitable<bool> AgentControl::deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message) {
-    const auto harness = world_.harnesses.find(run.harness);
-    if (harness) {
-        if (world_.clock.now() - run.spawned_at < harness->harness.ready_after) co_return false;
-        // Typing into a dialog would answer it.
-        if (co_await shows_dialog(record, run.role)) co_return false;
-    }
-    const auto sent = co_await world_.tmux.send(run.pane_id, message.text);
-    if (!sent) log::warn("outbox", sent.error().message, {{"task", record.task.id.value}});
-    co_return sent.has_value();
-}
-
-Awaitable<bool> AgentControl::deliver(TaskRecord& record) {
-    while (!record.outbox.empty()) {
-        const auto message = record.outbox.front();
-        const auto* run = record.run_of(message.to);
-        if (run && alive(record, message.to)) {
-            const auto to = *run;
-            if (!co_await deliver_one(record, to, message)) co_return false;
-        } else if (run || message.from == Role::human) {
-            co_return false;  // dying, starting, or not there: it waits for the next one
-        }
-        // Saved after the keys were typed: a crash in between repeats the message, which is harmless; losing it is not.
-        std::erase_if(record.outbox, [&](const Message& m) { return m.id == message.id; });
-        if (auto saved = world_.tasks.save(record); !saved) co_return false;
-        if (run) {
-            world_.journal.write(record, "agent.notified",
-                                 {{"role", std::string(name_of(message.to))}, {"message", message.text}});
-        }
-    }
-    co_return true;
 }
 
 Awaitable<void> AgentControl::settle_starting(TaskRecord& record) {

@@ -49,7 +49,10 @@ class AgentControl {
     /// After a restart: a run that was `starting` is adopted or forgotten.
     Awaitable<void> settle_starting(TaskRecord& record);
 
-    /// True where the role's window shows a dialog of its program (the harness's waiting_patterns).
+    /// What the role's agent is doing, by its program's state file, else by title and screen of its window.
+    Awaitable<agents::Activity> activity(const TaskRecord& record, Role role);
+
+    /// True where the role's agent waits for a human's answer in its window.
     Awaitable<bool> shows_dialog(const TaskRecord& record, Role role);
 
     bool alive(const TaskRecord& record, Role role) const;
@@ -68,6 +71,7 @@ class AgentControl {
     Awaitable<Result<agents::StartRequest>> prepare(const TaskRecord& record, const engine::Definition& definition,
                                                     const SpawnOrder& order);
     Awaitable<bool> deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message);
+    agents::Activity told_by_file(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness) const;
     void forget_run(TaskRecord& record, Role role);
     void tell_started(const TaskRecord& record, const AgentRun& run, bool respawn);
 

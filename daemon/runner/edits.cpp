@@ -12,6 +12,7 @@ namespace orange {
 
 Awaitable<Result<Outcome>> Runner::edit(TaskId id, Edit edit, Caller by) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
+    if (auto left = leave_lost_workflow(id, edit, by); !left) co_return left.error();
     auto record = co_await settled(id);
     if (!record) co_return record.error();
     const engine::Request none;
@@ -41,27 +42,38 @@ Result<void> Runner::set_harnesses(TaskRecord& record, const Edit& edit) {
         if (!*wanted) continue;
         *field = (*wanted)->empty() ? std::nullopt : *wanted;
     }
+    for (const auto& [harness, effort] :
+         {std::pair{&task.harness, &task.effort}, std::pair{&task.review_harness, &task.review_effort}}) {
+        const auto entry = world_.harnesses.find(*harness);
+        if (!*effort || !entry) continue;
+        if (auto known = agents::check_effort(entry->harness, **effort); !known) return known;
+    }
     return {};
+}
+
+Awaitable<Result<void>> Runner::set_fields(TaskRecord& record, const Edit& edit, Caller by) {
+    if (edit.summary) {
+        if (edit.summary->find('\n') != std::string::npos || !is_valid_utf8(*edit.summary)) {
+            co_return Error{ErrorCode::invalid_argument, "the summary must be one line of UTF-8 text", {}};
+        }
+        record.task.summary = *edit.summary;
+    }
+    if (auto set = set_harnesses(record, edit); !set) co_return set.error();
+    if (edit.workflow) {
+        if (auto moved = change_workflow(record, *edit.workflow, by); !moved) co_return moved.error();
+    }
+    if (edit.branch) {
+        if (auto moved = co_await change_branch(record, *edit.branch); !moved) co_return moved.error();
+    } else if (edit.sync_branch) {
+        if (auto taken = co_await take_over_branch(record); !taken) co_return taken.error();
+    }
+    co_return Result<void>{};
 }
 
 Awaitable<Result<Outcome>> Runner::apply_edit(TaskRecord& record, Edit edit, Caller by) {
     auto changed = record;
     Outcome outcome;
-    if (edit.summary) {
-        if (edit.summary->find('\n') != std::string::npos || !is_valid_utf8(*edit.summary)) {
-            co_return Error{ErrorCode::invalid_argument, "the summary must be one line of UTF-8 text", {}};
-        }
-        changed.task.summary = *edit.summary;
-    }
-    if (auto set = set_harnesses(changed, edit); !set) co_return set.error();
-    if (edit.workflow) {
-        if (auto moved = change_workflow(changed, *edit.workflow, by); !moved) co_return moved.error();
-    }
-    if (edit.branch) {
-        if (auto moved = co_await change_branch(changed, *edit.branch); !moved) co_return moved.error();
-    } else if (edit.sync_branch) {
-        if (auto taken = co_await take_over_branch(changed); !taken) co_return taken.error();
-    }
+    if (auto set = co_await set_fields(changed, edit, by); !set) co_return set.error();
     if (edit.feedback) {
         auto written =
             co_await world_.task_files.write_section(changed, copies_of(changed), "Feedback", *edit.feedback);
@@ -74,6 +86,12 @@ Awaitable<Result<Outcome>> Runner::apply_edit(TaskRecord& record, Edit edit, Cal
     if (changed.task.summary != record.task.summary) {
         world_.journal.write(changed, "summary.changed", {{"from", record.task.summary}, {"to", changed.task.summary}});
     }
+    if (changed.task.workflow_hash != record.task.workflow_hash || changed.task.workflow != record.task.workflow) {
+        world_.journal.write(
+            changed, "workflow.changed",
+            {{"from", record.task.workflow}, {"to", changed.task.workflow}, {"hash", changed.task.workflow_hash}});
+        outcome.notes.push_back("follows the workflow " + changed.task.workflow + " as it is now");
+    }
     if (changed.task.branch != record.task.branch) {
         world_.journal.write(changed, "branch.changed", {{"from", record.task.branch}, {"to", changed.task.branch}});
         outcome.notes.push_back("branch is now " + changed.task.branch);
@@ -83,20 +101,36 @@ Awaitable<Result<Outcome>> Runner::apply_edit(TaskRecord& record, Edit edit, Cal
     co_return outcome;
 }
 
-Result<void> Runner::change_workflow(TaskRecord& record, const std::string& name, const Caller& by) {
+Result<workflow::Library::DefinitionPtr> Runner::workflow_for(const TaskRecord& record, const std::string& name,
+                                                              const Caller& by) {
     if (by.role != Role::human) return Error{ErrorCode::forbidden, "only a human moves a task to another workflow", {}};
     auto definition = world_.workflows.find(name);
+    if (!definition || (*definition)->state(record.task.status)) return definition;
+    std::vector<std::string> states;
+    for (const auto& state : (*definition)->states) states.push_back(state.name);
+    return Error{ErrorCode::conflict,
+                 "workflow " + name + " has no state " + printable(record.task.status) +
+                     ", in which the task is; its states are " + join(states, ", "),
+                 {}};
+}
+
+Result<void> Runner::change_workflow(TaskRecord& record, const std::string& name, const Caller& by) {
+    const auto definition = workflow_for(record, name, by);
     if (!definition) return definition.error();
-    if (!(*definition)->state(record.task.status)) {
-        return Error{ErrorCode::conflict,
-                     "workflow " + name + " has no state " + record.task.status + ", in which the task is",
-                     {}};
-    }
     auto hash = world_.workflows.pin(name);
     if (!hash) return hash.error();
     record.task.workflow = name;
     record.task.workflow_hash = *hash;
+    const auto* state = (*definition)->state(record.task.status);
+    record.ended = state && state->terminal;
     return {};
+}
+
+Result<void> Runner::leave_lost_workflow(const TaskId& id, const Edit& edit, const Caller& by) {
+    auto record = record_of(id);
+    if (!edit.workflow || !record || !record->intent || definition_of(record->task)) return {};
+    if (auto moved = change_workflow(*record, *edit.workflow, by); !moved) return moved;
+    return world_.tasks.save(*record);
 }
 
 Awaitable<Result<void>> Runner::change_branch(TaskRecord& record, std::string branch) {
@@ -231,9 +265,10 @@ Awaitable<Result<Outcome>> Runner::remove(TaskId id, Caller by) {
     if (!record) co_return record.error();
     const auto definition = definition_of(record->task);
     const auto* state = definition ? (*definition)->state(record->task.status) : nullptr;
-    const bool ended = state ? state->terminal : store::has_ended(record->task.status);
+    const bool ended = state ? state->terminal : store::has_ended(*record);
     if (ended && (record->task.workspace || !record->runs.empty())) {  // its release had failed
         if (auto released = co_await release_ended(*record); !released) co_return released.error();
+        kick(record->task.project);
     }
     if (!ended) {
         co_return Error{ErrorCode::needs_force,

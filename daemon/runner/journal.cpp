@@ -1,24 +1,94 @@
 #include "daemon/runner/journal.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <filesystem>
+#include <string_view>
 
+#include "common/base/text.hpp"
 #include "daemon/log/log.hpp"
 
 namespace orange {
+namespace {
 
-Journal::Journal(store::TaskStore& tasks, const Clock& clock) : tasks_(tasks), clock_(clock), boot_(random_id(8)) {}
+using namespace std::chrono_literals;
+
+/// A clock that is further back than this was set; until then the later of two events just gets a later time.
+constexpr auto k_clock_was_set = 1s;
+constexpr auto k_later = 1ms;
+/// Between an event's time and the file system's time of writing it.
+constexpr auto k_slack = 5s;
+
+std::optional<std::int64_t> integer(std::string_view digits) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc{} || end != digits.data() + digits.size() || value < 0) return std::nullopt;
+    return value;
+}
+
+void sort_by_time(std::vector<StreamEvent>& events) {
+    std::stable_sort(events.begin(), events.end(),
+                     [](const StreamEvent& a, const StreamEvent& b) { return a.event.timestamp < b.event.timestamp; });
+}
+
+/// What of an event goes into the log: who, what and which, never what people and agents wrote.
+constexpr std::array k_logged = {"from",        "to",     "by",   "role",     "run",       "harness", "window",
+                                 "exit_status", "reason", "hook", "ended_by", "workspace", "commit",  "crash_count"};
+
+}  // namespace
+
+bool EventFilter::wants(const StreamEvent& event) const {
+    if (task && event.task != *task) return false;
+    if (project && event.project != *project) return false;
+    if (types.empty()) return true;
+    const auto& type = event.event.type;
+    return std::any_of(types.begin(), types.end(),
+                       [&](const std::string& wanted) { return type == wanted || type.starts_with(wanted + "."); });
+}
+
+Journal::Journal(store::TaskStore& tasks, const Clock& clock)
+    : tasks_(tasks), clock_(clock), boot_(random_id(8)), began_(clock.now()), last_(began_) {}
+
+Timestamp Journal::stamp(Timestamp wanted) {
+    auto time = wanted == Timestamp{} ? clock_.now() : wanted;
+    if (time <= last_ && last_ - time < k_clock_was_set) time = last_ + k_later;
+    last_ = time;
+    return time;
+}
+
+void Journal::note(const TaskId& task, const std::string& project, const HistoryEvent& event) {
+    log::Fields fields = {{"task", task.value}, {"project", project}};
+    const bool names = event.type == "summary.changed" || event.type == "branch.changed";
+    for (const char* key : k_logged) {
+        const auto found = event.fields.find(key);
+        if (names || found == event.fields.end()) continue;
+        if (const auto* text = std::get_if<std::string>(&found->second)) fields[key] = *text;
+        if (const auto* number = std::get_if<std::int64_t>(&found->second)) fields[key] = std::to_string(*number);
+    }
+    log::info("journal", event.type, fields);
+}
 
 void Journal::write(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields) {
     write(record, HistoryEvent{std::move(type), clock_.now(), std::move(fields)});
 }
 
+/// A history that somebody else has torn says so in the stream too, in its own place before what comes next.
+void Journal::mend(const TaskRecord& record) {
+    auto repaired = tasks_.mend_history(record.task.id, [this] { return stamp({}); });
+    if (!repaired || !*repaired) return;  // what failed is tried and told by the append that follows
+    note(record.task.id, record.task.project, **repaired);
+    send(record.task.id, record.task.project, std::move(**repaired));
+}
+
 void Journal::write(const TaskRecord& record, HistoryEvent event) {
-    if (event.timestamp == Timestamp{}) event.timestamp = clock_.now();
+    mend(record);
+    event.timestamp = stamp(event.timestamp);
     if (auto appended = tasks_.append_history(record.task.id, event); !appended) {
         log::error("journal", appended.error().message, {{"task", record.task.id.value}, {"event", event.type}});
     }
-    log::info("journal", event.type, {{"task", record.task.id.value}, {"project", record.task.project}});
-    publish(record.task.id, record.task.project, std::move(event));
+    note(record.task.id, record.task.project, event);
+    send(record.task.id, record.task.project, std::move(event));
 }
 
 Result<void> Journal::write_once(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields) {
@@ -27,15 +97,21 @@ Result<void> Journal::write_once(const TaskRecord& record, std::string type, std
     for (const auto& event : *history) {
         if (event.type == type && event.fields == fields) return {};
     }
-    HistoryEvent event{std::move(type), clock_.now(), std::move(fields)};
+    mend(record);
+    HistoryEvent event{std::move(type), stamp({}), std::move(fields)};
     if (auto appended = tasks_.append_history(record.task.id, event); !appended) return appended;
-    log::info("journal", event.type, {{"task", record.task.id.value}, {"project", record.task.project}});
-    publish(record.task.id, record.task.project, std::move(event));
+    note(record.task.id, record.task.project, event);
+    send(record.task.id, record.task.project, std::move(event));
     return {};
 }
 
 void Journal::publish(const TaskId& task, const std::string& project, HistoryEvent event) {
-    if (event.timestamp == Timestamp{}) event.timestamp = clock_.now();
+    event.timestamp = stamp(event.timestamp);
+    note(task, project, event);
+    send(task, project, std::move(event));
+}
+
+void Journal::send(const TaskId& task, const std::string& project, HistoryEvent event) {
     recent_.push_back(StreamEvent{next_++, task, project, std::move(event)});
     if (recent_.size() > k_kept) recent_.pop_front();
     const auto published = recent_.back();
@@ -54,20 +130,113 @@ void Journal::unlisten(int id) {
     listeners_.erase(id);
 }
 
-std::optional<std::vector<StreamEvent>> Journal::since(const std::string& cursor) const {
-    if (!cursor.starts_with(boot_ + "-")) return std::nullopt;
-    const auto digits = std::string_view(cursor).substr(boot_.size() + 1);
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc{} || end != digits.data() + digits.size() || number < 0 || number >= next_)
-        return std::nullopt;
-    const auto oldest = recent_.empty() ? next_ : recent_.front().number;
-    if (number + 1 < oldest) return std::nullopt;
-    std::vector<StreamEvent> events;
-    for (const auto& event : recent_) {
-        if (event.number > number) events.push_back(event);
+// --- cursors
+
+std::string Journal::cursor() const {
+    if (!recent_.empty()) return cursor_of(recent_.back());
+    StreamEvent none;
+    none.event.timestamp = began_;
+    return cursor_of(none);
+}
+
+std::string Journal::cursor_of(const StreamEvent& event) const {
+    return boot_ + "-" + std::to_string(event.number) + "-" +
+           std::to_string(event.event.timestamp.time_since_epoch().count());
+}
+
+std::optional<Journal::Place> Journal::place_from(const std::string& cursor) {
+    const auto parts = split(cursor, '-');
+    if (parts.size() != 3 || parts[0].empty()) return std::nullopt;
+    const auto number = integer(parts[1]);
+    const auto time = integer(parts[2]);
+    if (!number || !time) return std::nullopt;
+    return Place{std::string(parts[0]), *number, Timestamp(std::chrono::milliseconds(*time))};
+}
+
+Timestamp Journal::remembered_from() const {
+    // Whatever is older than the first event of this daemon has been there before it, up to its own beginning.
+    return recent_.empty() || recent_.front().number == 1 ? began_ : recent_.front().event.timestamp;
+}
+
+std::optional<Timestamp> Journal::last_written(const TaskRecord& record) const {
+    std::error_code error;
+    const auto time = std::filesystem::last_write_time(tasks_.folder(record) / "history.jsonl", error);
+    if (error) return std::nullopt;
+    return std::chrono::floor<std::chrono::milliseconds>(std::chrono::file_clock::to_sys(time));
+}
+
+void Journal::read_back_of(const TaskRecord& record, Timestamp after, Timestamp before,
+                           std::vector<StreamEvent>& into) const {
+    const auto written = last_written(record);
+    if (written && *written + k_slack < after) return;
+    auto history = tasks_.history(record.task.id);
+    if (!history) return;
+    for (auto& event : *history) {
+        if (event.timestamp <= after || event.timestamp >= before) continue;
+        into.push_back(StreamEvent{0, record.task.id, record.task.project, std::move(event)});
     }
+}
+
+std::vector<StreamEvent> Journal::read_back(Timestamp after, Timestamp before) const {
+    std::vector<StreamEvent> events;
+    tasks_.each([&](const TaskRecord& record) {
+        read_back_of(record, after, before, events);
+        return events.size() <= k_kept;
+    });
+    sort_by_time(events);
     return events;
+}
+
+std::optional<std::vector<StreamEvent>> Journal::since(const std::string& cursor) const {
+    const auto place = place_from(cursor);
+    if (!place) return std::nullopt;
+    const bool ours = place->boot == boot_;
+    if (ours ? place->number >= next_ : place->time > began_) return std::nullopt;
+    const auto oldest = recent_.empty() ? next_ : recent_.front().number;
+    std::vector<StreamEvent> events;
+    std::int64_t from = ours ? place->number + 1 : 1;
+    if (from < oldest || place->number == 0 || !ours) {
+        events = read_back(place->time, remembered_from());
+        from = oldest;
+    }
+    for (const auto& event : recent_) {
+        if (event.number >= from) events.push_back(event);
+    }
+    if (events.size() > k_kept) return std::nullopt;
+    return events;
+}
+
+std::vector<StreamEvent> Journal::recent(const EventFilter& filter, std::size_t limit) const {
+    std::vector<StreamEvent> events;
+    for (auto at = recent_.rbegin(); at != recent_.rend() && events.size() < limit; ++at) {
+        if (filter.wants(*at)) events.push_back(*at);
+    }
+    std::reverse(events.begin(), events.end());
+    if (events.size() == limit) return events;
+
+    // The rest from the histories, the one that was written to last first, until no other can have later events.
+    std::vector<std::pair<Timestamp, const TaskRecord*>> histories;
+    tasks_.each([&](const TaskRecord& record) {
+        if (filter.task && record.task.id != *filter.task) return true;
+        if (filter.project && record.task.project != *filter.project) return true;
+        histories.emplace_back(last_written(record).value_or(Timestamp::max() - k_slack), &record);
+        return true;
+    });
+    std::stable_sort(histories.begin(), histories.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    const auto missing = limit - events.size();
+    std::vector<StreamEvent> older;
+    for (const auto& [written, record] : histories) {
+        if (older.size() >= missing && written + k_slack < older[older.size() - missing].event.timestamp) break;
+        std::vector<StreamEvent> found;
+        read_back_of(*record, Timestamp{}, remembered_from(), found);
+        std::copy_if(found.begin(), found.end(), std::back_inserter(older),
+                     [&](const StreamEvent& event) { return filter.wants(event); });
+        sort_by_time(older);
+    }
+    if (older.size() > missing) older.erase(older.begin(), older.end() - static_cast<std::ptrdiff_t>(missing));
+    older.insert(older.end(), events.begin(), events.end());
+    return older;
 }
 
 }  // namespace orange

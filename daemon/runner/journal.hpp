@@ -17,14 +17,27 @@ namespace orange {
 
 /// An event and where it belongs, as subscribers get it.
 struct StreamEvent {
-    std::int64_t number = 0;
+    std::int64_t number = 0;  ///< its place in this daemon's stream; 0: read back from a history
     TaskId task;
     std::string project;
     HistoryEvent event;
 };
 
-/// What happened: into history.jsonl, durably, and out to whoever listens. A cursor is "<boot>-<number>"; the last few
-/// thousand events are kept in memory, so that a client that reconnects misses nothing or is told to read anew.
+/// Which events somebody wants.
+struct EventFilter {
+    std::optional<TaskId> task;
+    std::optional<std::string> project;
+    std::vector<std::string> types;  ///< whole types, or what stands before the dot; empty: all
+
+    bool wants(const StreamEvent& event) const;
+};
+
+/// What happened: into history.jsonl, durably, and out to whoever listens.
+///
+/// A cursor is "<boot>-<number>-<milliseconds>": an event's place in the stream of one daemon, and its time. The last
+/// few thousand events are kept in memory, where the place tells. What is older, or of a daemon before this one, is
+/// read back from the tasks' histories by the time: no two events of a daemon have the same (a collision moves the
+/// later one by a millisecond), so nothing is lost or told twice. Only the events of deleted tasks are gone with them.
 class Journal {
   public:
     Journal(store::TaskStore& tasks, const Clock& clock);
@@ -43,17 +56,42 @@ class Journal {
     int listen(Listener listener);
     void unlisten(int id);
 
-    std::string cursor() const { return cursor_of(next_ - 1); }
-    std::string cursor_of(std::int64_t number) const { return boot_ + "-" + std::to_string(number); }
-    /// The events after a cursor; nothing where the cursor is of another daemon or too old.
+    /// Where the stream is now.
+    std::string cursor() const;
+    std::string cursor_of(const StreamEvent& event) const;
+    /// The events after a cursor, oldest first. Nothing where that cannot be told: it is no cursor, it is of the
+    /// future (a clock was set back), or so much has happened since that reading the state anew is cheaper.
     std::optional<std::vector<StreamEvent>> since(const std::string& cursor) const;
+    /// The last `limit` events that `filter` wants, oldest first, of this daemon and those before it.
+    std::vector<StreamEvent> recent(const EventFilter& filter, std::size_t limit) const;
 
   private:
     static constexpr std::size_t k_kept = 4096;
 
+    struct Place {
+        std::string boot;
+        std::int64_t number = 0;
+        Timestamp time{};
+    };
+    static std::optional<Place> place_from(const std::string& cursor);
+
+    Timestamp stamp(Timestamp wanted);
+    void mend(const TaskRecord& record);
+    void note(const TaskId& task, const std::string& project, const HistoryEvent& event);
+    void send(const TaskId& task, const std::string& project, HistoryEvent event);
+    /// From when on everything is in memory.
+    Timestamp remembered_from() const;
+    std::vector<StreamEvent> read_back(Timestamp after, Timestamp before) const;
+    void read_back_of(const TaskRecord& record, Timestamp after, Timestamp before,
+                      std::vector<StreamEvent>& into) const;
+    /// When a task's history was last written to, as far as the file system says.
+    std::optional<Timestamp> last_written(const TaskRecord& record) const;
+
     store::TaskStore& tasks_;
     const Clock& clock_;
     std::string boot_;
+    Timestamp began_;
+    Timestamp last_;  ///< of the last event
     std::int64_t next_ = 1;
     std::deque<StreamEvent> recent_;
     std::map<int, Listener> listeners_;

@@ -41,7 +41,7 @@ Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, git::MergeStrategy stra
                                 ", not reviewed; to merge it all the same: orange task merge " + id.value + " --force",
                             {}};
         }
-        co_return explained(possible.error(), **definition, situation);
+        co_return explained(possible.error(), **definition, situation, by);
     }
 
     MergeOutcome outcome;

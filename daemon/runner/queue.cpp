@@ -1,5 +1,6 @@
 #include "common/base/text.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/engine/start.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/runner.hpp"
 #include "daemon/store/sections.hpp"
@@ -27,20 +28,76 @@ std::int64_t Runner::queue_place(const TaskRecord& record) const {
     return 0;
 }
 
-Awaitable<Result<Outcome>> Runner::create(TaskRecord record, std::string context, bool no_spawn) {
-    record.queued = !no_spawn;
-    record.queued_seq = std::max<std::int64_t>(next_seq_ + 1, world_.clock.now().time_since_epoch().count());
-    next_seq_ = record.queued_seq;
+std::string Runner::waits(const TaskRecord& record) const {
+    return "waits for a workspace, place " + std::to_string(queue_place(record)) +
+           " in the queue; it starts by itself when another is done";
+}
+
+/// Behind everything that waits, whatever the clock says: it may have been set back since.
+void Runner::enqueue(TaskRecord& record) {
+    for (const auto& id : world_.tasks.queue(record.task.project)) {
+        if (const auto* waiting = world_.tasks.find(id)) next_seq_ = std::max(next_seq_, waiting->queued_seq);
+    }
+    next_seq_ = std::max<std::int64_t>(next_seq_ + 1, world_.clock.now().time_since_epoch().count());
+    record.queued = true;
+    record.queued_seq = next_seq_;
+}
+
+/// Once, however often it is tried: a daemon that died right after it had written the task leaves it to the next one.
+Result<void> Runner::tell_created(const TaskRecord& record) {
+    auto events = world_.tasks.history(record.task.id);
+    if (!events) return events.error();
+    if (!events->empty()) return {};
+    std::map<std::string, Scalar> fields = {{"task_id", record.task.id.value},
+                                            {"project", record.task.project},
+                                            {"branch", record.task.branch},
+                                            {"workflow", record.task.workflow}};
+    if (record.task.base) fields["base"] = *record.task.base;
+    world_.journal.write(record, "task.created", std::move(fields));
+    return {};
+}
+
+/// The task is written in its state, with the transition as the intent that only history still lacks.
+Awaitable<Result<Outcome>> Runner::enter_at_once(TaskRecord record, workflow::Library::DefinitionPtr definition) {
+    const auto id = record.task.id;
+    const auto lock = co_await world_.task_locks.acquire(id.value);
+    co_return co_await finish(std::move(record), definition);
+}
+
+Awaitable<Result<Outcome>> Runner::create(TaskRecord record, std::string context, bool no_spawn, Caller by) {
+    const auto definition = definition_of(record.task);
+    if (!definition) co_return definition.error();
+    bool at_once = false;
+    if (!no_spawn) enqueue(record);
     std::string body;
     if (!context.empty()) body = store::with_section("", "Context", store::demoted(context));
     record.body_hash = content_hash(body);
+    if (record.start) {
+        const auto decision = engine::decide_start(**definition, record.task, *record.start);
+        if (!decision) co_return decision.error();
+        if (!engine::needs_workspace(*decision)) {
+            at_once = true;
+            record.queued = false;
+            record.start.reset();
+            record.task.status = decision->to;
+            for (const auto& [field, value] : decision->counters) record.task.counters[field] = value;
+            record.entry_sections = store::parse_sections(body).hashes();
+            record.intent = intent_of(*decision, by, record.task.updated_at);
+        }
+    }
+    if (const auto* other = world_.tasks.on_branch(record.task.project, record.task.branch)) {
+        co_return Error{ErrorCode::conflict,
+                        "branch " + record.task.branch + " belongs to task " + other->task.id.value + " (" +
+                            other->task.status + ")",
+                        {}};
+    }
     if (auto created = world_.tasks.create(record, body); !created) co_return created.error();
-    world_.journal.write(record, "task.created",
-                         {{"task_id", record.task.id.value},
-                          {"project", record.task.project},
-                          {"branch", record.task.branch},
-                          {"workflow", record.task.workflow}});
+    if (auto told = tell_created(record); !told) log::error("runner", told.error().message);
     changed_(record.task.id);
+    if (at_once) {
+        auto entered = co_await enter_at_once(std::move(record), *definition);
+        co_return entered;
+    }
     Outcome outcome;
     if (no_spawn) {
         outcome.notes = {"start it with: orange task spawn " + record.task.id.value};
@@ -51,12 +108,12 @@ Awaitable<Result<Outcome>> Runner::create(TaskRecord record, std::string context
     // Somebody else's turn of the queue may have taken this one up: its start holds the task's lock until it is over.
     while (starting_.contains(record.task.id)) {
         const auto lock = co_await world_.task_locks.acquire(record.task.id.value);
+        co_await async::yield();
     }
     outcome.notes = start_notes_.extract(record.task.id).mapped();
     const auto after = record_of(record.task.id);
     if (after && after->queued) {
-        outcome.notes.push_back("waits for a workspace, place " + std::to_string(queue_place(*after)) +
-                                " in the queue; it starts by itself when another is done");
+        outcome.notes.push_back(waits(*after));
     } else if (after && after->task.attention) {
         outcome.notes.push_back("was created, but: " + *after->task.attention);
     }
@@ -66,6 +123,13 @@ Awaitable<Result<Outcome>> Runner::create(TaskRecord record, std::string context
 Awaitable<Result<Outcome>> Runner::start_pending(TaskRecord record, Caller by) {
     const auto definition = definition_of(record.task);
     if (!definition) co_return definition.error();
+    if (record.start) {
+        auto decision = engine::decide_start(**definition, record.task, *record.start);
+        if (!decision) co_return decision.error();
+        auto stepped = co_await step_bodies(record);
+        if (!stepped) co_return stepped.error();
+        co_return co_await perform(std::move(record), *definition, std::move(*decision), std::move(*stepped), by);
+    }
     auto target = engine::spawn_target(**definition, record.task);
     if (!target) co_return target.error();
     engine::Request request;
@@ -74,11 +138,36 @@ Awaitable<Result<Outcome>> Runner::start_pending(TaskRecord record, Caller by) {
     co_return co_await request_locked(std::move(record), request, by);
 }
 
+/// Nobody is passed: where others wait or are being started, it goes behind them.
+bool Runner::is_next(const TaskRecord& record) const {
+    const auto* project = world_.projects.find(record.task.project);
+    if (!project || !has_room(*project)) return false;
+    for (const auto& id : world_.tasks.queue(record.task.project)) {
+        if (id == record.task.id) return true;
+        if (!starting_.contains(id)) return false;
+    }
+    return true;
+}
+
+/// Counts as a workspace taken before it has claimed one, so that no turn of the queue is promised the same.
+Awaitable<Result<Outcome>> Runner::start_now(TaskRecord record, Caller by) {
+    struct Starting {
+        Starting(std::set<TaskId>& all, TaskId which) : ids(all), id(std::move(which)) { ids.insert(id); }
+        ~Starting() { ids.erase(id); }
+        std::set<TaskId>& ids;
+        TaskId id;
+    };
+    const Starting starting(starting_, record.task.id);
+    co_return co_await start_pending(std::move(record), by);
+}
+
 Awaitable<Result<Outcome>> Runner::spawn(TaskId id, Caller by) {
+    std::string project;
     {
         const auto lock = co_await world_.task_locks.acquire(id.value);
         auto record = co_await settled(id);
         if (!record) co_return record.error();
+        project = record->task.project;
         const auto definition = definition_of(record->task);
         if (!definition) co_return definition.error();
         if (record->task.status != (*definition)->initial().name) {
@@ -87,28 +176,33 @@ Awaitable<Result<Outcome>> Runner::spawn(TaskId id, Caller by) {
                                 " already; to start a dead agent again: orange task respawn " + id.value,
                             {}};
         }
-        auto started = co_await start_pending(*record, by);
-        if (started || started.error().code != ErrorCode::pool_exhausted) co_return started;
-        record = record_of(id);
-        if (!record) co_return record.error();
+        if (is_next(*record)) {
+            auto started = co_await start_now(*record, by);
+            if (!started && started.error().code != ErrorCode::pool_exhausted) kick(project);
+            if (started || started.error().code != ErrorCode::pool_exhausted) co_return started;
+            record = record_of(id);
+            if (!record) co_return record.error();
+        }
         if (!record->queued) {
-            record->queued = true;
-            record->queued_seq = std::max<std::int64_t>(next_seq_ + 1, world_.clock.now().time_since_epoch().count());
-            next_seq_ = record->queued_seq;
+            enqueue(*record);
             if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
         }
     }
+    co_await run_queue(project);
     const auto record = record_of(id);
     Outcome outcome;
-    if (record) {
-        outcome.notes = {"waits for a workspace, place " + std::to_string(queue_place(*record)) +
-                         " in the queue; it starts by itself when another is done"};
-    }
+    if (record && record->queued) outcome.notes = {waits(*record)};
     co_return outcome;
 }
 
 void Runner::kick(const std::string& project) {
-    async::spawn(world_.executor, "queue", run_queue(project));
+    async::spawn(world_.executor, "queue", run_queue_soon(project));
+}
+
+/// Not on the stack of whoever ends: starts that fail at once would pile up there.
+Awaitable<void> Runner::run_queue_soon(std::string project) {
+    co_await async::yield();
+    co_await run_queue(std::move(project));
 }
 
 bool Runner::has_room(const Project& project) const {
@@ -141,10 +235,12 @@ Awaitable<void> Runner::start_queued(TaskId id, std::shared_ptr<Starts> starts) 
         Runner& runner;
         TaskId id;
         Starts& starts;
+        std::string go_on = {};  ///< the project whose next task may be started in its place
         ~Ending() {
             runner.starting_.erase(id);
             --starts.under_way;
             starts.ended.notify();
+            if (!go_on.empty()) runner.kick(go_on);
         }
     } ending{*this, id, *starts};
     const auto lock = co_await world_.task_locks.acquire(id.value);
@@ -159,11 +255,14 @@ Awaitable<void> Runner::start_queued(TaskId id, std::shared_ptr<Starts> starts) 
     record->queued = false;
     record->task.attention =
         "it could not be started: " + started.error().message + "; then run: orange task spawn " + id.value;
-    if (auto saved = world_.tasks.save(*record); !saved) log::error("queue", saved.error().message);
+    if (auto saved = world_.tasks.save(*record); !saved) {
+        log::error("queue", saved.error().message);  // still in the queue: to go on now would only meet it again
+        co_return;
+    }
+    ending.go_on = record->task.project;
     world_.journal.write(*record, "spawn.failed", {{"error", started.error().message}});
     if (auto stepped = co_await step_bodies(*record); !stepped) log::warn("queue", stepped.error().message);
     changed_(id);
-    kick(record->task.project);  // its workspace is free again
 }
 
 }  // namespace orange

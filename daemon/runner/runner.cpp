@@ -1,7 +1,11 @@
 #include "daemon/runner/runner.hpp"
 
+#include <algorithm>
+
 #include "common/base/text.hpp"
+#include "daemon/agents/identity.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/engine/start.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/synced.hpp"
@@ -43,24 +47,22 @@ Awaitable<Result<Runner::Stepped>> Runner::step_bodies(TaskRecord& record) {
 }
 
 Result<void> Runner::authorize(const TaskRecord& record, const Caller& by, const engine::Request& request) const {
-    const bool agent = by.role == Role::worker || by.role == Role::reviewer;
-    if (agent && by.task != record.task.id) {
-        return Error{ErrorCode::forbidden,
-                     "you are the " + std::string(name_of(by.role)) + " of task " + by.task.value +
-                         " and may move only that one (taken from: " + by.evidence + ")",
-                     {}};
-    }
+    if (by.role != Role::worker && by.role != Role::reviewer) return {};
+    const auto refused = [&](const std::string& why) {
+        return Error{ErrorCode::forbidden, why + "; you were taken for " + agents::describe(by), {}};
+    };
+    if (by.task != record.task.id) return refused("an agent may move its own task only");
     const auto* reviewer = record.run_of(Role::reviewer);
-    if (by.role == Role::reviewer && !by.run.empty() && (!reviewer || reviewer->run != by.run)) {
-        return Error{ErrorCode::forbidden, "this review round is over: another reviewer was started since", {}};
+    if (by.role == Role::reviewer && (!reviewer || reviewer->run != by.run)) {
+        return refused("this review round is over: its reviewer was ended, or another was started since");
     }
-    if (agent && request.force) {
-        return Error{ErrorCode::forbidden, "--force is a human's; ask them", {}};
-    }
+    if (request.force) return refused("--force is a human's; ask them");
     return {};
 }
 
-Error Runner::explained(Error error, const engine::Definition& definition, const engine::Situation& situation) const {
+Error Runner::explained(Error error, const engine::Definition& definition, const engine::Situation& situation,
+                        const Caller& by) const {
+    if (error.code == ErrorCode::forbidden) error.message += "; you were taken for " + agents::describe(by);
     std::vector<std::string> edges;
     for (const auto& edge : engine::explain(definition, situation)) edges.push_back(engine::describe(edge));
     error.details["status"] = situation.task.status;
@@ -68,8 +70,11 @@ Error Runner::explained(Error error, const engine::Definition& definition, const
     return error;
 }
 
-void Runner::remember_readiness(TaskRecord& record, const engine::Request& request, const Caller& by) {
+void Runner::remember_readiness(TaskRecord& record, const engine::Request& request, const Caller& by,
+                                const Error& refused) {
     if (record.task.status != engine::k_stuck || by.role != Role::worker || request.to != "reviewing") return;
+    // Where the workflow has no such way, a human cannot take it either.
+    if (refused.code != ErrorCode::forbidden) return;
     record.task.attention = "ready for review: the agent says that it is fixed; look, then run: orange task update " +
                             record.task.id.value + " --status reviewing";
     if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
@@ -78,66 +83,118 @@ void Runner::remember_readiness(TaskRecord& record, const engine::Request& reque
 
 Awaitable<Result<Outcome>> Runner::request(TaskId id, engine::Request request, Caller by, Edit edit) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
+    if (auto left = leave_lost_workflow(id, edit, by); !left) co_return left.error();
     auto record = co_await settled(id);
     if (!record) co_return record.error();
     Outcome notes;
+    Prepared prepared;
     if (edit.any()) {
         if (auto allowed = authorize(*record, by, request); !allowed) co_return allowed.error();
         // Decided first on the edited fields, so that a refused transition leaves the fields alone too.
-        const auto definition = definition_of(record->task);
+        const auto definition = edit.workflow ? workflow_for(*record, *edit.workflow, by) : definition_of(record->task);
         if (!definition) co_return definition.error();
         auto stepped = co_await step_bodies(*record);
         if (!stepped) co_return stepped.error();
         auto trial = record->task;
         if (edit.summary) trial.summary = *edit.summary;
         const engine::Situation situation{trial, stepped->artifacts, record->entry_sections};
-        if (auto possible = engine::decide_request(**definition, situation, request); !possible) {
-            remember_readiness(*record, request, by);
-            co_return explained(possible.error(), **definition, situation);
+        auto possible = engine::decide_request(**definition, situation, request);
+        if (!possible) {
+            remember_readiness(*record, request, by, possible.error());
+            co_return explained(possible.error(), **definition, situation, by);
         }
+        // Taking a workspace can be refused too, and comes before anything is written.
+        auto changed = *record;
+        if (!changed.task.workspace) {
+            if (auto set = co_await set_fields(changed, edit, by); !set) co_return set.error();
+        }
+        auto ready = co_await prepare(std::move(changed), std::move(*possible));
+        if (!ready) co_return ready.error();
+        prepared = std::move(*ready);
         auto edited = co_await apply_edit(*record, edit, by);
-        if (!edited) co_return edited.error();
+        if (!edited) {
+            co_await give_back(*record, prepared);
+            co_return edited.error();
+        }
         notes = std::move(*edited);
     }
-    auto outcome = co_await request_locked(std::move(*record), request, by);
+    auto outcome = co_await request_locked(std::move(*record), request, by, std::move(prepared));
     if (outcome) outcome->notes.insert(outcome->notes.begin(), notes.notes.begin(), notes.notes.end());
     co_return outcome;
 }
 
-Awaitable<Result<Outcome>> Runner::request_locked(TaskRecord record, engine::Request request, Caller by) {
+Awaitable<Result<Outcome>> Runner::request_locked(TaskRecord record, engine::Request request, Caller by,
+                                                  Prepared prepared) {
     auto definition = definition_of(record.task);
-    if (!definition) co_return definition.error();
-    if (auto allowed = authorize(record, by, request); !allowed) co_return allowed.error();
+    const auto allowed = definition ? authorize(record, by, request) : Result<void>(definition.error());
+    if (!allowed) {
+        co_await give_back(record, prepared);
+        co_return allowed.error();
+    }
     auto stepped = co_await step_bodies(record);
-    if (!stepped) co_return stepped.error();
+    if (!stepped) {
+        co_await give_back(record, prepared);
+        co_return stepped.error();
+    }
     request.by = by.role;
     const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections};
     auto decision = engine::decide_request(**definition, situation, request);
     if (!decision) {
-        remember_readiness(record, request, by);
-        co_return explained(decision.error(), **definition, situation);
+        co_await give_back(record, prepared);
+        remember_readiness(record, request, by, decision.error());
+        co_return explained(decision.error(), **definition, situation, by);
     }
-    co_return co_await perform(std::move(record), *definition, std::move(*decision), std::move(*stepped), by);
+    co_return co_await perform(std::move(record), *definition, std::move(*decision), std::move(*stepped), by,
+                               std::move(prepared));
 }
 
-Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
-                                           engine::Decision decision, Stepped stepped, Caller by) {
-    std::vector<std::string> notes;
-    bool acquires = false;
-    for (const auto& action : decision.actions) acquires = acquires || action.name == "acquire_workspace";
-    const bool had_workspace = record.task.workspace.has_value();
-    if (acquires && !had_workspace) {
-        auto prepared = co_await actions::prepare_workspace(world_, agents_, record);
-        if (!prepared) co_return prepared.error();
-        notes = std::move(*prepared);
-    }
+namespace {
 
-    if (record.task.attention == stepped.attention_before) record.task.attention.reset();
-    record.task.status = decision.to;
-    for (const auto& [field, value] : decision.counters) record.task.counters[field] = value;
-    record.task.updated_at = world_.clock.now();
-    record.entry_sections = stepped.artifacts.hashes();
-    record.queued = false;
+Error without_workspace(const TaskRecord& record, const engine::Decision& decision, Error error) {
+    // The queue knows what a full pool means for a task that has not begun.
+    if (std::any_of(decision.actions.begin(), decision.actions.end(),
+                    [](const Action& action) { return action.name == "acquire_workspace"; })) {
+        return error;
+    }
+    const auto what = decision.from + " → " + decision.to + " starts an agent, and task " + record.task.id.value +
+                      " has no workspace for it";
+    if (error.code != ErrorCode::pool_exhausted) return in_context(what, std::move(error));
+    error.message = what + ": all workspaces of " + record.task.project +
+                    " are taken (orange workspace list says by whom). Try again when one is free, or raise the limit: "
+                    "orange project update " +
+                    record.task.project + " --pool-size N";
+    return error;
+}
+
+}  // namespace
+
+Awaitable<Result<Runner::Prepared>> Runner::prepare(TaskRecord record, engine::Decision decision) {
+    Prepared prepared;
+    // Some tasks come into the middle of their life without one (made as `reviewing`, say): the first transition that
+    // starts an agent takes one, as if it began with acquire_workspace.
+    if (record.task.workspace || !engine::needs_workspace(decision)) co_return prepared;
+    auto taken = co_await actions::prepare_workspace(world_, agents_, record);
+    if (!taken) {
+        // It had one for a while, which others may wait for.
+        if (taken.error().code != ErrorCode::pool_exhausted && !is_starting(record.task.id)) kick(record.task.project);
+        co_return without_workspace(record, decision, taken.error());
+    }
+    prepared.workspace = *record.task.workspace;
+    prepared.task_file = record.task_file;
+    prepared.notes = std::move(*taken);
+    co_return prepared;
+}
+
+Awaitable<void> Runner::give_back(TaskRecord record, Prepared prepared) {
+    const auto* project = world_.projects.find(record.task.project);
+    if (prepared.workspace.empty() || !project) co_return;
+    const auto copy = *project;
+    const auto released = co_await world_.pool.release(copy, record.task);
+    if (!released) log::error("runner", released.error().message);
+    if (!is_starting(record.task.id)) kick(copy.name);  // else its start has failed, and says who is next
+}
+
+Intent Runner::intent_of(const engine::Decision& decision, const Caller& by, Timestamp at) {
     Intent intent;
     intent.id = random_id(12);
     intent.from = decision.from;
@@ -145,26 +202,44 @@ Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library:
     intent.by = by;
     intent.auto_reason = decision.auto_reason;
     intent.attested = decision.attested;
-    intent.at = record.task.updated_at;
+    intent.at = at;
     for (const auto& action : decision.actions) intent.actions.push_back({action, false});
-    record.intent = std::move(intent);
+    return intent;
+}
+
+Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
+                                           engine::Decision decision, Stepped stepped, Caller by, Prepared prepared) {
+    if (prepared.workspace.empty()) {
+        auto ready = co_await prepare(record, decision);
+        if (!ready) co_return ready.error();
+        prepared = std::move(*ready);
+    }
+    const bool acquired = !prepared.workspace.empty();
+    if (acquired) {
+        record.task.workspace = prepared.workspace;
+        record.task_file = prepared.task_file;
+    }
+
+    if (record.task.attention == stepped.attention_before) record.task.attention.reset();
+    record.task.status = decision.to;
+    const auto* state = definition->state(decision.to);
+    record.ended = state && state->terminal;
+    for (const auto& [field, value] : decision.counters) record.task.counters[field] = value;
+    record.task.updated_at = world_.clock.now();
+    record.entry_sections = stepped.artifacts.hashes();
+    record.queued = false;
+    record.start.reset();
+    record.intent = intent_of(decision, by, record.task.updated_at);
 
     if (auto committed = world_.tasks.save(record); !committed) {  // the commit point
-        if (acquires && !had_workspace) {
-            const auto* project = world_.projects.find(record.task.project);
-            if (project) {
-                const auto copy = *project;
-                const auto released = co_await world_.pool.release(copy, record.task);
-                if (!released) log::error("runner", released.error().message);
-            }
-        }
+        co_await give_back(record, prepared);
         co_return committed.error();
     }
-    if (acquires && !had_workspace) {
+    if (acquired) {
         world_.journal.write(record, "workspace.acquired", {{"workspace", *record.task.workspace}});
     }
     auto outcome = co_await finish(std::move(record), definition);
-    outcome.notes.insert(outcome.notes.begin(), notes.begin(), notes.end());
+    outcome.notes.insert(outcome.notes.begin(), prepared.notes.begin(), prepared.notes.end());
     co_return outcome;
 }
 
@@ -198,7 +273,13 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
 
     const auto intent = *record.intent;
     record.task.counters.erase("crash_count");
-    if (!failures.empty()) record.task.attention = failures.front();
+    if (!failures.empty()) {
+        record.task.attention = failures.front();
+        if (failures.size() > 1) {
+            *record.task.attention += " (and " + counted(failures.size() - 1, "more failed hook") +
+                                      ": orange task show " + record.task.id.value + ")";
+        }
+    }
     if (!intent.attested) {
         record.task.attention =
             "the reviewer died after writing its verdict, so nobody can say that it was the "
@@ -266,6 +347,8 @@ Awaitable<void> Runner::resume(TaskId id) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
     auto record = record_of(id);
     if (!record) co_return;
+    const bool young = record->runs.empty() && !record->task.workspace;
+    if (auto told = young ? tell_created(*record) : Result<void>{}; !told) log::warn("runner", told.error().message);
     co_await agents_.settle_starting(*record);
     if (record->intent) {
         log::info("runner", "resuming an interrupted transition",
@@ -292,15 +375,20 @@ Awaitable<void> Runner::sync_soon(TaskId id) {
 Awaitable<void> Runner::look_for_dialogs(TaskId id) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
     auto record = record_of(id);
-    if (!record || record->task.attention || record->intent) co_return;
+    if (record) co_await mark_dialogs(*record);
+}
+
+Awaitable<void> Runner::mark_dialogs(TaskRecord& record) {
+    if (record.task.attention || record.intent) co_return;
     for (const Role role : {Role::worker, Role::reviewer}) {
-        if (!agents_.alive(*record, role)) continue;
-        if (!co_await agents_.shows_dialog(*record, role)) continue;
-        record->task.attention = "the " + std::string(name_of(role)) +
-                                 " waits for an answer in its window: orange task "
-                                 "attach " +
-                                 id.value;
-        if (auto saved = world_.tasks.save(*record); !saved) log::error("runner", saved.error().message);
+        if (!agents_.alive(record, role)) continue;
+        if (!co_await agents_.shows_dialog(record, role)) continue;
+        const auto& id = record.task.id;
+        record.task.attention = "the " + std::string(name_of(role)) +
+                                " waits for an answer in its window: orange task "
+                                "attach " +
+                                id.value;
+        if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
         changed_(id);
         co_return;
     }
@@ -320,6 +408,7 @@ Awaitable<bool> Runner::deliver(TaskId id) {
     auto record = record_of(id);
     if (!record) co_return true;
     const bool delivered = co_await agents_.deliver(*record);
+    if (!delivered) co_await mark_dialogs(*record);
     if (!delivered && !record->outbox.empty() && !record->task.attention &&
         world_.clock.now() - record->outbox.front().queued_at > world_.settings.message_patience) {
         record->task.attention = "a message for the " + std::string(name_of(record->outbox.front().to)) +

@@ -57,8 +57,10 @@ class Runner {
   public:
     Runner(World& world, AgentControl& agents);
 
-    /// Creates a task in the workflow's initial state and, unless `no_spawn`, starts it (or queues it).
-    Awaitable<Result<Outcome>> create(TaskRecord record, std::string context, bool no_spawn);
+    /// Creates a task in the workflow's initial state and, unless `no_spawn`, starts it (or queues it): in
+    /// `record.start` where that is set. A state that needs no agent is entered at once. Everything that can be refused
+    /// is refused before anything is written; a daemon that is killed leaves no task, or a whole one.
+    Awaitable<Result<Outcome>> create(TaskRecord record, std::string context, bool no_spawn, Caller by);
 
     /// Moves a task: steps 1–9 of a transition. `edit` is applied first; both or neither.
     Awaitable<Result<Outcome>> request(TaskId id, engine::Request request, Caller by, Edit edit);
@@ -94,7 +96,7 @@ class Runner {
     /// too.
     Awaitable<Result<std::vector<std::string>>> collect_workspaces(Project project);
 
-    /// Asks for attention where a living agent's window shows a dialog that nobody answers.
+    /// Asks for attention where a living agent waits for an answer in its window.
     Awaitable<void> look_for_dialogs(TaskId id);
 
     /// At start: finishes an interrupted transition, adopts what was being started.
@@ -102,6 +104,8 @@ class Runner {
 
     /// Starts queued tasks of a project, first in first out, as workspaces allow. Returns at once.
     void kick(const std::string& project);
+    /// Its workspace is being made ready; that holds the task's lock, and may take minutes.
+    bool is_starting(const TaskId& id) const { return starting_.contains(id); }
     /// The same, awaited.
     Awaitable<void> run_queue(std::string project);
 
@@ -123,27 +127,49 @@ class Runner {
         std::optional<std::string> attention_before;  ///< what a transition clears; what came with this look stays
     };
 
+    /// A workspace that is ready for a transition that is not committed yet.
+    struct Prepared {
+        Prepared() {}           // no aggregate: it is a default argument of coroutines
+        std::string workspace;  ///< empty: none was needed
+        std::string task_file;
+        std::vector<std::string> notes;
+    };
+
     Result<TaskRecord> record_of(const TaskId& id) const;
     store::Copies copies_of(const TaskRecord& record) const;
     Awaitable<Result<Stepped>> step_bodies(TaskRecord& record);
 
     Result<void> authorize(const TaskRecord& record, const Caller& by, const engine::Request& request) const;
-    Awaitable<Result<Outcome>> request_locked(TaskRecord record, engine::Request request, Caller by);
+    Awaitable<Result<Outcome>> request_locked(TaskRecord record, engine::Request request, Caller by,
+                                              Prepared prepared = Prepared());
+    static Intent intent_of(const engine::Decision& decision, const Caller& by, Timestamp at);
     Awaitable<Result<Outcome>> perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
-                                       engine::Decision decision, Stepped stepped, Caller by);
+                                       engine::Decision decision, Stepped stepped, Caller by,
+                                       Prepared prepared = Prepared());
+    /// Step 5. Nothing where the transition needs no workspace, or the task has one. Failing has changed nothing.
+    Awaitable<Result<Prepared>> prepare(TaskRecord record, engine::Decision decision);
+    Awaitable<void> give_back(TaskRecord record, Prepared prepared);
+    /// All of an edit but what touches anything outside `record`; of a task without a workspace, all of it.
+    Awaitable<Result<void>> set_fields(TaskRecord& record, const Edit& edit, Caller by);
     Awaitable<Outcome> finish(TaskRecord record, workflow::Library::DefinitionPtr definition);
     /// The transition into history, once, however often it is tried.
     Result<void> tell(const TaskRecord& record, const Intent& intent);
     /// The task's record without an intent: what was interrupted is finished first.
     Awaitable<Result<TaskRecord>> settled(TaskId id);
     Awaitable<std::vector<std::string>> run_actions(TaskRecord& record, const engine::Definition& definition);
-    Error explained(Error error, const engine::Definition& definition, const engine::Situation& situation) const;
-    void remember_readiness(TaskRecord& record, const engine::Request& request, const Caller& by);
+    Error explained(Error error, const engine::Definition& definition, const engine::Situation& situation,
+                    const Caller& by) const;
+    void remember_readiness(TaskRecord& record, const engine::Request& request, const Caller& by, const Error& refused);
 
     Awaitable<Result<Outcome>> apply_edit(TaskRecord& record, Edit edit, Caller by);
     Awaitable<Result<void>> change_branch(TaskRecord& record, std::string branch);
     Awaitable<Result<void>> take_over_branch(TaskRecord& record);
+    /// The definition that the task would be moved over to, or why not.
+    Result<workflow::Library::DefinitionPtr> workflow_for(const TaskRecord& record, const std::string& name,
+                                                          const Caller& by);
     Result<void> change_workflow(TaskRecord& record, const std::string& name, const Caller& by);
+    /// A transition cannot be finished without its definition: where that is lost, moving over comes before it.
+    Result<void> leave_lost_workflow(const TaskId& id, const Edit& edit, const Caller& by);
     Result<void> set_harnesses(TaskRecord& record, const Edit& edit);
     Awaitable<void> rename_session(TaskRecord& record);
 
@@ -156,10 +182,19 @@ class Runner {
     Awaitable<bool> server_is_gone(AgentRun run);
     bool many_die();
 
+    Awaitable<Result<Outcome>> enter_at_once(TaskRecord record, workflow::Library::DefinitionPtr definition);
+    Result<void> tell_created(const TaskRecord& record);
     Awaitable<Result<Outcome>> start_pending(TaskRecord record, Caller by);
+    Awaitable<Result<Outcome>> start_now(TaskRecord record, Caller by);
+    Awaitable<void> run_queue_soon(std::string project);
+    /// What was done, or why not; empty where nothing was to be done.
+    Awaitable<std::string> make_workspace_anew(Project project, TaskId id);
     Awaitable<Result<void>> release_ended(TaskRecord& record);
     Awaitable<void> sync_soon(TaskId id);
     std::int64_t queue_place(const TaskRecord& record) const;
+    std::string waits(const TaskRecord& record) const;
+    void enqueue(TaskRecord& record);
+    bool is_next(const TaskRecord& record) const;
 
     /// Starts of one turn of the queue that have not ended.
     struct Starts {
@@ -167,6 +202,7 @@ class Runner {
         int under_way = 0;
         async::Notifier ended;
     };
+    Awaitable<void> mark_dialogs(TaskRecord& record);
     bool has_room(const Project& project) const;
     Awaitable<void> start_queued(TaskId id, std::shared_ptr<Starts> starts);
 
@@ -175,7 +211,7 @@ class Runner {
     std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
     std::map<TaskId, std::vector<std::string>> start_notes_;  ///< of tasks that create() waits for
     std::set<TaskId> syncing_soon_;
-    std::set<TaskId> starting_;  ///< queued tasks whose start is under way
+    std::set<TaskId> starting_;  ///< tasks whose start is under way
     std::deque<std::chrono::steady_clock::time_point> recent_crashes_;
     std::int64_t next_seq_ = 0;
 };

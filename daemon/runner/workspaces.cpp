@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <set>
 
 #include "daemon/log/log.hpp"
@@ -19,14 +20,42 @@ Awaitable<Result<void>> Runner::release_ended(TaskRecord& record) {
     co_return world_.tasks.save(record);
 }
 
+/// A living task whose folder somebody has deleted gets it again, with what its branch has. What was not committed is
+/// lost with the folder; TASK.md is not.
+Awaitable<std::string> Runner::make_workspace_anew(Project project, TaskId id) {
+    const auto lock = co_await world_.task_locks.acquire(id.value);
+    auto record = co_await settled(id);
+    if (!record || !record->task.workspace) co_return std::string();
+    const auto name = *record->task.workspace;
+    std::error_code error;
+    if (std::filesystem::is_directory(world_.pool.path_of(name), error)) co_return std::string();
+    auto env = agents_.environment(*record, {}, Role::worker, RunId{});
+    auto made = co_await world_.pool.acquire(project, record->task, std::move(env), {});
+    if (!made) co_return name + " of task " + id.value + " could not be made anew: " + made.error().message;
+    (void)co_await step_bodies(*record);
+    std::string note = name + " made anew for task " + id.value + ": its folder was gone";
+    for (const Role role : {Role::worker, Role::reviewer}) {
+        if (!agents_.alive(*record, role)) continue;
+        note += "; its " + std::string(name_of(role)) + " still works in the deleted one: end it (orange task attach " +
+                id.value + "), then run: orange task respawn " + id.value;
+    }
+    changed_(id);
+    co_return note;
+}
+
 Awaitable<Result<std::vector<std::string>>> Runner::collect_workspaces(Project project) {
     std::vector<std::string> done;
+    std::vector<TaskId> homeless;
     std::set<TaskId> holders;
     std::map<std::string, TaskId> claims;
     world_.tasks.each([&](const TaskRecord& record) {
         if (record.task.workspace) claims[*record.task.workspace] = record.task.id;
-        if (record.task.workspace && record.task.project == project.name && store::has_ended(record.task.status)) {
+        if (record.task.workspace && record.task.project == project.name && store::has_ended(record)) {
             holders.insert(record.task.id);
+        } else if (record.task.workspace && record.task.project == project.name) {
+            std::error_code error;
+            const auto folder = world_.pool.path_of(*record.task.workspace);
+            if (!std::filesystem::is_directory(folder, error)) homeless.push_back(record.task.id);
         }
         return true;
     });
@@ -40,6 +69,10 @@ Awaitable<Result<std::vector<std::string>>> Runner::collect_workspaces(Project p
         done.push_back(released ? name + " freed: its task " + id.value + " has ended"
                                 : name + " could not be freed: " + released.error().message);
         changed_(id);
+    }
+    for (const auto& id : homeless) {
+        auto note = co_await make_workspace_anew(project, id);
+        if (!note.empty()) done.push_back(std::move(note));
     }
     const std::function<bool(const TaskId&)> is_live = [this](const TaskId& id) {
         for (const auto& broken : world_.tasks.unreadable()) {

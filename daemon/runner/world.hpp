@@ -14,6 +14,8 @@
 #include "daemon/async/keyed_mutex.hpp"
 #include "daemon/files/file_system.hpp"
 #include "daemon/git/git.hpp"
+#include "daemon/github/github.hpp"
+#include "daemon/log/log.hpp"
 #include "daemon/pool/pool.hpp"
 #include "daemon/process/exit_watcher.hpp"
 #include "daemon/process/process_runner.hpp"
@@ -32,6 +34,7 @@ struct Settings {
     bool exit_notification = true;            ///< off: only the poll sees an agent's end (a test of the safety net)
     std::vector<std::string> notify_command;  ///< argv; the message is appended; empty: none
     std::map<std::string, std::string> env;   ///< for all agents
+    log::Level log_level = log::Level::info;
     std::chrono::milliseconds message_patience{std::chrono::minutes(5)};
 };
 
@@ -49,6 +52,7 @@ struct World {
     const Clock& clock;
     Tmux& tmux;
     Git& git;
+    GitHub& github;
     store::TaskStore& tasks;
     store::TaskFiles& task_files;
     store::ProjectStore& projects;

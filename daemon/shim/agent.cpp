@@ -1,6 +1,5 @@
 #include "daemon/shim/agent.hpp"
 
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <optional>
 #include <thread>
 
+#include "common/base/system.hpp"
 #include "common/base/text.hpp"
 #include "daemon/shim/exit_record.hpp"
 #include "daemon/shim/harness.hpp"
@@ -81,12 +81,9 @@ class Watch {
 
   private:
     int next_signal() {
-        if (!kill_at_) return ::sigwaitinfo(&awaited_, nullptr);
+        if (!kill_at_) return system::wait_for_signal(awaited_, std::nullopt);
         const auto left = std::max<Steady::duration>(*kill_at_ - Steady::now(), Steady::duration::zero());
-        timespec timeout{};
-        timeout.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(left).count();
-        timeout.tv_nsec = std::chrono::nanoseconds(left % 1s).count();
-        return ::sigtimedwait(&awaited_, nullptr, &timeout);
+        return system::wait_for_signal(awaited_, left);
     }
 
     /// Everybody's status is taken: orphans of the agent are children of this process too.
@@ -151,7 +148,7 @@ int refuse(const RunSpec& spec, const Error& error, int status) {
 
 int run_agent(const RunSpec& spec) {
     const auto awaited = block_signals();
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    system::adopt_orphans();
     if (auto good = check_directory(spec); !good) return refuse(spec, good.error(), k_could_not_start);
     const auto harness = start_harness(spec);
     if (!harness) {
@@ -163,7 +160,7 @@ int run_agent(const RunSpec& spec) {
     ended.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     ended.exit_status = ended.signal ? 128 + ended.signal : WEXITSTATUS(status);
     record(spec, ended);
-    end_leftovers(spec.worktree);
+    end_leftovers(spec.worktree, spec.run);
     return ended.exit_status;
 }
 

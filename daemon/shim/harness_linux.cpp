@@ -16,6 +16,7 @@ namespace {
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
     std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
     for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
     pointers.push_back(nullptr);
     return pointers;
@@ -26,6 +27,7 @@ std::vector<std::string> environment_of(const RunSpec& spec) {
     // Only the pane knows its terminal.
     if (const char* term = ::getenv("TERM"); term && env.count("TERM") == 0) env["TERM"] = term;
     std::vector<std::string> list;
+    list.reserve(env.size());
     for (const auto& [name, value] : env) list.push_back(name + "=" + value);
     return list;
 }

@@ -1,23 +1,14 @@
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "daemon/process/proc_info.hpp"
 #include "daemon/shim/leftovers.hpp"
 
 namespace orange::shim {
 namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto k_grace = 1s;
-constexpr int k_kill_rounds = 20;
 
 std::set<pid_t> descendants() {
     std::multimap<pid_t, pid_t> children;
@@ -44,14 +35,9 @@ bool is_inside(std::string directory, const std::string& worktree) {
     return directory == worktree || directory.starts_with(worktree + "/");
 }
 
-void reap() {
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-}
-
 }  // namespace
 
-std::vector<pid_t> leftovers(const std::string& worktree) {
+std::vector<pid_t> leftovers(const std::string& worktree, const RunId&) {
     std::error_code error;
     // The kernel tells resolved paths.
     const auto real = worktree.empty() ? std::string() : std::filesystem::weakly_canonical(worktree, error).string();
@@ -63,28 +49,6 @@ std::vector<pid_t> leftovers(const std::string& worktree) {
         if (in_session || (!real.empty() && cwd && is_inside(*cwd, real))) left.push_back(pid);
     }
     return left;
-}
-
-void end_leftovers(const std::string& worktree) {
-    reap();
-    auto left = leftovers(worktree);
-    for (const auto pid : left) {
-        ::kill(pid, SIGTERM);
-        ::kill(pid, SIGCONT);  // a stopped one takes TERM only then
-    }
-    const auto end = std::chrono::steady_clock::now() + k_grace;
-    while (!left.empty() && std::chrono::steady_clock::now() < end) {
-        std::this_thread::sleep_for(10ms);
-        reap();
-        left = leftovers(worktree);
-    }
-    // Rounds, for what forks faster than it is killed.
-    for (int round = 0; round < k_kill_rounds && !left.empty(); ++round) {
-        for (const auto pid : left) ::kill(pid, SIGKILL);
-        std::this_thread::sleep_for(10ms);
-        reap();
-        left = leftovers(worktree);
-    }
 }
 
 }  // namespace orange::shim

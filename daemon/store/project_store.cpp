@@ -8,6 +8,8 @@ namespace {
 Result<std::map<std::string, Project>> parse(const std::string& content) {
     auto json = parse_json(content);
     if (!json) return json.error();
+    // A list is schema 1. A later one is an object that says so, and holds what this version would drop.
+    if (auto known = check_schema(*json); !known) return known.error();
     if (!json->is_array()) return {ErrorCode::invalid_argument, "not a list of projects"};
     std::map<std::string, Project> projects;
     for (const auto& item : *json) {

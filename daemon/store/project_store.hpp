@@ -25,12 +25,13 @@ class ProjectStore {
     const Project* at_path(const std::string& root) const;
     Result<void> put(Project project);
     Result<void> remove(const std::string& name);
+    /// Takes over what somebody wrote into the file; the Error says why it cannot be used. Writes nothing.
+    Result<void> refresh();
     /// Why the file cannot be used; empty where it can.
     const std::string& problem() const { return problem_; }
 
   private:
     Result<void> write(std::map<std::string, Project> projects);
-    Result<void> refresh();
 
     FileSystem& files_;
     Path file_;

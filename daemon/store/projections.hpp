@@ -15,7 +15,7 @@ namespace orange::store {
 /// is refused like everything else, but it is nobody's edit and is not reported as one.
 class Projections {
   public:
-    Projections(FileSystem& files, Path folder) : files_(&files), file_(std::move(folder) / ".projections") {}
+    Projections(FileSystem& files, const Path& folder) : files_(&files), file_(folder / ".projections") {}
 
     /// Before it is written to a copy, so that no crash leaves one that is unknown. `frontmatter` without `---` lines.
     Result<void> remember(std::string_view frontmatter);

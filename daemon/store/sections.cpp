@@ -261,7 +261,7 @@ std::string demoted(std::string_view text) {
     if (!out.ends_with('\n')) out += '\n';
     for (const auto& closer : {fence ? fence->marker : std::string("-->"), std::string("</pre>"), std::string("?>"),
                                std::string("]]>"), std::string(">")}) {
-        if (const auto closed = out + closer + "\n"; lets_pass(closed)) return closed;
+        if (auto closed = out + closer + "\n"; lets_pass(closed)) return closed;
     }
     return fenced(text);
 }

@@ -41,6 +41,7 @@ std::vector<std::pair<std::string, Value>> fields_of(const Task& task) {
                                                          {"status", task.status},
                                                          {"review_round", number(task.review_round())},
                                                          {"crash_count", number(task.crash_count())}};
+    if (task.base) fields.insert(fields.begin() + 3, {"base", task.base});
     for (const auto& [name, value] : task.counters) {
         if (name != "review_round" && name != "crash_count") fields.emplace_back(name, number(value));
     }
@@ -184,6 +185,7 @@ Result<Task> task_from_frontmatter(std::string_view frontmatter) {
     in.read("id", task.id.value);
     in.read("project", task.project);
     in.read("branch", task.branch);
+    in.read("base", task.base);
     in.read("workflow", task.workflow);
     in.read("workflow_hash", task.workflow_hash);
     in.read("harness", task.harness);
@@ -240,8 +242,9 @@ std::string with_unknown_fields(const std::string& unknown, const std::string& f
     if (found.empty() || found == unknown) return unknown;
     auto fields = fields_with_lines(unknown);
     for (auto& [name, text] : fields_with_lines(found)) {
-        const auto old =
-            std::find_if(fields.begin(), fields.end(), [&](const auto& field) { return field.first == name; });
+        // Named anew: clang 14 lets no lambda capture a structured binding.
+        const auto same_name = [&wanted = name](const auto& field) { return field.first == wanted; };
+        const auto old = std::find_if(fields.begin(), fields.end(), same_name);
         if (old == fields.end()) {
             fields.emplace_back(name, text);
         } else {

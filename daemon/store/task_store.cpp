@@ -11,9 +11,10 @@
 /// Everything that the daemon remembers (docs/files.md).
 ///
 /// state.json is the truth about a task and one rename of it is the commit point of every change; the index here is a
-/// copy of all of them, changed only after the disk was. A task begins to exist with its state.json, which is written
-/// last. TASK.md holds two things with different owners: the frontmatter, which is only shown there (TaskFiles puts
-/// it back), and the body, which belongs to agents and people and is never changed here.
+/// copy of all of them, changed only after the disk was. A task begins to exist with its TASK.md, which is written
+/// after state.json: without a state.json it would pass for one made by hand, and be imported. TASK.md holds two things
+/// with different owners: the frontmatter, which is only shown there (TaskFiles puts it back), and the body, which
+/// belongs to agents and people and is never changed here.
 namespace orange::store {
 namespace {
 
@@ -31,14 +32,19 @@ bool is_id_safe(std::string_view text) {
     });
 }
 
+std::uintmax_t size_of(const Path& file) {
+    const auto facts = files::facts_of(file);
+    return facts ? facts->size : 0;
+}
+
 std::string state_text(const TaskRecord& record) {
     return dump(to_json(record)) + "\n";
 }
 
 }  // namespace
 
-bool has_ended(std::string_view status) {
-    return status == "done" || status == "cancelled";
+bool has_ended(const TaskRecord& record) {
+    return record.ended || record.task.status == "done" || record.task.status == "cancelled";
 }
 
 TaskStore::TaskStore(FileSystem& files, Path root) : files_(files), root_(std::move(root)) {}
@@ -64,8 +70,23 @@ Result<void> TaskStore::load() {
     return {};
 }
 
+/// What a daemon left that was killed while it created a task, or had removed all but the last of one: no task.
+bool TaskStore::is_cut_off(const Path& folder) const {
+    const auto names = files_.list(folder);
+    return names && std::all_of(names->begin(), names->end(),
+                                [](const std::string& name) { return name.starts_with('.') || name == k_state; });
+}
+
 void TaskStore::load_folder(const std::string& project, const std::string& id) {
+    const bool cut_off = is_cut_off(root_ / project / id);
     auto record = read_folder(project, id);
+    const bool nothing = !record && record.error().code == ErrorCode::not_found;
+    if (cut_off && (record || nothing)) {
+        if (auto removed = files_.remove(root_ / project / id); !removed) {
+            unreadable_.push_back({project, id, removed.error().message});
+        }
+        return;
+    }
     if (record && records_.contains(record->task.id)) {
         record = Error{ErrorCode::conflict, "another project has a task of this id", {}};
     }
@@ -171,9 +192,10 @@ std::vector<TaskId> TaskStore::queue(const std::string& project) const {
 void TaskStore::index(const TaskRecord& record) {
     const auto& id = record.task.id;
     by_age_.emplace(record.task.created_at, id);
-    if (!has_ended(record.task.status)) by_branch_[branch_key(record)].insert(id);
-    if (!has_ended(record.task.status) || record.intent || !record.runs.empty()) active_.insert(id);
+    if (!has_ended(record)) by_branch_[branch_key(record)].insert(id);
+    if (!has_ended(record) || record.intent || !record.runs.empty()) active_.insert(id);
     if (record.queued) queues_[record.task.project].emplace(record.queued_seq, id);
+    runs_.add(record);
     records_.insert_or_assign(id, record);
 }
 
@@ -181,6 +203,7 @@ void TaskStore::unindex(const TaskRecord& record) {
     const auto& id = record.task.id;
     by_age_.erase({record.task.created_at, id});
     active_.erase(id);
+    runs_.remove(record);
     if (const auto found = by_branch_.find(branch_key(record)); found != by_branch_.end()) {
         found->second.erase(id);
         if (found->second.empty()) by_branch_.erase(found);
@@ -201,10 +224,9 @@ Result<void> TaskStore::create(const TaskRecord& record, std::string_view body) 
     }
     const auto text = task_text(record.task, body);
     auto made = Projections(files_, folder).remember(split_task_text(text).frontmatter);
-    if (made) made = files_.replace(folder / k_task, text);
     if (made) made = files_.replace(folder / k_state, state_text(record));
+    if (made) made = files_.replace(folder / k_task, text);
     if (!made) {
-        // Without state.json it would be imported at the next start: say so where even this fails.
         if (auto removed = files_.remove(folder); !removed) return in_context(made.error().message, removed.error());
         return made;
     }
@@ -220,7 +242,18 @@ Result<void> TaskStore::save(const TaskRecord& record) {
     const TaskRecord copy = record;  // `record` may be the very one that is indexed
     unindex(*old);
     index(copy);
+    tell(copy.task.id);
     return {};
+}
+
+int TaskStore::observe(std::function<void(const TaskId&)> observer) {
+    observers_[next_observer_] = std::move(observer);
+    return next_observer_++;
+}
+
+void TaskStore::tell(const TaskId& id) const {
+    const auto observers = observers_;  // one may leave while it is called
+    for (const auto& [number, observer] : observers) observer(id);
 }
 
 Result<void> TaskStore::remove(const TaskId& id) {
@@ -237,33 +270,52 @@ Result<void> TaskStore::remove(const TaskId& id) {
     if (auto removed = files_.remove(folder); !removed) return removed;
     known_history_.erase((folder / k_history).string());
     unindex(*record);
-    records_.erase(id);
+    const TaskId gone = id;  // `id` may be the record's own
+    records_.erase(gone);
+    tell(gone);
     return {};
 }
 
-Result<void> TaskStore::mend_history(const Path& file, Timestamp now) {
+Result<std::optional<HistoryEvent>> TaskStore::mend(const Path& file, const std::function<Timestamp()>& now) {
+    std::optional<HistoryEvent> nothing;
     const auto content = files_.read(file);
-    if (!content) return content.error().code == ErrorCode::not_found ? Result<void>{} : content.error();
-    if (content->empty() || content->ends_with('\n')) return {};
+    if (!content && content.error().code == ErrorCode::not_found) return nothing;
+    if (!content) return content.error();
+    if (content->empty() || content->ends_with('\n')) return nothing;
     const auto start = content->rfind('\n') == std::string::npos ? 0 : content->rfind('\n') + 1;
     const auto tail = content->substr(start);
     const auto json = parse_json(tail);
-    if (json && event_from_json(*json)) return files_.append(file, "\n");  // only the line end is missing
-    if (auto kept = files_.append(file.string() + ".torn", tail + "\n"); !kept) return kept;
-    const HistoryEvent event{"history.repaired", now, {{"bytes", static_cast<std::int64_t>(tail.size())}}};
-    return files_.replace(file, content->substr(0, start) + dump(to_json(event)) + "\n");
+    if (json && event_from_json(*json)) {  // only the line end is missing
+        if (auto ended = files_.append(file, "\n"); !ended) return ended.error();
+        return nothing;
+    }
+    if (auto kept = files_.append(file.string() + ".torn", tail + "\n"); !kept) return kept.error();
+    const HistoryEvent event{"history.repaired", now(), {{"bytes", static_cast<std::int64_t>(tail.size())}}};
+    const auto done = files_.replace(file, content->substr(0, start) + dump(to_json(event)) + "\n");
+    if (!done) return done.error();
+    return std::optional(event);
 }
 
-Result<void> TaskStore::append_history(const TaskId& id, const HistoryEvent& event) {
+Result<std::optional<HistoryEvent>> TaskStore::mend_history(const TaskId& id, const std::function<Timestamp()>& now) {
     const auto* record = find(id);
     if (!record) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
     const Path file = folder(*record) / k_history;
-    if (!known_history_.contains(file.string())) {
-        if (auto mended = mend_history(file, event.timestamp); !mended) return mended;
-        known_history_.insert(file.string());
-    }
+    const auto known = known_history_.find(file.string());
+    if (known != known_history_.end() && known->second == size_of(file)) return std::optional<HistoryEvent>{};
+    auto mended = mend(file, now);
+    if (mended) known_history_[file.string()] = size_of(file);
+    return mended;
+}
+
+Result<void> TaskStore::append_history(const TaskId& id, const HistoryEvent& event) {
+    if (auto mended = mend_history(id, [&] { return event.timestamp; }); !mended) return mended.error();
+    const Path file = folder(*find(id)) / k_history;
     auto appended = files_.append(file, dump(to_json(event)) + "\n");
-    if (!appended) known_history_.erase(file.string());  // look at its end again before the next one
+    if (appended) {
+        known_history_[file.string()] = size_of(file);
+    } else {
+        known_history_.erase(file.string());  // look at its end again before the next one
+    }
     return appended;
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "common/model/history.hpp"
 #include "common/model/record.hpp"
 #include "daemon/files/file_system.hpp"
+#include "daemon/store/run_index.hpp"
 
 namespace orange::store {
 
@@ -45,6 +47,8 @@ class TaskStore {
     std::vector<TaskId> queue(const std::string& project) const;
     /// Tasks that have not ended, or whose end is not finished (an intent, an agent): what the monitor looks at.
     const std::set<TaskId>& active() const { return active_; }
+    /// Whose agent a process is.
+    const RunIndex& runs() const { return runs_; }
     std::size_t size() const { return records_.size(); }
     const std::vector<Unreadable>& unreadable() const { return unreadable_; }
 
@@ -55,7 +59,15 @@ class TaskStore {
     /// Removes the folder with everything in it.
     Result<void> remove(const TaskId& id);
 
-    /// history.jsonl: appends durably. A torn last line is first cut off and kept aside as history.jsonl.torn.
+    /// `observer` is called after each save and removal of a task; it must not change any. Returns a number for
+    /// unobserve().
+    int observe(std::function<void(const TaskId&)> observer);
+    void unobserve(int number) { observers_.erase(number); }
+
+    /// A torn last line of history.jsonl is cut off and kept aside as history.jsonl.torn. Returns the event that says
+    /// so, which is written by then, at the time that `now` gave; nothing where there was nothing to mend.
+    Result<std::optional<HistoryEvent>> mend_history(const TaskId& id, const std::function<Timestamp()>& now);
+    /// history.jsonl: appends durably, mended first.
     Result<void> append_history(const TaskId& id, const HistoryEvent& event);
     /// All readable events, oldest first.
     Result<std::vector<HistoryEvent>> history(const TaskId& id) const;
@@ -64,12 +76,14 @@ class TaskStore {
     Path folder(const TaskRecord& record) const;
 
   private:
+    void tell(const TaskId& id) const;
     void index(const TaskRecord& record);
     void unindex(const TaskRecord& record);
+    bool is_cut_off(const Path& folder) const;
     void load_folder(const std::string& project, const std::string& id);
     Result<TaskRecord> read_folder(const std::string& project, const std::string& id);
     Result<TaskRecord> import_folder(const std::string& project, const std::string& id);
-    Result<void> mend_history(const Path& file, Timestamp now);
+    Result<std::optional<HistoryEvent>> mend(const Path& file, const std::function<Timestamp()>& now);
 
     FileSystem& files_;
     Path root_;
@@ -78,12 +92,16 @@ class TaskStore {
     std::map<std::pair<std::string, std::string>, std::set<TaskId>> by_branch_;  ///< active tasks only
     std::map<std::string, std::set<std::pair<std::int64_t, TaskId>>> queues_;
     std::set<TaskId> active_;
-    std::set<std::string> known_history_;  ///< history files whose tail was checked
+    RunIndex runs_;
+    /// History files whose end was looked at, with their size then: somebody else may write into one.
+    std::map<std::string, std::uintmax_t> known_history_;
     std::vector<Unreadable> unreadable_;
+    std::map<int, std::function<void(const TaskId&)>> observers_;
+    int next_observer_ = 1;
 };
 
-/// Ended means `done` or `cancelled` in every workflow that ships, and any terminal state of a custom one; the store
-/// knows only these two and treats the others as active, which costs a little and loses nothing.
-bool has_ended(std::string_view status);
+/// Its state is terminal: as its workflow says, or `done` or `cancelled`, which are so in every workflow (and all that
+/// is known of a task that was imported).
+bool has_ended(const TaskRecord& record);
 
 }  // namespace orange::store

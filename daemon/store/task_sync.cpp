@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/files/writer_check.hpp"
 #include "daemon/store/body_merge.hpp"
 #include "daemon/store/sections.hpp"
+#include "daemon/store/sync_texts.hpp"
 #include "daemon/store/task_file.hpp"
 
 namespace orange::store {
@@ -16,43 +16,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto k_patience = 250ms;  ///< in all, for writers that are at it
-constexpr auto k_gone_for = 100ms;  ///< how long a deleted copy may be on its way back
-constexpr auto k_step = 5ms;
+constexpr auto k_gone_for = 100ms;        ///< how long a deleted copy may be on its way back
 constexpr auto k_stale = 3s;              ///< so long an editor may take between reading a copy and writing it back
 constexpr std::size_t k_most_shown = 64;  ///< two a round of a race, and a late writer may have read any
 constexpr std::size_t k_most_shown_bytes = 2 << 20;
 constexpr std::size_t k_fewest_shown = 4;
-constexpr std::size_t k_most_recent = 8;
 constexpr std::size_t k_most_merged = 5;
 constexpr int k_most_held_back = 40;
-constexpr int k_most_rounds = 5;  ///< against a writer that never stops; the next call goes on
-constexpr std::string_view k_displaced = ".TASK.md.orange-";
 
-Path displaced_name(const Path& path) {
-    return path.parent_path() / (std::string(k_displaced) + random_id(10));
-}
-
-std::string body_of(const std::string& text) {
-    return split_task_text(text).body;
-}
-
-bool is_blank(std::string_view text) {
-    return trim(text).empty();
-}
-
-/// Content of a file of ours or of what somebody linked in its place; nothing where it is gone.
-Result<std::optional<std::string>> read_any(FileSystem& files, const Path& path) {
-    const auto facts = files::facts_of(path);
-    if (!facts) return std::optional<std::string>{};
-    if (facts->symlink) return std::optional<std::string>(files::read_through_link(path).value_or(""));
-    auto content = files.read(path);
-    if (content) return std::optional<std::string>(std::move(*content));
-    if (content.error().code == ErrorCode::not_found) return std::optional<std::string>{};
-    return content.error();
-}
-
-/// "20261120T104903.120Z": sorts by time, and every file system takes it.
 std::string file_time(Timestamp time) {
     std::string text = to_rfc3339(time);
     std::erase_if(text, [](char c) { return c == '-' || c == ':'; });
@@ -298,179 +269,6 @@ Result<void> TaskSync::note_frontmatter(const Side& side, const std::string& tex
     event.fields["refused"] = refused;
     out_.events.push_back(std::move(event));
     return {};
-}
-
-Awaitable<Result<void>> TaskSync::write_all() {
-    for (int round = 0; round < k_most_rounds; ++round) {
-        bool all_right = true;
-        for (auto& side : sides_) {
-            auto desired = task_text(record_.task, body_);
-            if (side.held || (side.exists && !side.link && side.text == desired)) continue;
-            all_right = false;
-            if (auto remembered = remember_projection(); !remembered) co_return remembered;
-            if (auto done = co_await put(side, std::move(desired)); !done) co_return done;
-        }
-        if (all_right) {
-            written_ = true;
-            co_return Result<void>{};
-        }
-    }
-    written_ = false;
-    out_.unsettled = true;
-    co_return Result<void>{};
-}
-
-Result<void> TaskSync::remember_projection() {
-    if (!now_.recent.empty() && now_.recent.back() == record_.task) return {};
-    auto done = now_.projections.remember(split_task_text(frontmatter_of(record_.task)).frontmatter);
-    if (!done) return done;
-    now_.recent.push_back(record_.task);
-    if (now_.recent.size() > k_most_recent) now_.recent.pop_front();
-    return {};
-}
-
-Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
-    if (side.exists) {
-        auto done = co_await exchange(side, std::move(desired));
-        if (done || done.error().code != ErrorCode::not_found) co_return done;
-    } else {
-        auto done = co_await create(side, std::move(desired));
-        if (done || done.error().code != ErrorCode::conflict) co_return done;
-    }
-    // Deleted, or created, in between: see what is there now. The next round writes it.
-    if (auto looked = co_await look(side); !looked) co_return looked;
-    if (!side.counts()) co_return Result<void>{};
-    if (auto noted = note_frontmatter(side, side.text); !noted) co_return noted;
-    auto found = body_of(side.text);
-    if (is_news(side, found)) co_return co_await absorb(side, std::move(found), true);
-    co_return Result<void>{};
-}
-
-Awaitable<Result<void>> TaskSync::create(Side& side, std::string desired) {
-    if (auto created = files::create_new(files_, side.path, desired); !created) co_return created;
-    side.exists = true;
-    side.text = std::move(desired);
-    show(*side.memory, body_, true);
-    co_return Result<void>{};
-}
-
-Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
-    const auto displaced = displaced_name(side.path);
-    if (auto done = files_.exchange(side.path, desired, displaced); !done) {
-        // The exchange itself may have happened where only making it durable failed: then this is not ours to lose.
-        if (files::facts_of(displaced)) memory_->swept.erase(side.path.parent_path());
-        co_return done;
-    }
-    const auto expected = body_of(side.text);
-    const auto written = body_;
-    now_.displaced.push_back({displaced, expected, expected, side.is_mirror});
-    side.text = std::move(desired);
-    side.link = side.dangling = false;
-    const bool left = co_await writer_leaves(displaced);
-    auto text = read_any(files_, displaced);
-    if (!text) co_return text.error();
-    auto found = body_of(text->value_or(""));
-    // Truncated, and being written: settle() will see the rest.
-    const bool looks_whole = left || split_task_text(text->value_or("")).has_frontmatter;
-    if (*text && found != expected && looks_whole) {
-        if (auto noted = note_frontmatter(side, **text); !noted) co_return noted;
-        now_.displaced.back().accounted = found;
-        if (auto absorbed = co_await absorb(side, std::move(found), true); !absorbed) co_return absorbed;
-    }
-    show(*side.memory, written, true);
-    co_return Result<void>{};
-}
-
-Awaitable<Result<bool>> TaskSync::count_displaced() {
-    bool changed = false;
-    for (auto& displaced : now_.displaced) {
-        auto text = read_any(files_, displaced.path);
-        if (!text) co_return text.error();
-        if (!*text) continue;
-        const auto found = body_of(**text);
-        if (displaced.leftover) {
-            // A body that both copies once agreed on holds nothing new; else only its lines that are nowhere else do.
-            const bool is_old = content_hash(found) == record_.body_hash;
-            displaced.base = displaced.accounted = is_old ? found : without_lines_missing_in(body_, found);
-        }
-        displaced.leftover = false;
-        if (found == displaced.accounted) continue;
-        if (is_blank(found) && open_elsewhere(displaced.path)) continue;
-        auto base = base_of(displaced, found);
-        displaced.accounted = found;
-        if (auto merged = co_await merge_in(std::move(base), found); !merged) co_return merged.error();
-        changed = true;
-    }
-    co_return changed;
-}
-
-/// A displaced file that was written late, by somebody who may have read the copy before the daemon last wrote it.
-std::string TaskSync::base_of(const Displaced& displaced, const std::string& found) const {
-    std::vector<const std::string*> candidates;
-    for (const auto& entry : (displaced.of_mirror ? now_.mirror : now_.own).shown) candidates.push_back(&entry.body);
-    candidates.push_back(&displaced.accounted);
-    return likely_base(candidates, found);
-}
-
-/// Removes displaced files that were quiet now and at the last call too; the second look catches the writer that had
-/// found the file under its old name but not opened it yet. True where nothing is left to wait for.
-Result<bool> TaskSync::remove_quiet(std::set<Path>& quiet) {
-    bool settled = true;
-    std::set<Path> quiet_now;
-    for (auto displaced = now_.displaced.begin(); displaced != now_.displaced.end();) {
-        const bool open = open_elsewhere(displaced->path);
-        const auto text = read_any(files_, displaced->path);
-        if (!text) return text.error();
-        const bool as_counted = !*text || body_of(**text) == displaced->accounted;
-        if (!open && as_counted && quiet.contains(displaced->path)) {
-            if (auto removed = files_.remove(displaced->path); !removed) return removed.error();
-            displaced = now_.displaced.erase(displaced);
-            continue;
-        }
-        if (!open && as_counted) quiet_now.insert(displaced->path);
-        settled = settled && open && displaced->waited;
-        ++displaced;
-    }
-    quiet = std::move(quiet_now);
-    return settled;
-}
-
-Awaitable<Result<void>> TaskSync::settle() {
-    if (now_.displaced.empty()) co_return Result<void>{};
-    const auto deadline = std::chrono::steady_clock::now() + k_patience;
-    std::set<Path> quiet;
-    for (;;) {
-        auto changed = co_await count_displaced();
-        if (!changed) co_return changed.error();
-        if (*changed) {
-            if (auto written = co_await write_all(); !written) co_return written;
-        }
-        if (!written_) break;  // what came out of the displaced files is on no disk but in themselves
-        auto settled = remove_quiet(quiet);
-        if (!settled) co_return settled.error();
-        if (*settled || std::chrono::steady_clock::now() >= deadline) break;
-        co_await async::sleep(k_step);
-    }
-    for (auto& displaced : now_.displaced) displaced.waited = true;
-    if (!now_.displaced.empty()) out_.unsettled = true;
-    co_return Result<void>{};
-}
-
-Awaitable<Result<void>> TaskSync::retire() {
-    if (sides_.size() < 2) co_return Result<void>{};
-    Side mirror = std::move(sides_[1]);
-    sides_.pop_back();
-    const auto displaced = displaced_name(mirror.path);
-    const auto moved = files::move_aside(mirror.path, displaced);
-    if (!moved && moved.error().code != ErrorCode::not_found) co_return moved;
-    if (moved && mirror.held) {
-        // Half of a text, and its writer is being ended: not to be taken for the whole.
-        if (auto kept = keep("conflict", mirror.text); !kept) co_return kept.error();
-    }
-    const auto counted = body_of(mirror.text);
-    if (moved) now_.displaced.push_back({displaced, counted, counted, true});
-    now_.mirror = {};
-    co_return Result<void>{};
 }
 
 Result<Path> TaskSync::keep(const std::string& kind, const std::string& text) {

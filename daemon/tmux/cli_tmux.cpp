@@ -9,11 +9,13 @@
 #include <cstring>
 
 #include "common/base/ids.hpp"
+#include "common/base/system.hpp"
 #include "common/base/text.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/unique_fd.hpp"
 #include "daemon/tmux/names.hpp"
+#include "daemon/tmux/scope.hpp"
 
 namespace orange {
 namespace {
@@ -21,6 +23,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto k_before_enter = 300ms;
+constexpr auto k_first_pause = 50ms;
+constexpr auto k_longest_pause = 1s;
 constexpr std::size_t k_socket_limit = sizeof(sockaddr_un::sun_path) - 1;
 
 /// What everything here relies on; set again with every window, for a server that somebody else started.
@@ -43,7 +47,7 @@ enum class Server { absent, present };
 
 /// Asks the socket itself: nobody behind it is the one answer that means "no server".
 Server server_behind(const std::string& socket) {
-    const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    const UniqueFd fd(system::local_socket());
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, socket.c_str(), std::min(socket.size(), k_socket_limit));
@@ -87,6 +91,10 @@ Error bad_id(const std::string& id) {
     return {ErrorCode::invalid_argument, "\"" + printable(id) + "\" is no tmux id", {}};
 }
 
+Error no_living_pane(const std::string& pane_id) {
+    return {ErrorCode::not_found, "there is no living tmux pane " + pane_id, {}};
+}
+
 Error failed(const std::string& what, const Completed& completed) {
     return command_failed({"tmux", what}, completed);
 }
@@ -109,7 +117,8 @@ CliTmux::CliTmux(ProcessRunner& runner, std::filesystem::path socket, const Envi
 }
 
 /// One tmux command, retried where it met a server that was just going away (faults.md T3).
-Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::string input) {
+Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::string input,
+                                           std::vector<std::string> before) {
     if (program_.empty()) co_return Error{ErrorCode::not_found, "tmux is not installed", {}};
     if (socket_.size() > k_socket_limit) {
         co_return Error{ErrorCode::invalid_argument,
@@ -118,9 +127,10 @@ Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::s
                             " (choose a shorter ORANGE_HOME)",
                         {}};
     }
-    for (auto pause = 50ms;; pause *= 2) {
+    for (auto pause = k_first_pause;; pause *= 2) {
         Command command;
-        command.argv = words(program_, "-S", socket_, "-f", "/dev/null", "-u");
+        command.argv = before;
+        for (const auto& word : words(program_, "-S", socket_, "-f", "/dev/null", "-u")) command.argv.push_back(word);
         command.argv.insert(command.argv.end(), args.begin(), args.end());
         command.env = env_;
         command.input = input;
@@ -130,7 +140,7 @@ Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::s
         if (!done) co_return in_context("tmux", done.error());
         const bool server_left = !done->ok() && (done->err.find("server exited") != std::string::npos ||
                                                  done->err.find("lost server") != std::string::npos);
-        if (!server_left || pause > 1s) co_return std::move(*done);
+        if (!server_left || pause > k_longest_pause) co_return std::move(*done);
         co_await async::sleep(pause);
     }
 }
@@ -152,6 +162,18 @@ Awaitable<bool> CliTmux::wake_lost_server() {
     co_return false;
 }
 
+/// True where a server runs now. Not where there is no user manager, or it does not want to: then it starts as our own
+/// child, in our control group, and agents depend on the unit's KillMode.
+Awaitable<bool> CliTmux::start_in_scope(std::vector<std::string> args) {
+    auto before = tmux::scope_words(env_);
+    if (before.empty()) co_return false;
+    const auto started = co_await call(std::move(args), std::string(), std::move(before));
+    if (started && started->ok()) co_return true;
+    const auto why = started ? ellipsized(printable(trim(started->err)), 200) : started.error().message;
+    if (note_) note_("the tmux server could not be started in a scope of its own, so it starts without one: " + why);
+    co_return false;
+}
+
 Awaitable<Result<void>> CliTmux::start_server() {
     const bool there = server_behind(socket_) == Server::present || co_await wake_lost_server();
     if (there) co_return Result<void>{};
@@ -161,6 +183,7 @@ Awaitable<Result<void>> CliTmux::start_server() {
         args.insert(args.end(), option.begin(), option.end());
         args.emplace_back(";");
     }
+    if (co_await start_in_scope(args)) co_return Result<void>{};
     const auto started = co_await call(std::move(args));
     if (!started) co_return started.error();
     if (!started->ok()) co_return failed("start-server", *started);
@@ -250,7 +273,7 @@ Awaitable<Result<void>> CliTmux::find_pane(std::string pane_id) {
     for (const auto& pane : state->panes) {
         if (pane.ref.pane_id == pane_id && !pane.dead) co_return Result<void>{};
     }
-    co_return Error{ErrorCode::not_found, "there is no living tmux pane " + pane_id, {}};
+    co_return no_living_pane(pane_id);
 }
 
 Awaitable<Result<void>> CliTmux::press_enter(std::string pane_id) {
@@ -270,12 +293,15 @@ Awaitable<Result<void>> CliTmux::send(std::string pane_id, std::string text) {
     const auto loaded = co_await call(words("load-buffer", "-b", buffer, "-"), line);
     if (!loaded) co_return loaded.error();
     if (!loaded->ok()) co_return failed("load-buffer", *loaded);
-    // A pane in copy mode (a human scrolling) swallows keys.
-    const auto pasted = co_await call(
-        words("copy-mode", "-q", "-t", pane_id, ";", "paste-buffer", "-p", "-d", "-b", buffer, "-t", pane_id));
-    if (!pasted || !pasted->ok()) {
+    // A pane in copy mode (a human scrolling) swallows keys. Pasting into a dead one ends tmux 3.3a, and all agents
+    // with it: the server itself has to look, as the pane may die at any time before.
+    const auto paste = "paste-buffer -p -d -b " + buffer + " -t '" + pane_id + "'";
+    const auto pasted = co_await call(words("copy-mode", "-q", "-t", pane_id, ";", "if-shell", "-F", "-t", pane_id,
+                                            "#{pane_dead}", "display-message -p dead", paste));
+    if (!pasted || !pasted->ok() || !pasted->out.empty()) {
         (void)co_await succeeds(words("delete-buffer", "-b", buffer));
         if (!pasted) co_return pasted.error();
+        if (pasted->ok()) co_return no_living_pane(pane_id);
         co_return failed("paste-buffer", *pasted);
     }
     co_await async::sleep(k_before_enter);
@@ -284,9 +310,10 @@ Awaitable<Result<void>> CliTmux::send(std::string pane_id, std::string text) {
 
 Awaitable<Result<std::string>> CliTmux::capture(std::string pane_id, int lines) {
     if (!tmux::is_id(pane_id, "%")) co_return bad_id(pane_id);
-    const auto wanted = static_cast<std::size_t>(std::clamp(lines, 1, 1'000'000));
-    const auto done =
-        co_await call(words("capture-pane", "-p", "-J", "-t", pane_id, "-S", "-" + std::to_string(wanted)));
+    const auto wanted = static_cast<std::size_t>(std::clamp(lines, 0, 1'000'000));
+    auto command = words("capture-pane", "-p", "-J", "-t", pane_id);
+    if (wanted > 0) command.insert(command.end(), {"-S", "-" + std::to_string(wanted)});
+    const auto done = co_await call(std::move(command));
     if (!done) co_return done.error();
     if (!done->ok()) {
         const auto state = co_await list();
@@ -303,7 +330,7 @@ Awaitable<Result<std::string>> CliTmux::capture(std::string pane_id, int lines) 
         kept.emplace_back(end == std::string_view::npos ? std::string_view{} : line.substr(0, end + 1));
     }
     while (!kept.empty() && kept.back().empty()) kept.pop_back();
-    if (kept.size() > wanted) kept.erase(kept.begin(), kept.end() - static_cast<std::ptrdiff_t>(wanted));
+    if (wanted > 0 && kept.size() > wanted) kept.erase(kept.begin(), kept.end() - static_cast<std::ptrdiff_t>(wanted));
     std::string text;
     for (const auto& line : kept) text += line + "\n";
     co_return text;

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
+#include <utility>
 
 #include "daemon/process/environment.hpp"
 #include "daemon/process/process_runner.hpp"
@@ -13,7 +15,8 @@ namespace orange {
 /// from formats of ids and sanitised names. Whether there is a server is asked of its socket, not of tmux's words.
 ///
 /// The server's environment stays for its whole life and is seen by every pane, so it holds only what a shell needs to
-/// start; an agent's environment comes with its spec.
+/// start; an agent's environment comes with its spec. Where systemd's user manager is there, the server starts in a
+/// scope of its own: it must outlive the daemon's unit.
 class CliTmux final : public Tmux {
   public:
     /// `base`: usually scrubbed_environment(). `deadline` is how long tmux may take to answer. The runner must outlive
@@ -28,13 +31,19 @@ class CliTmux final : public Tmux {
     Awaitable<Result<void>> send(std::string pane_id, std::string text) override;
     Awaitable<Result<std::string>> capture(std::string pane_id, int lines) override;
 
+    /// Who is told, in a sentence, what is worth a line in the log. Unset: nobody.
+    void on_note(std::function<void(const std::string&)> note) { note_ = std::move(note); }
+
     /// The server that answered last; 0: none yet. Who is called from there is told by it.
     std::int64_t server_pid() const { return server_pid_; }
 
   private:
-    Awaitable<Result<Completed>> call(std::vector<std::string> args, std::string input = {});
+    /// `before` are words in front of tmux's own (scope_words).
+    Awaitable<Result<Completed>> call(std::vector<std::string> args, std::string input = {},
+                                      std::vector<std::string> before = {});
     Awaitable<bool> succeeds(std::vector<std::string> args);
     Awaitable<Result<void>> start_server();
+    Awaitable<bool> start_in_scope(std::vector<std::string> args);
     Awaitable<bool> wake_lost_server();
     Awaitable<Result<void>> find_pane(std::string pane_id);
     Awaitable<Result<void>> press_enter(std::string pane_id);
@@ -43,6 +52,7 @@ class CliTmux final : public Tmux {
     std::string socket_;
     Environment env_;
     std::chrono::milliseconds deadline_;
+    std::function<void(const std::string&)> note_;
     std::string program_;          ///< absolute; empty: not installed
     std::int64_t server_pid_ = 0;  ///< the last one that answered
     std::int64_t server_start_ = 0;

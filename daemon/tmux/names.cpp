@@ -8,6 +8,7 @@
 namespace orange {
 namespace {
 
+constexpr std::size_t k_fields = 8;  // of k_pane_format, before the title
 constexpr std::size_t k_longest_name = 200;
 constexpr std::size_t k_longest_word = 4096;
 constexpr std::size_t k_longest_session_name = 60;
@@ -57,7 +58,7 @@ bool is_id(std::string_view id, std::string_view kinds) {
 
 std::optional<PaneInfo> pane_from(std::string_view line) {
     const auto fields = split(line, ' ');
-    if (fields.size() != 8) return std::nullopt;
+    if (fields.size() < k_fields) return std::nullopt;
     const auto server = number(fields[0]), pid = number(fields[4]);
     if (!server || !pid || !is_id(fields[1], "$") || !is_id(fields[2], "@") || !is_id(fields[3], "%")) {
         return std::nullopt;
@@ -71,6 +72,9 @@ std::optional<PaneInfo> pane_from(std::string_view line) {
     pane.dead = fields[5] == "1";
     pane.session_name = fields[6];
     pane.window_name = fields[7];
+    std::size_t title = 0;
+    for (std::size_t i = 0; i < k_fields; ++i) title += fields[i].size() + 1;
+    if (title <= line.size()) pane.title = line.substr(title);
     return pane;
 }
 

@@ -29,6 +29,7 @@ struct PaneInfo {
     bool dead = false;  ///< its process has ended (remain-on-exit keeps the pane)
     std::string session_name;
     std::string window_name;
+    std::string title;  ///< chosen by the program in the pane: untrusted text
 };
 
 /// What tmux says of itself. No server is an answer (`server_pid` 0); a tmux that does not answer is an Error.
@@ -60,7 +61,7 @@ class Tmux {
     virtual Awaitable<Result<void>> rename_session(std::string session_id, std::string name) = 0;
     /// Types one line into a pane: leaves copy mode, bracketed paste, 0.3 s, Enter. Control characters are dropped.
     virtual Awaitable<Result<void>> send(std::string pane_id, std::string text) = 0;
-    /// The last `lines` lines of a pane's scrollback and screen, without escapes.
+    /// The last `lines` lines of a pane's scrollback and screen, without escapes; 0: the visible screen alone.
     virtual Awaitable<Result<std::string>> capture(std::string pane_id, int lines) = 0;
 };
 

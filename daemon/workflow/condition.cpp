@@ -126,6 +126,7 @@ std::optional<std::string> both_hold(const std::optional<Condition>& a, const st
 
 std::optional<std::string> none_holds(const std::vector<Condition>& conditions) {
     std::vector<Condition> opposite;
+    opposite.reserve(conditions.size());
     for (const auto& condition : conditions) opposite.push_back(negated(condition));
     return all_hold(opposite);
 }

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "common/base/text.hpp"
+#include "daemon/workflow/renamed.hpp"
 #include "daemon/workflow/suggest.hpp"
 
 namespace orange::workflow {
@@ -49,7 +50,10 @@ Result<Library::Located> Library::locate(const std::string& name) {
                 return in_context("reading the workflow " + name, text.error());
         }
     }
-    return Error{ErrorCode::not_found, "there is no workflow \"" + printable(name) + "\"" + suggestion(name, names())};
+    const auto known = names();
+    auto hint = suggestion(name, known);
+    if (hint.ends_with("?")) hint += " Known are " + join(known, ", ");
+    return Error{ErrorCode::not_found, "there is no workflow \"" + printable(name) + "\"" + hint};
 }
 
 Result<void> Library::refresh(const std::string& name) {
@@ -72,7 +76,13 @@ Result<void> Library::refresh(const std::string& name) {
     cached.text = std::move(located->text);
     auto loaded = load(cached.text, cached.path, name);
     cached.problem = describe(loaded.problems, cached.path);
-    if (!loaded.ok()) return {};
+    const bool reloaded = cached.definition != nullptr;
+    if (!loaded.ok()) {
+        log_(name, "does not validate" + std::string(reloaded ? "; the last version that did stays in force: " : ": ") +
+                       cached.problem);
+        return {};
+    }
+    if (reloaded) log_(name, "was edited; new tasks follow " + cached.path);
     cached.definition = std::make_shared<const engine::Definition>(std::move(loaded.definition));
     cached.good_text = cached.text;
     return {};
@@ -105,8 +115,12 @@ Result<Library::DefinitionPtr> Library::pinned(const std::string& name, const st
     if (hash.empty()) return find(name);
     if (const auto found = pinned_.find(hash); found != pinned_.end()) return found->second;
     const std::string what = "the definition of the workflow " + printable(name) + " that this task began with";
-    if (!is_hash(hash))
-        return Error{ErrorCode::invalid_argument, "\"" + printable(hash) + "\" names no pinned workflow"};
+    const std::string way_out =
+        "; move the task to the current one, or to another: orange task update --workflow " + printable(name);
+    if (!is_hash(hash)) {
+        return Error{ErrorCode::invalid_argument,
+                     what + " is not known: \"" + printable(hash) + "\" is no hash" + way_out};
+    }
     const auto path = pin_path(hash);
     const auto text = files_.read(path);
     if (!text && text.error().code != ErrorCode::not_found) return in_context("reading " + what, text.error());
@@ -114,13 +128,12 @@ Result<Library::DefinitionPtr> Library::pinned(const std::string& name, const st
         const auto current = find(name);
         if (current && (*current)->hash == hash) return *current;
         return Error{text ? ErrorCode::workflow_invalid : ErrorCode::not_found,
-                     what + " (" + path.string() + ") " + (text ? "was changed" : "is gone") +
-                         "; orange task update --workflow " + printable(name) + " moves the task to the current one"};
+                     what + " (" + path.string() + ") " + (text ? "was changed" : "is gone") + way_out};
     }
     auto loaded = load(*text, path.string(), name);
     if (!loaded.ok()) {
         return Error{ErrorCode::workflow_invalid,
-                     what + " no longer validates:\n" + describe(loaded.problems, path.string())};
+                     what + " no longer validates" + way_out + "\n" + describe(loaded.problems, path.string())};
     }
     return pinned_[hash] = std::make_shared<const engine::Definition>(std::move(loaded.definition));
 }
@@ -137,7 +150,9 @@ std::vector<Entry> Library::list() {
             entry.path = cached.path;
             entry.shipped = std::filesystem::path(cached.path).parent_path() == shipped_;
             entry.problem = cached.problem;
+            entry.last_good = !cached.problem.empty() && cached.definition;
         }
+        entry.shadows = !entry.shipped && files_.read(shipped_ / (name + std::string(k_suffix)));
         entry.valid = entry.problem.empty();
         entries.push_back(std::move(entry));
     }
@@ -148,6 +163,34 @@ Result<std::string> Library::text(const std::string& name) {
     auto located = locate(name);
     if (!located) return std::move(located).error();
     return std::move(located->text);
+}
+
+Result<Library::Copy> Library::copy(const std::string& name, const std::string& as, bool force) {
+    auto located = locate(name);
+    if (!located) return std::move(located).error();
+    auto text = std::move(located->text);
+    if (as == name) {
+        auto shipped = files_.read(shipped_ / (name + std::string(k_suffix)));
+        if (!shipped) {
+            return Error{ErrorCode::conflict,
+                         located->path.string() + " is a file of yours already; for a copy give it a name: --as NAME",
+                         {}};
+        }
+        text = std::move(*shipped);
+    }
+    auto written = renamed(text, as);
+    if (!written) return std::move(written).error();
+    Copy copy{user_ / (as + std::string(k_suffix)), false};
+    const auto there = files_.read(copy.path);
+    if (!there && there.error().code != ErrorCode::not_found) return there.error();
+    if (there && !force) {
+        return Error{ErrorCode::conflict,
+                     copy.path.string() + " is there already; choose another name (--as NAME), or replace it (--force)",
+                     {}};
+    }
+    copy.replaced = there.has_value();
+    if (auto saved = files_.replace(copy.path, *written); !saved) return saved.error();
+    return copy;
 }
 
 std::filesystem::path Library::pin_path(const std::string& hash) const {

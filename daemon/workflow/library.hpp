@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,9 +16,11 @@ namespace orange::workflow {
 struct Entry {
     std::string name;
     std::string path;
-    bool shipped = false;  ///< from Orange itself, not from ~/orange/workflows
-    bool valid = false;
-    std::string problem;  ///< where invalid: all problems, a line each
+    bool shipped = false;    ///< from Orange itself, not from ~/orange/workflows
+    bool shadows = false;    ///< the user's, in place of a shipped one of that name
+    bool valid = false;      ///< what the file says now
+    bool last_good = false;  ///< invalid, and an earlier version of it is in force
+    std::string problem;     ///< where invalid: all problems, a line each
 };
 
 /// The workflows of this installation and of this user: ~/orange/workflows/NAME.yml over the shipped NAME.yml, and the
@@ -28,6 +31,9 @@ class Library {
     using DefinitionPtr = std::shared_ptr<const engine::Definition>;
 
     Library(FileSystem& files, std::filesystem::path shipped, std::filesystem::path user);
+
+    /// Called when a file was edited: what new tasks follow now, or why they do not follow it.
+    void on_change(std::function<void(const std::string& name, const std::string& what)> log) { log_ = std::move(log); }
 
     /// The current definition of that name, re-read when its file changed. not_found lists the names there are;
     /// workflow_invalid lists every problem with line and column.
@@ -43,6 +49,14 @@ class Library {
 
     /// The file's text, for `workflow show`.
     Result<std::string> text(const std::string& name);
+
+    struct Copy {
+        std::filesystem::path path;
+        bool replaced = false;
+    };
+    /// Writes a copy into the user's folder: of the shipped `name`, to be edited; or, with another name in `as`, of the
+    /// one in force. conflict where the file is there already, unless `force`.
+    Result<Copy> copy(const std::string& name, const std::string& as, bool force);
 
   private:
     struct Cached {
@@ -65,6 +79,7 @@ class Library {
     FileSystem& files_;
     std::filesystem::path shipped_;
     std::filesystem::path user_;
+    std::function<void(const std::string&, const std::string&)> log_ = [](const std::string&, const std::string&) {};
     std::map<std::string, Cached> current_;
     std::map<std::string, DefinitionPtr> pinned_;
 };

@@ -159,6 +159,7 @@ Loaded load(std::string_view text, std::string_view file_name, std::string_view 
 
 std::string describe(const std::vector<Problem>& problems, std::string_view file_name) {
     std::vector<std::string> lines;
+    lines.reserve(problems.size());
     for (const auto& problem : problems) {
         lines.push_back(std::string(file_name) + ":" + std::to_string(problem.line) + ":" +
                         std::to_string(problem.column) + ": " + problem.message);

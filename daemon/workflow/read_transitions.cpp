@@ -13,7 +13,7 @@ namespace {
 constexpr std::array k_not_counters{"id",         "project",    "branch",         "workflow",     "workflow_hash",
                                     "harness",    "status",     "review_harness", "effort",       "review_effort",
                                     "summary",    "workspace",  "pr_url",         "tmux_session", "attention",
-                                    "created_at", "updated_at", "crash_count"};
+                                    "created_at", "updated_at", "crash_count",    "base"};
 
 std::vector<std::string> action_names() {
     std::vector<std::string> names;

@@ -163,7 +163,7 @@ class Builder final : public YAML::EventHandler {
         } else {
             // The parser places a missing value at whatever comes next.
             if (node.is_null()) node.place = parent.node.member_places.back();
-            parent.node.members.emplace_back(std::move(*parent.key), std::move(node));
+            parent.node.members.push_back(Member{std::move(*parent.key), std::move(node)});
             parent.key.reset();
         }
     }

@@ -18,15 +18,17 @@ struct Place {
     int column = 1;
 };
 
+struct Member;
+
 struct Node {
     enum class Kind { null, scalar, sequence, map };
 
     Kind kind = Kind::null;
-    std::string scalar;       ///< of a scalar: its text
-    bool quoted = false;      ///< written in quotes or as a block: a string even if it looks like a number
-    std::vector<Node> items;  ///< of a sequence
-    std::vector<std::pair<std::string, Node>> members;  ///< of a map, in the file's order
-    std::vector<Place> member_places;                   ///< of a map: where each key stands
+    std::string scalar;                ///< of a scalar: its text
+    bool quoted = false;               ///< written in quotes or as a block: a string even if it looks like a number
+    std::vector<Node> items;           ///< of a sequence
+    std::vector<Member> members;       ///< of a map, in the file's order
+    std::vector<Place> member_places;  ///< of a map: where each key stands
     Place place;
 
     bool is_null() const { return kind == Kind::null; }
@@ -35,6 +37,12 @@ struct Node {
     bool is_map() const { return kind == Kind::map; }
     /// The member of that name, or nullptr.
     const Node* find(std::string_view key) const;
+};
+
+/// Named as a std::pair's are; not a pair, because clang 14 wants a pair's types complete within Node.
+struct Member {
+    std::string first;  ///< the key
+    Node second;
 };
 
 /// Parses one document. Refused with line and column: syntax errors, duplicate keys, aliases that would expand beyond

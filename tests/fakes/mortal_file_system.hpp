@@ -25,6 +25,8 @@ class Fuse {
     }
     void disarm() { arm(Ending::none, 0); }
     int steps() const { return steps_; }
+    bool struck() const { return ending_ != Ending::none && steps_ >= left_; }
+    bool reads_count = false;  ///< reading is a step as well: a disk that is failing, not merely full
 
     /// Before a step outside the file system.
     void step() {
@@ -44,13 +46,19 @@ class Fuse {
     int steps_ = 0;
 };
 
-/// Another FileSystem, whose writing calls are steps of a Fuse. Reading always works.
+/// Another FileSystem, whose writing calls are steps of a Fuse. Reading works, unless the fuse counts it.
 class MortalFileSystem final : public FileSystem {
   public:
     MortalFileSystem(FileSystem& real, Fuse& fuse) : real_(real), fuse_(fuse) {}
 
-    Result<std::string> read(const Path& path) override { return real_.read(path); }
-    Result<std::vector<std::string>> list(const Path& folder) override { return real_.list(folder); }
+    Result<std::string> read(const Path& path) override {
+        if (fuse_.reads_count && fuse_.file_step()) return full("reading", path);
+        return real_.read(path);
+    }
+    Result<std::vector<std::string>> list(const Path& folder) override {
+        if (fuse_.reads_count && fuse_.file_step()) return full("listing", folder);
+        return real_.list(folder);
+    }
     Result<void> replace(const Path& path, std::string_view content) override {
         if (fuse_.file_step()) return full("writing", path);
         return real_.replace(path, content);

@@ -105,17 +105,26 @@ TEST_CASE("A task whose workspace cannot be made is not half created") {
     params.branch = "taken";  // checked out in the human's own worktree
     params.summary = "x";
     params.harness = params.review_harness = "demo";
-    const auto reply = orange.call(params);
-    const auto id = reply.task.fields.at("id").get<std::string>();
+    const auto refused = orange.try_call(params);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find("git -C " + repo.string() + " switch main") != std::string::npos);
+    CHECK(orange.call(rpc::TaskList{}).tasks.empty());
+    CHECK(orange.call(rpc::WorkspaceList{}).workspaces.empty());
+
+    // The same where the human takes the branch between creation and start.
+    orange.git({"checkout", "-q", "main"}, repo);
+    params.no_spawn = true;
+    const auto id = orange.call(params).task.fields.at("id").get<std::string>();
+    orange.git({"checkout", "-q", "taken"}, repo);
+    rpc::TaskSpawn spawn;
+    spawn.id = id;
+    const auto failed = orange.try_call(spawn);
+    REQUIRE_FALSE(failed);
+    CHECK(failed.error().message.find(repo.string()) != std::string::npos);
     CHECK(orange.status(id) == "pending");
-    REQUIRE(reply.notes.size() == 1);
-    CHECK(reply.notes[0].find(repo.string()) != std::string::npos);
     CHECK(orange.fields(id).at("workspace").is_null());
     for (const auto& workspace : orange.call(rpc::WorkspaceList{}).workspaces) CHECK(workspace.state == "free");
 
-    rpc::TaskSpawn spawn;
-    spawn.id = id;
-    CHECK_FALSE(orange.try_call(spawn));
     orange.git({"checkout", "-q", "main"}, repo);
     REQUIRE(orange.try_call(spawn));
     orange.wait_for_status(id, "reviewing");

@@ -166,7 +166,7 @@ TEST_CASE(
     const auto said = read_file(out);
     INFO(said);
     CHECK(said.find("you were taken for the worker of task " + id) != std::string::npos);
-    CHECK(said.find("may move only that one") != std::string::npos);
+    CHECK(said.find("may move its own task only") != std::string::npos);
     int refused = 0;
     for (auto at = said.find("\n1\n"); at != std::string::npos; at = said.find("\n1\n", at + 2)) ++refused;
     CHECK(refused == 6);

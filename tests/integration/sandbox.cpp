@@ -126,8 +126,8 @@ Sandbox::~Sandbox() {
     }
 }
 
-void Sandbox::start_daemon() {
-    auto argv_text = std::vector<std::string>{program("oranged").string()};
+void Sandbox::start_daemon(const fs::path& oranged) {
+    auto argv_text = std::vector<std::string>{(oranged.empty() ? program("oranged") : oranged).string()};
     auto env_text = environment(root_);
     auto argv = pointers(argv_text);
     auto env = pointers(env_text);

@@ -10,8 +10,14 @@
 #include <vector>
 
 #include "client/connection/connection.hpp"
-#include "common/rpc/methods.hpp"
+#include "common/rpc/daemon_methods.hpp"
+#include "common/rpc/event_methods.hpp"
+#include "common/rpc/harness_methods.hpp"
+#include "common/rpc/project_methods.hpp"
 #include "common/rpc/task_methods.hpp"
+#include "common/rpc/task_queries.hpp"
+#include "common/rpc/workflow_methods.hpp"
+#include "common/rpc/workspace_methods.hpp"
 
 /// The whole of Orange in a temporary home: the real oranged, the real tmux on a server of its own, real git
 /// repositories, the demo agent. Everything is gone when the Sandbox is; only processes that it started are ended.
@@ -34,7 +40,8 @@ class Sandbox {
     std::filesystem::path root() const { return root_; }
     std::filesystem::path home() const { return root_ / "orange"; }
 
-    void start_daemon();
+    /// `oranged`: another than the one that was built.
+    void start_daemon(const std::filesystem::path& oranged = {});
     void kill_daemon();  ///< SIGKILL
     int stop_daemon();   ///< SIGTERM; its exit status
     pid_t daemon_pid() const { return daemon_; }

@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include "common/rpc/daemon_methods.hpp"
+#include "common/rpc/doctor_methods.hpp"
 #include "daemon/rpc/api.hpp"
 
 namespace orange::rpc {
@@ -27,6 +29,17 @@ Awaitable<Result<Empty>> shutdown(Api& api) {
     co_return Empty{};
 }
 
+Awaitable<Result<DaemonDoctor::Reply>> examine(Api& api, DaemonDoctor params) {
+    if (params.project) {
+        const auto project = co_await api.select_project(params.project, std::nullopt);
+        if (!project) co_return project.error();
+    }
+    auto facts = api.control().facts ? api.control().facts() : doctor::Facts();
+    DaemonDoctor::Reply reply;
+    reply.findings = co_await doctor::examine(api.runner(), std::move(facts), std::move(params.project));
+    co_return reply;
+}
+
 Awaitable<Result<Json>> describe(const MethodTable& table) {
     co_return discover(table);
 }
@@ -37,7 +50,10 @@ void add_daemon_methods(MethodTable& table, Api& api) {
     table.add<DaemonPing>(Access::read, "Answers.", {}, [](const DaemonPing&, Call) { return ping(); });
     table.add<DaemonStatus>(Access::read, "What the daemon is doing.", {},
                             [&api](const DaemonStatus&, Call) { return status(api); });
-    table.add<DaemonReload>(Access::human, "Reads config.yml anew.", {},
+    table.add<DaemonDoctor>(Access::read, "What is not as it should be, and which command mends it.",
+                            {ErrorCode::not_found},
+                            [&api](DaemonDoctor params, Call) { return examine(api, std::move(params)); });
+    table.add<DaemonReload>(Access::human, "Reads config.yml and the workflows anew.", {},
                             [&api](const DaemonReload&, Call) { return reload(api); });
     table.add<DaemonShutdown>(Access::human, "Ends the daemon; agents go on.", {},
                               [&api](const DaemonShutdown&, Call) { return shutdown(api); });

@@ -1,44 +1,85 @@
+#include "common/rpc/event_methods.hpp"
+
 #include "daemon/rpc/api.hpp"
 
 namespace orange::rpc {
 namespace {
 
-Json notification_of(Journal& journal, const StreamEvent& event) {
+EventNotification notification_of(World& world, const StreamEvent& event) {
     EventNotification notification;
-    notification.cursor = journal.cursor_of(event.number);
+    notification.cursor = world.journal.cursor_of(event);
     notification.task = event.task.value;
     notification.project = event.project;
+    if (const auto* record = world.tasks.find(event.task)) notification.summary = record->task.summary;
     notification.event = to_json(event.event);
-    return written(notification);
+    return notification;
+}
+
+Result<EventFilter> filter_of(Api& api, const EventSelector& selector) {
+    EventFilter filter;
+    if (selector.task) {
+        auto id = api.world().tasks.resolve(*selector.task);
+        if (!id) return id.error();
+        filter.task = *id;
+    }
+    filter.project = selector.project;
+    filter.types = selector.types;
+    return filter;
+}
+
+Awaitable<Result<void>> check_project(Api& api, std::optional<std::string> project) {
+    if (!project || api.world().projects.find(*project)) co_return Result<void>{};
+    const auto missing = co_await api.select_project(project, std::nullopt);
+    if (!missing) co_return missing.error();
+    co_return Result<void>{};
 }
 
 Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe params, Call call) {
-    auto& journal = api.world().journal;
-    std::optional<TaskId> task;
-    if (params.task) {
-        auto id = api.world().tasks.resolve(*params.task);
-        if (!id) co_return id.error();
-        task = *id;
-    }
-    const auto wanted = [task, project = params.project](const StreamEvent& event) {
-        return (!task || event.task == *task) && (!project || event.project == *project);
-    };
+    auto project = params.project;
+    const auto known = co_await check_project(api, std::move(project));
+    if (!known) co_return known.error();
+    const auto filter = filter_of(api, params);
+    if (!filter) co_return filter.error();
+    auto& world = api.world();
     EventsSubscribe::Reply reply;
-    reply.cursor = journal.cursor();
+    reply.cursor = world.journal.cursor();
     auto* sink = call.sink;
+    const auto tell = [sink, wanted = *filter, &world](const StreamEvent& event) {
+        if (wanted.wants(event)) sink->notify(EventNotification::k_name, written(notification_of(world, event)));
+    };
     if (params.since) {
-        const auto missed = journal.since(*params.since);
+        const auto missed = world.journal.since(*params.since);
         reply.resync = !missed;
         if (missed) {
-            for (const auto& event : *missed) {
-                if (wanted(event)) sink->notify(EventNotification::k_name, notification_of(journal, event));
-            }
+            for (const auto& event : *missed) tell(event);
         }
     }
-    const int listener = journal.listen([sink, wanted, &journal](const StreamEvent& event) {
-        if (wanted(event)) sink->notify(EventNotification::k_name, notification_of(journal, event));
-    });
-    sink->set_subscription([&journal, listener] { journal.unlisten(listener); });
+    const int listener = world.journal.listen(tell);
+    sink->set_subscription([&world, listener] { world.journal.unlisten(listener); });
+    co_return reply;
+}
+
+Awaitable<Result<EventsList::Reply>> list(Api& api, EventsList params) {
+    auto project = params.project;
+    const auto known = co_await check_project(api, std::move(project));
+    if (!known) co_return known.error();
+    if (params.limit < 1 || params.limit > 4096) {
+        co_return Error{ErrorCode::invalid_argument, "limit must be from 1 to 4096", {}};
+    }
+    const auto filter = filter_of(api, params);
+    if (!filter) co_return filter.error();
+    auto& world = api.world();
+    EventsList::Reply reply;
+    reply.cursor = world.journal.cursor();
+    std::optional<std::vector<StreamEvent>> events;
+    if (params.since) {
+        events = world.journal.since(*params.since);
+        reply.resync = !events;
+    }
+    if (!events) events = world.journal.recent(*filter, static_cast<std::size_t>(params.limit));
+    for (const auto& event : *events) {
+        if (filter->wants(event)) reply.events.push_back(notification_of(world, event));
+    }
     co_return reply;
 }
 
@@ -56,6 +97,8 @@ void add_event_methods(MethodTable& table, Api& api) {
         [&api](EventsSubscribe params, Call call) { return subscribe(api, std::move(params), std::move(call)); });
     table.add<EventsUnsubscribe>(Access::read, "Ends this connection's subscription.", {},
                                  [](const EventsUnsubscribe&, Call call) { return unsubscribe(std::move(call)); });
+    table.add<EventsList>(Access::read, "What has happened lately.", {not_found},
+                          [&api](EventsList params, Call) { return list(api, std::move(params)); });
 }
 
 }  // namespace orange::rpc

@@ -1,13 +1,11 @@
-#include <filesystem>
-
+#include "common/rpc/project_methods.hpp"
 #include "common/base/text.hpp"
-#include "daemon/git/branches.hpp"
+#include "daemon/git/worktrees.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/rpc/methods/registration.hpp"
 
 namespace orange::rpc {
 namespace {
-
-constexpr int k_largest_pool = 64;
 
 ProjectView view(Api& api, const Project& project) {
     ProjectView view;
@@ -26,85 +24,24 @@ ProjectView view(Api& api, const Project& project) {
     return view;
 }
 
-Result<void> check_pool_size(int size) {
-    if (size >= 1 && size <= k_largest_pool) return {};
-    return Error{ErrorCode::invalid_argument, "pool size must be from 1 to 64", {}};
-}
-
-/// Workflow and harness are looked up when they are named, not when the first task fails.
-Result<void> check_names(Api& api, const Project& project) {
-    if (project.workflow) {
-        if (auto found = api.world().workflows.find(*project.workflow); !found) return found.error();
-    }
-    if (project.harness) {
-        if (auto found = api.world().harnesses.find(*project.harness); !found) return found.error();
-    }
-    return {};
-}
-
-Awaitable<Result<std::string>> repository_at(Api& api, std::string path) {
-    std::error_code error;
-    if (path.empty() || path.front() != '/') {
-        co_return Error{ErrorCode::invalid_argument, "the path must be absolute: \"" + path + "\"", {}};
-    }
-    if (!std::filesystem::is_directory(path, error)) {
-        co_return Error{ErrorCode::not_found, "there is no directory " + path, {}};
-    }
-    if (api.world().pool.project_at(path)) {
-        co_return Error{ErrorCode::invalid_argument, path + " is a workspace of Orange's own", {}};
-    }
-    co_return co_await git::main_worktree(api.world().git, path);
-}
-
-Awaitable<Result<void>> check_default_branch(Api& api, std::string repo, std::string branch) {
-    for (const char* prefix : {"refs/heads/", "refs/remotes/origin/"}) {
-        const auto commit = co_await git::commit_of(api.world().git, repo, prefix + branch);
-        if (!commit) co_return commit.error();
-        if (!commit->empty()) co_return Result<void>{};
-    }
-    co_return Error{ErrorCode::not_found, repo + " has no branch \"" + branch + "\"", {}};
-}
-
-std::string unused_name(Api& api, const std::string& wanted) {
-    auto name = wanted;
-    for (int n = 2; api.world().projects.find(name); ++n) name = wanted + "-" + std::to_string(n);
-    return name;
-}
-
 Awaitable<Result<ProjectReply>> add(Api& api, ProjectAdd params) {
-    auto& world = api.world();
-    auto root = co_await repository_at(api, params.path);
-    if (!root) co_return root.error();
-    if (const auto* known = world.projects.at_path(*root)) {
-        co_return Error{ErrorCode::conflict, *root + " is registered already, as " + known->name, {}};
-    }
-    Project project;
-    project.path = *root;
-    project.name = params.name ? *params.name
-                               : unused_name(api, project_name_from(std::filesystem::path(*root).filename().string()));
-    if (auto fine = check_project_name(project.name); !fine) co_return fine.error();
-    if (world.projects.find(project.name)) {
-        co_return Error{
-            ErrorCode::conflict, "there is a project " + project.name + " already; choose another --name", {}};
-    }
-    if (params.default_branch) {
-        project.default_branch = *params.default_branch;
-    } else {
-        auto found = co_await git::default_branch(world.git, *root);
-        if (!found) co_return found.error();
-        project.default_branch = *found;
-    }
-    if (auto fine = co_await check_default_branch(api, *root, project.default_branch); !fine) co_return fine.error();
-    project.pool_size = params.pool_size.value_or(project.pool_size);
-    if (auto fine = check_pool_size(project.pool_size); !fine) co_return fine.error();
-    project.workflow = params.workflow;
-    project.harness = params.harness;
-    project.setup = params.setup;
-    if (auto fine = check_names(api, project); !fine) co_return fine.error();
-    if (auto stored = world.projects.put(project); !stored) co_return stored.error();
+    auto project = co_await new_project(api, std::move(params));
+    if (!project) co_return project.error();
+    if (auto stored = api.world().projects.put(*project); !stored) co_return stored.error();
     ProjectReply reply;
-    reply.project = view(api, project);
+    reply.project = view(api, *project);
     co_return reply;
+}
+
+/// The workspaces of a repository that was moved point at where it was.
+Awaitable<std::string> repair_workspaces(Api& api, Project project) {
+    auto& world = api.world();
+    std::vector<std::string> paths;
+    for (const auto& info : world.pool.list(project.name)) paths.push_back(info.path.string());
+    if (paths.empty()) co_return std::string();
+    const auto lock = co_await world.repositories.acquire(project.path);
+    const auto repaired = co_await git::repair_worktrees(world.git, project.path, std::move(paths));
+    co_return repaired ? std::string() : "its workspaces could not be mended: " + repaired.error().message;
 }
 
 Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
@@ -131,12 +68,20 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
     if (params.workflow) project.workflow = params.workflow->empty() ? std::nullopt : params.workflow;
     if (params.harness) project.harness = params.harness->empty() ? std::nullopt : params.harness;
     if (params.setup) project.setup = *params.setup;
+    if (auto fine = check_setup(project); !fine) co_return fine.error();
     if (auto fine = check_names(api, project); !fine) co_return fine.error();
     if (auto stored = world.projects.put(project); !stored) co_return stored.error();
     ProjectReply reply;
+    if (params.path) {
+        const auto problem = co_await repair_workspaces(api, project);
+        if (!problem.empty()) reply.notes.push_back(problem);
+        api.runner().kick(project.name);
+    }
     if (project.pool_size > old_size) api.runner().kick(project.name);
     if (project.pool_size < old_size) {
-        reply.notes.push_back("workspaces beyond the new size stay until they are free; then: orange workspace gc");
+        reply.notes.push_back("tasks keep the workspaces that they have; the next one starts when fewer than " +
+                              std::to_string(project.pool_size) +
+                              " are taken, and what is left over is removed by: orange workspace gc");
     }
     reply.project = view(api, project);
     co_return reply;

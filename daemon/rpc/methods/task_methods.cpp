@@ -1,123 +1,12 @@
+#include "common/rpc/task_methods.hpp"
 #include "common/base/text.hpp"
-#include "daemon/git/branches.hpp"
+#include "daemon/agents/identity.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/rpc/methods/task_create.hpp"
 
 /// Calls that create, move or end tasks.
 namespace orange::rpc {
 namespace {
-
-constexpr std::size_t k_longest_summary = 500;
-constexpr std::size_t k_longest_context = 512 * 1024;
-
-Result<void> check_summary(const std::string& summary) {
-    if (!is_valid_utf8(summary)) return Error{ErrorCode::invalid_argument, "the summary is not valid UTF-8", {}};
-    if (summary.find_first_of("\n\r") != std::string::npos) {
-        return Error{ErrorCode::invalid_argument,
-                     "the summary must be one line; put the rest into --context, which may have many",
-                     {}};
-    }
-    if (summary.size() > k_longest_summary) {
-        return Error{ErrorCode::invalid_argument,
-                     "the summary has " + std::to_string(summary.size()) +
-                         " bytes, at most 500 are allowed; put the "
-                         "rest into --context",
-                     {}};
-    }
-    return {};
-}
-
-/// The worker's and the reviewer's harness of a new task (docs/files.md).
-Result<void> choose_harnesses(World& world, const TaskCreate& params, const Project& project, Task& task) {
-    auto wanted = params.harness ? params.harness : project.harness;
-    if (!wanted) wanted = world.harnesses.first_installed();
-    if (!wanted) {
-        return Error{ErrorCode::not_found,
-                     "no agent program is installed; install one (orange harness list says how), or try the scripted "
-                     "one: --harness demo",
-                     {}};
-    }
-    const auto installed = [&](const std::string& name) {
-        const auto entry = world.harnesses.find(name);
-        return entry && !entry->program.empty();
-    };
-    task.harness = *wanted;
-    task.review_harness =
-        params.review_harness.value_or(task.harness == "demo" || !installed("claude") ? task.harness : "claude");
-    for (const auto& name : {task.harness, task.review_harness}) {
-        const auto entry = world.harnesses.find(name);
-        if (!entry) return entry.error();
-        if (entry->program.empty() && !params.no_spawn) {
-            return Error{ErrorCode::not_found,
-                         "harness " + name + " is not installed" +
-                             (entry->harness.install_hint.empty() ? "" : "; " + entry->harness.install_hint),
-                         {}};
-        }
-    }
-    task.effort = params.effort;
-    task.review_effort = params.review_effort;
-    for (const auto& [name, effort] :
-         {std::pair{task.harness, task.effort}, std::pair{task.review_harness, task.review_effort}}) {
-        if (!effort) continue;
-        const auto entry = world.harnesses.find(name);
-        if (!entry) return entry.error();
-        if (auto fine = agents::check_effort(entry->harness, *effort); !fine) return fine.error();
-    }
-    return {};
-}
-
-Result<workflow::Library::DefinitionPtr> choose_workflow(World& world, const TaskCreate& params, const Project& project,
-                                                         Task& task) {
-    task.workflow = params.workflow.value_or(project.workflow.value_or("default"));
-    auto definition = world.workflows.find(task.workflow);
-    if (!definition) return definition;
-    auto hash = world.workflows.pin(task.workflow);
-    if (!hash) return hash.error();
-    task.workflow_hash = *hash;
-    return definition;
-}
-
-Awaitable<Result<void>> choose_branch(World& world, std::optional<std::string> branch, Project project, Task& task) {
-    task.branch = branch.value_or("orange-tasks/" + task.id.value);
-    if (auto valid = co_await git::check_branch_name(world.git, task.branch); !valid) co_return valid.error();
-    if (task.branch == project.default_branch) {
-        co_return Error{ErrorCode::invalid_argument,
-                        task.branch + " is the default branch, which tasks are merged into; choose another",
-                        {}};
-    }
-    if (const auto* other = world.tasks.on_branch(project.name, task.branch)) {
-        co_return Error{
-            ErrorCode::conflict,
-            "branch " + task.branch + " belongs to task " + other->task.id.value + " (" + other->task.status + ")",
-            {}};
-    }
-    co_return Result<void>{};
-}
-
-Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params) {
-    auto& world = api.world();
-    auto project = co_await api.select_project(params.project, params.cwd);
-    if (!project) co_return project.error();
-    TaskRecord record;
-    auto& task = record.task;
-    task.id = TaskId{random_id(k_task_id_length)};
-    task.project = project->name;
-    task.summary = std::string(trim(params.summary));
-    if (auto fine = check_summary(task.summary); !fine) co_return fine.error();
-    const auto context = params.context.value_or("");
-    if (context.size() > k_longest_context || !is_valid_utf8(context)) {
-        co_return Error{ErrorCode::invalid_argument, "the context must be UTF-8 text of at most 512 KiB", {}};
-    }
-    if (auto chosen = choose_harnesses(world, params, *project, task); !chosen) co_return chosen.error();
-    auto definition = choose_workflow(world, params, *project, task);
-    if (!definition) co_return definition.error();
-    if (auto chosen = co_await choose_branch(world, params.branch, *project, task); !chosen) co_return chosen.error();
-    task.status = (*definition)->initial().name;
-    task.created_at = task.updated_at = world.clock.now();
-    const auto id = task.id;
-    auto created = co_await api.runner().create(std::move(record), context, params.no_spawn);
-    if (!created) co_return created.error();
-    co_return api.reply(id, std::move(*created));
-}
 
 Awaitable<Result<TaskReply>> update(Api& api, TaskUpdate params, Call call) {
     const auto id = api.select(params, call);
@@ -129,7 +18,9 @@ Awaitable<Result<TaskReply>> update(Api& api, TaskUpdate params, Call call) {
                              params.review_effort || params.feedback;
     if (user_fields && call.caller.role != Role::human) {
         co_return Error{ErrorCode::forbidden,
-                        "an agent may set --status, --summary and --branch of its task; the rest is the human's",
+                        "an agent may set --status, --summary and --branch of its task; the rest is the human's; you "
+                        "were taken for " +
+                            agents::describe(call.caller),
                         {}};
     }
     Edit edit;
@@ -255,7 +146,7 @@ Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call ca
     TaskDelete::Reply reply;
     reply.id = id->value;
     const auto* record = api.world().tasks.find(*id);
-    if (params.force && record && !store::has_ended(record->task.status)) {
+    if (params.force && record && !store::has_ended(*record)) {
         auto cancelled = co_await move(api, params, call, std::string(engine::k_cancelled));
         if (!cancelled) co_return cancelled.error();
         reply.notes = std::move(cancelled->notes);
@@ -293,9 +184,6 @@ void add_task_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
     const std::vector<ErrorCode> moving = {not_found, illegal_transition, gate_failed,    guard_failed,
                                            forbidden, needs_force,        pool_exhausted, external_failed};
-    table.add<TaskCreate>(Access::human, "Creates a task and starts it.",
-                          {invalid_argument, not_found, conflict, workflow_invalid},
-                          [&api](TaskCreate params, Call) { return create(api, std::move(params)); });
     table.add<TaskUpdate>(
         Access::agent, "Moves a task to another status, or changes its fields; all or nothing.", moving,
         [&api](TaskUpdate params, Call call) { return update(api, std::move(params), std::move(call)); });

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "common/rpc/task_queries.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/store/task_file.hpp"
 
@@ -23,7 +24,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
         const auto& task = record.task;
         if (project && task.project != *project) return true;
         if (params.status && task.status != *params.status) return true;
-        if (!params.all && !params.status && store::has_ended(task.status)) {
+        if (!params.all && !params.status && store::has_ended(record)) {
             ++reply.hidden;
             return true;
         }
@@ -63,8 +64,11 @@ Awaitable<Result<TaskHistory::Reply>> history(Api& api, TaskHistory params, Call
     if (!id) co_return id.error();
     const auto events = api.world().tasks.history(*id);
     if (!events) co_return events.error();
+    if (params.limit < 0) co_return Error{ErrorCode::invalid_argument, "limit must not be negative", {}};
     TaskHistory::Reply reply;
-    for (const auto& event : *events) reply.events.push_back(to_json(event));
+    const auto limit = params.limit > 0 ? static_cast<std::size_t>(params.limit) : events->size();
+    const auto from = events->size() > limit ? events->size() - limit : 0;
+    for (std::size_t i = from; i < events->size(); ++i) reply.events.push_back(to_json((*events)[i]));
     co_return reply;
 }
 
@@ -139,10 +143,17 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
     if (task.attention) reply.hints.push_back("attention: " + *task.attention + "  (orange task ack " + id + ")");
     if (record.intent) {
         reply.waiting_for = "the actions of " + record.intent->from + " → " + record.intent->to + " to end";
+    } else if (api.runner().is_starting(task.id)) {
+        reply.waiting_for = "its workspace to be made ready: fetch, checkout, the project's setup command";
     } else if (!state || state->terminal) {
         reply.waiting_for = "nothing: it has ended";
     } else if (record.queued) {
-        reply.waiting_for = "a free workspace (place " + std::to_string(reply.task.queue_place) + " in the queue)";
+        const auto place = " (place " + std::to_string(reply.task.queue_place) + " in the queue)";
+        const auto* project = api.world().projects.find(task.project);
+        const bool room = project && api.world().pool.free(*project) > 0;
+        reply.waiting_for = (room ? "its turn: a workspace is free" : "a free workspace") + place;
+        // A cancelled task gives its workspace back and starts nobody: that is spawn_next's, after a merge.
+        if (room) reply.hints.push_back("start the queue: orange task spawn " + id);
         reply.hints.push_back("more workspaces: orange project update " + task.project + " --pool-size N");
     } else if (task.status == definition.initial().name) {
         reply.waiting_for = "a human to start it";
@@ -176,7 +187,7 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     TaskWhy::Reply reply;
     // Its actions may take minutes and hold the task's lock: then what is going on is the answer.
     const auto* now = api.world().tasks.find(*id);
-    const bool busy = now && now->intent.has_value();
+    const bool busy = now && (now->intent || api.runner().is_starting(*id));
     if (!busy) {
         const auto edges = co_await api.runner().explain(*id);
         if (!edges) co_return edges.error();

@@ -1,21 +1,31 @@
+#include <algorithm>
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "common/rpc/workflow_methods.hpp"
 #include "daemon/engine/explain.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/workflow/graph.hpp"
 
 namespace orange::rpc {
 namespace {
+
+constexpr int k_widest = 1000;
 
 WorkflowView view(Api& api, const workflow::Entry& entry) {
     WorkflowView view;
     view.name = entry.name;
     view.path = entry.path;
     view.shipped = entry.shipped;
+    view.shadows = entry.shadows;
     view.valid = entry.valid;
+    view.last_good = entry.last_good;
     if (!entry.problem.empty()) view.problem = entry.problem;
     if (const auto definition = api.world().workflows.find(entry.name)) {
         for (const auto& state : (*definition)->states) view.states.push_back(state.name);
+    }
+    for (const auto& project : api.world().projects.list()) {
+        if (project.workflow.value_or("default") == entry.name) view.projects.push_back(project.name);
     }
     return view;
 }
@@ -35,12 +45,14 @@ std::string gate_text(const engine::Gate& gate) {
 
 std::string joined_names(const std::vector<Role>& roles) {
     std::vector<std::string> names;
+    names.reserve(roles.size());
     for (const auto role : roles) names.emplace_back(orange::name_of(role));
     return join(names, ", ");
 }
 
 std::string joined_names(const std::vector<Action>& hooks) {
     std::vector<std::string> names;
+    names.reserve(hooks.size());
     for (const auto& hook : hooks) names.push_back(hook.name);
     return join(names, ", ");
 }
@@ -69,6 +81,39 @@ Awaitable<Result<WorkflowShow::Reply>> show(Api& api, WorkflowShow params) {
     co_return reply;
 }
 
+Awaitable<Result<WorkflowGraph::Reply>> graph(Api& api, WorkflowGraph params) {
+    const auto format = workflow::graph_format(params.format);
+    if (!format) co_return format.error();
+    const auto definition = api.world().workflows.find(params.name);
+    if (!definition) co_return definition.error();
+    WorkflowGraph::Reply reply;
+    reply.name = params.name;
+    reply.format = params.format;
+    switch (*format) {
+        case workflow::GraphFormat::text:
+            reply.text =
+                workflow::text_graph(**definition, static_cast<std::size_t>(std::clamp(params.width, 0, k_widest)));
+            break;
+        case workflow::GraphFormat::mermaid:
+            reply.text = workflow::mermaid_graph(**definition);
+            break;
+        case workflow::GraphFormat::dot:
+            reply.text = workflow::dot_graph(**definition);
+            break;
+    }
+    co_return reply;
+}
+
+Awaitable<Result<WorkflowExport::Reply>> copy(Api& api, WorkflowExport params) {
+    WorkflowExport::Reply reply;
+    reply.name = params.as.value_or(params.name);
+    const auto copied = api.world().workflows.copy(params.name, reply.name, params.force);
+    if (!copied) co_return copied.error();
+    reply.path = copied->path.string();
+    reply.replaced = copied->replaced;
+    co_return reply;
+}
+
 Awaitable<Result<WorkflowValidate::Reply>> validate(WorkflowValidate params) {
     const auto name = std::filesystem::path(params.file).stem().string();
     const auto loaded = workflow::load(params.text, params.file, name);
@@ -84,25 +129,6 @@ Awaitable<Result<WorkflowValidate::Reply>> validate(WorkflowValidate params) {
     co_return reply;
 }
 
-Awaitable<Result<HarnessList::Reply>> harnesses(Api& api) {
-    HarnessList::Reply reply;
-    for (const auto& entry : api.world().harnesses.list()) {
-        HarnessList::HarnessView view;
-        view.name = entry.harness.name;
-        view.path = entry.path.string();
-        view.installed = !entry.program.empty();
-        view.program = entry.program.empty() ? entry.harness.program : entry.program;
-        view.mode = entry.harness.mode == agents::Mode::oneshot ? "oneshot" : "persistent";
-        if (!entry.problem.empty()) {
-            view.problem = entry.problem;
-        } else if (entry.program.empty()) {
-            view.problem = entry.harness.install_hint.empty() ? "not installed" : entry.harness.install_hint;
-        }
-        reply.harnesses.push_back(std::move(view));
-    }
-    co_return reply;
-}
-
 }  // namespace
 
 void add_workflow_methods(MethodTable& table, Api& api) {
@@ -111,10 +137,13 @@ void add_workflow_methods(MethodTable& table, Api& api) {
                             [&api](const WorkflowList&, Call) { return list(api); });
     table.add<WorkflowShow>(Access::read, "Shows a workflow.", {not_found, workflow_invalid},
                             [&api](WorkflowShow params, Call) { return show(api, std::move(params)); });
+    table.add<WorkflowGraph>(Access::read, "Draws a workflow.", {invalid_argument, not_found, workflow_invalid},
+                             [&api](WorkflowGraph params, Call) { return graph(api, std::move(params)); });
+    table.add<WorkflowExport>(Access::human, "Copies a workflow into the user's folder, to be edited.",
+                              {invalid_argument, not_found, conflict, workflow_invalid},
+                              [&api](WorkflowExport params, Call) { return copy(api, std::move(params)); });
     table.add<WorkflowValidate>(Access::read, "Checks a definition; all problems at once.", {},
                                 [](WorkflowValidate params, Call) { return validate(std::move(params)); });
-    table.add<HarnessList>(Access::read, "Lists the agent programs.", {},
-                           [&api](const HarnessList&, Call) { return harnesses(api); });
 }
 
 }  // namespace orange::rpc

@@ -1,16 +1,36 @@
+#include <map>
+
+#include "common/base/text.hpp"
+#include "common/rpc/workspace_methods.hpp"
 #include "daemon/rpc/api.hpp"
 
 namespace orange::rpc {
 namespace {
 
+/// What becomes of the workspaces that a smaller pool has left over, a sentence a project.
+std::vector<std::string> surplus_notes(const std::map<std::string, std::vector<std::string>>& surplus) {
+    std::vector<std::string> notes;
+    notes.reserve(surplus.size());
+    for (const auto& [project, names] : surplus) {
+        notes.push_back(join(names, ", ") + (names.size() == 1 ? " is" : " are") + " more than the pool of " + project +
+                        " may have: a task keeps what it has, no other gets it; orange workspace gc removes what is "
+                        "free");
+    }
+    return notes;
+}
+
 WorkspaceReply listing(Api& api, const std::optional<std::string>& project) {
     WorkspaceReply reply;
+    std::map<std::string, std::vector<std::string>> surplus;
     for (const auto& info : api.world().pool.list(project)) {
+        const auto* owner = api.world().projects.find(info.project);
+        const bool too_many = owner && info.number > owner->pool_size;
+        if (too_many) surplus[info.project].push_back(info.name);
         WorkspaceView view;
         view.name = info.name;
         view.project = info.project;
         view.path = info.path.string();
-        view.state = !info.problem.empty() ? "broken" : info.task.empty() ? "free" : "taken";
+        view.state = !info.problem.empty() ? "broken" : !info.task.empty() ? "taken" : too_many ? "surplus" : "free";
         if (!info.problem.empty()) view.problem = info.problem;
         if (!info.task.empty()) {
             view.task = info.task.value;
@@ -18,6 +38,7 @@ WorkspaceReply listing(Api& api, const std::optional<std::string>& project) {
         }
         reply.workspaces.push_back(std::move(view));
     }
+    reply.notes = surplus_notes(surplus);
     return reply;
 }
 
@@ -35,7 +56,7 @@ Awaitable<Result<WorkspaceReply>> init(Api& api, WorkspaceInit params) {
     auto made = co_await api.world().pool.init(*project);
     if (!made) co_return made.error();
     auto reply = listing(api, project->name);
-    reply.notes = std::move(*made);
+    reply.notes.insert(reply.notes.begin(), made->begin(), made->end());
     co_return reply;
 }
 
@@ -58,7 +79,7 @@ Awaitable<Result<WorkspaceReply>> gc(Api& api, WorkspaceGc params) {
         api.runner().kick(project.name);
     }
     auto reply = listing(api, params.project);
-    reply.notes = std::move(notes);
+    reply.notes.insert(reply.notes.begin(), notes.begin(), notes.end());
     co_return reply;
 }
 

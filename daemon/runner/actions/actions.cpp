@@ -19,6 +19,7 @@ Function find(std::string_view name) {
         {"notify", notify},
         {"spawn_next", spawn_next},
         {"push_branch", push_branch},
+        {"create_pr", create_pr},
         {"delete_remote_branch", delete_remote_branch},
         {"run_command", run_command},
     };

@@ -38,6 +38,7 @@ Awaitable<Result<void>> notify_worker(Context& context, const Action& action);
 Awaitable<Result<void>> notify(Context& context, const Action& action);
 Awaitable<Result<void>> spawn_next(Context& context, const Action& action);
 Awaitable<Result<void>> push_branch(Context& context, const Action& action);
+Awaitable<Result<void>> create_pr(Context& context, const Action& action);
 Awaitable<Result<void>> delete_remote_branch(Context& context, const Action& action);
 Awaitable<Result<void>> run_command(Context& context, const Action& action);
 

@@ -26,6 +26,7 @@ Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
         context.world.journal.write(record, "workspace.snapshot",
                                     {{"ref", released->ref}, {"commit", released->snapshot}});
     }
+    for (const auto& ref : released->commits) context.world.journal.write(record, "workspace.snapshot", {{"ref", ref}});
     record.task.workspace.reset();
     std::map<std::string, Scalar> fields = {{"workspace", workspace}};
     if (record.intent) fields["tx"] = record.intent->id;

@@ -69,7 +69,7 @@ root_needs: SANDBOX
     CHECK(harness.effort_values == Argv{"low", "high"});
     CHECK(harness.env.at("MINE_DIR") == "{task_dir}");
     CHECK(harness.exclude == Argv{".mine/"});
-    CHECK(harness.waiting_patterns == Argv{"Proceed?"});
+    CHECK(harness.screen.waiting == Argv{"Proceed?"});
     CHECK(harness.ready_after == std::chrono::milliseconds(1500));
     CHECK(harness.install_hint == "get it");
     CHECK(harness.root_needs == "SANDBOX");
@@ -79,7 +79,7 @@ TEST_CASE("unknown keys are refused with their place, all problems at once") {
     const auto message = error_of(k_head + "modus: oneshot\nargv:\n  full: [--, \"{prompt}\"]\n  fool: []\n");
     CHECK_THAT(message, Catch::StartsWith("mine.yml:3:1: unknown key \"modus\""));
     CHECK_THAT(message,
-               Catch::Contains("\nmine.yml:6:3: unknown key \"fool\" in argv; known are full, reduced, review"));
+               Catch::Contains("\nmine.yml:6:3: unknown key \"fool\" in argv; known are full, reduced, review, "));
 }
 
 TEST_CASE("a definition that says too little or the wrong thing is refused") {
@@ -191,7 +191,7 @@ TEST_CASE("the shipped claude asks for nothing, and keeps the prompt behind its 
     CHECK(launch(claude, "/bin/claude", asked)->argv ==
           Argv{"/bin/claude", "--dangerously-skip-permissions", "--settings",
                "{\"skipDangerousModePermissionPrompt\":true}", "--disallowedTools", "AskUserQuestion", "--effort",
-               "high", "--", "-- do it"});
+               "high", "--", "[orange] -- do it"});
     for (const char* permissions : {"reduced", "review"}) {
         const auto argv = launch(claude, "/bin/claude", request(permissions, "p"))->argv;
         CHECK(std::find(argv.begin(), argv.end(), "--dangerously-skip-permissions") == argv.end());

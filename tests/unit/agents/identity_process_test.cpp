@@ -95,15 +95,35 @@ class Escape {
     pid_t pids_[2] = {0, 0};
 };
 
+/// One run, and one worktree.
+class OneRun final : public Registry {
+  public:
+    KnownRun run;
+    std::string worktree;
+
+    std::optional<KnownRun> run_of_shim(const ProcessId& shim) const override {
+        return shim == run.shim ? std::optional(run) : std::nullopt;
+    }
+    std::optional<KnownRun> run_of_session(std::int64_t pid) const override {
+        return pid == run.shim.pid ? std::optional(run) : std::nullopt;
+    }
+    std::optional<KnownRun> run_of_worker(const TaskId& task) const override {
+        return task == run.task && run.role == Role::worker ? std::optional(run) : std::nullopt;
+    }
+    bool is_starting(const TaskId&, const RunId&) const override { return false; }
+    bool is_tmux_server(std::int64_t) const override { return false; }
+    bool is_daemon(std::int64_t) const override { return false; }
+    std::optional<TaskId> task_at(const std::string& directory) const override {
+        return directory.starts_with(worktree + "/") ? std::optional(run.task) : std::nullopt;
+    }
+};
+
 Caller identified(const Escape& escape, const std::string& worktree, Role role = Role::worker) {
     ProcProcessTable table(k_home);
-    AgentRun run;
-    run.run = RunId{"runworker000"};
-    run.role = role;
-    run.pid = escape.shim;
-    run.start_time = table.entry(escape.shim)->start_time;
-    const std::vector<LivingRun> runs = {living_run(table, TaskId{k_task}, run, worktree)};
-    return identify(collect_evidence(table, escape.caller(), 0, true), runs, 0);
+    OneRun registry;
+    registry.run = {TaskId{k_task}, role, RunId{"runworker000"}, {escape.shim, table.entry(escape.shim)->start_time}};
+    registry.worktree = worktree;
+    return identify(collect_evidence(table, escape.caller(), 0, true), registry);
 }
 
 }  // namespace
@@ -128,7 +148,7 @@ TEST_CASE("a real process that left its ancestors is found by its environment") 
 TEST_CASE("a real process without ancestors and environment is found by its directory") {
     Escape escape;
     escape.start(false, false, "/usr/bin");
-    CHECK(identified(escape, "/usr").evidence == "directory /usr, without a terminal");
+    CHECK(identified(escape, "/usr").evidence == "directory /usr/bin, without a terminal");
     CHECK(identified(escape, "/var").role == Role::human);
 }
 

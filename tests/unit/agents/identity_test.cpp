@@ -1,6 +1,7 @@
 #include "daemon/agents/identity.hpp"
 
 #include <map>
+#include <utility>
 
 #include "tests/catch.hpp"
 
@@ -23,8 +24,10 @@ class FakeProcessTable final : public ProcessTable {
     std::map<std::int64_t, FakeProcess> processes;
     std::int64_t gone_after_looks = -1;  ///< the peer's start time changes after so many looks at it
     std::int64_t peer = 0;
+    int looks = 0;
 
     std::optional<ProcessEntry> entry(std::int64_t pid) override {
+        ++looks;
         const auto found = processes.find(pid);
         if (found == processes.end()) return std::nullopt;
         auto entry = found->second.entry;
@@ -35,8 +38,40 @@ class FakeProcessTable final : public ProcessTable {
     std::string working_directory(std::int64_t pid) override { return processes[pid].directory; }
 };
 
+class FakeRegistry final : public Registry {
+  public:
+    std::map<std::int64_t, KnownRun> runs;
+    std::map<std::string, std::string> starting;  ///< run → task
+    std::int64_t tmux_server = 10;
+
+    std::optional<KnownRun> run_of_shim(const ProcessId& shim) const override {
+        const auto run = run_of_session(shim.pid);
+        return run && run->shim == shim ? run : std::nullopt;
+    }
+    std::optional<KnownRun> run_of_session(std::int64_t pid) const override {
+        const auto found = runs.find(pid);
+        return found == runs.end() ? std::nullopt : std::optional(found->second);
+    }
+    std::optional<KnownRun> run_of_worker(const TaskId& task) const override {
+        for (const auto& [pid, run] : runs) {
+            if (run.task == task && run.role == Role::worker) return run;
+        }
+        return std::nullopt;
+    }
+    bool is_starting(const TaskId& task, const RunId& run) const override {
+        const auto found = starting.find(run.value);
+        return found != starting.end() && found->second == task.value;
+    }
+    bool is_tmux_server(std::int64_t pid) const override { return pid == tmux_server; }
+    bool is_daemon(std::int64_t pid) const override { return pid == 60; }
+    std::optional<TaskId> task_at(const std::string& directory) const override {
+        const bool inside = directory == "/ws/a--1" || directory.starts_with("/ws/a--1/");
+        return inside ? std::optional(TaskId{k_task}) : std::nullopt;
+    }
+};
+
 /// init(1) ← tmux server(10) ← worker's shim(20) ← agent(21), ← reviewer's shim(30) ← agent(31); a person's
-/// terminal(40).
+/// terminal(40); shims that nobody started, below tmux(50) and elsewhere(51); the daemon(60).
 class World {
   public:
     World() {
@@ -47,25 +82,24 @@ class World {
         add(30, 10, 30, 1030).entry.shim = true;
         add(31, 30, 30, 1030).claim = {k_task, "reviewer", "runreviewer0"};
         add(40, 1, 40, 1040);
-        runs = {run(Role::worker, "runworker000", 20), run(Role::reviewer, "runreviewer0", 30)};
+        add(50, 10, 50, 1050).entry.shim = true;
+        add(51, 1, 51, 0).entry.shim = true;
+        add(60, 1, 60, 0);
+        know(Role::worker, "runworker000", 20);
+        know(Role::reviewer, "runreviewer0", 30);
     }
     FakeProcess& add(std::int64_t pid, std::int64_t parent, std::int64_t session, std::int64_t tty) {
         auto& process = table.processes[pid];
         process.entry = {parent, session, pid * 7, tty, false};
         return process;
     }
-    LivingRun run(Role role, const std::string& id, std::int64_t pid) {
-        AgentRun record;
-        record.run = RunId{id};
-        record.role = role;
-        record.pid = pid;
-        record.start_time = pid * 7;
-        return living_run(table, TaskId{k_task}, record, "/ws/a--1");
+    void know(Role role, const std::string& id, std::int64_t pid) {
+        registry.runs[pid] = {TaskId{k_task}, role, RunId{id}, {pid, pid * 7}};
     }
-    Caller caller(std::int64_t pid) { return identify(collect_evidence(table, pid, 0, true), runs, 10); }
+    Caller caller(std::int64_t pid) { return identify(collect_evidence(table, pid, 0, true), registry); }
 
     FakeProcessTable table;
-    std::vector<LivingRun> runs;
+    FakeRegistry registry;
 };
 
 }  // namespace
@@ -108,18 +142,18 @@ TEST_CASE("each way of calling is told apart") {
          "ancestor"},
         {"reviewer, directly", 31, 30, 1030, none, "/", Role::reviewer, "runreviewer0", "ancestor orange-agent 30"},
         {"orphan in the worker's session", 1, 20, 0, none, "/", Role::worker, "runworker000", "session 20"},
-        {"orphan on the reviewer's terminal", 1, 99, 1030, none, "/", Role::reviewer, "runreviewer0", "terminal of"},
+        {"orphan in the reviewer's session", 1, 30, 0, none, "/", Role::reviewer, "runreviewer0", "session 30"},
         {"orphan with only its environment", 1, 99, 0, worker, "/", Role::worker, "runworker000",
          "environment ORANGE_RUN"},
-        {"orphaned reviewer with only its environment",
+        {"orphan with the environment of its task's reviewer",
          1,
          99,
          0,
          {k_task, "reviewer", "runreviewer0"},
          "/",
-         Role::reviewer,
-         "runreviewer0",
-         "environment ORANGE_RUN"},
+         Role::unknown,
+         "",
+         "not below the reviewer's"},
         {"claim of a reviewer without its run",
          1,
          99,
@@ -128,16 +162,7 @@ TEST_CASE("each way of calling is told apart") {
          "/",
          Role::unknown,
          "",
-         "no such reviewer"},
-        {"claim of a reviewer with the worker's run",
-         1,
-         99,
-         0,
-         {k_task, "reviewer", "runworker000"},
-         "/",
-         Role::unknown,
-         "",
-         "no such reviewer"},
+         "not below the reviewer's"},
         {"claim of the task alone",
          1,
          99,
@@ -167,18 +192,35 @@ TEST_CASE("each way of calling is told apart") {
          "environment"},
         {"ORANGE_TASK with nonsense", 1, 99, 0, {"../x", "worker", ""}, "/", Role::unknown, "", "names no task"},
         {"tmux run-shell", 10, 99, 0, none, "/", Role::unknown, "", "Orange's tmux server"},
-        {"tmux run-shell that says it is a reviewer",
+        {"tmux run-shell with the environment of a worker", 10, 99, 0, worker, "/", Role::unknown, "",
+         "Orange's tmux server"},
+        {"tmux run-shell with the environment of the reviewer",
          10,
          99,
          0,
-         {k_task, "reviewer", ""},
+         {k_task, "reviewer", "runreviewer0"},
          "/",
          Role::unknown,
          "",
-         "reviewer"},
+         "Orange's tmux server"},
+        {"tmux run-shell in the worktree", 10, 99, 0, none, "/ws/a--1", Role::unknown, "", "Orange's tmux server"},
+        {"below tmux, in the session of the reviewer", 10, 30, 1030, none, "/", Role::unknown, "",
+         "Orange's tmux server"},
+        {"an orange-agent of its own making, with the environment of the reviewer",
+         50,
+         50,
+         1050,
+         {k_task, "reviewer", "runreviewer0"},
+         "/",
+         Role::unknown,
+         "",
+         "below an orange-agent"},
+        {"the same, outside tmux, with the environment of a worker", 51, 51, 0, worker, "/", Role::unknown, "",
+         "below an orange-agent"},
         {"a new window of Orange's tmux", 10, 99, 1099, none, "/ws/a--1", Role::unknown, "", "Orange's tmux server"},
         {"a script without terminal in a worktree", 1, 99, 0, none, "/ws/a--1/src", Role::worker, "",
-         "directory /ws/a--1"},
+         "directory /ws/a--1/src"},
+        {"a filter that the daemon's git runs", 60, 99, 0, worker, "/ws/a--1", Role::unknown, "", "the daemon itself"},
         {"a script beside the worktree", 1, 99, 0, none, "/ws/a--10", Role::human, "", "no agent"},
         {"a person looking around in a worktree", 40, 40, 1040, none, "/ws/a--1", Role::human, "", "terminal"},
         {"a person", 40, 40, 1040, none, "/home/me", Role::human, "", "terminal"},
@@ -205,16 +247,44 @@ TEST_CASE("a claim of an ancestor counts for a process that dropped its own") {
     CHECK(world.caller(500).role == Role::worker);
 }
 
-TEST_CASE("an agent that calls before its run is registered is known by its shim and its environment") {
+TEST_CASE("an agent that calls before its run is registered is waited for, and is nobody until then") {
     World world;
-    world.runs.clear();
+    world.registry.runs.erase(30);
+    world.registry.starting["runreviewer0"] = k_task;
     world.add(500, 31, 30, 1030).claim = {k_task, "reviewer", "runreviewer0"};
-    auto caller = world.caller(500);
-    CHECK(caller.role == Role::reviewer);
-    CHECK(caller.run.value == "runreviewer0");
-    world.table.processes[500].claim = {};
-    world.table.processes[31].claim = {};
-    CHECK(world.caller(500).role == Role::unknown);
+    const auto evidence = collect_evidence(world.table, 500, 0, true);
+    CHECK(is_early(evidence, world.registry));
+    CHECK(identify(evidence, world.registry).role == Role::unknown);
+    world.registry.starting.clear();
+    world.know(Role::reviewer, "runreviewer0", 30);
+    CHECK_FALSE(is_early(evidence, world.registry));
+    CHECK(identify(evidence, world.registry).run.value == "runreviewer0");
+}
+
+TEST_CASE("nobody is waited for on the word of an environment alone, or in another's place") {
+    World world;
+    world.registry.starting["runreviewer0"] = k_task;
+    const Claim claim = {k_task, "reviewer", "runreviewer0"};
+    world.add(500, 1, 99, 0).claim = claim;
+    CHECK_FALSE(is_early(collect_evidence(world.table, 500, 0, true), world.registry));
+    world.add(501, 21, 20, 1020).claim = claim;  // the worker
+    CHECK_FALSE(is_early(collect_evidence(world.table, 501, 0, true), world.registry));
+}
+
+TEST_CASE("an agent whose run is over is nobody") {
+    World world;
+    world.registry.runs.erase(30);
+    const auto caller = world.caller(31);
+    CHECK(caller.role == Role::unknown);
+    CHECK_THAT(caller.evidence, Catch::Contains("run is over"));
+}
+
+TEST_CASE("a session whose leader has gone still tells whose it is") {
+    World world;
+    world.table.processes.erase(20);
+    world.add(500, 1, 20, 0);
+    CHECK(world.caller(500).evidence == "session 20 of an orange-agent");
+    CHECK(world.caller(500).role == Role::worker);
 }
 
 TEST_CASE("a shim's pid that was given to somebody else identifies nobody") {
@@ -225,11 +295,22 @@ TEST_CASE("a shim's pid that was given to somebody else identifies nobody") {
     world.table.processes[21].claim = {};
     world.add(500, 21, 77, 0);
     CHECK(world.caller(500).role == Role::human);
+    world.add(501, 1, 20, 0);
+    CHECK(world.caller(501).role == Role::human);
+}
 
-    AgentRun stale;
-    stale.pid = 20;
-    stale.start_time = 20 * 7;
-    CHECK(living_run(world.table, TaskId{k_task}, stale, "").session == 0);
+TEST_CASE("who calls costs as many looks at processes as it has ancestors, however many agents run") {
+    World world;
+    world.add(500, 40, 40, 1040);
+    world.caller(500);
+    const auto few = std::exchange(world.table.looks, 0);
+    for (int pid = 1000; pid < 6000; ++pid) {
+        world.add(pid, 10, pid, pid).entry.shim = true;
+        world.know(Role::worker, "run" + std::to_string(pid), pid);
+    }
+    world.caller(500);
+    CHECK(world.table.looks == few);
+    CHECK(few <= 5);
 }
 
 TEST_CASE("a caller that cannot be looked at is nobody") {
@@ -245,8 +326,16 @@ TEST_CASE("a caller that cannot be looked at is nobody") {
     }
     SECTION("its pid reused since it connected") {
         world.add(500, 40, 40, 1040);
-        CHECK(identify(collect_evidence(world.table, 500, 12345, true), world.runs, 10).role == Role::unknown);
-        CHECK(identify(collect_evidence(world.table, 500, 3500, true), world.runs, 10).role == Role::human);
+        CHECK(identify(collect_evidence(world.table, 500, 12345, true), world.registry).role == Role::unknown);
+        CHECK(identify(collect_evidence(world.table, 500, 3500, true), world.registry).role == Role::human);
+    }
+    SECTION("gone when it connected") {
+        world.add(500, 40, 40, 1040);
+        CHECK(identify(collect_evidence(world.table, 500, -1, true), world.registry).role == Role::unknown);
+    }
+    SECTION("its ancestry broken off, whatever it says") {
+        world.add(500, 404, 99, 0).claim = {k_task, "worker", "runworker000"};
+        CHECK(world.caller(500).role == Role::unknown);
     }
     SECTION("its ancestry broken off") {
         world.add(500, 404, 40, 1040);
@@ -259,6 +348,13 @@ TEST_CASE("a caller that cannot be looked at is nobody") {
     }
     SECTION("of another user") {
         world.add(500, 40, 40, 1040);
-        CHECK(identify(collect_evidence(world.table, 500, 0, false), world.runs, 10).role == Role::unknown);
+        CHECK(identify(collect_evidence(world.table, 500, 0, false), world.registry).role == Role::unknown);
     }
+}
+
+TEST_CASE("a refused caller is told who it was taken for") {
+    CHECK(describe({Role::worker, TaskId{"4f2a"}, RunId{"r"}, 7, "ancestor orange-agent 5"}) ==
+          "the worker of task 4f2a (ancestor orange-agent 5)");
+    CHECK(describe({Role::unknown, {}, {}, 7, "another user"}) == "an unknown caller (another user)");
+    CHECK(describe({Role::human, {}, {}, 7, ""}) == "the human");
 }

@@ -98,3 +98,29 @@ TEST_CASE("another user's home is refused") {
     CHECK(home.error().code == ErrorCode::forbidden);
     CHECK(home.error().message.find("another user") != std::string::npos);
 }
+
+TEST_CASE("the command that mends a home can be pasted into a shell") {
+    const TempDir dir;
+    const Paths paths{dir / "my home's"};
+    fs::create_directory(paths.home);
+    ::chmod(paths.home.c_str(), 0750);
+    const auto message = Home::take(paths).error().message;
+    CHECK(message.ends_with("run: chmod 700 '" + dir.path.string() + "/my home'\\''s'"));
+    fs::create_directory_symlink(dir / "my home's", dir / "link");
+    CHECK(Home::take(Paths{dir / "link"}).error().message.find("set ORANGE_HOME to '") != std::string::npos);
+}
+
+TEST_CASE("a home that is too long for tmux's socket has a folder of its own for it, closed to others") {
+    const TempDir dir;
+    const Paths paths{dir / std::string(150, 'x')};
+    const auto folder = paths.tmux_socket().parent_path();
+    {
+        REQUIRE(Home::take(paths));
+        CHECK((fs::status(folder).permissions() & fs::perms::mask) == fs::perms::owner_all);
+    }
+    ::chmod(folder.c_str(), 0777);
+    const auto refused = Home::take(paths);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find("chmod 700 " + folder.string()) != std::string::npos);
+    fs::remove_all(folder);
+}

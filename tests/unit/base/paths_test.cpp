@@ -63,3 +63,22 @@ TEST_CASE("Without ORANGE_HOME it is ~/orange, by HOME or by the password databa
     CHECK(paths->home.is_absolute());
     CHECK(paths->home.filename() == "orange");
 }
+
+TEST_CASE("A slash at the end of ORANGE_HOME is not part of it") {
+    for (const char* given : {"/srv/orange/", "/srv/orange//", "/srv/orange/."}) {
+        const Variable home("ORANGE_HOME", given);
+        CHECK(paths_from_environment()->home == "/srv/orange");
+    }
+}
+
+TEST_CASE("The socket of tmux moves where its path would be too long, to the same place each time") {
+    const Paths near{"/srv/orange"};
+    CHECK(near.tmux_socket() == "/srv/orange/tmux.sock");
+    const Paths far{"/srv/" + std::string(120, 'x')}, other{"/srv/" + std::string(121, 'x')};
+    CHECK(far.tmux_socket().string().starts_with("/tmp/orange-"));
+    CHECK(far.tmux_socket().string().size() < 100);
+    CHECK(far.tmux_socket() == Paths{far.home}.tmux_socket());
+    CHECK(far.tmux_socket() != other.tmux_socket());
+    const Paths just{"/" + std::string(107 - 1 - 10, 'x')};
+    CHECK(just.tmux_socket().string().size() == 107);
+}

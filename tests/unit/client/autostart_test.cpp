@@ -18,6 +18,7 @@ namespace {
 struct Installed {
     explicit Installed(const std::string& oranged) {
         std::filesystem::create_directories(home);
+        std::filesystem::permissions(home, std::filesystem::perms::owner_all);
         std::filesystem::copy_file(ORANGE_BINARY_DIR "/bin/orange", folder.path() / "orange");
         std::ofstream(folder.path() / "oranged") << "#!/bin/sh\n" << oranged;
         ::chmod((folder.path() / "oranged").c_str(), 0755);

@@ -59,7 +59,11 @@ TEST_CASE("A task is created from bare words, in the project of the directory") 
     CommandLine line;
     auto params = line.sent({"task", "create", "Round the total"});
     CHECK(line.method == "task.create");
-    CHECK(params == Json{{"cwd", line.here()}, {"summary", "Round the total"}, {"no_spawn", false}});
+    CHECK(params == Json{{"cwd", line.here()},
+                         {"summary", "Round the total"},
+                         {"no_spawn", false},
+                         {"name_branch", false},
+                         {"add_project", false}});
     CHECK(line.ran.status == 0);
     CHECK_THAT(line.ran.out, Catch::Contains("4f2aBcDe") && Catch::Contains("Watch it"));
     CHECK(line.sent({"task", "create", "demo", "list", "task"})["summary"] == "demo list task");
@@ -89,6 +93,10 @@ TEST_CASE("A task is created with everything named, its context from standard in
                                    "high",
                                    "--review-effort",
                                    "low",
+                                   "--status",
+                                   "clarification",
+                                   "--base",
+                                   "release-2",
                                    "--no-spawn"},
                                   "## Deep\n");
     CHECK(params == Json{{"project", "shop"},
@@ -100,7 +108,43 @@ TEST_CASE("A task is created with everything named, its context from standard in
                          {"review_harness", "claude"},
                          {"effort", "high"},
                          {"review_effort", "low"},
-                         {"no_spawn", true}});
+                         {"status", "clarification"},
+                         {"base", "release-2"},
+                         {"no_spawn", true},
+                         {"name_branch", false},
+                         {"add_project", false}});
+}
+
+TEST_CASE("A run is one request that registers the directory's repository and names the branch") {
+    CommandLine line;
+    const auto params = line.sent(
+        {"run", "fix", "the", "login", "--harness", "demo", "--effort", "high", "--context", "-"}, "## Deep\n");
+    CHECK(line.method == "task.create");
+    CHECK(params == Json{{"cwd", line.here()},
+                         {"summary", "fix the login"},
+                         {"context", "## Deep\n"},
+                         {"harness", "demo"},
+                         {"effort", "high"},
+                         {"no_spawn", false},
+                         {"name_branch", true},
+                         {"add_project", true}});
+    CHECK(line.ran.status == 0);
+    CHECK_THAT(line.ran.out, Catch::Contains("4f2aBcDe") && Catch::Contains("branch fix/total") &&
+                                 Catch::Contains("Watch it") && Catch::Contains("orange task why 4f2aBcDe"));
+    CHECK(line.ran.out.find('\x1b') == std::string::npos);
+    for (const auto row : split_lines(line.ran.out)) CHECK(columns_of(row) <= 80);
+}
+
+TEST_CASE("A run that cannot work is refused before anything is sent") {
+    CommandLine line;
+    const std::vector<std::vector<std::string>> refused = {
+        {"run"}, {"run", "  "}, {"run", "--attach", "x"}, {"run", "--attach", "--json", "x"}};
+    for (const auto& words : refused) {
+        INFO(join(words, " "));
+        CHECK(line.run(words).status == 1);
+    }
+    CHECK(line.run({"run", "--attach", "--wait", "x"}).status == 2);
+    CHECK(line.daemon.requests().empty());
 }
 
 TEST_CASE("A branch is renamed with a name, synced without one") {

@@ -1,9 +1,15 @@
 #include "client/connection/connection.hpp"
 
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/rpc/methods.hpp"
+#include <filesystem>
+
+#include "common/config/socket_address.hpp"
+#include "common/rpc/daemon_methods.hpp"
+#include "common/rpc/event_methods.hpp"
+#include "common/rpc/project_methods.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/client/fake_daemon.hpp"
 
@@ -137,6 +143,7 @@ TEST_CASE("A socket whose path is longer than an address holds is reached all th
     test::TemporaryFolder folder;
     auto deep = folder.path() / std::string(100, 'a') / std::string(100, 'b');
     std::filesystem::create_directories(deep);
+    std::filesystem::permissions(deep, std::filesystem::perms::owner_all);
     FakeDaemon daemon(deep / "orange.sock", [](const Json& r) { return std::vector{FakeDaemon::reply(r, pong())}; });
     auto connection = Connection::open(deep / "orange.sock", 5s);
     REQUIRE(connection);
@@ -179,4 +186,36 @@ TEST_CASE("Sending to a daemon that has gone is an error, not a signal") {
     REQUIRE_FALSE(reply);
     CHECK(reply.error().code == ErrorCode::unavailable);
     CHECK(connection.wait_for_end(5s));
+}
+
+TEST_CASE("Nobody is talked to in a folder that others may enter") {
+    Talk talk([](const Json& r) { return std::vector{FakeDaemon::reply(r, pong())}; });
+    std::filesystem::permissions(talk.folder.path(), std::filesystem::perms(0710));
+    const auto refused = Connection::open(talk.folder.path() / "orange.sock", 1s);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::forbidden);
+    CHECK_THAT(refused.error().message, Catch::Contains("chmod 700 " + talk.folder.path().string()));
+    std::filesystem::permissions(talk.folder.path(), std::filesystem::perms(0700));
+    CHECK(Connection::open(talk.folder.path() / "orange.sock", 5s));
+}
+
+TEST_CASE("Another user's program that listens in our folder is not talked to") {
+    if (::geteuid() != 0) return;  // only root can be somebody else
+    const test::TemporaryFolder folder;
+    const auto socket = folder.path() / "orange.sock";
+    auto address = SocketAddress::in_folder(socket);
+    REQUIRE(address);
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    REQUIRE(::bind(fd, address->get(), address->size()) == 0);
+    // Who listens is who called listen().
+    const auto child = ::fork();
+    if (child == 0) ::_exit(::setuid(65534) == 0 && ::listen(fd, 4) == 0 ? 0 : 1);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(status == 0);
+    const auto refused = Connection::open(socket, 1s);
+    ::close(fd);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::forbidden);
+    CHECK_THAT(refused.error().message, Catch::Contains("another user"));
 }

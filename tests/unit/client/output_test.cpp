@@ -1,4 +1,5 @@
 #include "client/output/events.hpp"
+#include "client/output/harnesses.hpp"
 #include "client/output/listings.hpp"
 #include "client/output/table.hpp"
 #include "client/output/tasks.hpp"
@@ -186,14 +187,26 @@ TEST_CASE("The other pages fit 80 columns and harm no terminal either") {
     rpc::WorkspaceReply workspaces;
     workspaces.workspaces = {{evil, evil, evil, "taken", evil, evil, evil}};
     rpc::WorkflowList::Reply workflows;
-    workflows.workflows = {{evil, evil, false, false, evil, {}}};
+    workflows.workflows = {{evil, evil, false, true, false, evil, true, {}, {evil}}};
     rpc::HarnessList::Reply harnesses;
-    harnesses.harnesses = {{evil, evil, true, evil, "oneshot", evil}};
+    rpc::HarnessView harness;
+    harness.name = evil;
+    harness.path = evil;
+    harness.program = evil;
+    harness.installed = true;
+    harness.mode = "oneshot";
+    harness.version = evil;
+    harness.missing = {evil};
+    harness.problem = evil;
+    harnesses.harnesses.push_back(harness);
     for (const auto& page : {output::projects_page(projects, style), output::workspaces_page(workspaces, style),
                              output::workflows_page(workflows, style), output::harnesses_page(harnesses, style)}) {
         CHECK(widest(page) <= 80);
         CHECK(printable(page, true) == page);
     }
+    // Commands that are there to be copied are not broken into lines.
+    const auto exported = output::export_page({evil, evil, true});
+    CHECK(printable(exported, true) == exported);
     rpc::DaemonStatus::Reply status;
     status.version = status.home = evil;
     status.problems = {evil};

@@ -17,7 +17,8 @@ TEST_CASE_METHOD(PoolFixture, "a .pool.json that makes no sense refuses everythi
     for (const std::string content : {"{\"workspaces\": [", "[]", "{}", "{\"workspaces\": 3}", R"({"workspaces": [7]})",
                                       R"({"workspaces": [{"project": 3, "number": 1}]})",
                                       R"({"workspaces": [{"project": "shop", "number": "1", "task": null}]})",
-                                      R"({"workspaces": [{"project": "../x", "number": 1}]})"}) {
+                                      R"({"workspaces": [{"project": "../x", "number": 1}]})",
+                                      R"({"schema": 2, "workspaces": []})", R"({"schema": "1", "workspaces": []})"}) {
         INFO(content);
         write_file(root / ".pool.json", content);
         Pool broken(files, git, runner, repositories, root);

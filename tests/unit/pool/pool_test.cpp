@@ -128,6 +128,23 @@ TEST_CASE_METHOD(PoolFixture, "gc frees what nobody live holds, and keeps its wo
     CHECK(holder(2) == "b");
 }
 
+TEST_CASE_METHOD(PoolFixture, "a pool that was made smaller gives nothing out until it is below its size") {
+    project.pool_size = 3;
+    for (const char* id : {"a", "b", "c"}) taken(task(id));
+    REQUIRE(go(pool.release(project, task("a"))));
+    project.pool_size = 2;
+    CHECK(pool.free(project) == 0);
+    CHECK(acquire(task("d")).error().code == ErrorCode::pool_exhausted);
+    project.pool_size = 1;
+    CHECK(acquire(task("d")).error().message.find("2 tasks have workspaces of shop, whose limit is now 1 workspace") !=
+          std::string::npos);
+    project.pool_size = 2;
+    REQUIRE(go(pool.release(project, task("b"))));
+    CHECK(pool.free(project) == 1);
+    CHECK(taken(task("d")) == root / "shop--1");
+    CHECK(holder(3) == "c");
+}
+
 TEST_CASE_METHOD(PoolFixture, "gc removes what is more than the pool's size, never what is taken") {
     taken(task("a"));
     taken(task("b"));

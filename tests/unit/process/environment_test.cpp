@@ -9,9 +9,21 @@ using namespace orange;
 using namespace orange::test;
 
 TEST_CASE("variables that redirect or inject are dropped, the rest stays") {
-    const Environment from{{"GIT_DIR", "/x"},   {"TMUX", "x"},         {"TMUX_PANE", "%1"},  {"LD_PRELOAD", "x"},
-                           {"DYLD_X", "x"},     {"BASH_ENV", "x"},     {"ENV", "x"},         {"ORANGE_TASK", "x"},
-                           {"HOME", "/home/u"}, {"ORANGE_HOME", "/o"}, {"ENVIRONMENT", "y"}, {"MY_GIT_DIR", "z"}};
+    const Environment from{{"GIT_DIR", "/x"},
+                           {"TMUX", "x"},
+                           {"TMUX_PANE", "%1"},
+                           {"LD_PRELOAD", "x"},
+                           {"DYLD_X", "x"},
+                           {"BASH_ENV", "x"},
+                           {"ENV", "x"},
+                           {"ORANGE_TASK", "x"},
+                           {"HOME", "/home/u"},
+                           {"ORANGE_HOME", "/o"},
+                           {"ENVIRONMENT", "y"},
+                           {"MY_GIT_DIR", "z"},
+                           {"NOTIFY_SOCKET", "/run/x"},
+                           {"LISTEN_FDS", "1"},
+                           {"WATCHDOG_USEC", "1"}};
     const Environment kept{{"HOME", "/home/u"}, {"ORANGE_HOME", "/o"}, {"ENVIRONMENT", "y"}, {"MY_GIT_DIR", "z"}};
     CHECK(without_dangerous(from) == kept);
 }

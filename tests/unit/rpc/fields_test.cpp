@@ -1,7 +1,13 @@
 #include "common/rpc/fields.hpp"
 
-#include "common/rpc/methods.hpp"
+#include "common/rpc/daemon_methods.hpp"
+#include "common/rpc/event_methods.hpp"
+#include "common/rpc/harness_methods.hpp"
+#include "common/rpc/project_methods.hpp"
 #include "common/rpc/task_methods.hpp"
+#include "common/rpc/task_queries.hpp"
+#include "common/rpc/workflow_methods.hpp"
+#include "common/rpc/workspace_methods.hpp"
 #include "tests/catch.hpp"
 
 using namespace orange;

@@ -17,12 +17,13 @@ struct Wire {
     int asked = 0;
     bool asking_breaks = false;
 
+    static Awaitable<Caller> ask(Wire* wire) {
+        ++wire->asked;
+        if (wire->asking_breaks) throw std::runtime_error("no /proc");
+        co_return wire->caller;
+    }
     std::optional<std::string> raw(const std::string& text) {
-        const rpc::WhoIs who = [this] {
-            ++asked;
-            if (asking_breaks) throw std::runtime_error("no /proc");
-            return caller;
-        };
+        const rpc::WhoIs who = [this] { return ask(this); };
         return run(io, dispatcher.handle(text, who, nullptr));
     }
     Json call(const std::string& text) { return Json::parse(raw(text).value()); }

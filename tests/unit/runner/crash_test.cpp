@@ -1,4 +1,6 @@
+#include <filesystem>
 #include <functional>
+#include <optional>
 
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
@@ -19,6 +21,8 @@ struct Scenario {
     std::map<std::string, std::size_t> windows;  ///< opened on the whole way, where the transition took place
     std::size_t told = 0;                        ///< messages for the worker
     std::size_t workspace_events = 0;            ///< workspace.released
+    /// What must be so where the transition took place and no hook failed.
+    std::function<void(RunnerWorld&, const TaskId&)> then = [](RunnerWorld&, const TaskId&) {};
 };
 
 TaskId planned(RunnerWorld& world) {
@@ -85,6 +89,7 @@ void check(RunnerWorld& world, const TaskId& id, const Scenario& scenario, std::
     CHECK(released <= scenario.workspace_events);
     if (moved && whole) CHECK(told == scenario.told);
     if (moved && whole) CHECK(released == scenario.workspace_events);
+    if (moved && whole) scenario.then(world, id);
     CHECK(world.events(id, "notification").size() <= 1);
     // Every living process is one that the task knows of.
     for (const auto& [pid, process] : world.outside.processes.alive) {
@@ -127,10 +132,125 @@ void end_everywhere(const Scenario& scenario, Fuse::Ending ending) {
     }
 }
 
+/// Daemons that are killed, each a step further into its recovery than the one before, until one gets through.
+void recover_through_deaths(RunnerWorld& world) {
+    for (int n = 1;; ++n) {
+        world.boot();
+        world.outside.fuse.arm(Fuse::Ending::killed, n);
+        try {
+            world.recover();
+            world.outside.fuse.disarm();
+            return;
+        } catch (const fakes::Killed&) {
+            world.outside.fuse.disarm();
+        }
+        REQUIRE(n < 200);
+    }
+}
+
+/// Killed at some steps of the transition, and then in the recovery, at the nth step of each. Every third step, each
+/// story beginning elsewhere: all of them would be the square of all.
+void end_in_recovery_too(const Scenario& scenario, int first) {
+    RunnerWorld world;
+    const auto id = scenario.arrange(world);
+    const auto before = world.events(id, "status.changed").size();
+    world.keep();
+    world.outside.fuse.arm(Fuse::Ending::none, 0);
+    scenario.act(world, id);
+    const int steps = world.outside.fuse.steps();
+    REQUIRE(steps > 3);
+    for (int n = first; n <= steps; n += 3) {
+        INFO("step " << n << " of " << steps);
+        world.back();
+        world.outside.fuse.arm(Fuse::Ending::killed, n);
+        try {
+            scenario.act(world, id);
+        } catch (const fakes::Killed&) {
+        }
+        world.outside.fuse.disarm();
+        recover_through_deaths(world);
+        check(world, id, scenario, before, Fuse::Ending::killed);
+        if (world.record(id).task.status == scenario.to) continue;
+        scenario.act(world, id);
+        CHECK(world.record(id).task.status == scenario.to);
+        check(world, id, scenario, before, Fuse::Ending::killed);
+    }
+}
+
 void end_in_every_way(const Scenario& scenario) {
     for (const auto ending : {Fuse::Ending::killed, Fuse::Ending::disk_full_for_good, Fuse::Ending::disk_full_once}) {
         INFO("ending " << static_cast<int>(ending));
         end_everywhere(scenario, ending);
+    }
+}
+
+struct Creation {
+    std::optional<std::string> start;
+    std::string status;  ///< in which it is in the end
+    std::map<std::string, std::size_t> windows;
+    std::int64_t review_round = 0;
+};
+
+/// No task, or a whole one: with its context, once in history, where it was to begin.
+void check_created(RunnerWorld& world, const TaskId& id, const Creation& creation, Fuse::Ending ending) {
+    const auto& store = world.house().world().tasks;
+    if (!store.find(id)) {
+        CHECK_FALSE(std::filesystem::exists(world.house().world().paths.tasks() / "shop" / id.value));
+        CHECK(world.outside.processes.alive.empty());
+        return;
+    }
+    const auto& record = world.record(id);
+    const auto body = world.task_text(id);
+    CHECK(body.find("### Why") != std::string::npos);
+    if (ending == Fuse::Ending::killed) CHECK(world.events(id, "task.created").size() == 1);
+    const bool told_why_not = ending != Fuse::Ending::killed && record.task.attention;
+    if (told_why_not) return;
+    CHECK_FALSE(record.intent);
+    CHECK(record.task.status == creation.status);
+    CHECK(record.task.review_round() == creation.review_round);
+    for (const auto& [window, count] : creation.windows) CHECK(world.outside.tmux.windows_named(window) == count);
+    CHECK(world.outside.processes.alive.size() == creation.windows.size());
+    CHECK(world.events(id, "status.changed").size() == 1);
+}
+
+void cut_off_everywhere(const Creation& creation, Fuse::Ending ending) {
+    RunnerWorld world;
+    auto record = world.draft();
+    record.start = creation.start;
+    const auto id = record.task.id;
+    world.keep();
+    world.outside.fuse.arm(Fuse::Ending::none, 0);
+    REQUIRE(world.create(record, "## Why\nbecause\n", false));
+    const int steps = world.outside.fuse.steps();
+    REQUIRE(steps > 3);
+    check_created(world, id, creation, Fuse::Ending::killed);
+    for (int n = 1; n <= steps; ++n) {
+        INFO("step " << n << " of " << steps);
+        world.back();
+        world.outside.fuse.arm(ending, n);
+        try {
+            (void)world.create(record, "## Why\nbecause\n", false);
+        } catch (const fakes::Killed&) {
+        }
+        world.outside.fuse.disarm();
+        world.boot();
+        // A claim of the dead daemon's is given back at the start, before the queue goes on.
+        const auto project = world.house().world().projects.find("shop");
+        REQUIRE(project);
+        const auto shop = *project;
+        REQUIRE(world.house().go(world.house().runner().collect_workspaces(shop)));
+        world.recover();
+        check_created(world, id, creation, ending);
+        if (world.house().world().tasks.find(id)) continue;
+        REQUIRE(world.create(record, "## Why\nbecause\n", false));
+        check_created(world, id, creation, ending);
+    }
+}
+
+void cut_off_in_every_way(const Creation& creation) {
+    for (const auto ending : {Fuse::Ending::killed, Fuse::Ending::disk_full_for_good, Fuse::Ending::disk_full_once}) {
+        INFO("ending " << static_cast<int>(ending));
+        cut_off_everywhere(creation, ending);
     }
 }
 
@@ -203,4 +323,128 @@ TEST_CASE("an agent's end that was dealt with up to anywhere moves its task once
                       "working",
                       "agent-review",
                       {{"worker", 1}, {"review-1", 1}}});
+}
+
+namespace {
+
+/// Reviewed on relay, so that nobody lives any more, with a commit that main does not have.
+TaskId mergeable(RunnerWorld& world) {
+    const auto id = world.make_task("do it", 1, "relay");
+    world.move(id, "working").value();
+    const auto worktree = world.house().world().pool.path_of(*world.record(id).task.workspace);
+    world.git.commit(worktree, "feature", "it\n");
+    world.append_body(id, "\n## Handoff\nall of it\n");
+    world.move(id, "agent-review").value();
+    world.append_body(id, "\n## Review\nPASS\n");
+    world.move(id, "reviewing").value();
+    return id;
+}
+
+/// A workflow of its own whose one way out of `working` runs a command and pushes.
+TaskId publishable(RunnerWorld& world) {
+    const auto live = std::filesystem::path(world.repo()).parent_path();
+    world.git.make_origin(world.repo(), "live/origin.git");
+    write_file(live / "home/workflows/publish.yml",
+               "name: publish\nversion: 1\n"
+               "states: {pending: {}, working: {}, published: {}, done: {terminal: true}}\n"
+               "transitions:\n"
+               "  - {from: pending, to: working, hooks: [{action: acquire_workspace}]}\n"
+               "  - from: working\n    to: published\n    hooks:\n"
+               "      - {action: run_command, argv: [touch, ran]}\n"
+               "      - {action: push_branch}\n"
+               "  - {from: published, to: done}\n");
+    const auto id = world.make_task("do it", 1, "publish");
+    world.move(id, "working").value();
+    return id;
+}
+
+}  // namespace
+
+TEST_CASE("a merge that was cut off anywhere is finished once") {
+    Scenario scenario;
+    scenario.arrange = mergeable;
+    scenario.act = [](RunnerWorld& world, const TaskId& id) {
+        auto& runner = world.house().runner();
+        (void)world.house().go(runner.merge(id, git::MergeStrategy::merge, false, Caller{}));
+    };
+    scenario.from = "reviewing";
+    scenario.to = "done";
+    scenario.windows = {{"worker", 1}, {"review-1", 1}};
+    scenario.workspace_events = 1;
+    scenario.then = [](RunnerWorld& world, const TaskId& id) {
+        CHECK(world.git.plain(world.repo(), {"show", "main:feature"}) == "it");
+        // One merge, however often it was tried.
+        CHECK(world.git.plain(world.repo(), {"rev-list", "--count", "--merges", "main"}) == "1");
+        CHECK_FALSE(world.record(id).task.workspace);
+    };
+    end_in_every_way(scenario);
+}
+
+TEST_CASE("a command and a push that were cut off anywhere have happened in the end") {
+    Scenario scenario;
+    scenario.arrange = publishable;
+    scenario.act = moving("published");
+    scenario.from = "working";
+    scenario.to = "published";
+    scenario.then = [](RunnerWorld& world, const TaskId& id) {
+        const auto& task = world.record(id).task;
+        CHECK(std::filesystem::exists(world.house().world().pool.path_of(*task.workspace) / "ran"));
+        CHECK(world.git.plain(world.repo(), {"ls-remote", "origin", "refs/heads/" + task.branch}) != "");
+    };
+    end_in_every_way(scenario);
+}
+
+TEST_CASE("a creation that was cut off anywhere leaves no task, or a whole one that is started") {
+    cut_off_in_every_way({{}, "planning", {{"worker", 1}}, 0});
+}
+
+TEST_CASE("a creation for a review that was cut off anywhere leaves no task, or one that is reviewed") {
+    cut_off_in_every_way({"agent-review", "agent-review", {{"review-1", 1}}, 1});
+}
+
+TEST_CASE("a creation of work that is there, cut off anywhere, leaves no task, or one that can be merged") {
+    cut_off_in_every_way({"reviewing", "reviewing", {}, 0});
+}
+
+TEST_CASE("a recovery that is killed, again and again, recovers in the end: starts and reviews") {
+    end_in_recovery_too({[](RunnerWorld& world) { return world.make_task(); },
+                         moving("planning"),
+                         "pending",
+                         "planning",
+                         {{"worker", 1}}},
+                        1);
+    end_in_recovery_too({worked, moving("agent-review"), "working", "agent-review", {{"worker", 1}, {"review-1", 1}}},
+                        2);
+    end_in_recovery_too({[](RunnerWorld& world) { return reviewed(world, "FAIL"); },
+                         moving("working"),
+                         "agent-review",
+                         "working",
+                         {{"worker", 1}, {"review-1", 1}},
+                         1},
+                        3);
+}
+
+TEST_CASE("a recovery that is killed, again and again, recovers in the end: what ends a task") {
+    end_in_recovery_too({[](RunnerWorld& world) { return reviewed(world, "PASS"); },
+                         moving("cancelled"),
+                         "agent-review",
+                         "cancelled",
+                         {{"worker", 1}, {"review-1", 1}},
+                         0,
+                         1},
+                        2);
+    Scenario merge;
+    merge.arrange = mergeable;
+    merge.act = [](RunnerWorld& world, const TaskId& id) {
+        auto& runner = world.house().runner();
+        (void)world.house().go(runner.merge(id, git::MergeStrategy::merge, false, Caller{}));
+    };
+    merge.from = "reviewing";
+    merge.to = "done";
+    merge.windows = {{"worker", 1}, {"review-1", 1}};
+    merge.workspace_events = 1;
+    merge.then = [](RunnerWorld& world, const TaskId&) {
+        CHECK(world.git.plain(world.repo(), {"rev-list", "--count", "--merges", "main"}) == "1");
+    };
+    end_in_recovery_too(merge, 1);
 }

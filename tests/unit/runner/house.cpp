@@ -2,12 +2,15 @@
 
 #include <fstream>
 
+#include "daemon/github/cli_github.hpp"
+
 namespace orange::test {
 namespace fs = std::filesystem;
 
 struct House::Parts {
     Parts(Outside& outside, asio::io_context& io, const fs::path& home, Environment git_environment)
         : files(disk, outside.fuse),
+          processes(real_processes, outside.children),
           git(processes, git_environment),
           task_locks(io.get_executor()),
           repositories(io.get_executor()),
@@ -20,6 +23,7 @@ struct House::Parts {
           launcher(files, outside.tmux, outside.exits, outside.clock, "/opt/orange/bin/orange-agent",
                    [&outside](std::int64_t pid) { return outside.processes.argv_of(pid); }),
           journal(tasks, outside.clock),
+          github(processes, git_environment),
           world{io.get_executor(),
                 Paths{home},
                 Installation{"/opt/orange/bin", ORANGE_SOURCE_DIR},
@@ -31,6 +35,7 @@ struct House::Parts {
                 outside.clock,
                 outside.tmux,
                 git,
+                github,
                 tasks,
                 task_files,
                 projects,
@@ -46,7 +51,8 @@ struct House::Parts {
 
     PosixFileSystem disk;
     fakes::MortalFileSystem files;
-    PosixProcessRunner processes;
+    PosixProcessRunner real_processes;
+    fakes::FaultyProcessRunner processes;
     CliGit git;
     async::KeyedMutex task_locks;
     async::KeyedMutex repositories;
@@ -58,6 +64,7 @@ struct House::Parts {
     agents::HarnessLibrary harnesses;
     agents::Launcher launcher;
     Journal journal;
+    CliGitHub github;
     World world;
     AgentControl control;
     Runner runner;
@@ -90,8 +97,10 @@ Awaitable<bool> ended(Awaitable<void> coroutine) {
     co_return true;
 }
 
-Caller caller_of(const TaskId& id, Role role) {
+Caller caller_of(const store::TaskStore& tasks, const TaskId& id, Role role) {
     Caller caller;
+    const auto* record = tasks.find(id);
+    if (const auto* run = record ? record->run_of(role) : nullptr) caller.run = run->run;
     caller.role = role;
     caller.evidence = "test";
     if (role == Role::worker || role == Role::reviewer) caller.task = id;
@@ -120,7 +129,9 @@ RunnerWorld::RunnerWorld() : live_(git.dir / "live"), golden_(git.dir / "golden"
 
 House& RunnerWorld::boot() {
     house_.reset();
-    house_ = std::make_unique<House>(outside, live_ / "home", git.environment());
+    auto environment = git.environment();
+    environment["PATH"] = programs().string() + ":" + environment["PATH"];
+    house_ = std::make_unique<House>(outside, live_ / "home", std::move(environment));
     return *house_;
 }
 
@@ -135,6 +146,7 @@ void RunnerWorld::keep() {
 void RunnerWorld::back() {
     house_.reset();
     outside.fuse.disarm();
+    outside.children.disarm();
     copy_tree(golden_, live_);
     outside.processes = kept_processes_;
     outside.tmux.state = kept_tmux_;
@@ -152,7 +164,7 @@ void RunnerWorld::recover() {
     house().go(house().runner().run_queue("shop"));
 }
 
-TaskId RunnerWorld::make_task(const std::string& summary, int pool_size) {
+TaskRecord RunnerWorld::draft(const std::string& summary, int pool_size) {
     if (!house_) boot();
     auto& world = house().world();
     if (!world.projects.find("shop")) {
@@ -171,16 +183,28 @@ TaskId RunnerWorld::make_task(const std::string& summary, int pool_size) {
     record.task.status = "pending";
     record.task.summary = summary;
     record.task.created_at = record.task.updated_at = outside.clock.now();
-    const auto id = record.task.id;
-    house().go(house().runner().create(record, "", true)).value();
-    return id;
+    return record;
+}
+
+Result<Outcome> RunnerWorld::create(TaskRecord record, std::string context, bool no_spawn) {
+    const auto by = caller_of(house().world().tasks, record.task.id, Role::human);
+    return house().go(house().runner().create(std::move(record), std::move(context), no_spawn, by));
+}
+
+TaskId RunnerWorld::make_task(const std::string& summary, int pool_size, const std::string& workflow,
+                              const std::string& status) {
+    auto record = draft(summary, pool_size);
+    record.task.workflow = workflow;
+    record.task.status = status;
+    create(record, "", true).value();
+    return record.task.id;
 }
 
 Result<Outcome> RunnerWorld::move(const TaskId& id, const std::string& to, Role by) {
     engine::Request request;
     request.to = to;
     request.by = by;
-    return house().go(house().runner().request(id, request, caller_of(id, by), Edit{}));
+    return house().go(house().runner().request(id, request, caller_of(house().world().tasks, id, by), Edit{}));
 }
 
 void RunnerWorld::append_body(const TaskId& id, const std::string& text) {
@@ -215,6 +239,10 @@ std::string RunnerWorld::state_text(const TaskId& id) {
 
 std::string RunnerWorld::history_text(const TaskId& id) {
     return read_file(house().world().tasks.folder(record(id)) / "history.jsonl");
+}
+
+std::string RunnerWorld::task_text(const TaskId& id) {
+    return read_file(house().world().tasks.folder(record(id)) / "TASK.md");
 }
 
 }  // namespace orange::test

@@ -8,6 +8,7 @@
 #include "daemon/files/posix_file_system.hpp"
 #include "daemon/runner/runner.hpp"
 #include "tests/fakes/fake_tmux.hpp"
+#include "tests/fakes/faulty_process_runner.hpp"
 #include "tests/fakes/mortal_file_system.hpp"
 #include "tests/unit/git/git_fixture.hpp"
 
@@ -30,6 +31,7 @@ struct Outside {
     fakes::FakeExitWatcher exits{processes};
     TickingClock clock;
     fakes::Fuse fuse;
+    fakes::ChildFaults children;
 };
 
 /// One daemon's life over the files of `home`: everything that the runner needs, with real git and files.
@@ -67,8 +69,12 @@ class RunnerWorld {
     /// What a new daemon does first: every task resumed, the dead looked at, the queue.
     void recover();
 
+    /// A record for a task of the project `shop`, which is made where there is none.
+    TaskRecord draft(const std::string& summary = "do it", int pool_size = 1);
+    Result<Outcome> create(TaskRecord record, std::string context, bool no_spawn);
     /// A task that is not started yet.
-    TaskId make_task(const std::string& summary = "do it", int pool_size = 1);
+    TaskId make_task(const std::string& summary = "do it", int pool_size = 1, const std::string& workflow = "default",
+                     const std::string& status = "pending");
     Result<Outcome> move(const TaskId& id, const std::string& to, Role by = Role::human);
     /// Text at the end of the task's TASK.md, in the worktree where it has one.
     void append_body(const TaskId& id, const std::string& text);
@@ -78,6 +84,10 @@ class RunnerWorld {
     std::vector<HistoryEvent> events(const TaskId& id, const std::string& type);
     std::string state_text(const TaskId& id);
     std::string history_text(const TaskId& id);
+    /// First on PATH: stand-ins for programs go there.
+    std::filesystem::path programs() const { return git.dir / "programs"; }
+    std::filesystem::path home() const { return live_ / "home"; }
+    std::string task_text(const TaskId& id);
     std::string repo() const { return (live_ / "repo").string(); }
 
     GitFixture git;

@@ -44,29 +44,72 @@ TEST_CASE("a cursor gives what came after it, and nothing twice") {
     CHECK(world.journal.since(world.journal.cursor()).value().empty());
 }
 
-TEST_CASE("a cursor of another daemon, of the future or of nobody is told from an old one") {
+TEST_CASE("what is no cursor, or one of the future, is told from an old one") {
     World world;
-    World other;
     world.publish("one");
-    other.publish("one");
-    CHECK_FALSE(world.journal.since(other.journal.cursor()));
-    CHECK_FALSE(world.journal.since(world.journal.cursor_of(2)));
-    CHECK_FALSE(world.journal.since(world.journal.cursor_of(-1)));
-    CHECK_FALSE(world.journal.since(""));
-    CHECK_FALSE(world.journal.since(world.journal.cursor() + "x"));
-    CHECK_FALSE(world.journal.since(world.journal.cursor().substr(0, 9)));
+    const auto cursor = world.journal.cursor();
+    const auto boot = cursor.substr(0, cursor.find('-'));
+    const auto late = std::to_string((world.clock.now() + std::chrono::hours(1)).time_since_epoch().count());
+    CHECK_FALSE(world.journal.since(boot + "-2-" + late));
+    CHECK_FALSE(world.journal.since("elsewhere-1-" + late));
+    for (const char* wrong : {"", "-", "--", "a-1", "-1-1", "a--1", "a-1-", "a-1-1-1"}) {
+        CHECK_FALSE(world.journal.since(wrong));
+    }
+    CHECK_FALSE(world.journal.since(boot + "--1-5"));
+    CHECK_FALSE(world.journal.since(cursor + "x"));
 }
 
-TEST_CASE("a cursor that is older than what is kept has to be read anew") {
+TEST_CASE("a cursor of a daemon before this one goes on with what stands in the histories") {
+    World world;
+    world.journal.write(world.record, "one");
+    const auto cursor = world.journal.cursor();
+    // In the same millisecond, as far as the clock can tell; the last one was written and told to nobody.
+    world.journal.write(world.record, "two");
+    world.journal.write(world.record, "three");
+    CHECK(types_of(world.journal.since(cursor).value()) == std::vector<std::string>{"two", "three"});
+
+    while (world.clock.now() <= world.tasks.history(world.record.task.id).value().back().timestamp) {
+    }
+    Journal next(world.tasks, world.clock);
+    CHECK(types_of(next.since(cursor).value()) == std::vector<std::string>{"two", "three"});
+    const auto read_back = next.since(cursor).value();
+    CHECK(types_of(next.since(next.cursor_of(read_back[0])).value()) == std::vector<std::string>{"three"});
+    next.write(world.record, "four");
+    CHECK(types_of(next.since(cursor).value()) == std::vector<std::string>{"two", "three", "four"});
+    CHECK(types_of(next.since(next.cursor_of(read_back[1])).value()) == std::vector<std::string>{"four"});
+    CHECK(types_of(next.since(next.cursor()).value()).empty());
+    CHECK(types_of(next.recent({}, 3)) == std::vector<std::string>{"two", "three", "four"});
+    EventFilter filter;
+    filter.types = {"one", "four"};
+    CHECK(types_of(next.recent(filter, 10)) == std::vector<std::string>{"one", "four"});
+    filter.task = TaskId{"another"};
+    CHECK(next.recent(filter, 10).empty());
+}
+
+TEST_CASE("a filter takes a whole type, or what stands before its dot") {
+    EventFilter filter;
+    filter.types = {"agent", "task.created"};
+    const auto wants = [&](const std::string& type) { return filter.wants({1, {}, "shop", {type, {}, {}}}); };
+    CHECK(wants("agent.spawned"));
+    CHECK(wants("task.created"));
+    CHECK_FALSE(wants("task.merged"));
+    CHECK_FALSE(wants("agents"));
+}
+
+TEST_CASE("a cursor that is older than what is kept is read back, up to as much as is kept") {
     World world;
     const auto start = world.journal.cursor();
     world.publish("first");
     const auto first = world.journal.cursor();
     for (int i = 0; i < 4096; ++i) world.publish("more");
-    CHECK_FALSE(world.journal.since(start));
     CHECK(world.journal.since(first).value().size() == 4096);
-    world.publish("more");
-    CHECK_FALSE(world.journal.since(first));
+    world.journal.write(world.record, "more");
+    CHECK(world.journal.since(start).value().size() == 4096);  // "first" had no history to stand in
+
+    World busy;
+    const auto before = busy.journal.cursor();
+    for (int i = 0; i < 4097; ++i) busy.journal.write(busy.record, "more");
+    CHECK_FALSE(busy.journal.since(before));
 }
 
 TEST_CASE("a listener may leave, or send others away, while it is called") {

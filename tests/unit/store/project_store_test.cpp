@@ -119,3 +119,14 @@ TEST_CASE_METHOD(Projects, "whatever fails in a change, the old projects are the
               files, [&] { return store.remove("b"); }, [&](const Error&) { CHECK(reloaded() == two); }) >= 2);
     CHECK(reloaded() == old);
 }
+
+TEST_CASE_METHOD(Projects, "a file of a newer schema is refused with what to do, and left as it is") {
+    const std::string newer = R"({"schema": 2, "projects": [{"name": "shop", "path": "/repos/shop"}]})";
+    write_text(file, newer);
+    const auto loaded = store.load();
+    REQUIRE_FALSE(loaded);
+    CHECK(loaded.error().message.find("newer Orange (schema 2") != std::string::npos);
+    CHECK(loaded.error().message.find("upgrade") != std::string::npos);
+    CHECK_FALSE(store.put(project("a")));
+    CHECK(read_text(file) == newer);
+}

@@ -43,7 +43,9 @@ TEST_CASE("a pane's line is read whole or not at all") {
     CHECK(pane->window_name == "worker");
     CHECK_FALSE(tmux::pane_from("12 $1 @2 %3 456 1 demo/b"));
     CHECK_FALSE(tmux::pane_from("12 $1 @2 %3 x 1 demo/b worker"));
-    CHECK_FALSE(tmux::pane_from("12 $1 @2 %3 456 1 demo/b worker more"));
+    CHECK(pane->title.empty());
+    CHECK(tmux::pane_from("12 $1 @2 %3 456 1 demo/b worker ")->title.empty());
+    CHECK(tmux::pane_from("12 $1 @2 %3 456 1 demo/b worker  [ ! ] two  words ")->title == " [ ! ] two  words ");
     CHECK_FALSE(tmux::pane_from(""));
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tests/catch.hpp"
 #include "tests/unit/tmux/tmux_fixture.hpp"
 
@@ -19,6 +21,34 @@ struct Fixture : TmuxFixture {
         return eventually([&] { return read_file(dir / "got").size() >= bytes.size(); }) &&
                read_file(dir / "got") == bytes;
     }
+};
+
+/// The pane's process dies when all is said but the paste.
+class DeathBeforePaste : public ProcessRunner {
+  public:
+    DeathBeforePaste(ProcessRunner& real, PaneRef pane, std::string socket)
+        : real_(real), pane_(std::move(pane)), socket_(std::move(socket)) {}
+
+    Awaitable<Result<Completed>> run(Command command) override {
+        const bool pastes = std::any_of(command.argv.begin(), command.argv.end(), [](const std::string& word) {
+            return word.find("paste-buffer") != std::string::npos;
+        });
+        if (pastes && ::kill(static_cast<pid_t>(pane_.pid), SIGKILL) == 0) {
+            for (bool dead = false; !dead;) {
+                Command look;
+                look.argv = {"tmux", "-S", socket_, "list-panes", "-t", pane_.pane_id, "-F", "#{pane_dead}"};
+                const auto seen = co_await real_.run(std::move(look));
+                if (!seen) co_return seen.error();
+                dead = seen->out != "0\n";
+            }
+        }
+        co_return co_await real_.run(std::move(command));
+    }
+
+  private:
+    ProcessRunner& real_;
+    PaneRef pane_;
+    std::string socket_;
 };
 
 }  // namespace
@@ -60,6 +90,16 @@ TEST_CASE_METHOD(Fixture, "nothing to send, or nobody to send to, is an error") 
     CHECK(read_file(dir / "got").empty());
 }
 
+TEST_CASE_METHOD(Fixture, "a pane that dies just before the paste is nobody to send to, and its server lives on") {
+    const auto pane = recorder();
+    const auto other = opened(window("other", "w"));
+    DeathBeforePaste deadly(runner, pane, (dir / "tmux.sock").string());
+    CliTmux sender(deadly, dir / "tmux.sock", scrubbed_environment());
+    CHECK(go(sender.send(pane.pane_id, "hello")).error().code == ErrorCode::not_found);
+    CHECK(state().server_pid == other.server_pid);
+    CHECK(plain({"list-buffers"}).empty());
+}
+
 TEST_CASE_METHOD(Fixture, "a capture has the last lines of scrollback and screen, without escapes or empty rows") {
     const auto pane = opened(window(
         "demo", "w",
@@ -67,4 +107,7 @@ TEST_CASE_METHOD(Fixture, "a capture has the last lines of scrollback and screen
     REQUIRE(eventually([&] { return go(tmux.capture(pane.pane_id, 1)).value() == "line 200\n"; }));
     CHECK(go(tmux.capture(pane.pane_id, 3)).value() == "line 198\nline 199\nline 200\n");
     CHECK(go(tmux.capture(pane.pane_id, 1000)).value().starts_with("line 1\nline 2\n"));
+    const auto screen = go(tmux.capture(pane.pane_id, 0)).value();
+    CHECK(screen.ends_with("line 199\nline 200\n"));
+    CHECK(screen.find("line 100\n") == std::string::npos);  // scrolled away
 }

@@ -45,7 +45,8 @@ TEST_CASE("the same text is not read into a second definition") {
 TEST_CASE("an unknown name lists what there is, and no name leads out of the folders") {
     World world;
     world.files.files["/share/secret.yml"] = k_small;
-    CHECK(world.library.find("smal").error().message == "there is no workflow \"smal\"; did you mean small?");
+    CHECK(world.library.find("smal").error().message ==
+          "there is no workflow \"smal\"; did you mean small? Known are small");
     for (const auto* name : {"../secret", "", ".pinned", "a/b", "Small"}) {
         CHECK(world.library.find(name).error().code == ErrorCode::not_found);
     }

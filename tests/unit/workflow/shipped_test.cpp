@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
 #include "daemon/workflow/load.hpp"
+#include "daemon/yaml/node.hpp"
 #include "tests/catch.hpp"
 
 using namespace orange;
@@ -14,12 +16,6 @@ std::string content(const std::string& path) {
     std::stringstream text;
     text << file.rdbuf();
     return text.str();
-}
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-    const auto at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    return text.replace(at, from.size(), to);
 }
 
 engine::Definition loaded(const std::string& text, const std::string& name) {
@@ -39,6 +35,45 @@ std::vector<std::string> hooks_of(const engine::Definition& definition, std::str
 }
 
 using Names = std::vector<std::string>;
+
+/// What `now` has more than `before`, as paths; what was taken away or changed reads "PATH: … is …". Items of a list
+/// of maps may only be appended. What prompts say is not compared: they name {task_file} and {base}, and the commands.
+void compare(const yaml::Node& before, const yaml::Node& now, const std::string& where, Names& found) {
+    if (where.starts_with("prompts.")) return;
+    if (before.kind != now.kind || before.scalar != now.scalar) {
+        found.push_back(where + ": " + before.scalar + " is " + now.scalar);
+        return;
+    }
+    const auto path = [&](const std::string& key) { return where.empty() ? key : where + "." + key; };
+    for (const auto& [key, value] : now.members) {
+        const auto* old = before.find(key);
+        if (!old) found.push_back(path(key));
+        if (old) compare(*old, value, path(key), found);
+    }
+    for (const auto& [key, value] : before.members) {
+        if (!now.find(key)) found.push_back(path(key) + ": is missing");
+    }
+    for (std::size_t i = 0; i < std::max(before.items.size(), now.items.size()); ++i) {
+        const auto item = where + "[" + std::to_string(i) + "]";
+        if (i >= now.items.size()) {
+            found.push_back(item + ": is missing");
+        } else if (i >= before.items.size()) {
+            found.push_back(item);
+        } else {
+            compare(before.items[i], now.items[i], item, found);
+        }
+    }
+}
+
+Names additions(const std::string& before, const std::string& now) {
+    const auto old = yaml::parse(content(before), before);
+    const auto shipped = yaml::parse(content(now), now);
+    REQUIRE(old);
+    REQUIRE(shipped);
+    Names found;
+    compare(*old, *shipped, "", found);
+    return found;
+}
 
 }  // namespace
 
@@ -78,19 +113,53 @@ TEST_CASE("the workflows printed in seed 003 load as they stand") {
     CHECK(relay.transitions.size() == 18);
 }
 
-TEST_CASE("seed 003's eight-state workflow takes the additive keys") {
-    auto text = content("tests/data/workflows/default_003.yml");
-    text = replaced(text, "respawn_prompt: worker_respawn", "agent: worker\n    respawn_prompt: worker_respawn");
-    text = replaced(text, "respawn_prompt: reviewer", "agent: reviewer\n    respawn_prompt: reviewer");
-    text = replaced(text, "section: \"## Handoff\"\n      required: true",
-                    "section: \"## Handoff\"\n      required: true\n      fresh: true");
-    text = replaced(
-        text, "exit_monitoring:",
-        "  - from: \"*\"\n    to: done\n    by: [system]\n    force: true\n    hooks:\n      - action: kill_session\n\n"
-        "exit_monitoring:");
-    const auto definition = loaded(text, "default");
-    CHECK(definition.state("agent-review")->agent == Role::reviewer);
-    CHECK(definition.between("stuck", "done").front()->force);
+TEST_CASE("relay is seed 003's workflow with nothing but keys added") {
+    const auto added = additions("tests/data/workflows/default_003.yml", "workflows/relay.yml");
+    CHECK(added == Names{"name: default is relay",
+                         "states.clarification.agent",
+                         "states.clarification.respawn_prompt",
+                         "states.working.agent",
+                         "states.agent-review.agent",
+                         "transitions[2].by",  // nobody but a human cancels
+                         "transitions[4].by",
+                         "transitions[5].gate.fresh",
+                         "transitions[8].by",
+                         "transitions[9].gate.fresh",
+                         "transitions[10].gate.fresh",
+                         "transitions[11].gate.fresh",
+                         "transitions[12].by",
+                         "transitions[13].by",  // done: only after a merge
+                         "transitions[14].by",
+                         "transitions[17].by",
+                         "transitions[18]",  // done, with force
+                         "exit_monitoring.rules[0].has_artifact.fresh",
+                         "exit_monitoring.rules[2].has_artifact.fresh",
+                         "exit_monitoring.rules[3].has_artifact.fresh"});
+    const auto relay = loaded(content("workflows/relay.yml"), "relay");
+    CHECK(relay.state("agent-review")->agent == Role::reviewer);
+    CHECK_FALSE(relay.state("stuck")->agent);
+    CHECK(hooks_of(relay, "working", "agent-review") == Names{"kill_session", "spawn_agent"});
+    CHECK(hooks_of(relay, "agent-review", "working") == Names{"kill_session", "spawn_agent"});
+    CHECK_FALSE(relay.between("reviewing", "done").front()->force);
+    CHECK(relay.between("stuck", "done").front()->force);
+    CHECK(hooks_of(relay, "stuck", "done").front() == "kill_session");
+}
+
+TEST_CASE("minimal is seed 003's example with nothing but keys added") {
+    const auto added = additions("tests/data/workflows/minimal_003.yml", "workflows/minimal.yml");
+    CHECK(added == Names{"states.working.agent", "transitions[1].gate.fresh", "transitions[2].by", "transitions[3].by",
+                         "transitions[4].by", "transitions[5].by", "transitions[6]",
+                         "exit_monitoring.rules[0].has_artifact.fresh"});
+    const auto minimal = loaded(content("workflows/minimal.yml"), "minimal");
+    CHECK(minimal.targets_from("working") == Names{"reviewing", "cancelled", "done"});
+    CHECK(minimal.between("working", "done").front()->force);
+}
+
+TEST_CASE("the custom workflows of the tests validate") {
+    const auto straight = loaded(content("tests/data/workflows/straight.yml"), "straight");
+    CHECK(straight.targets_from("working") == Names{"done", "stuck", "cancelled"});
+    const auto rounds = loaded(content("tests/data/workflows/three-rounds.yml"), "three-rounds");
+    CHECK(rounds.between("checking", "rejected").front()->when->text() == "checks >= 3");
 }
 
 TEST_CASE("the example of the documentation is complete") {

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "client/commands/context.hpp"
+
+/// What can be said to `orange`: one file a group, each a table of its subcommands. A row's `build` puts the options on
+/// the parser of that one subcommand and answers what to do once they are parsed. Defaults, help and examples are said
+/// here; what a command does is said in commands/.
+namespace orange::arguments {
+
+using commands::Context;
+using Action = std::function<int(Context&)>;
+using Text = std::optional<std::string>;
+
+struct Command {
+    const char* group;  ///< empty: `orange NAME`
+    const char* name;
+    const char* summary;
+    Action (*build)(CLI::App&);
+    bool hidden = false;
+};
+
+std::span<const Command> run_commands();  ///< `orange run`
+std::span<const Command> task_commands();
+std::span<const Command> project_commands();  ///< and workspaces
+std::span<const Command> workflow_commands();
+std::span<const Command> harness_commands();
+std::span<const Command> daemon_commands();  ///< and what belongs to no group
+
+/// An option with a text. An empty one is a value too (`--effort ""` takes the effort away).
+CLI::Option* text(CLI::App& app, const char* name, Text& into, const char* doc);
+void number(CLI::App& app, const char* name, std::optional<int>& into, const char* doc);
+/// The positional ID of a command about one task.
+void id(CLI::App& app, Text& into);
+
+/// Subcommands that take nothing but a task.
+template <class Params, int (*command)(Context&, Params)>
+Action only_id(CLI::App& app) {
+    auto params = std::make_shared<Params>();
+    id(app, params->id);
+    return [params](Context& context) { return command(context, *params); };
+}
+template <int (*command)(Context&)>
+Action bare(CLI::App&) {
+    return [](Context& context) { return command(context); };
+}
+
+}  // namespace orange::arguments

@@ -1,0 +1,57 @@
+#include "client/arguments/command.hpp"
+#include "client/commands/definitions.hpp"
+
+namespace orange::arguments {
+namespace {
+
+Action workflow_show(CLI::App& app) {
+    struct Arguments {
+        std::string name;
+        bool source = false;
+    };
+    auto a = std::make_shared<Arguments>();
+    app.add_option("NAME", a->name, "Which workflow")->required();
+    app.add_flag("--source", a->source, "The file in place of its transitions");
+    return [a](Context& context) { return commands::workflow_show(context, a->name, a->source); };
+}
+
+Action workflow_graph(CLI::App& app) {
+    struct Arguments {
+        std::string name;
+        std::string format = "text";
+    };
+    auto a = std::make_shared<Arguments>();
+    app.add_option("NAME", a->name, "Which workflow")->required();
+    app.add_option("--format", a->format, "text (default), mermaid, or dot for Graphviz");
+    return [a](Context& context) { return commands::workflow_graph(context, a->name, a->format); };
+}
+
+Action workflow_export(CLI::App& app) {
+    auto params = std::make_shared<rpc::WorkflowExport>();
+    app.add_option("NAME", params->name, "Which workflow")->required();
+    text(app, "--as", params->as, "A copy under this name; without it, the shipped one under its own");
+    app.add_flag("--force", params->force, "Replace a file of yours");
+    return [params](Context& context) { return commands::workflow_export(context, *params); };
+}
+
+Action workflow_validate(CLI::App& app) {
+    auto file = std::make_shared<std::string>();
+    app.add_option("FILE", *file, "A definition; - reads standard input")->required();
+    return [file](Context& context) { return commands::workflow_validate(context, *file); };
+}
+
+constexpr Command k_commands[] = {
+    {"workflow", "list", "The workflows", bare<commands::workflow_list>},
+    {"workflow", "show", "A workflow's states and transitions", workflow_show},
+    {"workflow", "graph", "Draw a workflow", workflow_graph},
+    {"workflow", "export", "Copy a workflow to where you can edit it", workflow_export},
+    {"workflow", "validate", "Check a workflow file", workflow_validate},
+};
+
+}  // namespace
+
+std::span<const Command> workflow_commands() {
+    return k_commands;
+}
+
+}  // namespace orange::arguments

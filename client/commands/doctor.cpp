@@ -1,0 +1,162 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "client/commands/daemon.hpp"
+#include "client/connection/autostart.hpp"
+#include "client/connection/child.hpp"
+#include "client/output/doctor.hpp"
+#include "common/base/text.hpp"
+#include "common/config/disk.hpp"
+#include "common/config/home_check.hpp"
+#include "common/config/versions.hpp"
+
+/// With a daemon its own findings; without one what can be seen from here, which is why it does not start.
+namespace orange::commands {
+namespace {
+
+using Findings = std::vector<rpc::Finding>;
+
+constexpr int k_program_deadline_ms = 5000;
+
+void add(Findings& findings, const char* check, const char* level, std::string text, std::string command = {},
+         std::string file = {}) {
+    rpc::Finding finding;
+    finding.check = check;
+    finding.level = level;
+    finding.text = std::move(text);
+    if (!command.empty()) finding.command = std::move(command);
+    if (!file.empty()) finding.file = std::move(file);
+    findings.push_back(std::move(finding));
+}
+
+/// The command in "…; run: chmod 700 /x"; empty where the message names none.
+std::string command_in(const std::string& message) {
+    constexpr std::string_view k_run = "run: ";
+    const auto at = message.rfind(k_run);
+    return at == std::string::npos ? std::string() : message.substr(at + k_run.size());
+}
+
+void look_at_home(Findings& findings, const Paths& paths) {
+    struct stat info {};
+    if (::lstat(paths.home.c_str(), &info) != 0 && errno == ENOENT) {
+        add(findings, "home", "ok", paths.home.string() + " does not exist yet; the daemon makes it");
+        return;
+    }
+    const auto safe = check_home(paths.home);
+    if (!safe) {
+        add(findings, "home", "error", safe.error().message, command_in(safe.error().message), paths.home.string());
+        return;
+    }
+    add(findings, "home", "ok", paths.home.string() + " is ours, and closed to others");
+    const auto disk = disk_of(paths.home);
+    if (disk && disk->read_only) add(findings, "disk", "error", "mounted read-only", {}, paths.home.string());
+    if (disk && !disk->read_only && disk->free_bytes < (std::uint64_t{64} << 20)) {
+        add(findings, "disk", "error", "the disk is full", "df -h " + shell_word(paths.home.string()),
+            paths.home.string());
+    }
+    if (disk && !disk->network.empty()) {
+        add(findings, "disk", "warning", "on a network disk (" + disk->network + "): locks may not hold there", {},
+            paths.home.string());
+    }
+}
+
+void look_at_config(Findings& findings, const Paths& paths) {
+    const auto file = paths.config().string();
+    struct stat info {};
+    if (::lstat(file.c_str(), &info) != 0) {
+        if (errno != ENOENT) add(findings, "config", "error", io_error("looking at it", errno).message, {}, file);
+        return;
+    }
+    const bool readable = S_ISREG(info.st_mode) && ::access(file.c_str(), R_OK) == 0;
+    if (readable) {
+        add(findings, "config", "ok", "config.yml is there; what it says is read by the daemon");
+    } else {
+        add(findings, "config", "error", "config.yml cannot be read: the daemon does not start",
+            "chmod 600 " + shell_word(file), file);
+    }
+}
+
+/// What a program prints within the deadline; nothing where it cannot be started or fails.
+std::optional<std::string> output_of(const std::vector<std::string>& argv) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+    connection::ChildOptions options;
+    options.out = ends[1];
+    const auto pid = connection::start_child(argv, options);
+    ::close(ends[1]);
+    std::string text;
+    if (pid) {
+        pollfd readable{ends[0], POLLIN, 0};
+        char chunk[512];
+        while (text.size() < 4096) {
+            const auto size =
+                ::poll(&readable, 1, k_program_deadline_ms) > 0 ? ::read(ends[0], chunk, sizeof chunk) : 0;
+            if (size <= 0) break;
+            text.append(chunk, static_cast<std::size_t>(size));
+        }
+    }
+    ::close(ends[0]);
+    if (!pid) return std::nullopt;
+    ::kill(*pid, SIGKILL);  // it has said what it had to say, or hangs
+    int status = 0;
+    ::waitpid(*pid, &status, 0);
+    return text;
+}
+
+void look_at_program(Findings& findings, const std::vector<std::string>& argv, std::string_view oldest, bool needed) {
+    const auto& name = argv.front();
+    const auto text = output_of(argv);
+    const auto version = text ? std::string(version_word(*text)) : std::string();
+    if (version.empty()) {
+        add(findings, "programs", needed ? "error" : "warning", name + " is not installed, or does not answer",
+            "sudo apt install " + name);
+    } else if (!oldest.empty() && is_older(version, oldest)) {
+        add(findings, "programs", "error", name + " " + version + " is too old: Orange needs " + std::string(oldest));
+    } else {
+        add(findings, "programs", "ok", name + " " + version);
+    }
+}
+
+Findings look_from_here(const Paths& paths, const Error& no_daemon) {
+    Findings findings;
+    const bool down = no_daemon.code == ErrorCode::unavailable;
+    look_at_home(findings, paths);
+    add(findings, "daemon", "error",
+        down ? "no daemon runs; what is below was looked at without one" : no_daemon.message,
+        down ? "orange daemon start" : command_in(no_daemon.message));
+    look_at_config(findings, paths);
+    look_at_program(findings, {"tmux", "-V"}, k_oldest_tmux, true);
+    look_at_program(findings, {"git", "--version"}, k_oldest_git, true);
+    look_at_program(findings, {"gh", "--version"}, {}, false);
+    return findings;
+}
+
+}  // namespace
+
+int doctor(Context& context, rpc::DaemonDoctor params) {
+    Findings findings;
+    auto daemon = connection::connect(context.paths);
+    if (daemon) {
+        auto reply = daemon->call(params);
+        if (!reply) return fail(context, reply.error());
+        add(findings, "home", "ok", context.paths.home.string() + " is ours, and closed to others");
+        findings.insert(findings.end(), reply->findings.begin(), reply->findings.end());
+    } else {
+        findings = look_from_here(context.paths, daemon.error());
+    }
+    if (context.json) {
+        rpc::DaemonDoctor::Reply all;
+        all.findings = findings;
+        put_json(rpc::written(all));
+    } else {
+        output::put(output::doctor_page(findings, context.style));
+    }
+    return output::errors_in(findings) == 0 ? 0 : 1;
+}
+
+}  // namespace orange::commands

@@ -1,0 +1,118 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <thread>
+#include <utility>
+
+#include "client/commands/watch.hpp"
+#include "client/output/watch.hpp"
+#include "common/log/query.hpp"
+
+namespace orange::commands {
+namespace {
+
+constexpr std::chrono::milliseconds k_between_looks{200};
+
+void put_line(const Context& context, const log::Line& line) {
+    if (!context.json) {
+        output::put_now(output::log_line(line, context.style));
+    } else {
+        output::put_now(dump(line.json.is_object() ? line.json : Json{{"raw", line.text}}) + "\n");
+    }
+}
+
+/// orange.log from its end on, through rotations: what was written into the file that is open is read to its end before
+/// the new one is begun.
+class Follower {
+  public:
+    explicit Follower(std::filesystem::path file) : file_(std::move(file)) { open(true); }
+    ~Follower() { close(); }
+    Follower(const Follower&) = delete;
+    Follower& operator=(const Follower&) = delete;
+
+    /// The next complete line, where there is one by now.
+    std::optional<std::string> next() {
+        for (;;) {
+            if (const auto end = buffer_.find('\n'); end != std::string::npos) {
+                auto line = buffer_.substr(0, end);
+                buffer_.erase(0, end + 1);
+                return line;
+            }
+            if (read()) continue;
+            if (!replaced()) return std::nullopt;
+            if (read()) continue;  // written between the last look and the rotation
+            open(false);
+        }
+    }
+
+  private:
+    void open(bool at_end) {
+        close();
+        fd_ = ::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd_ >= 0 && at_end) ::lseek(fd_, 0, SEEK_END);
+    }
+    void close() {
+        if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+    }
+    bool read() {
+        char chunk[16384];
+        const auto n = fd_ < 0 ? -1 : ::read(fd_, chunk, sizeof chunk);
+        if (n > 0) buffer_.append(chunk, static_cast<std::size_t>(n));
+        return n > 0;
+    }
+    bool replaced() const {
+        struct stat now {};
+        struct stat mine {};
+        if (::stat(file_.c_str(), &now) != 0) return false;
+        if (fd_ < 0 || ::fstat(fd_, &mine) != 0) return true;
+        return now.st_ino != mine.st_ino || now.st_dev != mine.st_dev;
+    }
+
+    std::filesystem::path file_;
+    int fd_ = -1;
+    std::string buffer_;
+};
+
+Result<log::Query> query_of(const rpc::LogTail& params) {
+    log::Query query;
+    query.lines = static_cast<std::size_t>(params.lines);
+    query.level = params.level.value_or("");
+    query.component = params.component.value_or("");
+    query.grep = params.grep.value_or("");
+    if (params.since) {
+        query.since = log::time_from(*params.since, SystemClock().now());
+        if (!query.since) {
+            return {ErrorCode::invalid_argument,
+                    "--since wants a time as 90s, 10m, 3h, 2d or 2026-01-02T03:04:05Z, not \"" + *params.since + "\""};
+        }
+    }
+    return query;
+}
+
+}  // namespace
+
+int log(Context& context, const rpc::LogTail& params, bool follow_on) {
+    const auto query = query_of(params);
+    if (!query) return fail(context, query.error());
+    Follower follower(context.paths.log());  // before the search: a line in between comes twice rather than never
+    auto found = log::search(context.paths.log(), *query);
+    if (!found) return fail(context, found.error());
+    if (found->lines.empty() && !follow_on && !context.json) output::complain("orange: no line of the log matches\n");
+    for (const auto& line : found->lines) put_line(context, line);
+    std::string last = found->lines.empty() ? std::string() : found->lines.back().text;
+    while (follow_on && !output::reader_is_gone()) {
+        auto text = follower.next();
+        if (!text) {
+            last.clear();
+            std::this_thread::sleep_for(k_between_looks);
+            continue;
+        }
+        const auto line = log::parse_line(std::move(*text));
+        if (line.text != last && log::matches(*query, line)) put_line(context, line);
+    }
+    return 0;
+}
+
+}  // namespace orange::commands

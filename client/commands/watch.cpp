@@ -1,0 +1,163 @@
+#include "client/commands/watch.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include "client/connection/autostart.hpp"
+#include "client/connection/event_stream.hpp"
+#include "client/output/tasks.hpp"
+#include "client/output/watch.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::commands {
+namespace {
+
+using connection::EventStream;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds k_look_for_reader{500};
+constexpr milliseconds k_between_tries{100};
+
+void remark(const std::string& sentence) {
+    output::complain("orange: " + sentence + "\n");
+}
+
+void put_event(const Context& context, const rpc::EventNotification& event) {
+    if (context.json) {
+        output::put_now(dump(rpc::written(event)) + "\n");
+    } else {
+        output::put_now(output::event_line(event, context.style));
+    }
+}
+
+/// Hands over events as they come until the reader of standard output has gone.
+template <class Take>
+int follow(Context& context, EventStream& stream, Take take) {
+    while (!output::reader_is_gone()) {
+        auto next = stream.next(k_look_for_reader);
+        if (!next) return fail(context, next.error());
+        switch (next->what) {
+            case EventStream::What::event:
+                take(next->event);
+                break;
+            case EventStream::What::lost:
+                remark("the daemon has ended; waiting for it (the next orange command starts it)");
+                break;
+            case EventStream::What::back:
+                remark("the daemon is back");
+                break;
+            case EventStream::What::resync:
+                remark("what happened meanwhile cannot be told; see orange task list");
+                if (context.json) output::put_now("{\"resync\":true}\n");
+                break;
+            case EventStream::What::nothing:
+                break;
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
+int events(Context& context, rpc::EventsList params, bool follow_on) {
+    rpc::EventsSubscribe filter;
+    static_cast<rpc::EventSelector&>(filter) = params;
+    auto daemon = context.daemon();
+    if (!daemon) return fail(context, daemon.error());
+    if (!follow_on || !params.since) {
+        auto recent = (*daemon)->call(params);
+        if (!recent) return fail(context, recent.error());
+        if (recent->resync) remark("nobody knows that cursor any more; these are the last events");
+        if (!follow_on && recent->events.empty() && !context.json) output::put("Nothing has happened yet.\n");
+        for (const auto& event : recent->events) put_event(context, event);
+        if (!follow_on) return 0;
+        filter.since = recent->cursor;
+    } else {
+        filter.since = params.since;
+    }
+    EventStream stream(context.paths, filter);
+    auto opened = stream.open();
+    if (!opened) return fail(context, opened.error());
+    if (*opened) remark("nobody knows that cursor any more; from now on");
+    return follow(context, stream, [&](const rpc::EventNotification& event) { put_event(context, event); });
+}
+
+int task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
+    complete_with_cwd(context, params, params.id.has_value());
+    if (!follow_on) {
+        return answer(context, params, [&](const rpc::TaskHistory::Reply& reply) {
+            return output::history_page(reply.events, context.style);
+        });
+    }
+    rpc::TaskShow show;
+    show.id = params.id;
+    show.cwd = params.cwd;
+    auto daemon = context.daemon();
+    if (!daemon) return fail(context, daemon.error());
+    auto shown = (*daemon)->call(show);
+    if (!shown) return fail(context, shown.error());
+    rpc::EventsSubscribe filter;
+    filter.task = shown->task.fields.value("id", std::string());
+    // The stream first: what happens between the two comes in both, and is told by its time.
+    EventStream stream(context.paths, filter);
+    if (auto opened = stream.open(); !opened) return fail(context, opened.error());
+    auto history = (*daemon)->call(params);
+    if (!history) return fail(context, history.error());
+    std::string last;
+    const auto put = [&](const Json& event) {
+        last = event.value("timestamp", std::string());
+        output::put_now(context.json ? dump(event) + "\n" : output::history_line(event, context.style));
+    };
+    for (const auto& event : history->events) put(event);
+    return follow(context, stream, [&](const rpc::EventNotification& event) {
+        if (event.event.value("timestamp", std::string()) > last) put(event.event);
+    });
+}
+
+int task_wait(Context& context, rpc::TaskWait params) {
+    complete_with_cwd(context, params, params.id.has_value());
+    const auto until =
+        params.timeout ? std::optional(steady_clock::now() + std::chrono::seconds(*params.timeout)) : std::nullopt;
+    auto daemon = context.daemon();
+    if (!daemon) return fail(context, daemon.error());
+    auto reply = (*daemon)->call(params);
+    bool told = false;
+    while (!reply && reply.error().code == ErrorCode::unavailable) {
+        if (!std::exchange(told, true)) remark("the daemon has ended; waiting for the next one");
+        if (until && steady_clock::now() >= *until) {
+            fail(context, {ErrorCode::timeout, "the time has passed, and no daemon runs", {}});
+            return k_timed_out;
+        }
+        std::this_thread::sleep_for(k_between_tries);
+        auto again = connection::Connection::open(context.paths.socket(), milliseconds(500));
+        if (!again) continue;
+        if (until) {
+            const auto left = std::chrono::ceil<std::chrono::seconds>(*until - steady_clock::now()).count();
+            params.timeout = std::max<std::int64_t>(left, 0);
+        }
+        reply = again->call(params);
+    }
+    if (!reply) return fail(context, reply.error());
+    if (context.json) {
+        put_json(rpc::written(*reply));
+    } else if (reply->reached) {
+        output::put(printable(reply->task.fields.value("status", std::string())) + "\n");
+    }
+    if (!reply->reached && !context.json) remark(printable(reply->why));
+    return reply->reached ? 0 : reply->timed_out ? k_timed_out : 1;
+}
+
+int task_log(Context& context, rpc::TaskLog params) {
+    complete_with_cwd(context, params, params.id.has_value());
+    return answer(context, params, [&](const rpc::TaskLog::Reply& reply) {
+        if (params.list) return output::windows_page(reply, SystemClock().now(), context.style);
+        auto text = printable(reply.text, true);
+        while (text.ends_with("\n\n")) text.pop_back();
+        if (!text.empty() && text.back() != '\n') text += '\n';
+        if (text.empty() || text == "\n") return std::string("That window showed nothing.\n");
+        return text;
+    });
+}
+
+}  // namespace orange::commands

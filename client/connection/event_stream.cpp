@@ -1,0 +1,86 @@
+#include "client/connection/event_stream.hpp"
+
+#include <thread>
+#include <utility>
+
+#include "client/connection/autostart.hpp"
+
+namespace orange::connection {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds k_between_tries{100};
+constexpr milliseconds k_connect_deadline{500};
+
+bool is_gone(const Error& error) {
+    return error.code == ErrorCode::unavailable || error.code == ErrorCode::timeout || error.code == ErrorCode::io;
+}
+
+}  // namespace
+
+Result<bool> EventStream::open() {
+    auto connection = connect_or_start(paths_);
+    if (!connection) return connection.error();
+    return subscribe(std::move(*connection));
+}
+
+Result<bool> EventStream::subscribe(Connection connection) {
+    connection_.emplace(std::move(connection));
+    connection_->on_notification([this](const std::string& method, const Json& params) {
+        if (method != rpc::EventNotification::k_name) return;
+        auto event = reply_as<rpc::EventNotification>(method.c_str(), params);
+        if (event) waiting_.push_back(std::move(*event));
+    });
+    if (!cursor_.empty()) filter_.since = cursor_;
+    auto reply = connection_->call(filter_);
+    if (!reply) {
+        connection_.reset();
+        waiting_.clear();  // they come again
+        return reply.error();
+    }
+    // What the filter leaves out moves the stream on, too; but what came with the reply has to be taken first.
+    if (waiting_.empty() || reply->resync) cursor_ = reply->cursor;
+    return reply->resync;
+}
+
+Result<EventStream::Next> EventStream::reconnect(milliseconds timeout) {
+    const auto until = steady_clock::now() + timeout;
+    for (;;) {
+        auto connection = Connection::open(paths_.socket(), k_connect_deadline);
+        if (connection) {
+            auto resync = subscribe(std::move(*connection));
+            if (resync) {
+                resync_ = *resync;
+                return Next{What::back, {}};
+            }
+            if (!is_gone(resync.error())) return resync.error();
+        } else if (!is_gone(connection.error())) {
+            return connection.error();
+        }
+        const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now());
+        if (left <= milliseconds(0)) return Next{};
+        std::this_thread::sleep_for(std::min(left, k_between_tries));
+    }
+}
+
+Result<EventStream::Next> EventStream::next(milliseconds timeout) {
+    if (std::exchange(resync_, false)) return Next{What::resync, {}};
+    if (waiting_.empty() && !connection_) return reconnect(timeout);
+    if (waiting_.empty()) {
+        auto came = connection_->wait_for_notification(timeout);
+        if (!came) {
+            if (!is_gone(came.error())) return came.error();
+            connection_.reset();
+            return Next{What::lost, {}};
+        }
+    }
+    if (waiting_.empty()) return Next{};
+    Next next{What::event, std::move(waiting_.front())};
+    waiting_.pop_front();
+    cursor_ = next.event.cursor;
+    return next;
+}
+
+}  // namespace orange::connection

@@ -1,0 +1,105 @@
+#include "client/output/harnesses.hpp"
+
+#include <algorithm>
+
+#include "client/output/table.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::output {
+namespace {
+
+void remarks(Table& table, const rpc::HarnessView& harness) {
+    const bool broken = harness.problem && harness.missing.empty();
+    for (const auto line : split_lines(broken ? *harness.problem : std::string{})) {
+        table.remark("! " + std::string(line), Ink::yellow);
+    }
+    for (const auto& missing : harness.missing) table.remark("! missing: " + missing, Ink::yellow);
+}
+
+/// A word as it could be typed: in single quotes where it holds anything but plain characters.
+std::string quoted(const std::string& word) {
+    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+        return (c < 128 && std::isalnum(c) != 0) ||
+               std::string_view("-_=./,:{}").find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    if (plain) return word;
+    std::string out = "'";
+    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+}
+
+}  // namespace
+
+std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& style) {
+    Table table({{"HARNESS", 10}, {"INSTALLED"}, {"VERSION", 8}, {"MODE"}, {"PROGRAM", 10}, {"FILE", 10}});
+    for (const auto& harness : reply.harnesses) {
+        table.row({{harness.name, Ink::bold},
+                   {harness.installed ? "yes" : "no", harness.installed ? Ink::green : Ink::dim},
+                   {harness.version.value_or("")},
+                   {harness.mode},
+                   {harness.program},
+                   {harness.path}});
+        remarks(table, harness);
+    }
+    return table.empty() ? "No harnesses.\n" : table.render(style);
+}
+
+std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& style) {
+    const auto& harness = reply.harness;
+    std::string out = style.paint(printable(harness.name), Ink::bold) + "  " + printable(harness.path) + "\n";
+    out += wrapped(printable(harness.program) + (harness.version ? " " + printable(*harness.version) : "") + ", " +
+                       printable(harness.mode) + (harness.installed ? "" : ", not installed"),
+                   "  ", style.width);
+    for (const auto& missing : harness.missing) {
+        out += wrapped("! missing: " + printable(missing), "  ", style.width);
+    }
+    for (const char* permissions : {"full", "reduced", "review"}) {
+        const auto uses = reply.uses.find(permissions);
+        const auto argv = uses == reply.uses.end() ? reply.argv.end() : reply.argv.find(uses->second);
+        if (argv == reply.argv.end()) continue;
+        std::string line;
+        for (const auto& word : argv->second) line += (line.empty() ? "" : " ") + printable(quoted(word));
+        out += "\n" + std::string(permissions) +
+               (uses->second == permissions ? "" : " (as " + printable(uses->second) + ")") + "\n" +
+               wrapped(line, "  ", style.width);
+    }
+    out += "\n";
+    if (reply.effort) {
+        out += wrapped(
+            "effort: " + (reply.effort_values.empty() ? "any word" : printable(join(reply.effort_values, ", "))), "  ",
+            style.width);
+    }
+    if (reply.trust_file) out += wrapped("trust: kept in " + printable(*reply.trust_file), "  ", style.width);
+    if (reply.root_needs) out += wrapped("as root: needs " + printable(*reply.root_needs), "  ", style.width);
+    return out;
+}
+
+bool is_trusted(const rpc::HarnessTrust::Reply& reply) {
+    return std::all_of(reply.keys.begin(), reply.keys.end(), [](const auto& key) { return key.state == "there"; });
+}
+
+bool has_conflict(const rpc::HarnessTrust::Reply& reply) {
+    return std::any_of(reply.keys.begin(), reply.keys.end(), [](const auto& key) { return key.state == "different"; });
+}
+
+std::string trust_page(const rpc::HarnessTrust::Reply& reply, const Style& style) {
+    if (is_trusted(reply)) {
+        return printable(reply.harness) + " trusts " + printable(reply.repository) + " already (" +
+               printable(reply.file) + ")\n";
+    }
+    std::string out = style.paint(printable(reply.harness), Ink::bold) + " is to trust " + printable(reply.repository) +
+                      " and all its worktrees: it will run what the repository configures for it.\n" + "in " +
+                      printable(reply.file) + (reply.exists ? "" : " (new)") + "\n";
+    for (const auto& key : reply.keys) {
+        const auto line = printable(key.key) + " = " + printable(key.value);
+        if (key.state == "missing") out += style.paint("  + " + line, Ink::green) + "\n";
+        if (key.state == "there") out += "    " + line + " (there)\n";
+        if (key.state == "different") {
+            out += style.paint("  ! " + printable(key.key) + " is " + printable(key.found.value_or("")), Ink::yellow) +
+                   "\n";
+        }
+    }
+    return out;
+}
+
+}  // namespace orange::output

@@ -1,0 +1,49 @@
+#include "client/output/run.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "client/output/events.hpp"
+#include "client/output/tasks.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::output {
+namespace {
+
+std::string command_line(std::string command, const std::string& what) {
+    constexpr std::size_t k_column = 32;
+    command.resize(std::max(command.size() + 2, k_column), ' ');
+    return "  " + command + what + "\n";
+}
+
+}  // namespace
+
+std::string run_page(const rpc::TaskReply& reply, const std::string& folder, const Style& style) {
+    const auto& fields = reply.task.fields;
+    const auto id = short_id(text_of(fields, "id"));
+    const auto workspace = text_of(fields, "workspace");
+    auto out = task_line(reply.task, style) + notes_text(reply.notes, style);
+    auto where = "branch " + text_of(fields, "branch");
+    if (!workspace.empty()) where += " in " + printable(folder) + "/" + workspace;
+    out += wrapped(where, "  ", style.width);
+    out += wrapped(text_of(fields, "harness") + " works, " + text_of(fields, "review_harness") + " reviews", "  ",
+                   style.width);
+    out += "\n";
+    if (!workspace.empty()) out += command_line("orange task attach " + id, "sit down at its terminal");
+    out += command_line("orange task list", "how far it is, and what needs you");
+    out += command_line("orange task why " + id, "what it waits for");
+    return out;
+}
+
+std::string run_event(const Json& event, const Style& style) {
+    static constexpr std::array k_shown = {"status.changed", "agent.crashed", "agent.respawned", "spawn.failed",
+                                           "hook.failed",    "session.lost",  "task.deleted"};
+    const auto type = text_of(event, "type");
+    if (std::find(k_shown.begin(), k_shown.end(), type) == k_shown.end()) return {};
+    const auto stamp = text_of(event, "timestamp");
+    const auto clock = stamp.size() >= 19 ? stamp.substr(11, 8) : stamp;
+    const auto room = style.width > clock.size() + 24 ? style.width - clock.size() - 4 : 20;
+    return "  " + style.paint(clock, Ink::dim) + "  " + ellipsized(event_sentence(event), room) + "\n";
+}
+
+}  // namespace orange::output

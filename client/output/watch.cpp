@@ -1,0 +1,99 @@
+#include "client/output/watch.hpp"
+
+#include "client/output/events.hpp"
+#include "client/output/table.hpp"
+#include "client/output/tasks.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::output {
+namespace {
+
+constexpr std::size_t k_summary_columns = 24;
+
+std::string clock_of(const std::string& stamp) {
+    return stamp.size() >= 19 ? stamp.substr(11, 8) : stamp;
+}
+
+/// `head` and `text` on a line, or `text` below, indented, where they do not fit.
+std::string headed(const std::string& head, std::size_t head_columns, const std::string& text, const Style& style) {
+    if (head_columns + 2 + columns_of(text) <= style.width) return head + "  " + text + "\n";
+    return head + "\n" + wrapped(text, "          ", style.width);
+}
+
+Ink ink_of(const std::string& level) {
+    if (level == "error") return Ink::red;
+    if (level == "warn") return Ink::yellow;
+    return level == "debug" ? Ink::dim : Ink::plain;
+}
+
+std::string size_text(std::int64_t bytes) {
+    if (bytes < 1024) return std::to_string(bytes) + " B";
+    if (bytes < 1024 * 1024) return std::to_string(bytes / 1024) + " KiB";
+    return std::to_string(bytes / 1024 / 1024) + " MiB";
+}
+
+}  // namespace
+
+std::string event_line(const rpc::EventNotification& event, const Style& style) {
+    const auto time = clock_of(text_of(event.event, "timestamp"));
+    const auto project = ellipsized(printable(event.project), 20);
+    const auto id = short_id(printable(event.task));
+    const auto summary = ellipsized(printable(event.summary), k_summary_columns);
+    auto columns = columns_of(time) + 2 + columns_of(project) + 2 + columns_of(id);
+    auto head = style.paint(time, Ink::dim) + "  " + project + "  " + style.paint(id, Ink::blue);
+    if (!summary.empty()) {
+        head += " " + summary;
+        columns += 1 + columns_of(summary);
+    }
+    return headed(head, columns, event_sentence(event.event), style);
+}
+
+std::string history_line(const Json& event, const Style& style) {
+    const auto stamp = text_of(event, "timestamp");
+    const auto time = stamp.substr(0, 10) + " " + clock_of(stamp);
+    return headed("  " + style.paint(time, Ink::dim), columns_of(time) + 2, event_sentence(event), style);
+}
+
+std::string log_line(const log::Line& line, const Style& style) {
+    if (!line.json.is_object()) return wrapped(printable(line.text), "", style.width);
+    const auto level = text_of(line.json, "level");
+    auto begin = clock_of(text_of(line.json, "ts")) + " " + level;
+    begin.resize(std::max<std::size_t>(begin.size(), 14), ' ');
+    std::string text = begin + " " + text_of(line.json, "component") + ": " + text_of(line.json, "msg");
+    for (const auto& [key, value] : line.json.items()) {
+        if (key == "ts" || key == "level" || key == "component" || key == "msg") continue;
+        text += " " + printable(key) + "=" + text_of(line.json, key.c_str());
+    }
+    std::string out;
+    if (columns_of(text) <= style.width) {
+        out = text + "\n";
+    } else {
+        // The first line stands out, the others are below its message.
+        const auto lines = wrapped(text, "", style.width);
+        const auto end = lines.find('\n');
+        auto rest = text.substr(end);
+        if (rest.starts_with(' ')) rest.erase(0, 1);
+        out = lines.substr(0, end + 1) + wrapped(rest, "               ", style.width);
+    }
+    if (ink_of(level) == Ink::plain) return out;
+    out.pop_back();
+    return style.paint(out, ink_of(level)) + "\n";
+}
+
+std::string windows_page(const rpc::TaskLog::Reply& reply, Timestamp now, const Style& style) {
+    if (reply.windows.empty()) return "No windows yet: no agent was started for this task.\n";
+    Table table({{"WINDOW"}, {"RUN"}, {"WHEN"}, {"EXIT"}, {"SIZE"}});
+    for (const auto& view : reply.windows) {
+        const auto ended = view.ended_at ? from_rfc3339(*view.ended_at) : std::nullopt;
+        const auto age = ended ? age_text(*ended, now) : std::string();
+        const auto when = view.alive ? "running" : age == "just now" ? age : age + " ago";
+        table.row({{view.window},
+                   {view.run},
+                   {when, view.alive ? Ink::green : Ink::plain},
+                   {view.exit_status ? std::to_string(*view.exit_status) : "-"},
+                   {view.alive ? "-" : size_text(view.size)}});
+    }
+    return table.render(style);
+}
+
+}  // namespace orange::output

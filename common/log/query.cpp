@@ -1,0 +1,136 @@
+#include "common/log/query.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+
+#include "common/base/text.hpp"
+#include "common/log/tail.hpp"
+
+namespace orange::log {
+namespace {
+
+constexpr std::array<std::string_view, 4> k_levels = {"debug", "info", "warn", "error"};
+
+std::size_t rank_of(std::string_view level) {
+    return static_cast<std::size_t>(std::find(k_levels.begin(), k_levels.end(), level) - k_levels.begin());
+}
+
+std::string text_at(const Json& json, const char* key) {
+    if (!json.is_object()) return {};
+    const auto found = json.find(key);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string{};
+}
+
+bool holds(const Line& line, const std::string& lower) {
+    if (to_lower(line.text).find(lower) != std::string::npos) return true;
+    if (!line.json.is_object()) return false;
+    // A quote or a line end stands escaped in the text.
+    for (const auto& [key, value] : line.json.items()) {
+        if (value.is_string() && to_lower(value.get_ref<const std::string&>()).find(lower) != std::string::npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool is_before(const Line& line, Timestamp since) {
+    const auto time = from_rfc3339(text_at(line.json, "ts"));
+    return time && *time < since;
+}
+
+/// False: enough was seen, older files need not be looked at.
+bool search_file(BackwardLines& reader, const Query& query, std::uint64_t& left, Found& found) {
+    while (found.lines.size() < query.lines) {
+        const auto before = reader.read();
+        auto text = reader.next();
+        if (!text) return true;
+        const auto read = reader.read() - before;
+        left -= std::min(left, read);
+        auto line = parse_line(std::move(*text));
+        if (query.since && is_before(line, *query.since)) return false;
+        if (matches(query, line)) found.lines.push_back(std::move(line));
+        if (left == 0) {
+            found.more = true;
+            return false;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+Result<void> check(const Query& query) {
+    if (query.level.empty() || rank_of(query.level) < k_levels.size()) return {};
+    return {ErrorCode::invalid_argument,
+            "there is no level \"" + query.level + "\"; there is: debug, info, warn, error"};
+}
+
+Line parse_line(std::string text) {
+    Line line{std::move(text), nullptr};
+    if (auto json = parse_json(line.text); json && json->is_object()) line.json = std::move(*json);
+    return line;
+}
+
+bool matches(const Query& query, const Line& line) {
+    if (line.text.empty()) return false;
+    // A line that is no JSON has neither level nor component, and is never hidden for that: it may be the crash.
+    if (line.json.is_object()) {
+        if (!query.level.empty() && rank_of(text_at(line.json, "level")) < rank_of(query.level)) return false;
+        if (!query.component.empty() && text_at(line.json, "component") != query.component) return false;
+        if (query.since && is_before(line, *query.since)) return false;
+    }
+    return query.grep.empty() || holds(line, to_lower(query.grep));
+}
+
+std::filesystem::path rotated(const std::filesystem::path& log, int number) {
+    auto name = log.stem().string() + "." + std::to_string(number) + log.extension().string();
+    return log.parent_path() / name;
+}
+
+Result<Found> search(const std::filesystem::path& log, const Query& query) {
+    if (auto good = check(query); !good) return good.error();
+    Found found;
+    auto left = query.most_read;
+    for (int number = 0; number <= k_rotated_kept; ++number) {
+        const auto file = number == 0 ? log : rotated(log, number);
+        BackwardLines reader(file);
+        const bool on = search_file(reader, query, left, found);
+        if (reader.problem() != 0 && reader.problem() != ENOENT) {
+            return io_error("reading " + file.string(), reader.problem());
+        }
+        if (!on) break;
+    }
+    std::reverse(found.lines.begin(), found.lines.end());
+    return found;
+}
+
+std::optional<Timestamp> time_from(std::string_view text, Timestamp now) {
+    if (auto time = from_rfc3339(text)) return time;
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error != std::errc{} || end + 1 != text.data() + text.size() || count < 0 || count > 100'000'000) {
+        return std::nullopt;
+    }
+    std::int64_t seconds = 0;
+    switch (*end) {
+        case 's':
+            seconds = 1;
+            break;
+        case 'm':
+            seconds = 60;
+            break;
+        case 'h':
+            seconds = 3600;
+            break;
+        case 'd':
+            seconds = 86400;
+            break;
+        default:
+            return std::nullopt;
+    }
+    return now - std::chrono::seconds(count * seconds);
+}
+
+}  // namespace orange::log

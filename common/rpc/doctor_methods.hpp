@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/rpc/fields.hpp"
+
+/// Parameters and results of `daemon.doctor`.
+namespace orange::rpc {
+
+/// One thing that was looked at: what there is, and where it is not as it should be, the way to mend it.
+struct Finding {
+    std::string check;
+    std::string level = "ok";  ///< or "warning" (works, but somebody should know), "error" (something does not work)
+    std::string text;
+    std::optional<std::string> file;     ///< what is at fault, with ":line" where that is known
+    std::optional<std::string> command;  ///< what mends it, to be typed as it is unless it has a word in capitals
+    template <class V>
+    void describe(V& v) {
+        v.required("check", check, "what was looked at: tasks, worktrees, tmux …");
+        v.required("level", level, "ok, warning or error");
+        v.required("text", text, "a sentence");
+        v.optional("file", file, "the file at fault, with :line where that is known");
+        v.optional("command", command, "what mends it");
+    }
+};
+
+struct DaemonDoctor {
+    static constexpr const char* k_name = "daemon.doctor";
+    std::optional<std::string> project;
+    template <class V>
+    void describe(V& v) {
+        v.optional("project", project, "look at this one alone; absent: at all of them");
+    }
+    struct Reply {
+        std::vector<Finding> findings;
+        template <class V>
+        void describe(V& v) {
+            v.required("findings", findings, "in the order in which it was looked");
+        }
+    };
+};
+
+}  // namespace orange::rpc

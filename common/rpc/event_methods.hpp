@@ -1,0 +1,103 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/rpc/empty.hpp"
+#include "common/rpc/fields.hpp"
+
+/// Parameters and results of `events.*`, and the notification that a subscription brings.
+namespace orange::rpc {
+
+/// Which events a call is about; nothing said: all of them.
+struct EventSelector {
+    std::optional<std::string> task;
+    std::optional<std::string> project;
+    std::vector<std::string> types;
+    template <class V>
+    void describe_selector(V& v) {
+        v.optional("task", task, "only this task's");
+        v.optional("project", project, "only this project's");
+        v.optional("types", types, "only these: a whole type, or what stands before its dot (agent)");
+    }
+};
+
+struct EventsSubscribe : EventSelector {
+    static constexpr const char* k_name = "events.subscribe";
+    std::optional<std::string> since;
+    template <class V>
+    void describe(V& v) {
+        v.optional("since", since, "a cursor: everything after it is sent first; absent: only what comes");
+        describe_selector(v);
+    }
+    struct Reply {
+        std::string cursor;
+        bool resync = false;
+        template <class V>
+        void describe(V& v) {
+            v.required("cursor", cursor, "where the stream is now");
+            v.required("resync", resync, "nobody can tell what came after `since`: read the state anew");
+        }
+    };
+};
+
+struct EventsUnsubscribe {
+    static constexpr const char* k_name = "events.unsubscribe";
+    using Reply = Empty;
+    template <class V>
+    void describe(V&) {}
+};
+
+/// The notification `event` of a subscription: a history line, where it belongs, and the cursor after it.
+struct EventNotification {
+    static constexpr const char* k_name = "event";
+    std::string cursor;
+    std::string task;
+    std::string project;
+    std::string summary;
+    Json event = Json::object();
+    template <class V>
+    void describe(V& v) {
+        v.required("cursor", cursor, "pass as `since` to continue after this event");
+        v.required("task", task, "whose event it is");
+        v.required("project", project, "its project");
+        v.optional("summary", summary, "what the task is about, as it is now; empty where it is gone");
+        v.required("event", event, "as in history.jsonl");
+    }
+};
+
+/// The last notification of a connection that the daemon closes because its reader is too slow.
+struct DroppedNotification {
+    static constexpr const char* k_name = "dropped";
+    std::string reason;
+    template <class V>
+    void describe(V& v) {
+        v.required("reason", reason, "why the connection is closed, and how to go on");
+    }
+};
+
+struct EventsList : EventSelector {
+    static constexpr const char* k_name = "events.list";
+    std::optional<std::string> since;
+    int limit = 50;
+    template <class V>
+    void describe(V& v) {
+        v.optional("since", since, "a cursor: everything after it, without a limit; absent: the last ones");
+        v.optional("limit", limit, "how many of the last ones, 1 to 4096");
+        describe_selector(v);
+    }
+    struct Reply {
+        std::vector<EventNotification> events;
+        std::string cursor;
+        bool resync = false;
+        template <class V>
+        void describe(V& v) {
+            v.required("events", events, "oldest first, as the notification `event` has them");
+            v.required("cursor", cursor, "where the stream is now");
+            v.required("resync", resync, "nobody can tell what came after `since`; these are the last ones");
+        }
+    };
+};
+
+}  // namespace orange::rpc

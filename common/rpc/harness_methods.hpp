@@ -1,0 +1,134 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/rpc/fields.hpp"
+
+/// Parameters and results of `harness.*`.
+namespace orange::rpc {
+
+struct HarnessView {
+    std::string name;
+    std::string path;
+    bool installed = false;
+    std::string program;
+    std::string mode;
+    std::optional<std::string> version;
+    std::optional<bool> trusted;
+    std::vector<std::string> missing;
+    std::optional<std::string> problem;
+    template <class V>
+    void describe(V& v) {
+        v.required("name", name, "its name");
+        v.required("path", path, "its definition");
+        v.required("installed", installed, "its program is on PATH");
+        v.required("program", program, "what is run");
+        v.required("mode", mode, "persistent or oneshot");
+        v.optional("version", version, "what the program says, where its definition has it asked");
+        v.optional("trusted", trusted, "whether it trusts the project, where it asks for trust and there is a project");
+        v.optional("missing", missing, "what it lacks to be started, each with what to do");
+        v.optional("problem", problem, "why the definition cannot be used, or how to install the program");
+    }
+};
+
+struct HarnessList {
+    static constexpr const char* k_name = "harness.list";
+    std::optional<std::string> project;
+    std::optional<std::string> cwd;
+    template <class V>
+    void describe(V& v) {
+        v.optional("project", project, "for which trust is looked at");
+        v.optional("cwd", cwd, "a directory in that project");
+    }
+    struct Reply {
+        std::vector<HarnessView> harnesses;
+        template <class V>
+        void describe(V& v) {
+            v.required("harnesses", harnesses, "by name");
+        }
+    };
+};
+
+struct HarnessShow {
+    static constexpr const char* k_name = "harness.show";
+    std::string name;
+    template <class V>
+    void describe(V& v) {
+        v.required("name", name, "which harness");
+    }
+    struct Reply {
+        HarnessView harness;
+        std::map<std::string, std::vector<std::string>> argv;
+        std::map<std::string, std::string> uses;
+        std::vector<std::string> effort_args;
+        std::vector<std::string> effort_values;
+        bool effort = false;
+        std::map<std::string, std::string> env;
+        std::optional<std::string> trust_file;
+        std::optional<std::string> root_needs;
+        std::string text;
+        template <class V>
+        void describe(V& v) {
+            v.required("harness", harness, "as in the list");
+            v.required("argv", argv, "arguments by the definition's names, placeholders not filled in");
+            v.required("uses", uses, "permissions (full, reduced, review): which of these lists runs");
+            v.required("effort", effort, "whether an effort can be asked for");
+            v.optional("effort_args", effort_args, "what {effort_args} stands for");
+            v.optional("effort_values", effort_values, "the efforts there are; none: any word");
+            v.optional("env", env, "variables for every permission");
+            v.optional("trust_file", trust_file, "where its trust is kept");
+            v.optional("root_needs", root_needs, "a variable that root needs");
+            v.required("text", text, "the file");
+        }
+    };
+};
+
+struct HarnessTrust {
+    static constexpr const char* k_name = "harness.trust";
+    std::string name;
+    std::optional<std::string> project;
+    std::optional<std::string> cwd;
+    bool dry_run = false;
+    template <class V>
+    void describe(V& v) {
+        v.required("name", name, "which harness");
+        v.optional("project", project, "the project that it is to trust");
+        v.optional("cwd", cwd, "a directory of the repository that it is to trust");
+        v.optional("dry_run", dry_run, "only say what would be written");
+    }
+    struct Key {
+        std::string key;
+        std::string value;
+        std::string state;
+        std::optional<std::string> found;
+        template <class V>
+        void describe(V& v) {
+            v.required("key", key, "from the file's root");
+            v.required("value", value, "what it has to be");
+            v.required("state", state, "missing, there or different");
+            v.optional("found", found, "the value that is there, where it is different");
+        }
+    };
+    struct Reply {
+        std::string harness;
+        std::string repository;
+        std::string file;
+        bool exists = false;
+        bool written = false;
+        std::vector<Key> keys;
+        template <class V>
+        void describe(V& v) {
+            v.required("harness", harness, "which");
+            v.required("repository", repository, "the main worktree: it holds for all of them");
+            v.required("file", file, "the program's own file, behind links");
+            v.required("exists", exists, "whether it was there");
+            v.required("written", written, "whether anything was written");
+            v.required("keys", keys, "what the program wants to find");
+        }
+    };
+};
+
+}  // namespace orange::rpc

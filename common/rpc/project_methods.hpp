@@ -1,0 +1,121 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/rpc/fields.hpp"
+
+/// Parameters and results of `project.*`.
+namespace orange::rpc {
+
+struct ProjectView {
+    std::string name;
+    std::string path;
+    std::string default_branch;
+    int pool_size = 0;
+    std::string workflow;
+    std::optional<std::string> harness;
+    std::vector<std::string> setup;
+    std::map<std::string, std::string> env;
+    std::int64_t active_tasks = 0;
+    template <class V>
+    void describe(V& v) {
+        v.required("name", name, "its name");
+        v.required("path", path, "the repository's main worktree");
+        v.required("default_branch", default_branch, "what tasks begin at and are merged into");
+        v.required("pool_size", pool_size, "at most so many workspaces");
+        v.required("workflow", workflow, "workflow of new tasks");
+        v.optional("harness", harness, "harness of new tasks");
+        v.optional("setup", setup, "argv run in a workspace before its agent starts");
+        v.optional("env", env, "environment of its agents");
+        v.required("active_tasks", active_tasks, "tasks that have not ended");
+    }
+};
+
+struct ProjectReply {
+    ProjectView project;
+    std::vector<std::string> notes;
+    template <class V>
+    void describe(V& v) {
+        v.required("project", project, "the project as it is now");
+        v.optional("notes", notes, "sentences for a human");
+    }
+};
+
+struct ProjectAdd {
+    static constexpr const char* k_name = "project.add";
+    using Reply = ProjectReply;
+    std::string path;
+    std::optional<std::string> name;
+    std::optional<std::string> default_branch;
+    std::optional<int> pool_size;
+    std::optional<std::string> workflow;
+    std::optional<std::string> harness;
+    std::vector<std::string> setup;
+    template <class V>
+    void describe(V& v) {
+        v.required("path", path, "absolute path of a git repository, or of any directory in it");
+        v.optional("name", name, "project name; the folder's name where absent");
+        v.optional("default_branch", default_branch, "found where absent");
+        v.optional("pool_size", pool_size, "at most so many workspaces, 1 to 64; 2 where absent");
+        v.optional("workflow", workflow, "workflow of new tasks");
+        v.optional("harness", harness, "harness of new tasks");
+        v.optional("setup", setup, "argv run in a workspace before its agent starts");
+    }
+};
+
+struct ProjectList {
+    static constexpr const char* k_name = "project.list";
+    template <class V>
+    void describe(V&) {}
+    struct Reply {
+        std::vector<ProjectView> projects;
+        template <class V>
+        void describe(V& v) {
+            v.required("projects", projects, "by name");
+        }
+    };
+};
+
+struct ProjectUpdate {
+    static constexpr const char* k_name = "project.update";
+    using Reply = ProjectReply;
+    std::optional<std::string> name;
+    std::optional<std::string> cwd;
+    std::optional<std::string> path;
+    std::optional<std::string> default_branch;
+    std::optional<int> pool_size;
+    std::optional<std::string> workflow;
+    std::optional<std::string> harness;
+    std::optional<std::vector<std::string>> setup;
+    template <class V>
+    void describe(V& v) {
+        v.optional("name", name, "which project; else the one that cwd is in");
+        v.optional("cwd", cwd, "the caller's directory");
+        v.optional("path", path, "where the repository is now");
+        v.optional("default_branch", default_branch, "what tasks begin at and are merged into");
+        v.optional("pool_size", pool_size, "at most so many workspaces, 1 to 64");
+        v.optional("workflow", workflow, "workflow of new tasks; empty: default");
+        v.optional("harness", harness, "harness of new tasks; empty: first installed");
+        v.optional("setup", setup, "argv run in a workspace before its agent starts; empty: none");
+    }
+};
+
+struct ProjectRemove {
+    static constexpr const char* k_name = "project.remove";
+    std::string name;
+    template <class V>
+    void describe(V& v) {
+        v.required("name", name, "which project; it must have no active task");
+    }
+    struct Reply {
+        std::vector<std::string> notes;
+        template <class V>
+        void describe(V& v) {
+            v.required("notes", notes, "what was removed, what was kept");
+        }
+    };
+};
+
+}  // namespace orange::rpc

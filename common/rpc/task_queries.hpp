@@ -1,0 +1,157 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/rpc/fields.hpp"
+#include "common/rpc/task_view.hpp"
+
+/// Parameters and results of the `task.*` methods that only look.
+namespace orange::rpc {
+
+struct TaskList {
+    static constexpr const char* k_name = "task.list";
+    std::optional<std::string> project;
+    std::optional<std::string> cwd;
+    std::optional<std::string> status;
+    bool all = false;
+    int limit = 0;
+    template <class V>
+    void describe(V& v) {
+        v.optional("project", project, "only this project's");
+        v.optional("cwd", cwd, "only the project's that this directory is in, where it is in one");
+        v.optional("status", status, "only tasks of this status");
+        v.optional("all", all, "ended tasks (done, cancelled) too");
+        v.optional("limit", limit, "at most so many, newest first; 0: all");
+    }
+    struct Reply {
+        std::vector<TaskView> tasks;
+        std::int64_t hidden = 0;
+        template <class V>
+        void describe(V& v) {
+            v.required("tasks", tasks, "newest first");
+            v.optional("hidden", hidden, "how many ended tasks were left out");
+        }
+    };
+};
+
+struct TaskShow : TaskSelector {
+    static constexpr const char* k_name = "task.show";
+    template <class V>
+    void describe(V& v) {
+        describe_selector(v);
+    }
+    struct Reply {
+        TaskView task;
+        std::string body;
+        Json history = Json::array();
+        template <class V>
+        void describe(V& v) {
+            v.required("task", task, "the task");
+            v.required("body", body, "TASK.md below the frontmatter");
+            v.required("history", history, "the last 20 events");
+        }
+    };
+};
+
+/// One outgoing edge of a task's state.
+struct EdgeView {
+    std::string to;
+    std::vector<std::string> by;
+    bool open = false;
+    bool needs_force = false;
+    std::string guard;
+    bool guard_holds = true;
+    std::string gate;
+    std::optional<std::string> missing;
+    template <class V>
+    void describe(V& v) {
+        v.required("to", to, "the state it leads to");
+        v.required("by", by, "who may ask for it");
+        v.required("open", open, "guard and gate hold now");
+        v.required("needs_force", needs_force, "only with a human's confirmation");
+        v.optional("guard", guard, "the condition on the task's counters");
+        v.optional("guard_holds", guard_holds, "whether it holds");
+        v.optional("gate", gate, "the section that TASK.md must have");
+        v.optional("missing", missing, "what exactly is missing");
+    }
+};
+
+struct TaskWhy : TaskSelector {
+    static constexpr const char* k_name = "task.why";
+    template <class V>
+    void describe(V& v) {
+        describe_selector(v);
+    }
+    struct Reply {
+        TaskView task;
+        std::string waiting_for;
+        std::vector<EdgeView> edges;
+        std::vector<std::string> hints;
+        template <class V>
+        void describe(V& v) {
+            v.required("task", task, "the task");
+            v.required("waiting_for", waiting_for, "what the task waits for, in a sentence");
+            v.required("edges", edges, "every way out of its state");
+            v.optional("hints", hints, "commands that help");
+        }
+    };
+};
+
+struct TaskHistory : TaskSelector {
+    static constexpr const char* k_name = "task.history";
+    int limit = 0;
+    template <class V>
+    void describe(V& v) {
+        describe_selector(v);
+        v.optional("limit", limit, "at most so many, the last ones; 0: all");
+    }
+    struct Reply {
+        Json events = Json::array();
+        template <class V>
+        void describe(V& v) {
+            v.required("events", events, "history.jsonl, oldest first");
+        }
+    };
+};
+
+struct TaskAttach : TaskSelector {
+    static constexpr const char* k_name = "task.attach";
+    template <class V>
+    void describe(V& v) {
+        describe_selector(v);
+    }
+    struct Reply {
+        std::vector<std::string> argv;
+        std::string session;
+        template <class V>
+        void describe(V& v) {
+            v.required("argv", argv, "what to execute in the caller's terminal");
+            v.required("session", session, "the tmux session's name");
+        }
+    };
+};
+
+struct TaskPeek : TaskSelector {
+    static constexpr const char* k_name = "task.peek";
+    int lines = 40;
+    std::optional<std::string> role;
+    template <class V>
+    void describe(V& v) {
+        describe_selector(v);
+        v.optional("lines", lines, "how many lines, 1 to 5000");
+        v.optional("role", role, "worker or reviewer; else whoever is at work");
+    }
+    struct Reply {
+        std::string role;
+        std::string text;
+        template <class V>
+        void describe(V& v) {
+            v.required("role", role, "whose window it is");
+            v.required("text", text, "the end of its screen and scrollback");
+        }
+    };
+};
+
+}  // namespace orange::rpc

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/rpc/fields.hpp"
+
+/// How the `task.*` methods name a task and show it. `id` and `cwd` select one: an id (or a prefix of one, at least
+/// four characters), else the task whose workspace contains `cwd`.
+namespace orange::rpc {
+
+/// A task as programs see it: TASK.md's fields and what the daemon knows beside them.
+struct TaskView {
+    Json fields = Json::object();            ///< exactly the frontmatter (docs/files.md)
+    std::string path;                        ///< its folder
+    std::string worker;                      ///< "alive", "dead", "unknown", "none"
+    std::string reviewer;                    ///< likewise
+    std::int64_t queue_place = 0;            ///< 1 for the next to be spawned; 0: not queued
+    std::optional<std::string> in_progress;  ///< a transition whose actions still run: "working → agent-review"
+    std::optional<std::string> unreadable;   ///< why the task's files cannot be read
+    template <class V>
+    void describe(V& v) {
+        v.required("fields", fields, "TASK.md's frontmatter");
+        v.required("path", path, "the task's folder");
+        v.required("worker", worker, "alive, dead, unknown or none");
+        v.required("reviewer", reviewer, "alive, dead, unknown or none");
+        v.optional("queue_place", queue_place, "place in the project's queue, 0 when not queued");
+        v.optional("in_progress", in_progress, "a transition whose actions still run");
+        v.optional("unreadable", unreadable, "why the task's files cannot be read");
+    }
+};
+
+struct TaskSelector {
+    std::optional<std::string> id;
+    std::optional<std::string> cwd;
+    template <class V>
+    void describe_selector(V& v) {
+        v.optional("id", id, "task id, or the beginning of one");
+        v.optional("cwd", cwd, "the caller's directory: this task, where it is in a workspace");
+    }
+};
+
+/// What a call that moves or changes a task answers.
+struct TaskReply {
+    TaskView task;
+    std::vector<std::string> notes;  ///< sentences for a human: warnings, what happens next
+    template <class V>
+    void describe(V& v) {
+        v.required("task", task, "the task as it is now");
+        v.optional("notes", notes, "sentences for a human");
+    }
+};
+
+}  // namespace orange::rpc

@@ -1,0 +1,75 @@
+#include "daemon/agents/versions.hpp"
+
+#include "common/base/text.hpp"
+
+namespace orange::agents {
+namespace {
+
+constexpr std::chrono::milliseconds k_deadline{5000};
+constexpr std::size_t k_longest = 40;
+
+}  // namespace
+
+struct Versions::Asking {
+    explicit Asking(const async::Executor& executor) : ended(executor) {}
+    int under_way = 0;
+    async::Notifier ended;
+    std::map<std::string, std::string> versions;
+};
+
+std::string version_in(std::string_view output) {
+    for (const auto line : split_lines(output)) {
+        for (auto word : split(line, ' ')) {
+            if (word.starts_with('v')) word = word.substr(1);
+            const bool digit = !word.empty() && word.front() >= '0' && word.front() <= '9';
+            if (digit && word.find('.') != word.npos) return ellipsized(printable(word), k_longest);
+        }
+    }
+    return {};
+}
+
+Awaitable<void> Versions::ask(HarnessEntry entry, std::map<std::string, std::string> environment,
+                              std::shared_ptr<Asking> asking) {
+    struct Ending {  // also where asking fails with an exception
+        Asking& all;
+        ~Ending() {
+            --all.under_way;
+            all.ended.notify();
+        }
+    } ending{*asking};
+    std::error_code error;
+    const auto changed = std::filesystem::last_write_time(entry.program, error);
+    if (error) co_return;
+    const auto& args = entry.harness.version_args;
+    const auto found = known_.find(entry.program);
+    if (found != known_.end() && found->second.changed == changed && found->second.args == args) {
+        asking->versions[entry.harness.name] = found->second.version;
+        co_return;
+    }
+    Command command;
+    command.argv = {entry.program};
+    command.argv.insert(command.argv.end(), args.begin(), args.end());
+    command.env = std::move(environment);
+    command.deadline = k_deadline;
+    command.output_limit = std::size_t{16} << 10;
+    const auto done = co_await processes_.run(std::move(command));
+    if (!done || !done->ok()) co_return;
+    const auto version = version_in(done->out);
+    if (version.empty()) co_return;
+    known_[entry.program] = Known{changed, args, version};
+    asking->versions[entry.harness.name] = version;
+}
+
+Awaitable<std::map<std::string, std::string>> Versions::of(std::vector<HarnessEntry> entries,
+                                                           std::map<std::string, std::string> environment) {
+    auto asking = std::make_shared<Asking>(executor_);
+    for (const auto& entry : entries) {
+        if (entry.program.empty() || entry.harness.version_args.empty()) continue;
+        ++asking->under_way;
+        async::spawn(executor_, "version", ask(entry, environment, asking));
+    }
+    while (asking->under_way > 0) co_await asking->ended.wait();
+    co_return std::move(asking->versions);
+}
+
+}  // namespace orange::agents

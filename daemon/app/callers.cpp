@@ -1,0 +1,84 @@
+#include "daemon/app/callers.hpp"
+
+#include <unistd.h>
+
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto k_registration_deadline = 10s;
+constexpr auto k_step = 50ms;
+
+agents::KnownRun known(const TaskId& task, const AgentRun& run) {
+    return {task, run.role, run.run, {run.pid, run.start_time}};
+}
+
+}  // namespace
+
+Awaitable<Caller> Callers::identify(rpc::Peer peer) {
+    auto evidence = agents::collect_evidence(processes_, peer.pid, peer.start_time, true);
+    const auto until = std::chrono::steady_clock::now() + k_registration_deadline;
+    while (agents::is_early(evidence, *this) && std::chrono::steady_clock::now() < until) {
+        {  // Whoever starts an agent holds this until the agent is registered.
+            const auto registered = co_await task_locks_.acquire(evidence.claim.task);
+        }
+        if (!agents::is_early(evidence, *this)) break;
+        const std::chrono::milliseconds pause = k_step;
+        co_await async::sleep(pause);
+    }
+    co_return agents::identify(evidence, *this);
+}
+
+std::optional<agents::KnownRun> Callers::run_of_shim(const agents::ProcessId& shim) const {
+    for (const auto& task : tasks_.runs().with_shim(shim.pid)) {
+        const auto* record = tasks_.find(task);
+        if (!record) continue;
+        for (const auto& run : record->runs) {
+            if (run.pid == shim.pid && run.start_time == shim.start_time) return known(task, run);
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<agents::KnownRun> Callers::run_of_session(std::int64_t pid) const {
+    for (const auto& task : tasks_.runs().with_shim(pid)) {
+        const auto* record = tasks_.find(task);
+        if (!record) continue;
+        for (const auto& run : record->runs) {
+            if (run.pid == pid) return known(task, run);
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<agents::KnownRun> Callers::run_of_worker(const TaskId& task) const {
+    const auto* record = tasks_.find(task);
+    const auto* run = record ? record->run_of(Role::worker) : nullptr;
+    if (!run) return std::nullopt;
+    return known(task, *run);
+}
+
+bool Callers::is_starting(const TaskId& task, const RunId& run) const {
+    const auto* record = tasks_.find(task);
+    if (!record || run.empty()) return false;
+    for (const auto& one : record->runs) {
+        if (one.run == run && one.pid == 0) return true;
+    }
+    return false;
+}
+
+bool Callers::is_tmux_server(std::int64_t pid) const {
+    return pid > 0 && (pid == tmux_server_() || tasks_.runs().has_server(pid));
+}
+
+bool Callers::is_daemon(std::int64_t pid) const {
+    return pid == ::getpid();
+}
+
+std::optional<TaskId> Callers::task_at(const std::string& directory) const {
+    if (directory.empty()) return std::nullopt;
+    return pool_.task_at(directory);
+}
+
+}  // namespace orange

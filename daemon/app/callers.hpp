@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+
+#include "daemon/agents/identity.hpp"
+#include "daemon/async/keyed_mutex.hpp"
+#include "daemon/pool/pool.hpp"
+#include "daemon/rpc/server.hpp"
+#include "daemon/store/task_store.hpp"
+
+namespace orange {
+
+/// Answers "who is calling" from the store's index of runs, the pool's workspaces and the process table. What it refers
+/// to must outlive it.
+class Callers final : public agents::Registry {
+  public:
+    /// `tmux_server`: the pid of Orange's tmux server as far as it is known, else 0.
+    Callers(agents::ProcessTable& processes, const store::TaskStore& tasks, const Pool& pool,
+            async::KeyedMutex& task_locks, std::function<std::int64_t()> tmux_server)
+        : processes_(processes),
+          tasks_(tasks),
+          pool_(pool),
+          task_locks_(task_locks),
+          tmux_server_(std::move(tmux_server)) {}
+
+    /// Waits for the registration of an agent that calls while it is just being started.
+    Awaitable<Caller> identify(rpc::Peer peer);
+
+    std::optional<agents::KnownRun> run_of_shim(const agents::ProcessId& shim) const override;
+    std::optional<agents::KnownRun> run_of_session(std::int64_t pid) const override;
+    std::optional<agents::KnownRun> run_of_worker(const TaskId& task) const override;
+    bool is_starting(const TaskId& task, const RunId& run) const override;
+    bool is_tmux_server(std::int64_t pid) const override;
+    bool is_daemon(std::int64_t pid) const override;
+    std::optional<TaskId> task_at(const std::string& directory) const override;
+
+  private:
+    agents::ProcessTable& processes_;
+    const store::TaskStore& tasks_;
+    const Pool& pool_;
+    async::KeyedMutex& task_locks_;
+    std::function<std::int64_t()> tmux_server_;
+};
+
+}  // namespace orange

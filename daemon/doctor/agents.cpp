@@ -1,0 +1,104 @@
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "daemon/doctor/exam.hpp"
+
+/// Agents, the tmux server that they are in, and what tasks wait for.
+namespace orange::doctor {
+namespace {
+
+std::chrono::seconds since(const Exam& exam, Timestamp then) {
+    return std::chrono::duration_cast<std::chrono::seconds>(exam.world.clock.now() - then);
+}
+
+/// What somebody is busy with is not unfinished.
+bool is_busy(const Exam& exam, const TaskRecord& record) {
+    return exam.world.task_locks.busy(record.task.id.value);
+}
+
+}  // namespace
+
+Awaitable<void> check_tmux(Exam& exam) {
+    auto state = co_await exam.world.tmux.list();
+    if (!state) {
+        const auto socket = shell_word(exam.world.paths.tmux_socket().string());
+        exam.report.wrong("the tmux server does not answer: " + state.error().message,
+                          "tmux -S " + socket + " list-sessions");
+        co_return;
+    }
+    if (state->server_pid == 0) {
+        exam.report.ok("no tmux server runs; the first agent starts one");
+    } else {
+        exam.report.ok("tmux server " + std::to_string(state->server_pid) + ", " +
+                       counted(state->panes.size(), "window"));
+    }
+    exam.tmux = std::move(*state);
+}
+
+Awaitable<void> check_servers(Exam& exam) {
+    if (!exam.tmux) co_return;
+    for (const auto& record : exam.tasks()) {
+        for (const auto& run : record.runs) {
+            if (run.server_pid == 0 || run.server_pid == exam.tmux->server_pid) continue;
+            if (exam.world.launcher.liveness(run) != agents::Liveness::alive) continue;
+            const auto server = std::to_string(run.server_pid);
+            exam.report.wrong("the " + std::string(name_of(run.role)) + " of " + record.task.id.value +
+                                  " lives in another tmux server (" + server +
+                                  ") than the one that answers: nobody can reach it; if that server still runs, its "
+                                  "socket can be made anew",
+                              "kill -USR1 " + server);
+        }
+    }
+}
+
+Awaitable<void> check_agents(Exam& exam) {
+    for (const auto& record : exam.tasks()) {
+        if (record.intent || is_busy(exam, record)) continue;
+        const auto definition = exam.runner.definition_of(record.task);
+        const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
+        if (!state || !state->agent) continue;
+        if (exam.runner.agents().alive(record, *state->agent)) continue;
+        exam.report.wrong("task " + record.task.id.value + " is " + record.task.status + ", and its " +
+                              std::string(name_of(*state->agent)) + " does not run" +
+                              (record.task.attention ? ": " + *record.task.attention : std::string()),
+                          "orange task respawn " + record.task.id.value);
+    }
+    co_return;
+}
+
+Awaitable<void> check_intents(Exam& exam) {
+    for (const auto& record : exam.tasks()) {
+        if (!record.intent || is_busy(exam, record)) continue;
+        exam.report.wrong("task " + record.task.id.value + ": " + record.intent->from + " → " + record.intent->to +
+                              " is not finished, and is tried again at each poll" +
+                              (record.task.attention ? ": " + *record.task.attention : std::string()),
+                          "orange task why " + record.task.id.value);
+    }
+    co_return;
+}
+
+Awaitable<void> check_messages(Exam& exam) {
+    for (const auto& record : exam.tasks()) {
+        const auto late = std::count_if(record.outbox.begin(), record.outbox.end(), [&](const Message& message) {
+            return since(exam, message.queued_at) > exam.world.settings.message_patience;
+        });
+        if (late == 0) continue;
+        const auto& first = record.outbox.front();
+        exam.report.warn("task " + record.task.id.value + ": " + counted(static_cast<std::size_t>(late), "message") +
+                             " for its " + std::string(name_of(first.to)) + " could not be typed for " +
+                             spoken(since(exam, first.queued_at)) + "; it may be showing a dialog",
+                         "orange task attach " + record.task.id.value);
+    }
+    co_return;
+}
+
+Awaitable<void> check_attention(Exam& exam) {
+    for (const auto& record : exam.tasks()) {
+        if (!record.task.attention) continue;
+        exam.report.warn("task " + record.task.id.value + ": " + *record.task.attention,
+                         "orange task why " + record.task.id.value);
+    }
+    co_return;
+}
+
+}  // namespace orange::doctor

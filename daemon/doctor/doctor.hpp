@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/rpc/doctor_methods.hpp"
+#include "daemon/agents/login_environment.hpp"
+#include "daemon/async/awaitable.hpp"
+#include "daemon/runner/runner.hpp"
+
+/// Looks at everything that Orange relies on, and says for each thing that is not as it should be what it is, where,
+/// and which command mends it.
+///
+/// It only looks: no task is locked, no file written. So that it may be asked at any time, and by anybody, nothing in
+/// it grows with histories, bodies or the number of ended tasks. A check is one small function; the table of all of
+/// them is in doctor.cpp, and what they have to themselves is one row there.
+namespace orange::doctor {
+
+/// What only the composition root knows.
+struct Facts {
+    agents::LoginEnvironment login;
+    std::function<Result<void>()> config;  ///< reads config.yml again, and forgets it
+    std::vector<std::string> problems;     ///< "no file notification …"
+};
+
+/// `project`: its repository and tasks alone; the rest is the same.
+Awaitable<std::vector<rpc::Finding>> examine(Runner& runner, Facts facts, std::optional<std::string> project);
+
+}  // namespace orange::doctor

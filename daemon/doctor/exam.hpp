@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/doctor/doctor.hpp"
+#include "daemon/doctor/report.hpp"
+#include "daemon/git/worktrees.hpp"
+#include "daemon/runner/runner.hpp"
+
+namespace orange::doctor {
+
+/// What the checks share. Lives as long as one examination.
+struct Exam {
+    Exam(Runner& r, Facts f, std::optional<std::string> p)
+        : runner(r), world(r.world()), facts(std::move(f)), project(std::move(p)) {}
+    Runner& runner;
+    World& world;
+    Facts facts;
+    std::optional<std::string> project;
+    Report report;
+    std::optional<TmuxState> tmux;  ///< unset: it did not answer
+    /// Projects whose repository can be asked, with its worktrees.
+    std::map<std::string, std::vector<git::Worktree>> repositories;
+
+    std::vector<Project> projects() const;
+    /// Active tasks, of the one project where there is one; copies, since checks wait.
+    std::vector<TaskRecord> tasks() const;
+};
+
+using Check = Awaitable<void> (*)(Exam&);
+
+/// No check may find nothing because it could not look; each says so itself.
+Awaitable<void> check_programs(Exam& exam);
+Awaitable<void> check_login(Exam& exam);
+Awaitable<void> check_disk(Exam& exam);
+Awaitable<void> check_service(Exam& exam);
+Awaitable<void> check_config(Exam& exam);
+Awaitable<void> check_projects_file(Exam& exam);
+Awaitable<void> check_pool_file(Exam& exam);
+Awaitable<void> check_tasks(Exam& exam);
+Awaitable<void> check_histories(Exam& exam);
+Awaitable<void> check_conflicts(Exam& exam);
+Awaitable<void> check_workflows(Exam& exam);
+Awaitable<void> check_pinned(Exam& exam);
+Awaitable<void> check_harnesses(Exam& exam);
+Awaitable<void> check_log(Exam& exam);
+Awaitable<void> check_repositories(Exam& exam);
+Awaitable<void> check_default_branches(Exam& exam);
+Awaitable<void> check_worktrees(Exam& exam);
+Awaitable<void> check_index_locks(Exam& exam);
+Awaitable<void> check_snapshots(Exam& exam);
+Awaitable<void> check_tmux(Exam& exam);
+Awaitable<void> check_servers(Exam& exam);
+Awaitable<void> check_agents(Exam& exam);
+Awaitable<void> check_intents(Exam& exam);
+Awaitable<void> check_messages(Exam& exam);
+Awaitable<void> check_attention(Exam& exam);
+
+}  // namespace orange::doctor

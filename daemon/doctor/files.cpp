@@ -1,0 +1,129 @@
+#include "common/base/text.hpp"
+#include "daemon/doctor/exam.hpp"
+#include "daemon/files/file_facts.hpp"
+
+/// Orange's own files.
+namespace orange::doctor {
+namespace {
+
+constexpr const char* k_restart = "orange daemon stop && orange daemon start";
+/// Rotated at 10 MB (daemon/log): a file of twice that is not.
+constexpr std::uintmax_t k_unrotated = std::uintmax_t{20} << 20;
+
+std::vector<std::string> names_in(Exam& exam, const Path& folder) {
+    auto names = exam.world.files.list(folder);
+    return names ? std::move(*names) : std::vector<std::string>();
+}
+
+}  // namespace
+
+Awaitable<void> check_config(Exam& exam) {
+    if (!exam.facts.config) co_return;
+    const auto read = exam.facts.config();
+    if (read) co_return;
+    const auto place = place_in(exam.world.paths.config(), read.error().message);
+    exam.report.wrong(place.text, "orange daemon reload", place.file);
+}
+
+Awaitable<void> check_projects_file(Exam& exam) {
+    const auto read = exam.world.projects.refresh();
+    if (read) co_return;
+    const auto file = exam.world.paths.projects();
+    exam.report.wrong(read.error().message,
+                      "cp " + shell_word(file.string() + ".bak") + " " + shell_word(file.string()),
+                      place_in(file, read.error().message).file);
+}
+
+Awaitable<void> check_pool_file(Exam& exam) {
+    const auto file = exam.world.paths.workspaces() / ".pool.json";
+    const auto read = exam.world.pool.load();
+    if (read) co_return;
+    // Every task says itself which workspace it has: the file is made anew from that.
+    exam.report.wrong(
+        read.error().message,
+        "mv " + shell_word(file.string()) + " " + shell_word(file.string() + ".broken") + " && orange workspace gc",
+        place_in(file, read.error().message).file);
+}
+
+Awaitable<void> check_tasks(Exam& exam) {
+    for (const auto& broken : exam.world.tasks.unreadable()) {
+        if (exam.project && broken.project != *exam.project) continue;
+        const auto folder = exam.world.paths.tasks() / broken.project / broken.id;
+        const bool imported = !files::facts_of(folder / "state.json") && files::facts_of(folder / "TASK.md");
+        const auto place = place_in(folder / (imported ? "TASK.md" : "state.json"), broken.why);
+        exam.report.wrong("task " + broken.project + "/" + broken.id + " cannot be read: " + place.text +
+                              "; mend the file, or move its folder away, then start the daemon anew",
+                          k_restart, place.file);
+    }
+    co_return;
+}
+
+Awaitable<void> check_histories(Exam& exam) {
+    for (const auto& record : exam.tasks()) {
+        const auto file = exam.world.tasks.folder(record) / "history.jsonl.torn";
+        if (!files::facts_of(file)) continue;
+        exam.report.warn("a line of the history of " + record.task.id.value +
+                             " was cut off by a crash; what there is of it was kept",
+                         "rm " + shell_word(file.string()), file.string());
+    }
+    co_return;
+}
+
+Awaitable<void> check_conflicts(Exam& exam) {
+    for (const auto& record : exam.tasks()) {
+        const auto folder = exam.world.tasks.folder(record);
+        for (const auto& name : names_in(exam, folder)) {
+            if (!name.starts_with("TASK.md.conflict-")) continue;
+            exam.report.warn("both copies of TASK.md of " + record.task.id.value +
+                                 " had been edited; the older text is here: take over what is missing, then remove it",
+                             "rm " + shell_word((folder / name).string()), (folder / name).string());
+        }
+    }
+    co_return;
+}
+
+Awaitable<void> check_workflows(Exam& exam) {
+    for (const auto& entry : exam.world.workflows.list()) {
+        if (entry.valid) continue;
+        const auto place = place_in(entry.path, entry.problem);
+        exam.report.wrong("workflow " + entry.name + ": " + place.text +
+                              (entry.last_good ? "; its last good version is in force until the daemon ends" : ""),
+                          "orange workflow validate " + shell_word(entry.path), place.file);
+    }
+    co_return;
+}
+
+Awaitable<void> check_pinned(Exam& exam) {
+    for (const auto& record : exam.tasks()) {
+        const auto definition = exam.runner.definition_of(record.task);
+        if (definition) continue;
+        exam.report.wrong(
+            "task " + record.task.id.value + ": " + definition.error().message,
+            "orange task update " + record.task.id.value + " --workflow " + shell_word(record.task.workflow));
+    }
+    co_return;
+}
+
+Awaitable<void> check_harnesses(Exam& exam) {
+    for (const auto& entry : exam.world.harnesses.list()) {
+        if (entry.problem.empty()) continue;
+        const auto place = place_in(entry.path, entry.problem);
+        exam.report.wrong("harness " + entry.harness.name + ": " + place.text,
+                          "orange harness show " + shell_word(entry.path.stem().string()) + " --source", place.file);
+    }
+    co_return;
+}
+
+Awaitable<void> check_log(Exam& exam) {
+    const auto file = exam.world.paths.log();
+    const auto facts = files::facts_of(file);
+    if (!facts) {
+        exam.report.warn("there is no orange.log: it was removed, or cannot be written", k_restart, file.string());
+    } else if (facts->size > k_unrotated) {
+        exam.report.warn("orange.log is not rotated: it has " + std::to_string(facts->size >> 20) + " MiB", k_restart,
+                         file.string());
+    }
+    co_return;
+}
+
+}  // namespace orange::doctor

@@ -1,0 +1,160 @@
+#include <pwd.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "common/base/text.hpp"
+#include "common/config/disk.hpp"
+#include "common/config/versions.hpp"
+#include "daemon/doctor/exam.hpp"
+#include "daemon/process/environment.hpp"
+
+/// The machine: programs, environment, disk, service manager.
+namespace orange::doctor {
+namespace {
+
+constexpr std::chrono::milliseconds k_version_deadline{5000};
+
+struct Program {
+    const char* name;
+    std::vector<std::string> version_args;
+    std::string_view oldest;
+    bool needed;
+    const char* hint;
+};
+
+std::string path_in(const Environment& env) {
+    const auto path = env.find("PATH");
+    return path == env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second;
+}
+
+Awaitable<void> check_program(Exam& exam, Program program, Environment env) {
+    const auto file = find_program(program.name, path_in(env));
+    if (file.empty()) {
+        const auto text = std::string(program.name) + " is not on the daemon's PATH";
+        if (program.needed) exam.report.wrong(text, program.hint);
+        if (!program.needed) exam.report.warn(text + ": tasks whose project uses it are not served", program.hint);
+        co_return;
+    }
+    Command command;
+    command.argv = program.version_args;
+    command.argv.insert(command.argv.begin(), file);
+    command.env = std::move(env);
+    command.deadline = k_version_deadline;
+    command.output_limit = std::size_t{16} << 10;
+    const auto done = co_await exam.world.processes.run(std::move(command));
+    const auto version = done && done->ok() ? std::string(version_word(done->out)) : std::string();
+    if (version.empty()) {
+        exam.report.wrong(file + " does not say its version" + (done ? std::string() : ": " + done.error().message),
+                          program.hint);
+    } else if (!program.oldest.empty() && is_older(version, program.oldest)) {
+        exam.report.wrong(std::string(program.name) + " " + version + " (" + file + ") is too old: Orange needs " +
+                              std::string(program.oldest),
+                          program.hint);
+    } else {
+        exam.report.ok(std::string(program.name) + " " + version + ", " + file);
+    }
+}
+
+std::string mebibytes(std::uint64_t bytes) {
+    return std::to_string(bytes >> 20) + " MiB";
+}
+
+void check_folder(Exam& exam, const Path& folder) {
+    constexpr std::uint64_t k_full = std::uint64_t{64} << 20;
+    constexpr std::uint64_t k_nearly_full = std::uint64_t{1} << 30;
+    const auto disk = disk_of(folder);
+    if (!disk) {
+        exam.report.wrong(disk.error().message);
+        return;
+    }
+    if (disk->read_only) exam.report.wrong("the file system is mounted read-only", {}, folder.string());
+    const auto look = "df -h " + shell_word(folder.string());
+    if (disk->free_bytes < k_full) {
+        exam.report.wrong("the disk is full: " + mebibytes(disk->free_bytes) + " are free", look, folder.string());
+    } else if (disk->free_bytes < k_nearly_full) {
+        exam.report.warn("the disk is nearly full: " + mebibytes(disk->free_bytes) + " are free", look,
+                         folder.string());
+    }
+    if (disk->has_inodes && disk->free_files < 1000) {
+        exam.report.wrong("the disk has room for " + std::to_string(disk->free_files) + " more files only",
+                          "df -i " + shell_word(folder.string()), folder.string());
+    }
+    if (!disk->network.empty()) {
+        exam.report.warn("it is on a network disk (" + disk->network +
+                             "): locks and appends may not hold there; set ORANGE_HOME to a folder on a local disk",
+                         {}, folder.string());
+    }
+}
+
+std::string user_name() {
+    const auto* user = ::getpwuid(::geteuid());
+    return user ? user->pw_name : std::to_string(::geteuid());
+}
+
+/// The control group of a process as systemd names it; empty where there is none.
+std::string control_group(Exam& exam, std::int64_t pid) {
+    const auto text = exam.world.files.read("/proc/" + std::to_string(pid) + "/cgroup");
+    return text ? std::string(trim(*text)) : std::string();
+}
+
+}  // namespace
+
+Awaitable<void> check_programs(Exam& exam) {
+    const auto own = scrubbed_environment();
+    const auto login = exam.world.base_environment;
+    Program tmux{"tmux", {"-V"}, k_oldest_tmux, true, "sudo apt install tmux"};
+    Program git{"git", {"--version"}, k_oldest_git, true, "sudo apt install git"};
+    Program gh{"gh", {"--version"}, {}, false, "sudo apt install gh"};
+    co_await check_program(exam, std::move(tmux), own);
+    co_await check_program(exam, std::move(git), own);
+    co_await check_program(exam, std::move(gh), login);
+    bool any = false;
+    for (const auto& entry : exam.world.harnesses.list()) {
+        if (entry.program.empty() || !entry.problem.empty()) continue;
+        exam.report.ok("harness " + entry.harness.name + ", " + entry.program);
+        any = any || entry.harness.name != "demo";
+    }
+    if (!any) exam.report.warn("no agent's program is installed", "orange harness list");
+    const auto shim = exam.world.installation.bin / "orange-agent";
+    if (::access(shim.c_str(), X_OK) != 0) {
+        exam.report.wrong("orange-agent is missing: no agent can be started; install Orange again", {}, shim.string());
+    }
+}
+
+Awaitable<void> check_login(Exam& exam) {
+    if (!exam.facts.login.problem.empty()) {
+        exam.report.warn("the login shell's environment could not be had, agents get " + exam.facts.login.source +
+                             ": " + exam.facts.login.problem,
+                         "orange daemon stop && orange daemon start");
+    }
+    for (const auto& problem : exam.facts.problems) exam.report.warn(problem);
+    co_return;
+}
+
+Awaitable<void> check_disk(Exam& exam) {
+    check_folder(exam, exam.world.paths.home);
+    co_return;
+}
+
+/// Only where systemd is: elsewhere nothing ends what a session has left.
+Awaitable<void> check_service(Exam& exam) {
+    std::error_code error;
+    if (!std::filesystem::exists("/run/systemd/system", error)) co_return;
+    const auto user = user_name();
+    const bool lingers = ::geteuid() == 0 || std::filesystem::exists("/var/lib/systemd/linger/" + user, error);
+    if (!lingers) {
+        exam.report.warn("agents end when " + user + " logs out everywhere",
+                         "loginctl enable-linger " + shell_word(user));
+    }
+    const auto state = co_await exam.world.tmux.list();
+    if (!state || state->server_pid == 0) co_return;
+    const auto of_tmux = control_group(exam, state->server_pid);
+    if (!of_tmux.empty() && of_tmux == control_group(exam, ::getpid()) && of_tmux.ends_with(".service")) {
+        exam.report.warn(
+            "the tmux server is in the daemon's own unit: whether agents outlive a restart depends on "
+            "its KillMode, which must be process");
+    }
+}
+
+}  // namespace orange::doctor

@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "common/base/text.hpp"
+#include "daemon/doctor/exam.hpp"
+#include "daemon/git/branches.hpp"
+
+/// The projects' repositories: where they are, what they begin at, what is kept in them.
+namespace orange::doctor {
+namespace {
+
+/// A number that is looked at; a repository may hold any number.
+constexpr const char* k_most_refs = "1000";
+
+std::string update(const Project& project) {
+    return "orange project update " + project.name;
+}
+
+Awaitable<Result<std::vector<std::string>>> snapshot_refs(Exam& exam, std::string repo) {
+    GitCommand command;
+    command.dir = std::move(repo);
+    command.args = {"for-each-ref", std::string("--count=") + k_most_refs, "--format=%(refname)", "refs/orange/"};
+    const auto listed = co_await git_output(exam.world.git, std::move(command));
+    if (!listed) co_return listed.error();
+    std::vector<std::string> refs;
+    for (const auto line : split_lines(*listed)) refs.emplace_back(line);
+    co_return refs;
+}
+
+/// The branch that new work could begin at instead; empty where that is anybody's guess.
+Awaitable<std::string> successor(Exam& exam, Project project) {
+    GitCommand command;
+    command.dir = project.path;
+    command.args = {"for-each-ref", "--count=3", "--format=%(refname:lstrip=3)", "refs/remotes/origin/"};
+    const auto listed = co_await git_output(exam.world.git, std::move(command));
+    std::vector<std::string> of_origin;
+    const std::string text = listed ? *listed : std::string();
+    for (const auto line : split_lines(text)) {
+        if (line != "HEAD") of_origin.emplace_back(line);
+    }
+    if (of_origin.size() == 1) co_return of_origin.front();
+    const auto usual = co_await git::default_branch(exam.world.git, project.path);
+    co_return usual&&* usual != project.default_branch ? *usual : std::string();
+}
+
+/// Of a task that has ended or is gone, or what was found in a workspace.
+bool is_left_over(const Exam& exam, const std::string& ref) {
+    const auto parts = split(ref, '/');
+    if (parts.size() != 4) return false;
+    const auto* record = exam.world.tasks.find(TaskId{std::string(parts[2])});
+    return !record || !exam.world.tasks.active().contains(record->task.id);
+}
+
+}  // namespace
+
+Awaitable<void> check_repositories(Exam& exam) {
+    for (const auto& project : exam.projects()) {
+        std::error_code error;
+        if (!std::filesystem::is_directory(project.path, error)) {
+            exam.report.wrong("the repository of " + project.name +
+                                  " is gone: it was moved or removed. Where it was moved, name its new place; "
+                                  "its workspaces are mended with it",
+                              update(project) + " --path NEW_PATH", project.path);
+            continue;
+        }
+        auto trees = co_await git::worktrees(exam.world.git, project.path);
+        if (!trees) {
+            exam.report.wrong("the repository of " + project.name + " cannot be read: " + trees.error().message,
+                              update(project) + " --path NEW_PATH", project.path);
+            continue;
+        }
+        exam.repositories[project.name] = std::move(*trees);
+    }
+}
+
+Awaitable<void> check_default_branches(Exam& exam) {
+    for (const auto& project : exam.projects()) {
+        if (!exam.repositories.contains(project.name)) continue;
+        const auto base = co_await git::base_ref(exam.world.git, project.path, project.default_branch);
+        if (base) continue;
+        const auto other = co_await successor(exam, project);
+        exam.report.wrong(project.name + ": " + base.error().message,
+                          update(project) + " --default-branch " + (other.empty() ? "NAME" : shell_word(other)),
+                          project.path);
+    }
+}
+
+Awaitable<void> check_snapshots(Exam& exam) {
+    for (const auto& project : exam.projects()) {
+        if (!exam.repositories.contains(project.name)) continue;
+        const auto refs = co_await snapshot_refs(exam, project.path);
+        if (!refs) continue;  // said by check_repositories
+        std::vector<std::string> left;
+        std::copy_if(refs->begin(), refs->end(), std::back_inserter(left),
+                     [&](const std::string& ref) { return is_left_over(exam, ref); });
+        if (left.empty()) continue;
+        const auto git = "git -C " + shell_word(project.path);
+        exam.report.ok(project.name + " keeps " + counted(left.size(), "snapshot") +
+                       " of uncommitted work whose task has ended; look: " + git + " show " + shell_word(left.front()) +
+                       "; remove: " + git + " update-ref -d " + shell_word(left.front()));
+    }
+}
+
+}  // namespace orange::doctor

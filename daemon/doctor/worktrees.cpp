@@ -1,0 +1,104 @@
+#include <algorithm>
+#include <filesystem>
+
+#include "common/base/text.hpp"
+#include "daemon/doctor/exam.hpp"
+#include "daemon/files/file_facts.hpp"
+#include "daemon/process/proc_info.hpp"
+
+/// The workspaces, as git and the disk have them.
+namespace orange::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A git that runs holds its lock for less.
+constexpr std::chrono::seconds k_lock_age{60};
+
+const git::Worktree* registered(const std::vector<git::Worktree>& trees, const Path& path) {
+    std::error_code error;
+    const auto real = fs::weakly_canonical(path, error);
+    const auto found =
+        std::find_if(trees.begin(), trees.end(), [&](const git::Worktree& tree) { return Path(tree.path) == real; });
+    return found == trees.end() ? nullptr : &*found;
+}
+
+/// What a worktree's .git file points at; empty where it is not one.
+Path admin_folder(Exam& exam, const Path& worktree) {
+    const auto pointer = exam.world.files.read(worktree / ".git");
+    constexpr std::string_view k_prefix = "gitdir: ";
+    if (!pointer || !pointer->starts_with(k_prefix)) return {};
+    return Path(std::string(trim(std::string_view(*pointer).substr(k_prefix.size()))));
+}
+
+void check_workspace(Exam& exam, const Project& project, const WorkspaceInfo& info,
+                     const std::vector<git::Worktree>& trees) {
+    const auto whose = info.task.empty() ? std::string() : " of task " + info.task.value;
+    const auto gc = "orange workspace gc --project " + project.name;
+    const auto place = info.path.string();
+    std::error_code error;
+    const auto* tree = registered(trees, info.path);
+    if (!fs::is_directory(info.path, error)) {
+        exam.report.wrong("the folder of workspace " + info.name + whose + " is gone", gc, place);
+    } else if (tree && tree->locked == "initializing") {
+        exam.report.wrong("workspace " + info.name + " is half made: a git that made it was killed", gc, place);
+    } else if (!tree) {
+        const auto aside = shell_word(place + ".old");
+        exam.report.wrong("workspace " + info.name + whose + " is no worktree of " + project.path +
+                              " any more; what is in it stays in the folder that it is moved to",
+                          "mv " + shell_word(place) + " " + aside + " && " + gc, place);
+    } else if (const auto admin = admin_folder(exam, info.path); admin.empty() || !fs::exists(admin, error)) {
+        exam.report.wrong("workspace " + info.name + whose + " does not find its repository: its .git points nowhere",
+                          "git -C " + shell_word(project.path) + " worktree repair " + shell_word(place), place);
+    }
+}
+
+/// A process with its directory in there may be the git that holds it.
+bool has_process(const std::string& folder) {
+    const auto pids = proc::all_pids();
+    return std::any_of(pids.begin(), pids.end(), [&](std::int64_t pid) {
+        const auto cwd = proc::cwd_of(pid);
+        return cwd && (*cwd == folder || cwd->starts_with(folder + "/"));
+    });
+}
+
+void check_lock(Exam& exam, const std::string& what, const std::string& folder, const Path& lock) {
+    const auto facts = files::facts_of(lock);
+    if (!facts) return;
+    const auto age = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now() - facts->modified);
+    if (age < k_lock_age) return;
+    const bool used = has_process(folder);
+    exam.report.wrong(what + " has a lock of git's since " + spoken(age) +
+                          (used ? ": no git command works there. Processes work in the folder; where none of them is "
+                                  "a git, remove it"
+                                : ": its git was killed, and no git command works there"),
+                      "rm " + shell_word(lock.string()), lock.string());
+}
+
+}  // namespace
+
+Awaitable<void> check_worktrees(Exam& exam) {
+    for (const auto& project : exam.projects()) {
+        const auto trees = exam.repositories.find(project.name);
+        if (trees == exam.repositories.end()) continue;
+        for (const auto& info : exam.world.pool.list(project.name)) {
+            check_workspace(exam, project, info, trees->second);
+        }
+    }
+    co_return;
+}
+
+Awaitable<void> check_index_locks(Exam& exam) {
+    for (const auto& project : exam.projects()) {
+        check_lock(exam, "the repository of " + project.name, project.path, Path(project.path) / ".git" / "index.lock");
+        check_lock(exam, "the repository of " + project.name, project.path,
+                   Path(project.path) / ".git" / "packed-refs.lock");
+        for (const auto& info : exam.world.pool.list(project.name)) {
+            const auto admin = admin_folder(exam, info.path);
+            if (!admin.empty()) check_lock(exam, "workspace " + info.name, info.path.string(), admin / "index.lock");
+        }
+    }
+    co_return;
+}
+
+}  // namespace orange::doctor

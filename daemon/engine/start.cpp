@@ -1,0 +1,94 @@
+#include "daemon/engine/start.hpp"
+
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "daemon/engine/edges.hpp"
+
+namespace orange::engine {
+namespace {
+
+constexpr std::string_view k_clarification = "clarification";
+
+bool spawns(const Action& hook) {
+    return hook.name == "spawn_agent" || hook.name == "spawn_reviewer";
+}
+
+Role spawned_by(const Action& hook) {
+    return hook.name == "spawn_reviewer" || hook.param("harness") == "review" ? Role::reviewer : Role::worker;
+}
+
+/// The transition that starts the state's agent on the way in; nullptr where none does.
+const Transition* entrance(const Definition& definition, const State& state) {
+    for (const auto& transition : definition.transitions) {
+        if (transition.to != state.name) continue;
+        for (const auto& hook : transition.hooks) {
+            if (spawns(hook) && (!state.agent || spawned_by(hook) == *state.agent)) return &transition;
+        }
+    }
+    return nullptr;
+}
+
+/// Steps that a human or the daemon may take from `from` without confirming anything and without an artifact.
+const Transition* open_edge(const Definition& definition, std::string_view from, std::string_view to) {
+    for (const auto* edge : definition.between(from, to)) {
+        if (may_ask(*edge, Role::system) && !edge->force && !edge->gate) return edge;
+    }
+    return nullptr;
+}
+
+bool is_start(const Definition& definition, const State& state) {
+    if (state.terminal || state.name == definition.initial().name || state.name == k_stuck) return false;
+    const bool has_agent = state.agent || entrance(definition, state);
+    if (!has_agent) return open_edge(definition, state.name, k_done) != nullptr;
+    return state.name == k_clarification || role_of_state(definition, state) == Role::reviewer;
+}
+
+std::string quoted_names(const Definition& definition) {
+    std::vector<std::string> names;
+    for (const auto& state : definition.states) names.push_back(state.name);
+    return join(names, ", ");
+}
+
+}  // namespace
+
+std::vector<std::string> start_states(const Definition& definition) {
+    std::vector<std::string> names;
+    for (const auto& state : definition.states) {
+        if (is_start(definition, state)) names.push_back(state.name);
+    }
+    return names;
+}
+
+Result<Decision> decide_start(const Definition& definition, const Task& task, const std::string& to) {
+    const auto* state = definition.state(to);
+    if (!state) {
+        return Error{ErrorCode::invalid_argument, "the workflow " + definition.name + " has no state \"" +
+                                                      printable(to) + "\"; its states are " + quoted_names(definition)};
+    }
+    if (!is_start(definition, *state)) {
+        const auto possible = start_states(definition);
+        return Error{ErrorCode::invalid_argument,
+                     "a task cannot be created as " + to + "; in the workflow " + definition.name +
+                         (possible.empty() ? " every task begins as " + definition.initial().name
+                                           : " --status may be " + join(possible, ", ") + ", or left out")};
+    }
+    if (const auto* edge = open_edge(definition, task.status, to)) return decision_for(definition, task, *edge);
+    Transition made;
+    made.to = to;
+    const auto* model = entrance(definition, *state);
+    if (state->agent || model) made.hooks.push_back({"acquire_workspace", {}, {}});
+    for (const auto& hook : model ? model->hooks : std::vector<Action>{}) {
+        const bool counts = hook.name == "increment" || hook.name == "set_field";
+        if (counts || spawns(hook)) made.hooks.push_back(hook);
+    }
+    return decision_for(definition, task, made);
+}
+
+bool needs_workspace(const Decision& decision) {
+    return std::any_of(decision.actions.begin(), decision.actions.end(), [](const Action& action) {
+        return action.name == "acquire_workspace" || action.name == k_ensure_agent || spawns(action);
+    });
+}
+
+}  // namespace orange::engine

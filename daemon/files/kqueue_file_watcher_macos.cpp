@@ -1,0 +1,141 @@
+// Not tried on a machine yet.
+#include <fcntl.h>
+#include <sys/event.h>
+#include <unistd.h>
+
+#include <asio/posix/stream_descriptor.hpp>
+#include <cerrno>
+#include <map>
+#include <vector>
+
+#include "daemon/files/descriptor.hpp"
+#include "daemon/files/native_file_watcher.hpp"
+
+/// A kqueue says that a folder's list of names changed, not which, and nothing of what is written into a file. So each
+/// regular file in a watched folder is watched too, and looked for again whenever the list has changed; of that change
+/// callbacks get an empty name, as after an overflow of Linux's queue.
+namespace orange {
+namespace {
+
+constexpr std::size_t k_most_files = 64;  // of one folder: each costs a descriptor; the poll finds the rest
+constexpr unsigned k_events = NOTE_WRITE | NOTE_EXTEND | NOTE_DELETE | NOTE_RENAME | NOTE_ATTRIB;
+
+class KqueueFileWatcher final : public FileWatcher {
+  public:
+    KqueueFileWatcher(const asio::any_io_executor& executor, int queue)
+        : state_(std::make_shared<State>(executor, queue)) {
+        state_->wait();
+    }
+    ~KqueueFileWatcher() override { state_->close(); }
+
+    Result<WatchId> watch(Path folder, std::function<void(const std::string&)> changed) override {
+        return state_->add(std::move(folder), std::move(changed));
+    }
+    void unwatch(WatchId id) override { state_->watches.erase(id); }
+
+  private:
+    struct Watch {
+        Path folder;
+        std::function<void(const std::string&)> changed;
+        files::Descriptor descriptor;
+        std::map<std::string, files::Descriptor> files;
+    };
+
+    /// Shared with the pending wait, so that destroying the watcher from within a callback is safe.
+    struct State : std::enable_shared_from_this<State> {
+        State(const asio::any_io_executor& executor, int fd) : queue(executor, fd) {}
+
+        void wait() {
+            queue.async_wait(asio::posix::descriptor_base::wait_read, [self = shared_from_this()](auto error) {
+                if (error == asio::error::operation_aborted || !self->queue.is_open()) return;
+                self->dispatch();
+                if (self->queue.is_open()) self->wait();
+            });
+        }
+
+        void close() {
+            std::error_code ignored;
+            queue.close(ignored);
+            watches.clear();
+        }
+
+        Result<WatchId> add(Path folder, std::function<void(const std::string&)> changed) {
+            files::Descriptor descriptor(::open(folder.c_str(), O_EVTONLY | O_DIRECTORY | O_CLOEXEC));
+            const WatchId id = next;
+            if (!descriptor || !subscribe(descriptor.get(), id)) {
+                auto error = io_error("watching " + folder.string(), errno);
+                if (errno == ENOENT) error.code = ErrorCode::not_found;
+                return error;
+            }
+            ++next;
+            auto& watch = watches[id];
+            watch.folder = std::move(folder);
+            watch.changed = std::move(changed);
+            watch.descriptor = std::move(descriptor);
+            look_for_files(id, watch);
+            return id;
+        }
+
+        /// Closing a descriptor ends its subscription.
+        bool subscribe(int descriptor, WatchId id) {
+            struct kevent change {};
+            EV_SET(&change, static_cast<uintptr_t>(descriptor), EVFILT_VNODE, EV_ADD | EV_CLEAR, k_events, 0,
+                   reinterpret_cast<void*>(static_cast<intptr_t>(id)));
+            return ::kevent(queue.native_handle(), &change, 1, nullptr, 0, nullptr) == 0;
+        }
+
+        /// Anew, since a name may stand for another file by now.
+        void look_for_files(WatchId id, Watch& watch) {
+            watch.files.clear();
+            std::error_code error;
+            for (const auto& entry : std::filesystem::directory_iterator(watch.folder, error)) {
+                if (watch.files.size() >= k_most_files) break;
+                if (!entry.is_regular_file(error) || entry.is_symlink(error)) continue;
+                files::Descriptor file(::open(entry.path().c_str(), O_EVTONLY | O_NOFOLLOW | O_CLOEXEC));
+                if (file && subscribe(file.get(), id)) {
+                    watch.files.emplace(entry.path().filename().string(), std::move(file));
+                }
+            }
+        }
+
+        void dispatch() {
+            struct kevent events[32];
+            const timespec at_once{};
+            const int count = ::kevent(queue.native_handle(), nullptr, 0, events, 32, &at_once);
+            for (int i = 0; i < count && queue.is_open(); ++i) {
+                const auto id = static_cast<WatchId>(reinterpret_cast<intptr_t>(events[i].udata));
+                const auto found = watches.find(id);
+                if (found == watches.end()) continue;
+                auto& watch = found->second;
+                const auto name = name_of(watch, static_cast<int>(events[i].ident));
+                if (name.empty() || (events[i].fflags & (NOTE_DELETE | NOTE_RENAME))) look_for_files(id, watch);
+                const auto changed = watch.changed;  // a copy: it may unwatch itself
+                changed(name);
+            }
+        }
+
+        static std::string name_of(const Watch& watch, int descriptor) {
+            for (const auto& [name, file] : watch.files) {
+                if (file.get() == descriptor) return name;
+            }
+            return {};
+        }
+
+        asio::posix::stream_descriptor queue;
+        std::map<WatchId, Watch> watches;
+        WatchId next = 1;
+    };
+
+    std::shared_ptr<State> state_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<FileWatcher>> native_file_watcher(const asio::any_io_executor& executor) {
+    const int queue = ::kqueue();
+    if (queue < 0) return io_error("starting to watch files", errno);
+    ::fcntl(queue, F_SETFD, FD_CLOEXEC);
+    return std::unique_ptr<FileWatcher>(std::make_unique<KqueueFileWatcher>(executor, queue));
+}
+
+}  // namespace orange

@@ -1,0 +1,102 @@
+#include "daemon/git/branch_names.hpp"
+
+#include "common/base/text.hpp"
+#include "daemon/git/ask.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/worktrees.hpp"
+
+namespace orange::git {
+namespace {
+
+constexpr std::size_t k_longest_name = 48;
+constexpr std::string_view k_heads = "refs/heads/";
+constexpr std::string_view k_origin = "refs/remotes/origin/";
+
+/// U+00C0 to U+00FF without their marks; '-' for what is no letter.
+constexpr std::string_view k_latin1 = "aaaaaaaceeeeiiiidnooooo-ouuuuytsaaaaaaaceeeeiiiidnooooo-ouuuuyty";
+
+/// The summary as lower-case ASCII; "-" for everything that is neither letter nor digit.
+std::string plain(const std::string& summary) {
+    std::string out;
+    for (std::size_t i = 0; i < summary.size(); ++i) {
+        const auto c = static_cast<unsigned char>(summary[i]);
+        const auto next = i + 1 < summary.size() ? static_cast<unsigned char>(summary[i + 1]) : 0;
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+            out += static_cast<char>(c);
+        } else if (c >= 'A' && c <= 'Z') {
+            out += static_cast<char>(c - 'A' + 'a');
+        } else if (c == 0xc3 && next >= 0x80 && next <= 0xbf) {
+            out += k_latin1[next - 0x80];
+            ++i;
+        } else if (c == 0xe2 && next == 0x80 && i + 2 < summary.size() && summary[i + 2] == '\x99') {
+            i += 2;  // a typographic apostrophe: as the plain one
+        } else if (c != '\'') {
+            out += '-';
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string branch_name_from(const std::string& summary) {
+    const auto text = plain(summary);
+    std::string name;
+    for (const auto word : split(text, '-')) {
+        if (word.empty()) continue;
+        if (name.empty()) {
+            name = word.substr(0, k_longest_name);
+        } else if (name.size() + 1 + word.size() <= k_longest_name) {
+            name += "-" + std::string(word);
+        } else {
+            break;
+        }
+    }
+    return name;
+}
+
+Awaitable<Result<BranchState>> branch_state(Git& git, std::string repo, std::string branch) {
+    const auto head = std::string(k_heads) + branch, remote = std::string(k_origin) + branch;
+    auto args = words("for-each-ref", "--format=%(refname)", head, remote);
+    std::vector<std::string> parents;
+    for (auto slash = branch.find('/'); slash != std::string::npos; slash = branch.find('/', slash + 1)) {
+        parents.push_back(std::string(k_heads) + branch.substr(0, slash));
+        args.push_back(parents.back());
+    }
+    const auto listed = co_await ask(git, repo, args);
+    if (!listed) co_return listed.error();
+    BranchState state;
+    for (const auto line : split_lines(*listed)) {
+        const std::string ref(line);
+        state.local = state.local || ref == head;
+        state.remote = state.remote || ref == remote;
+        bool in_the_way = ref.starts_with(head + "/");
+        for (const auto& parent : parents) in_the_way = in_the_way || ref == parent;
+        if (in_the_way) state.clash = ref.substr(k_heads.size());
+    }
+    const auto all = co_await worktrees(git, repo);
+    if (!all) co_return all.error();
+    for (const auto& worktree : *all) {
+        if (worktree.branch == branch) state.checkout = worktree.path;
+    }
+    co_return state;
+}
+
+Awaitable<Result<std::string>> resolve_base(Git& git, std::string repo, std::string base) {
+    const auto unknown = [&base] {
+        return Error{ErrorCode::not_found, "there is no branch, tag or commit \"" + printable(base) + "\"", {}};
+    };
+    if (base.empty() || base.find('\0') != std::string::npos) co_return unknown();
+    for (const std::string_view prefix :
+         {k_heads, k_origin, std::string_view("refs/tags/"), std::string_view("refs/remotes/"), std::string_view()}) {
+        auto ref = std::string(prefix) + base;
+        const auto commit = co_await commit_of(git, repo, ref);
+        if (!commit && commit.error().code != ErrorCode::external_failed) co_return commit.error();
+        if (!commit || commit->empty()) continue;
+        const bool is_ref = !prefix.empty() || base.starts_with("refs/");
+        co_return is_ref ? ref : *commit;
+    }
+    co_return unknown();
+}
+
+}  // namespace orange::git

@@ -1,0 +1,152 @@
+#include "daemon/git/publish.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "common/base/text.hpp"
+#include "daemon/git/ask.hpp"
+#include "daemon/git/branches.hpp"
+
+namespace orange::git {
+namespace {
+
+bool says(const std::string& text, std::initializer_list<std::string_view> phrases) {
+    return std::any_of(phrases.begin(), phrases.end(),
+                       [&](std::string_view phrase) { return text.find(phrase) != std::string::npos; });
+}
+
+/// What to do about a push that git reports with `said` (LC_ALL=C).
+Error push_failed(const std::string& repo, const std::string& branch, Error error) {
+    const auto found = error.details.find("stderr");
+    const auto said = found == error.details.end() ? error.message : found->second + error.message;
+    const auto name = printable(branch);
+    const auto by_hand = "git -C " + printable(repo) + " push origin " + name;
+    const auto refused = [&](ErrorCode code, const std::string& sentence) {
+        return Error{code, sentence + ": " + error.message, error.details};
+    };
+    if (error.code == ErrorCode::timeout) {
+        return refused(ErrorCode::timeout,
+                       "origin did not answer in time; when it is reachable, push with: " + by_hand);
+    }
+    // A hook or a protected branch on the other side is "[remote rejected]", without the brackets of the other.
+    if (says(said, {"[rejected]"})) {
+        return refused(ErrorCode::conflict, "origin's branch " + name +
+                                                " has commits that the local one has not; take them over (git pull "
+                                                "--rebase in the workspace), or push over them by hand: " +
+                                                by_hand + " --force-with-lease");
+    }
+    if (says(said, {"[remote rejected]"})) {
+        return refused(ErrorCode::external_failed, "origin refuses the branch " + name);
+    }
+    if (says(said, {"could not read Username", "could not read Password", "Authentication failed", "Permission denied",
+                    "access rights", "Host key verification failed"})) {
+        return refused(
+            ErrorCode::external_failed,
+            "origin does not let Orange in, which cannot answer questions; make this work without one: " + by_hand);
+    }
+    if (says(said, {"Could not resolve host", "Could not resolve hostname", "Failed to connect", "unable to access",
+                    "Connection refused", "timed out", "Network is unreachable"})) {
+        return refused(ErrorCode::unavailable, "origin cannot be reached; when it can be, push with: " + by_hand);
+    }
+    return in_context("pushing " + name, std::move(error));
+}
+
+struct TreeFile {
+    std::string path;
+    std::string object;
+};
+
+/// Regular files directly in `folder` ("" is the root) of a tree.
+Awaitable<Result<std::vector<TreeFile>>> files_in(Git& git, std::string repo, std::string ref, std::string folder) {
+    auto args = words("ls-tree", "-z", "--full-tree", "--end-of-options", ref);
+    if (!folder.empty()) args.push_back(folder);
+    const auto listed = co_await ask(git, repo, std::move(args));
+    if (!listed) co_return listed.error();
+    std::vector<TreeFile> files;
+    for (const auto& entry : pieces(*listed)) {  // "<mode> blob <object>\t<path>"
+        const auto tab = entry.find('\t');
+        const auto facts = split(std::string_view(entry).substr(0, tab), ' ');
+        if (tab == std::string::npos || facts.size() != 3 || !facts[0].starts_with("100")) continue;
+        files.push_back({entry.substr(tab + 1), std::string(facts[2])});
+    }
+    co_return files;
+}
+
+/// The folders of `files` whose name is one of `wanted` without regard to case, as the tree spells them.
+Awaitable<Result<std::vector<std::string>>> folders_in(Git& git, std::string repo, std::string ref,
+                                                       std::set<std::string> wanted) {
+    const auto listed =
+        co_await ask(git, repo, words("ls-tree", "-z", "--full-tree", "-d", "--name-only", "--end-of-options", ref));
+    if (!listed) co_return listed.error();
+    std::vector<std::string> folders = {""};
+    for (const auto& name : pieces(*listed)) {
+        if (wanted.contains(to_lower(name))) folders.push_back(name + "/");
+    }
+    co_return folders;
+}
+
+}  // namespace
+
+Awaitable<Result<std::string>> origin_url(Git& git, std::string repo) {
+    const auto origin = co_await has_origin(git, repo);
+    if (!origin) co_return origin.error();
+    if (!*origin) co_return std::string();
+    const auto url = co_await ask(git, repo, words("remote", "get-url", "origin"));
+    if (!url) co_return url.error();
+    const auto lines = split_lines(*url);
+    co_return lines.empty() ? std::string() : std::string(lines.front());
+}
+
+Awaitable<Result<void>> push_branch(Git& git, std::string repo, std::string branch) {
+    const auto origin = co_await has_origin(git, repo);
+    if (!origin) co_return origin.error();
+    if (!*origin) {
+        co_return Error{ErrorCode::not_found,
+                        printable(repo) + " has no remote called origin to push to; add it: git -C " + printable(repo) +
+                            " remote add origin URL",
+                        {}};
+    }
+    const auto ref = "refs/heads/" + branch;
+    const auto local = co_await commit_of(git, repo, ref);
+    if (!local) co_return local.error();
+    if (local->empty()) {
+        co_return Error{ErrorCode::not_found, "there is no local branch " + printable(branch) + " to push", {}};
+    }
+    GitCommand push;
+    push.dir = repo;
+    push.args = words("push", "--quiet", "--no-verify", "--no-follow-tags", "--receive-pack=git-receive-pack",
+                      "--end-of-options", "origin", ref + ":" + ref);
+    push.deadline = std::chrono::minutes(5);
+    const auto pushed = co_await git_output(git, std::move(push));
+    if (!pushed) co_return push_failed(repo, branch, pushed.error());
+    co_return Result<void>{};
+}
+
+Awaitable<Result<std::optional<std::string>>> first_file_at(Git& git, std::string repo, std::string ref,
+                                                            std::vector<std::string> names) {
+    std::set<std::string> parents;
+    for (const auto& name : names) {
+        const auto parent = std::filesystem::path(name).parent_path().string();
+        if (!parent.empty()) parents.insert(to_lower(parent));
+    }
+    const auto folders = co_await folders_in(git, repo, ref, std::move(parents));
+    if (!folders) co_return folders.error();
+    std::map<std::string, std::string> objects;
+    for (const auto& folder : *folders) {
+        const auto files = co_await files_in(git, repo, ref, folder);
+        if (!files) co_return files.error();
+        for (const auto& file : *files) objects.emplace(to_lower(file.path), file.object);
+    }
+    for (const auto& name : names) {
+        const auto found = objects.find(to_lower(name));
+        if (found == objects.end()) continue;
+        auto text = co_await ask(git, repo, words("cat-file", "blob", found->second));
+        if (!text) co_return text.error();
+        co_return std::optional<std::string>(std::move(*text));
+    }
+    co_return std::optional<std::string>();
+}
+
+}  // namespace orange::git

@@ -1,0 +1,136 @@
+// Not tried on a machine yet.
+#include <libproc.h>
+#include <sys/proc.h>
+#include <sys/proc_info.h>
+#include <sys/sysctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "common/base/text.hpp"
+#include "daemon/process/proc_info.hpp"
+
+namespace orange::proc {
+namespace {
+
+std::optional<proc_bsdinfo> info_of(std::int64_t pid) {
+    proc_bsdinfo info{};
+    const int size = ::proc_pidinfo(static_cast<int>(pid), PROC_PIDTBSDINFO, 0, &info, sizeof info);
+    if (pid <= 0 || size != static_cast<int>(sizeof info)) return std::nullopt;
+    return info;
+}
+
+/// What a process was started with: the number of its words, and words and environment, each ended by a NUL. Of other
+/// users' processes there is none.
+struct Arguments {
+    int count = 0;
+    std::vector<std::string> words;
+};
+
+Arguments arguments_of(std::int64_t pid) {
+    Arguments found;
+    int name[] = {CTL_KERN, KERN_PROCARGS2, static_cast<int>(pid)};
+    std::size_t size = 0;
+    if (::sysctl(name, 3, nullptr, &size, nullptr, 0) != 0 || size <= sizeof found.count) return found;
+    std::string bytes(size, '\0');
+    if (::sysctl(name, 3, bytes.data(), &size, nullptr, 0) != 0 || size <= sizeof found.count) return found;
+    bytes.resize(size);
+    std::memcpy(&found.count, bytes.data(), sizeof found.count);
+    // Then the executable's path, as many NULs as it takes to align, and the words.
+    const auto path_end = bytes.find('\0', sizeof found.count);
+    const auto begin = bytes.find_first_not_of('\0', path_end);
+    if (path_end == std::string::npos || begin == std::string::npos) return found;
+    for (const auto word : split(std::string_view(bytes).substr(begin), '\0')) found.words.emplace_back(word);
+    return found;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parent_of(std::int64_t pid) {
+    const auto info = info_of(pid);
+    if (!info) return std::nullopt;
+    return info->pbi_ppid;
+}
+
+std::optional<std::int64_t> group_of(std::int64_t pid) {
+    const auto info = info_of(pid);
+    if (!info) return std::nullopt;
+    return info->pbi_pgid;
+}
+
+std::optional<std::int64_t> session_of(std::int64_t pid) {
+    const auto session = pid > 0 ? ::getsid(static_cast<pid_t>(pid)) : -1;
+    if (session < 0) return std::nullopt;
+    return session;
+}
+
+std::optional<std::int64_t> tty_of(std::int64_t pid) {
+    const auto info = info_of(pid);
+    constexpr std::uint32_t k_none = ~std::uint32_t{0};
+    if (!info || info->e_tdev == k_none || info->e_tdev == 0) return std::nullopt;
+    return info->e_tdev;
+}
+
+/// In microseconds since 1970 here: there is no clock of ticks, and nobody compares it with anything but itself.
+std::optional<std::int64_t> start_time(std::int64_t pid) {
+    const auto info = info_of(pid);
+    if (!info || info->pbi_status == SZOMB) return std::nullopt;
+    return static_cast<std::int64_t>(info->pbi_start_tvsec) * 1'000'000 +
+           static_cast<std::int64_t>(info->pbi_start_tvusec);
+}
+
+std::optional<std::string> name_of(std::int64_t pid) {
+    const auto info = info_of(pid);
+    if (!info) return std::nullopt;
+    return std::string(info->pbi_comm, ::strnlen(info->pbi_comm, sizeof info->pbi_comm));
+}
+
+std::optional<std::string> exe_of(std::int64_t pid) {
+    char path[PROC_PIDPATHINFO_MAXSIZE];
+    const int size = ::proc_pidpath(static_cast<int>(pid), path, sizeof path);
+    if (size <= 0) return std::nullopt;
+    return std::string(path, static_cast<std::size_t>(size));
+}
+
+std::optional<std::string> cwd_of(std::int64_t pid) {
+    proc_vnodepathinfo info{};
+    const int size = ::proc_pidinfo(static_cast<int>(pid), PROC_PIDVNODEPATHINFO, 0, &info, sizeof info);
+    if (size != static_cast<int>(sizeof info)) return std::nullopt;
+    return std::string(info.pvi_cdir.vip_path, ::strnlen(info.pvi_cdir.vip_path, sizeof info.pvi_cdir.vip_path));
+}
+
+std::optional<std::string> environ_of(std::int64_t pid, const std::string& name) {
+    const auto arguments = arguments_of(pid);
+    const auto wanted = name + "=";
+    for (auto i = static_cast<std::size_t>(arguments.count); i < arguments.words.size(); ++i) {
+        if (arguments.words[i].starts_with(wanted)) return arguments.words[i].substr(wanted.size());
+    }
+    return std::nullopt;
+}
+
+std::vector<std::string> argv_of(std::int64_t pid) {
+    auto arguments = arguments_of(pid);
+    const auto count = static_cast<std::size_t>(arguments.count);
+    if (arguments.words.size() > count) arguments.words.resize(count);
+    return arguments.words;
+}
+
+std::optional<std::int64_t> resident_kib_of(std::int64_t pid) {
+    proc_taskinfo info{};
+    const int size = ::proc_pidinfo(static_cast<int>(pid), PROC_PIDTASKINFO, 0, &info, sizeof info);
+    if (size != static_cast<int>(sizeof info)) return std::nullopt;
+    return static_cast<std::int64_t>(info.pti_resident_size / 1024);
+}
+
+std::vector<std::int64_t> all_pids() {
+    // Some more than there are: processes come while they are counted.
+    std::vector<pid_t> found(static_cast<std::size_t>(std::max(0, ::proc_listallpids(nullptr, 0))) + 64);
+    const int count = ::proc_listallpids(found.data(), static_cast<int>(found.size() * sizeof(pid_t)));
+    if (count <= 0) return {};
+    found.resize(std::min(found.size(), static_cast<std::size_t>(count)));
+    return {found.begin(), found.end()};
+}
+
+}  // namespace orange::proc

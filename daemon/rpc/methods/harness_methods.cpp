@@ -1,0 +1,217 @@
+#include "common/rpc/harness_methods.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "common/base/text.hpp"
+#include "daemon/agents/trust.hpp"
+#include "daemon/agents/versions.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/process/environment.hpp"
+#include "daemon/rpc/api.hpp"
+
+namespace orange::rpc {
+namespace {
+
+using agents::HarnessEntry;
+
+/// What the agents of a project get, as far as a program's own settings depend on it.
+Environment environment_for(World& world, const std::optional<Project>& project, const agents::Harness& harness) {
+    auto env = world.base_environment;
+    for (const auto& [name, value] : world.settings.env) env[name] = value;
+    for (const auto& [name, value] : project ? project->env : Environment{}) env[name] = value;
+    for (const auto& [name, value] : harness.env) env[name] = value;
+    return env;
+}
+
+std::string variable(const Environment& env, const std::string& name) {
+    const auto found = env.find(name);
+    return found == env.end() ? std::string{} : found->second;
+}
+
+/// A script that begins with "#!/usr/bin/env node" needs node, wherever it is itself.
+std::string interpreter_of(const std::string& program) {
+    std::ifstream in(program, std::ios::binary);
+    std::string line(256, '\0');
+    in.read(line.data(), static_cast<std::streamsize>(line.size()));
+    line.resize(static_cast<std::size_t>(in.gcount()));
+    constexpr std::string_view k_env = "#!/usr/bin/env ";
+    if (!line.starts_with(k_env)) return {};
+    const auto words = split(std::string_view(line).substr(k_env.size(), line.find('\n') - k_env.size()), ' ');
+    for (const auto word : words) {
+        if (!word.empty() && !word.starts_with('-')) return std::string(trim(word));
+    }
+    return {};
+}
+
+std::vector<std::string> missing_for(const HarnessEntry& entry, const Environment& env) {
+    std::vector<std::string> missing;
+    if (entry.program.empty()) {
+        missing.push_back("the program " + entry.harness.program +
+                          (entry.harness.install_hint.empty() ? "" : ": " + entry.harness.install_hint));
+        return missing;
+    }
+    const auto interpreter = interpreter_of(entry.program);
+    if (!interpreter.empty() && find_program(interpreter, variable(env, "PATH")).empty()) {
+        missing.push_back("the program " + interpreter + ", which runs it, on the PATH of your login shell");
+    }
+    const auto root = agents::check_root(entry.harness, "full", env, ::geteuid() == 0);
+    if (!root) missing.push_back(root.error().message);
+    return missing;
+}
+
+HarnessView basic_view(const HarnessEntry& entry) {
+    HarnessView view;
+    view.name = entry.harness.name;
+    view.path = entry.path.string();
+    view.installed = !entry.program.empty();
+    view.program = entry.program.empty() ? entry.harness.program : entry.program;
+    view.mode = entry.harness.mode == agents::Mode::oneshot ? "oneshot" : "persistent";
+    if (!entry.problem.empty()) {
+        view.problem = entry.problem;
+    } else if (entry.program.empty()) {
+        view.problem = entry.harness.install_hint.empty() ? "not installed" : entry.harness.install_hint;
+    }
+    return view;
+}
+
+HarnessView full_view(World& world, const HarnessEntry& entry, const std::optional<Project>& project) {
+    auto view = basic_view(entry);
+    if (!entry.problem.empty()) return view;
+    const auto env = environment_for(world, project, entry.harness);
+    view.missing = missing_for(entry, env);
+    if (!project || entry.program.empty() || entry.harness.trust.file.empty()) return view;
+    const auto plan = agents::plan_trust(world.files, entry.harness.trust, project->path, variable(env, "HOME"));
+    view.trusted = plan && plan->given();
+    if (!plan) view.missing.push_back(plan.error().message);
+    if (plan && !plan->given()) {
+        view.missing.push_back("trust for " + project->name + ": it will ask in its window, or: orange harness trust " +
+                               view.name + " --project " + project->name);
+    }
+    return view;
+}
+
+Awaitable<Result<HarnessList::Reply>> list(Api& api, agents::Versions& versions, HarnessList params) {
+    auto& world = api.world();
+    std::optional<Project> project;
+    if (params.project || params.cwd) {
+        auto found = co_await api.select_project(params.project, params.cwd);
+        if (!found && params.project) co_return found.error();
+        if (found) project = std::move(*found);
+    }
+    const auto entries = world.harnesses.list();
+    auto env = environment_for(world, project, agents::Harness{});
+    const auto known = co_await versions.of(entries, std::move(env));
+    HarnessList::Reply reply;
+    for (const auto& entry : entries) {
+        auto view = full_view(world, entry, project);
+        if (const auto version = known.find(entry.harness.name); version != known.end()) view.version = version->second;
+        reply.harnesses.push_back(std::move(view));
+    }
+    co_return reply;
+}
+
+Awaitable<Result<HarnessShow::Reply>> show(Api& api, agents::Versions& versions, HarnessShow params) {
+    auto& world = api.world();
+    auto entry = world.harnesses.find(params.name);
+    if (!entry) co_return entry.error();
+    HarnessShow::Reply reply;
+    reply.harness = full_view(world, *entry, std::nullopt);
+    std::vector<HarnessEntry> one = {*entry};
+    auto env = environment_for(world, std::nullopt, agents::Harness{});
+    const auto known = co_await versions.of(std::move(one), std::move(env));
+    if (!known.empty()) reply.harness.version = known.begin()->second;
+    const auto& harness = entry->harness;
+    reply.argv = harness.argv;
+    for (const char* permissions : {"full", "reduced", "review"}) {
+        reply.uses[permissions] = agents::argv_name(harness, permissions);
+    }
+    reply.effort = harness.has_effort();
+    reply.effort_args = harness.effort_args;
+    reply.effort_values = harness.effort_values;
+    reply.env = harness.env;
+    if (!harness.trust.file.empty()) reply.trust_file = harness.trust.file;
+    if (!harness.root_needs.empty()) reply.root_needs = harness.root_needs;
+    auto text = world.files.read(entry->path);
+    if (text) reply.text = std::move(*text);
+    co_return reply;
+}
+
+const char* name_of(agents::KeyState state) {
+    if (state == agents::KeyState::there) return "there";
+    return state == agents::KeyState::missing ? "missing" : "different";
+}
+
+struct Repository {
+    std::string path;
+    std::optional<Project> project;
+};
+
+/// A project's, or any that a directory is in: a program can be told to trust before the project is added.
+Awaitable<Result<Repository>> repository_of(Api& api, HarnessTrust params) {
+    Repository repository;
+    auto project = co_await api.select_project(params.project, params.cwd);
+    if (project) {
+        repository.path = project->path;
+        repository.project = std::move(*project);
+        co_return repository;
+    }
+    if (params.project || !params.cwd) co_return project.error();
+    auto root = co_await git::main_worktree(api.world().git, *params.cwd);
+    if (!root) co_return root.error();
+    repository.path = std::move(*root);
+    co_return repository;
+}
+
+Awaitable<Result<HarnessTrust::Reply>> trust(Api& api, HarnessTrust params) {
+    auto& world = api.world();
+    const auto entry = world.harnesses.find(params.name);
+    if (!entry) co_return entry.error();
+    const auto& harness = entry->harness;
+    if (harness.trust.file.empty()) {
+        co_return Error{ErrorCode::invalid_argument,
+                        "the harness " + harness.name + " asks for no trust: there is nothing to write",
+                        {}};
+    }
+    const auto repository = co_await repository_of(api, params);
+    if (!repository) co_return repository.error();
+    const auto home = variable(environment_for(world, repository->project, harness), "HOME");
+    const auto plan = params.dry_run ? agents::plan_trust(world.files, harness.trust, repository->path, home)
+                                     : agents::write_trust(world.files, harness.trust, repository->path, home);
+    if (!plan) co_return plan.error();
+    HarnessTrust::Reply reply;
+    reply.harness = harness.name;
+    reply.repository = repository->path;
+    reply.file = plan->file.string();
+    reply.exists = plan->exists;
+    reply.written = !params.dry_run && !plan->given();
+    for (const auto& key : plan->keys) {
+        HarnessTrust::Key row;
+        row.key = key.name;
+        row.value = key.value;
+        row.state = name_of(key.state);
+        if (!key.found.empty() && key.state == agents::KeyState::different) row.found = key.found;
+        reply.keys.push_back(std::move(row));
+    }
+    co_return reply;
+}
+
+}  // namespace
+
+void add_harness_methods(MethodTable& table, Api& api) {
+    using enum ErrorCode;
+    const auto versions = std::make_shared<agents::Versions>(api.world().processes, api.world().executor);
+    table.add<HarnessList>(
+        Access::read, "Lists the agent programs, and what each lacks.", {not_found},
+        [&api, versions](HarnessList params, Call) { return list(api, *versions, std::move(params)); });
+    table.add<HarnessShow>(
+        Access::read, "Shows how an agent program is started.", {not_found, invalid_argument},
+        [&api, versions](HarnessShow params, Call) { return show(api, *versions, std::move(params)); });
+    table.add<HarnessTrust>(Access::human, "Tells an agent program to trust a repository, in the program's own file.",
+                            {not_found, invalid_argument, conflict, io},
+                            [&api](HarnessTrust params, Call) { return trust(api, std::move(params)); });
+}
+
+}  // namespace orange::rpc

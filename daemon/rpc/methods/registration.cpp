@@ -1,0 +1,98 @@
+#include "daemon/rpc/methods/registration.hpp"
+
+#include <filesystem>
+
+#include "daemon/git/branches.hpp"
+
+namespace orange::rpc {
+namespace {
+
+constexpr int k_largest_pool = 64;
+
+}  // namespace
+
+Result<void> check_setup(Project& project) {
+    if (project.setup == std::vector<std::string>{""}) project.setup.clear();
+    if (project.setup.empty() || !project.setup.front().empty()) return {};
+    return {ErrorCode::invalid_argument, "the setup command's first word, its program, must not be empty"};
+}
+
+Result<void> check_pool_size(int size) {
+    if (size >= 1 && size <= k_largest_pool) return {};
+    return Error{ErrorCode::invalid_argument, "pool size must be from 1 to 64", {}};
+}
+
+Result<void> check_names(Api& api, const Project& project) {
+    if (project.workflow) {
+        if (auto found = api.world().workflows.find(*project.workflow); !found) return found.error();
+    }
+    if (project.harness) {
+        if (auto found = api.world().harnesses.find(*project.harness); !found) return found.error();
+    }
+    return {};
+}
+
+Awaitable<Result<std::string>> repository_at(Api& api, std::string path) {
+    std::error_code error;
+    if (path.empty() || path.front() != '/') {
+        co_return Error{ErrorCode::invalid_argument, "the path must be absolute: \"" + path + "\"", {}};
+    }
+    if (!std::filesystem::is_directory(path, error)) {
+        co_return Error{ErrorCode::not_found, "there is no directory " + path, {}};
+    }
+    if (api.world().pool.project_at(path)) {
+        co_return Error{ErrorCode::invalid_argument, path + " is a workspace of Orange's own", {}};
+    }
+    co_return co_await git::main_worktree(api.world().git, path);
+}
+
+Awaitable<Result<void>> check_default_branch(Api& api, std::string repo, std::string branch) {
+    for (const char* prefix : {"refs/heads/", "refs/remotes/origin/"}) {
+        const auto commit = co_await git::commit_of(api.world().git, repo, prefix + branch);
+        if (!commit) co_return commit.error();
+        if (!commit->empty()) co_return Result<void>{};
+    }
+    co_return Error{ErrorCode::not_found, repo + " has no branch \"" + branch + "\"", {}};
+}
+
+std::string unused_project_name(Api& api, const std::string& wanted) {
+    auto name = wanted;
+    for (int n = 2; api.world().projects.find(name); ++n) name = wanted + "-" + std::to_string(n);
+    return name;
+}
+
+Awaitable<Result<Project>> new_project(Api& api, ProjectAdd params) {
+    auto& world = api.world();
+    auto root = co_await repository_at(api, params.path);
+    if (!root) co_return root.error();
+    if (const auto* known = world.projects.at_path(*root)) {
+        co_return Error{ErrorCode::conflict, *root + " is registered already, as " + known->name, {}};
+    }
+    const auto folder = std::filesystem::path(*root).filename().string();
+    Project project;
+    project.path = *root;
+    project.name = params.name ? *params.name : unused_project_name(api, project_name_from(folder));
+    if (auto fine = check_project_name(project.name); !fine) co_return fine.error();
+    if (world.projects.find(project.name)) {
+        co_return Error{
+            ErrorCode::conflict, "there is a project " + project.name + " already; choose another --name", {}};
+    }
+    if (params.default_branch) {
+        project.default_branch = *params.default_branch;
+    } else {
+        auto found = co_await git::default_branch(world.git, *root);
+        if (!found) co_return found.error();
+        project.default_branch = *found;
+    }
+    if (auto fine = co_await check_default_branch(api, *root, project.default_branch); !fine) co_return fine.error();
+    project.pool_size = params.pool_size.value_or(project.pool_size);
+    if (auto fine = check_pool_size(project.pool_size); !fine) co_return fine.error();
+    project.workflow = params.workflow;
+    project.harness = params.harness;
+    project.setup = params.setup;
+    if (auto fine = check_setup(project); !fine) co_return fine.error();
+    if (auto fine = check_names(api, project); !fine) co_return fine.error();
+    co_return project;
+}
+
+}  // namespace orange::rpc

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "common/rpc/project_methods.hpp"
+#include "daemon/rpc/api.hpp"
+
+/// What is checked before a repository becomes a project, or a project changes.
+namespace orange::rpc {
+
+/// The project that `params` asks for, with everything that was left out; not stored yet. conflict where the repository
+/// is registered, or the name is taken.
+Awaitable<Result<Project>> new_project(Api& api, ProjectAdd params);
+
+/// `wanted`, or the first of wanted-2, wanted-3 … that no project has.
+std::string unused_project_name(Api& api, const std::string& wanted);
+
+/// The main worktree of the repository that `path` is in.
+Awaitable<Result<std::string>> repository_at(Api& api, std::string path);
+
+Awaitable<Result<void>> check_default_branch(Api& api, std::string repo, std::string branch);
+Result<void> check_pool_size(int size);
+/// A setup command that is one empty word is none; one that begins with an empty word is refused.
+Result<void> check_setup(Project& project);
+/// Workflow and harness are looked up when they are named, not when the first task fails.
+Result<void> check_names(Api& api, const Project& project);
+
+}  // namespace orange::rpc

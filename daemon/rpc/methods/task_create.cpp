@@ -1,0 +1,332 @@
+#include "daemon/rpc/methods/task_create.hpp"
+
+#include "common/base/text.hpp"
+#include "common/rpc/task_methods.hpp"
+#include "daemon/engine/start.hpp"
+#include "daemon/git/branch_names.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/rpc/api.hpp"
+#include "daemon/rpc/methods/registration.hpp"
+
+/// `task.create`. Everything is looked at first, and nothing is written before all of it is fine: a call that is
+/// refused leaves no folder, no branch, no project. What was found free (the branch's name, the project's) is looked at
+/// once more after the last wait, since another call may have come in between.
+namespace orange::rpc {
+namespace {
+
+constexpr std::size_t k_longest_summary = 500;
+constexpr std::size_t k_longest_context = 512 * 1024;
+constexpr std::chrono::milliseconds k_fetch_deadline = std::chrono::seconds(20);
+constexpr int k_most_names = 1000;
+/// The only one of engine::start_states() that comes before the work.
+constexpr std::string_view k_clarification = "clarification";
+
+/// A task that is being put together.
+struct Draft {
+    TaskRecord record;
+    Project project;
+    bool new_project = false;
+    workflow::Library::DefinitionPtr definition;
+    std::vector<std::string> notes;
+    bool work_is_there = false;   ///< it begins behind the work: the branch must exist
+    bool needs_workspace = true;  ///< at once, or when it is its turn
+    std::string why_not_fetched;
+};
+
+/// The workflow, and the state in it that the task is created for.
+Result<void> choose_workflow(World& world, const TaskCreate& params, Draft& draft) {
+    auto& task = draft.record.task;
+    task.workflow = params.workflow.value_or(draft.project.workflow.value_or("default"));
+    auto definition = world.workflows.find(task.workflow);
+    if (!definition) return definition.error();
+    draft.definition = *definition;
+    task.status = draft.definition->initial().name;
+    if (!params.status) return {};
+    const auto decision = engine::decide_start(*draft.definition, task, *params.status);
+    if (!decision) return decision.error();
+    draft.record.start = *params.status;
+    draft.needs_workspace = engine::needs_workspace(*decision);
+    draft.work_is_there = *params.status != k_clarification;
+    return {};
+}
+
+/// The worker's and the reviewer's harness of a new task (docs/files.md).
+Result<void> choose_harnesses(World& world, const TaskCreate& params, Draft& draft) {
+    auto& task = draft.record.task;
+    const bool starts = draft.needs_workspace && !params.no_spawn;
+    auto wanted = params.harness ? params.harness : draft.project.harness;
+    if (!wanted) wanted = world.harnesses.first_installed();
+    if (!wanted && !draft.needs_workspace) wanted = "claude";  // it may never need one
+    if (!wanted) {
+        return Error{ErrorCode::not_found,
+                     "no agent program is installed; install one (orange harness list says how), or try the scripted "
+                     "one: --harness demo",
+                     {}};
+    }
+    const auto installed = [&](const std::string& name) {
+        const auto entry = world.harnesses.find(name);
+        return entry && !entry->program.empty();
+    };
+    task.harness = *wanted;
+    task.review_harness =
+        params.review_harness.value_or(task.harness == "demo" || !installed("claude") ? task.harness : "claude");
+    for (const auto& name : {task.harness, task.review_harness}) {
+        const auto entry = world.harnesses.find(name);
+        if (!entry) return entry.error();
+        if (entry->program.empty() && starts) {
+            return Error{ErrorCode::not_found,
+                         "harness " + name + " is not installed" +
+                             (entry->harness.install_hint.empty() ? "" : "; " + entry->harness.install_hint),
+                         {}};
+        }
+    }
+    task.effort = params.effort;
+    task.review_effort = params.review_effort;
+    for (const auto& [name, effort] :
+         {std::pair{task.harness, task.effort}, std::pair{task.review_harness, task.review_effort}}) {
+        if (!effort) continue;
+        const auto entry = world.harnesses.find(name);
+        if (!entry) return entry.error();
+        if (auto fine = agents::check_effort(entry->harness, *effort); !fine) return fine.error();
+    }
+    return {};
+}
+
+Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {
+    Draft draft;
+    auto found = co_await api.select_project(params.project, params.cwd);
+    if (found) {
+        draft.project = std::move(*found);
+        co_return draft;
+    }
+    if (!params.add_project || params.project || !params.cwd) co_return found.error();
+    ProjectAdd add;
+    add.path = *params.cwd;
+    auto made = co_await new_project(api, std::move(add));
+    if (!made) co_return made.error();
+    draft.project = std::move(*made);
+    draft.new_project = true;
+    draft.notes.push_back("registered " + draft.project.path + " as project " + draft.project.name +
+                          ", default branch " + draft.project.default_branch);
+    co_return draft;
+}
+
+Error taken(const TaskRecord& other) {
+    return {ErrorCode::conflict,
+            "branch " + other.task.branch + " belongs to task " + other.task.id.value + " (" + other.task.status +
+                "); look at it: orange task show " + other.task.id.value,
+            {}};
+}
+
+/// The first of `wanted`, wanted-2, wanted-3 … that neither git nor a task has.
+Awaitable<Result<std::string>> unused_branch(World& world, Project project, std::string wanted) {
+    auto name = wanted;
+    for (int n = 2; n < k_most_names; ++n) {
+        const auto state = co_await git::branch_state(world.git, project.path, name);
+        if (!state) co_return state.error();
+        const bool free = !state->exists() && state->clash.empty() && name != project.default_branch;
+        if (free && !world.tasks.on_branch(project.name, name)) co_return name;
+        name = wanted + "-" + std::to_string(n);
+    }
+    co_return Error{ErrorCode::conflict, "there are too many branches called " + wanted + "; name one: --branch", {}};
+}
+
+Awaitable<Result<void>> fetch(World& world, Draft& draft) {
+    const auto origin = co_await git::has_origin(world.git, draft.project.path);
+    if (!origin) co_return origin.error();
+    if (!*origin) co_return Result<void>{};
+    auto fetched = co_await git::fetch(world.git, draft.project.path, k_fetch_deadline);
+    if (!fetched) draft.why_not_fetched = "; origin could not be fetched: " + fetched.error().message;
+    co_return Result<void>{};
+}
+
+Error no_such_branch(const Draft& draft) {
+    const auto& task = draft.record.task;
+    return {ErrorCode::not_found,
+            "there is no branch " + task.branch + ", neither here nor at origin, so there is nothing to be " +
+                (draft.needs_workspace ? "reviewed" : "merged") + draft.why_not_fetched,
+            {}};
+}
+
+Error checked_out(const git::BranchState& state, const Draft& draft) {
+    const auto& task = draft.record.task;
+    return {ErrorCode::conflict,
+            "branch " + task.branch + " is checked out in " + state.checkout +
+                ", and git lets only one worktree have it; leave it there first: git -C " + state.checkout +
+                " switch " + draft.project.default_branch + ", or choose another --branch",
+            {}};
+}
+
+/// What there is of the branch, and whether the task can have it.
+Awaitable<Result<void>> check_branch(World& world, Draft& draft) {
+    const auto repo = draft.project.path, branch = draft.record.task.branch;
+    auto state = co_await git::branch_state(world.git, repo, branch);
+    if (!state) co_return state.error();
+    if (draft.work_is_there) {
+        if (auto fetched = co_await fetch(world, draft); !fetched) co_return fetched.error();
+        state = co_await git::branch_state(world.git, repo, branch);
+        if (!state) co_return state.error();
+        if (!state->exists()) co_return no_such_branch(draft);
+    }
+    if (!state->exists() && !state->clash.empty()) {
+        co_return Error{ErrorCode::conflict,
+                        "git cannot have a branch " + branch + " beside " + state->clash + "; choose another --branch",
+                        {}};
+    }
+    if (draft.needs_workspace && !state->checkout.empty()) co_return checked_out(*state, draft);
+    if (state->exists()) {
+        draft.notes.push_back("goes on with the branch " + branch + (state->local ? "" : " of origin") +
+                              ", which is there already");
+    }
+    if (state->local && state->remote) {
+        const auto whole =
+            co_await git::contains(world.git, repo, "refs/heads/" + branch, "refs/remotes/origin/" + branch);
+        if (!whole) co_return whole.error();
+        if (!*whole) draft.notes.push_back("origin's " + branch + " has commits that the local one lacks");
+    }
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Draft& draft) {
+    auto& task = draft.record.task;
+    if (!params.branch && draft.work_is_there) {
+        co_return Error{ErrorCode::invalid_argument,
+                        "which branch? A task that begins as " + *draft.record.start +
+                            " is about work that is there already: name its branch with --branch",
+                        {}};
+    }
+    if (!params.branch && params.name_branch) {
+        const auto wanted = git::branch_name_from(task.summary);
+        task.branch = "orange-tasks/" + task.id.value;
+        if (wanted.empty()) co_return Result<void>{};
+        auto name = co_await unused_branch(world, draft.project, wanted);
+        if (!name) co_return name.error();
+        task.branch = std::move(*name);
+        co_return Result<void>{};
+    }
+    task.branch = params.branch.value_or("orange-tasks/" + task.id.value);
+    if (auto valid = co_await git::check_branch_name(world.git, task.branch); !valid) co_return valid.error();
+    if (task.branch == draft.project.default_branch) {
+        co_return Error{ErrorCode::invalid_argument,
+                        task.branch + " is the default branch, which tasks are merged into; choose another",
+                        {}};
+    }
+    if (const auto* other = world.tasks.on_branch(draft.project.name, task.branch)) co_return taken(*other);
+    if (!params.branch) co_return Result<void>{};
+    co_return co_await check_branch(world, draft);
+}
+
+/// Where a new branch begins. It is kept as a ref, so that what the task is compared with moves along with it.
+Awaitable<Result<void>> choose_base(World& world, const TaskCreate& params, Draft& draft) {
+    if (!params.base) co_return Result<void>{};
+    auto& task = draft.record.task;
+    const auto repo = draft.project.path;
+    auto found = co_await git::resolve_base(world.git, repo, *params.base);
+    if (auto fetched = co_await fetch(world, draft); !fetched) co_return fetched.error();
+    if (!found) found = co_await git::resolve_base(world.git, repo, *params.base);
+    if (!found) {
+        auto error = found.error();
+        error.message += " to begin at" + draft.why_not_fetched;
+        co_return error;
+    }
+    const auto state = co_await git::branch_state(world.git, repo, task.branch);
+    if (!state) co_return state.error();
+    if (state->exists()) {
+        co_return Error{ErrorCode::invalid_argument,
+                        "--base says where a new branch begins, but the branch " + task.branch +
+                            " is there already; leave --base out, or choose another --branch",
+                        {}};
+    }
+    task.base = std::move(*found);
+    const auto target = co_await git::base_ref(world.git, repo, draft.project.default_branch);
+    if (!target) co_return target.error();
+    const auto merged = co_await git::contains(world.git, repo, *target, *task.base);
+    if (!merged) co_return merged.error();
+    if (!*merged) {
+        draft.notes.push_back("begins at " + *params.base + ", whose commits " + draft.project.default_branch +
+                              " lacks: merging the task merges them too");
+    }
+    co_return Result<void>{};
+}
+
+/// No wait from here to Runner::create's own writes.
+Result<void> register_project(Api& api, Draft& draft) {
+    if (!draft.new_project) return {};
+    auto& world = api.world();
+    auto& project = draft.project;
+    if (const auto* known = world.projects.at_path(project.path)) {  // another call was quicker
+        project = *known;
+        draft.new_project = false;
+    } else {
+        project.name = unused_project_name(api, project.name);
+        if (auto stored = world.projects.put(project); !stored) return stored;
+    }
+    draft.record.task.project = project.name;
+    return {};
+}
+
+Result<void> take_texts(const TaskCreate& params, Task& task) {
+    task.summary = std::string(trim(params.summary));
+    if (auto fine = check_summary(task.summary); !fine) return fine;
+    const auto context = params.context.value_or("");
+    if (context.size() <= k_longest_context && is_valid_utf8(context)) return {};
+    return Error{ErrorCode::invalid_argument, "the context must be UTF-8 text of at most 512 KiB", {}};
+}
+
+Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
+    auto& world = api.world();
+    auto draft = co_await choose_project(api, params);
+    if (!draft) co_return draft.error();
+    auto& task = draft->record.task;
+    task.id = TaskId{random_id(k_task_id_length)};
+    task.project = draft->project.name;
+    if (auto texts = take_texts(params, task); !texts) co_return texts.error();
+    if (auto chosen = choose_workflow(world, params, *draft); !chosen) co_return chosen.error();
+    if (auto chosen = choose_harnesses(world, params, *draft); !chosen) co_return chosen.error();
+    if (auto chosen = co_await choose_branch(world, params, *draft); !chosen) co_return chosen.error();
+    if (auto chosen = co_await choose_base(world, params, *draft); !chosen) co_return chosen.error();
+    task.created_at = task.updated_at = world.clock.now();
+
+    if (const auto* other = world.tasks.on_branch(task.project, task.branch)) co_return taken(*other);
+    auto hash = world.workflows.pin(task.workflow);
+    if (!hash) co_return hash.error();
+    task.workflow_hash = *hash;
+    if (auto registered = register_project(api, *draft); !registered) co_return registered.error();
+    const auto id = task.id;
+    const auto context = params.context.value_or("");
+    auto created = co_await api.runner().create(draft->record, context, params.no_spawn, call.caller);
+    if (!created) {
+        if (draft->new_project) (void)world.projects.remove(draft->project.name);
+        co_return created.error();
+    }
+    created->notes.insert(created->notes.begin(), draft->notes.begin(), draft->notes.end());
+    co_return api.reply(id, std::move(*created));
+}
+
+}  // namespace
+
+Result<void> check_summary(const std::string& summary) {
+    if (!is_valid_utf8(summary)) return Error{ErrorCode::invalid_argument, "the summary is not valid UTF-8", {}};
+    if (summary.find_first_of("\n\r") != std::string::npos) {
+        return Error{ErrorCode::invalid_argument,
+                     "the summary must be one line; put the rest into --context, which may have many",
+                     {}};
+    }
+    if (summary.size() > k_longest_summary) {
+        return Error{ErrorCode::invalid_argument,
+                     "the summary has " + std::to_string(summary.size()) +
+                         " bytes, at most 500 are allowed; put the "
+                         "rest into --context",
+                     {}};
+    }
+    return {};
+}
+
+void add_task_create(MethodTable& table, Api& api) {
+    using enum ErrorCode;
+    table.add<TaskCreate>(
+        Access::human, "Creates a task and starts it.", {invalid_argument, not_found, conflict, workflow_invalid},
+        [&api](TaskCreate params, Call call) { return create(api, std::move(params), std::move(call)); });
+}
+
+}  // namespace orange::rpc

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <filesystem>
+
+#include "common/base/text.hpp"
+#include "common/log/tail.hpp"
+#include "common/rpc/watch_methods.hpp"
+#include "daemon/rpc/api.hpp"
+#include "daemon/shim/exit_record.hpp"
+
+/// `task.log`: what agents showed in windows that are gone (logs/<window>-<run>.log), and what the living show now.
+namespace orange::rpc {
+namespace {
+
+constexpr const char* k_worker_window = "worker";
+
+std::string role_of(const std::string& window) {
+    const bool is_worker = window == k_worker_window || window.starts_with("worker-");  // worker-2: the second round's
+    return std::string(name_of(is_worker ? Role::worker : Role::reviewer));
+}
+
+Path log_of(World& world, const TaskRecord& record, const WindowView& view) {
+    return world.tasks.folder(record) / "logs" / (view.window + "-" + view.run + ".log");
+}
+
+/// "review-1-9aX….log" → window and run; nothing where it is no such name.
+std::optional<WindowView> window_from(const std::string& file) {
+    if (!file.ends_with(".log") || file.starts_with('.')) return std::nullopt;
+    const auto stem = file.substr(0, file.size() - 4);
+    const auto dash = stem.rfind('-');
+    if (dash == std::string::npos || dash == 0 || dash + 1 == stem.size()) return std::nullopt;
+    WindowView view;
+    view.window = stem.substr(0, dash);
+    view.run = stem.substr(dash + 1);
+    view.role = role_of(view.window);
+    return view;
+}
+
+WindowView living(const AgentRun& run) {
+    WindowView view;
+    view.window = run.window_name;
+    view.run = run.run.value;
+    view.role = std::string(name_of(run.role));
+    view.alive = true;
+    return view;
+}
+
+/// Newest first; the living before all.
+Result<std::vector<WindowView>> windows_of(Api& api, const TaskRecord& record) {
+    auto& world = api.world();
+    std::vector<WindowView> alive;
+    for (const auto& run : record.runs) {
+        const auto role = run.role;
+        if (!run.pane_id.empty() && api.runner().agents().alive(record, role)) alive.push_back(living(run));
+    }
+    const auto folder = world.tasks.folder(record);
+    const auto names = world.files.list(folder / "logs");
+    if (!names) return names.error();
+    std::vector<std::pair<std::filesystem::file_time_type, WindowView>> saved;
+    for (const auto& name : *names) {
+        auto view = window_from(name);
+        const auto is_it = [&](const WindowView& other) { return view && other.run == view->run; };
+        if (!view || std::any_of(alive.begin(), alive.end(), is_it)) continue;
+        std::error_code error;
+        const auto file = log_of(world, record, *view);
+        if (std::filesystem::is_symlink(file, error)) continue;
+        const auto size = std::filesystem::file_size(file, error);
+        const auto time = error ? std::filesystem::file_time_type{} : std::filesystem::last_write_time(file, error);
+        if (error) continue;
+        view->size = static_cast<std::int64_t>(size);
+        view->ended_at =
+            to_rfc3339(std::chrono::floor<std::chrono::milliseconds>(std::chrono::file_clock::to_sys(time)));
+        const auto end = world.files.read(folder / "run" / (view->run + ".exit"));
+        if (end) {
+            if (const auto exit = exit_record_from_text(*end)) view->exit_status = exit->exit_status;
+        }
+        saved.emplace_back(time, std::move(*view));
+    }
+    std::stable_sort(saved.begin(), saved.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (auto& [time, view] : saved) alive.push_back(std::move(view));
+    return alive;
+}
+
+/// The names are compared with those that there are; none of them ever becomes part of a path.
+Result<WindowView> pick(const std::vector<WindowView>& windows, const TaskLog& params, const std::string& task) {
+    std::string known;
+    for (const auto& view : windows) {
+        const auto whole = view.window + "-" + view.run;
+        const auto& wanted = params.window;
+        const bool named = !wanted || *wanted == view.window || *wanted == view.run || *wanted == whole;
+        if (named && (!params.role || *params.role == view.role)) return view;
+        known += (known.empty() ? "" : ", ") + whole;
+    }
+    if (windows.empty()) {
+        return {ErrorCode::not_found, "task " + task + " has no windows yet: no agent was started for it"};
+    }
+    const auto what = params.window ? "window \"" + *params.window + "\"" : "window of its " + *params.role;
+    return {ErrorCode::not_found, "task " + task + " has no " + what + "; there is: " + known};
+}
+
+Result<void> check(const TaskLog& params) {
+    if (params.lines < 1 || params.lines > 5000) {
+        return {ErrorCode::invalid_argument, "lines must be from 1 to 5000"};
+    }
+    if (params.role && *params.role != name_of(Role::worker) && *params.role != name_of(Role::reviewer)) {
+        return {ErrorCode::invalid_argument, "role must be worker or reviewer"};
+    }
+    return {};
+}
+
+Awaitable<Result<TaskLog::Reply>> task_log(Api& api, TaskLog params, Call call) {
+    const auto id = api.select(params, call);
+    if (!id) co_return id.error();
+    if (auto good = check(params); !good) co_return good.error();
+    auto& world = api.world();
+    const auto* found = world.tasks.find(*id);
+    if (!found) co_return Error{ErrorCode::not_found, "there is no task " + id->value, {}};
+    const TaskRecord record = *found;
+    auto windows = windows_of(api, record);
+    if (!windows) co_return windows.error();
+    TaskLog::Reply reply;
+    reply.windows = std::move(*windows);
+    if (params.list) co_return reply;
+    auto shown = pick(reply.windows, params, id->value);
+    if (!shown) co_return shown.error();
+    if (shown->alive) {
+        const auto* run = record.run_of(*role_from(shown->role));
+        auto text = co_await world.tmux.capture(run->pane_id, params.lines);
+        if (!text) co_return text.error();
+        reply.text = std::move(*text);
+    } else {
+        const auto lines = log::last_lines(log_of(world, record, *shown), static_cast<std::size_t>(params.lines));
+        if (!lines) co_return lines.error();
+        for (const auto& line : *lines) reply.text += line + "\n";
+    }
+    reply.shown = std::move(*shown);
+    co_return reply;
+}
+
+}  // namespace
+
+void add_task_log(MethodTable& table, Api& api) {
+    using enum ErrorCode;
+    table.add<TaskLog>(Access::read, "What an agent's window showed, also when it is gone.", {not_found},
+                       [&api](TaskLog params, Call call) { return task_log(api, std::move(params), std::move(call)); });
+}
+
+}  // namespace orange::rpc

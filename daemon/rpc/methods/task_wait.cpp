@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "common/rpc/watch_methods.hpp"
+#include "daemon/rpc/api.hpp"
+
+/// `task.wait`: the call sleeps until the task is saved again, looks, and answers when what was asked for holds or
+/// never will. It ends with its connection.
+namespace orange::rpc {
+namespace {
+
+using engine::Definition;
+using std::chrono::steady_clock;
+
+constexpr const char* k_ended = "ended";
+constexpr const char* k_attention = "attention";
+constexpr const char* k_human = "human";
+constexpr int k_most_waiters = 256;
+constexpr std::int64_t k_longest_wait = 30LL * 86400;
+
+/// What a waiting call and those who wake it share.
+struct Waiting {
+    explicit Waiting(const async::Executor& executor) : changed(executor) {}
+    async::Notifier changed;
+    bool over = false;  ///< nobody waits for the answer, or the daemon stops
+};
+
+bool wants(const std::vector<std::string>& until, std::string_view what) {
+    return std::find(until.begin(), until.end(), what) != until.end();
+}
+
+/// The workflow leaves it to a human here: the end, a state that nobody works in, one whose entry tells a human.
+bool needs_human(const Definition& definition, const std::string& name) {
+    const auto* state = definition.state(name);
+    if (!state || state->terminal) return true;
+    if (!state->agent && name != definition.initial().name) return true;
+    return std::any_of(definition.transitions.begin(), definition.transitions.end(), [&](const auto& transition) {
+        return transition.to == name && std::any_of(transition.hooks.begin(), transition.hooks.end(),
+                                                    [](const Action& hook) { return hook.name == "notify"; });
+    });
+}
+
+bool holds(const Definition& definition, const std::vector<std::string>& until, const std::string& state) {
+    const auto* known = definition.state(state);
+    return wants(until, state) || (wants(until, k_ended) && (!known || known->terminal)) ||
+           (wants(until, k_human) && needs_human(definition, state));
+}
+
+/// Some way of the workflow leads from here to what is waited for.
+bool can_reach(const Definition& definition, const std::vector<std::string>& until, const std::string& from) {
+    std::set<std::string> seen = {from};
+    std::vector<std::string> next = {from};
+    while (!next.empty()) {
+        const auto state = next.back();
+        next.pop_back();
+        if (holds(definition, until, state)) return true;
+        const auto* known = definition.state(state);
+        if (!known || known->terminal) continue;
+        for (auto& to : definition.targets_from(state)) {
+            if (seen.insert(to).second) next.push_back(std::move(to));
+        }
+    }
+    return false;
+}
+
+Result<void> check(const Definition& definition, const TaskWait& params) {
+    if (params.timeout && (*params.timeout < 0 || *params.timeout > k_longest_wait)) {
+        return {ErrorCode::invalid_argument, "timeout must be from 0 to 2592000 seconds (30 days)"};
+    }
+    for (const auto& name : params.until) {
+        if (name == k_ended || name == k_attention || name == k_human || definition.state(name)) continue;
+        std::string known;
+        for (const auto& state : definition.states) known += state.name + ", ";
+        return {ErrorCode::invalid_argument, "workflow " + definition.name + " has no state \"" + name +
+                                                 "\" to wait for; there is: " + known + "ended, attention, human"};
+    }
+    return {};
+}
+
+/// The answer, where there is one by now.
+Result<std::optional<TaskWait::Reply>> look(Api& api, const TaskId& id, const std::vector<std::string>& until) {
+    const auto* record = api.world().tasks.find(id);
+    if (!record) return Error{ErrorCode::not_found, "task " + id.value + " was deleted", {}};
+    const auto definition = api.runner().definition_of(record->task);
+    if (!definition) return definition.error();
+    if (record->intent) return std::optional<TaskWait::Reply>{};  // on its way: what comes next is not known yet
+    const auto& task = record->task;
+    const auto* state = (*definition)->state(task.status);
+    TaskWait::Reply reply;
+    reply.task = api.view(*record);
+    if (task.attention && (wants(until, k_attention) || wants(until, k_human))) {
+        reply.reached = true;
+        reply.why = "the task is " + task.status + " and wants attention: " + *task.attention;
+    } else if (holds(**definition, until, task.status)) {
+        reply.reached = true;
+        reply.why = "the task is " + task.status;
+    } else if (!state || state->terminal) {
+        reply.why = "the task has ended: it is " + task.status;
+    } else if (!wants(until, k_attention) && !can_reach(**definition, until, task.status)) {
+        reply.why = "the task is " + task.status + ", and no way of its workflow leads on to what was waited for";
+    } else {
+        return std::optional<TaskWait::Reply>{};
+    }
+    return std::optional<TaskWait::Reply>{std::move(reply)};
+}
+
+Awaitable<Result<TaskWait::Reply>> sleep_until(Api& api, TaskId id, TaskWait params, std::shared_ptr<Waiting> waiting) {
+    const auto until =
+        params.timeout ? std::optional(steady_clock::now() + std::chrono::seconds(*params.timeout)) : std::nullopt;
+    for (;;) {
+        auto answer = look(api, id, params.until);
+        if (!answer) co_return answer.error();
+        if (*answer) co_return std::move(**answer);
+        const auto left = until ? std::chrono::ceil<std::chrono::milliseconds>(*until - steady_clock::now())
+                                : std::chrono::milliseconds::max();
+        if (left.count() <= 0) {
+            TaskWait::Reply reply;
+            auto view = api.view(id);
+            if (!view) co_return view.error();
+            reply.task = std::move(*view);
+            reply.timed_out = true;
+            reply.why = "after " + std::to_string(*params.timeout) + " s the task is " +
+                        reply.task.fields.value("status", std::string());
+            co_return reply;
+        }
+        if (until) {
+            co_await waiting->changed.wait(left);
+        } else {
+            co_await waiting->changed.wait();
+        }
+        if (waiting->over) {
+            co_return Error{ErrorCode::unavailable, "the daemon stopped while task.wait was waiting; ask again", {}};
+        }
+    }
+}
+
+Awaitable<Result<TaskWait::Reply>> wait(Api& api, TaskWait params, Call call, std::shared_ptr<int> waiters) {
+    const auto id = api.select(params, call);
+    if (!id) co_return id.error();
+    auto& world = api.world();
+    const auto* record = world.tasks.find(*id);
+    if (!record) co_return Error{ErrorCode::not_found, "there is no task " + id->value, {}};
+    const auto definition = api.runner().definition_of(record->task);
+    if (!definition) co_return definition.error();
+    if (params.until.empty()) params.until.emplace_back(k_human);
+    if (auto good = check(**definition, params); !good) co_return good.error();
+    if (*waiters >= k_most_waiters) {
+        co_return Error{
+            ErrorCode::conflict, "256 calls are waiting for tasks already; events.subscribe has no limit", {}};
+    }
+    const auto& task = *id;
+    auto waiting = std::make_shared<Waiting>(world.executor);
+    const int observer = world.tasks.observe([waiting, task](const TaskId& changed) {
+        if (changed == task) waiting->changed.notify();
+    });
+    const int end = call.sink->on_end([waiting] {
+        waiting->over = true;
+        waiting->changed.notify();
+    });
+    ++*waiters;
+    auto reply = co_await sleep_until(api, task, std::move(params), waiting);
+    --*waiters;
+    call.sink->forget(end);
+    world.tasks.unobserve(observer);
+    co_return reply;
+}
+
+}  // namespace
+
+void add_task_wait(MethodTable& table, Api& api) {
+    using enum ErrorCode;
+    const auto waiters = std::make_shared<int>(0);
+    table.add<TaskWait>(Access::read, "Answers when the task is what is waited for, or never will be.",
+                        {not_found, conflict, unavailable}, [&api, waiters](TaskWait params, Call call) {
+                            return wait(api, std::move(params), std::move(call), waiters);
+                        });
+}
+
+}  // namespace orange::rpc

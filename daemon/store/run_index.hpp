@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "common/model/record.hpp"
+
+namespace orange::store {
+
+/// Which task's agent a process is: the part of the store's index that is asked with each call that changes something.
+/// Every question is a look-up, however many tasks there are.
+class RunIndex {
+  public:
+    void add(const TaskRecord& record);
+    /// `record` as it was added.
+    void remove(const TaskRecord& record);
+
+    /// Tasks with a run whose orange-agent had that pid; more than one where the pid was reused before the older run's
+    /// end was dealt with: the start time in the record tells.
+    std::vector<TaskId> with_shim(std::int64_t pid) const;
+    /// A run is noted as in the care of a tmux server with that pid.
+    bool has_server(std::int64_t pid) const { return servers_.contains(pid); }
+    std::size_t size() const { return shims_.size(); }
+
+  private:
+    std::set<std::pair<std::int64_t, TaskId>> shims_;
+    std::map<std::int64_t, std::size_t> servers_;
+};
+
+}  // namespace orange::store

@@ -1,0 +1,34 @@
+#include "daemon/store/sync_texts.hpp"
+
+#include "common/base/ids.hpp"
+#include "common/base/text.hpp"
+#include "daemon/files/file_facts.hpp"
+#include "daemon/store/task_file.hpp"
+
+namespace orange::store {
+
+Path displaced_name(const Path& path) {
+    return path.parent_path() / (std::string(k_displaced) + random_id(10));
+}
+
+std::string body_of(const std::string& text) {
+    return split_task_text(text).body;
+}
+
+bool is_blank(std::string_view text) {
+    return trim(text).empty();
+}
+
+Result<std::optional<std::string>> read_any(FileSystem& files, const Path& path) {
+    const auto facts = files::facts_of(path);
+    if (!facts) return std::optional<std::string>{};
+    if (facts->symlink) return std::optional<std::string>(files::read_through_link(path).value_or(""));
+    auto content = files.read(path);
+    if (content) return std::optional<std::string>(std::move(*content));
+    if (content.error().code == ErrorCode::not_found) return std::optional<std::string>{};
+    return content.error();
+}
+
+/// "20261120T104903.120Z": sorts by time, and every file system takes it.
+
+}  // namespace orange::store

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.hpp"
+#include "daemon/files/file_system.hpp"
+
+/// What the parts of TaskSync share about texts and their files.
+namespace orange::store {
+
+/// How long a call waits in all for writers that are at it, and between two looks.
+inline constexpr std::chrono::milliseconds k_patience{250};
+inline constexpr std::chrono::milliseconds k_step{5};
+
+/// Where a copy that was exchanged away waits beside `path` until nobody writes to it any more.
+inline constexpr std::string_view k_displaced = ".TASK.md.orange-";
+Path displaced_name(const Path& path);
+
+std::string body_of(const std::string& text);
+bool is_blank(std::string_view text);
+
+/// Content of a file of ours or of what somebody linked in its place; nothing where it is gone.
+Result<std::optional<std::string>> read_any(FileSystem& files, const Path& path);
+
+}  // namespace orange::store

@@ -1,0 +1,104 @@
+// TaskSync's third part: the files that were exchanged away, which somebody may still be writing to.
+#include "common/base/text.hpp"
+#include "daemon/async/async.hpp"
+#include "daemon/files/file_facts.hpp"
+#include "daemon/files/writer_check.hpp"
+#include "daemon/store/body_merge.hpp"
+#include "daemon/store/sync_texts.hpp"
+#include "daemon/store/task_file.hpp"
+#include "daemon/store/task_sync.hpp"
+
+namespace orange::store {
+Awaitable<Result<bool>> TaskSync::count_displaced() {
+    bool changed = false;
+    for (auto& displaced : now_.displaced) {
+        auto text = read_any(files_, displaced.path);
+        if (!text) co_return text.error();
+        if (!*text) continue;
+        const auto found = body_of(**text);
+        if (displaced.leftover) {
+            // A body that both copies once agreed on holds nothing new; else only its lines that are nowhere else do.
+            const bool is_old = content_hash(found) == record_.body_hash;
+            displaced.base = displaced.accounted = is_old ? found : without_lines_missing_in(body_, found);
+        }
+        displaced.leftover = false;
+        if (found == displaced.accounted) continue;
+        if (is_blank(found) && open_elsewhere(displaced.path)) continue;
+        auto base = base_of(displaced, found);
+        displaced.accounted = found;
+        if (auto merged = co_await merge_in(std::move(base), found); !merged) co_return merged.error();
+        changed = true;
+    }
+    co_return changed;
+}
+
+/// A displaced file that was written late, by somebody who may have read the copy before the daemon last wrote it.
+std::string TaskSync::base_of(const Displaced& displaced, const std::string& found) const {
+    std::vector<const std::string*> candidates;
+    for (const auto& entry : (displaced.of_mirror ? now_.mirror : now_.own).shown) candidates.push_back(&entry.body);
+    candidates.push_back(&displaced.accounted);
+    return likely_base(candidates, found);
+}
+
+/// Removes displaced files that were quiet now and at the last call too; the second look catches the writer that had
+/// found the file under its old name but not opened it yet. True where nothing is left to wait for.
+Result<bool> TaskSync::remove_quiet(std::set<Path>& quiet) {
+    bool settled = true;
+    std::set<Path> quiet_now;
+    for (auto displaced = now_.displaced.begin(); displaced != now_.displaced.end();) {
+        const bool open = open_elsewhere(displaced->path);
+        const auto text = read_any(files_, displaced->path);
+        if (!text) return text.error();
+        const bool as_counted = !*text || body_of(**text) == displaced->accounted;
+        if (!open && as_counted && quiet.contains(displaced->path)) {
+            if (auto removed = files_.remove(displaced->path); !removed) return removed.error();
+            displaced = now_.displaced.erase(displaced);
+            continue;
+        }
+        if (!open && as_counted) quiet_now.insert(displaced->path);
+        settled = settled && open && displaced->waited;
+        ++displaced;
+    }
+    quiet = std::move(quiet_now);
+    return settled;
+}
+
+Awaitable<Result<void>> TaskSync::settle() {
+    if (now_.displaced.empty()) co_return Result<void>{};
+    const auto deadline = std::chrono::steady_clock::now() + k_patience;
+    std::set<Path> quiet;
+    for (;;) {
+        auto changed = co_await count_displaced();
+        if (!changed) co_return changed.error();
+        if (*changed) {
+            if (auto written = co_await write_all(); !written) co_return written;
+        }
+        if (!written_) break;  // what came out of the displaced files is on no disk but in themselves
+        auto settled = remove_quiet(quiet);
+        if (!settled) co_return settled.error();
+        if (*settled || std::chrono::steady_clock::now() >= deadline) break;
+        co_await async::sleep(k_step);
+    }
+    for (auto& displaced : now_.displaced) displaced.waited = true;
+    if (!now_.displaced.empty()) out_.unsettled = true;
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> TaskSync::retire() {
+    if (sides_.size() < 2) co_return Result<void>{};
+    Side mirror = std::move(sides_[1]);
+    sides_.pop_back();
+    const auto displaced = displaced_name(mirror.path);
+    const auto moved = files::move_aside(mirror.path, displaced);
+    if (!moved && moved.error().code != ErrorCode::not_found) co_return moved;
+    if (moved && mirror.held) {
+        // Half of a text, and its writer is being ended: not to be taken for the whole.
+        if (auto kept = keep("conflict", mirror.text); !kept) co_return kept.error();
+    }
+    const auto counted = body_of(mirror.text);
+    if (moved) now_.displaced.push_back({displaced, counted, counted, true});
+    now_.mirror = {};
+    co_return Result<void>{};
+}
+
+}  // namespace orange::store

@@ -1,0 +1,96 @@
+// TaskSync's writing half: both copies get the daemon's text, and whatever somebody else wrote meanwhile is taken in.
+#include "daemon/files/file_facts.hpp"
+#include "daemon/store/sync_texts.hpp"
+#include "daemon/store/task_file.hpp"
+#include "daemon/store/task_sync.hpp"
+
+namespace orange::store {
+namespace {
+
+constexpr std::size_t k_most_recent = 8;
+constexpr int k_most_rounds = 5;  ///< against a writer that never stops; the next call goes on
+
+}  // namespace
+
+Awaitable<Result<void>> TaskSync::write_all() {
+    for (int round = 0; round < k_most_rounds; ++round) {
+        bool all_right = true;
+        for (auto& side : sides_) {
+            auto desired = task_text(record_.task, body_);
+            if (side.held || (side.exists && !side.link && side.text == desired)) continue;
+            all_right = false;
+            if (auto remembered = remember_projection(); !remembered) co_return remembered;
+            if (auto done = co_await put(side, std::move(desired)); !done) co_return done;
+        }
+        if (all_right) {
+            written_ = true;
+            co_return Result<void>{};
+        }
+    }
+    written_ = false;
+    out_.unsettled = true;
+    co_return Result<void>{};
+}
+
+Result<void> TaskSync::remember_projection() {
+    if (!now_.recent.empty() && now_.recent.back() == record_.task) return {};
+    auto done = now_.projections.remember(split_task_text(frontmatter_of(record_.task)).frontmatter);
+    if (!done) return done;
+    now_.recent.push_back(record_.task);
+    if (now_.recent.size() > k_most_recent) now_.recent.pop_front();
+    return {};
+}
+
+Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
+    if (side.exists) {
+        auto done = co_await exchange(side, std::move(desired));
+        if (done || done.error().code != ErrorCode::not_found) co_return done;
+    } else {
+        auto done = co_await create(side, std::move(desired));
+        if (done || done.error().code != ErrorCode::conflict) co_return done;
+    }
+    // Deleted, or created, in between: see what is there now. The next round writes it.
+    if (auto looked = co_await look(side); !looked) co_return looked;
+    if (!side.counts()) co_return Result<void>{};
+    if (auto noted = note_frontmatter(side, side.text); !noted) co_return noted;
+    auto found = body_of(side.text);
+    if (is_news(side, found)) co_return co_await absorb(side, std::move(found), true);
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> TaskSync::create(Side& side, std::string desired) {
+    if (auto created = files::create_new(files_, side.path, desired); !created) co_return created;
+    side.exists = true;
+    side.text = std::move(desired);
+    show(*side.memory, body_, true);
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
+    const auto displaced = displaced_name(side.path);
+    if (auto done = files_.exchange(side.path, desired, displaced); !done) {
+        // The exchange itself may have happened where only making it durable failed: then this is not ours to lose.
+        if (files::facts_of(displaced)) memory_->swept.erase(side.path.parent_path());
+        co_return done;
+    }
+    const auto expected = body_of(side.text);
+    const auto written = body_;
+    now_.displaced.push_back({displaced, expected, expected, side.is_mirror});
+    side.text = std::move(desired);
+    side.link = side.dangling = false;
+    const bool left = co_await writer_leaves(displaced);
+    auto text = read_any(files_, displaced);
+    if (!text) co_return text.error();
+    auto found = body_of(text->value_or(""));
+    // Truncated, and being written: settle() will see the rest.
+    const bool looks_whole = left || split_task_text(text->value_or("")).has_frontmatter;
+    if (*text && found != expected && looks_whole) {
+        if (auto noted = note_frontmatter(side, **text); !noted) co_return noted;
+        now_.displaced.back().accounted = found;
+        if (auto absorbed = co_await absorb(side, std::move(found), true); !absorbed) co_return absorbed;
+    }
+    show(*side.memory, written, true);
+    co_return Result<void>{};
+}
+
+}  // namespace orange::store

@@ -1,0 +1,50 @@
+#include "daemon/workflow/renamed.hpp"
+
+#include "common/base/text.hpp"
+#include "daemon/workflow/load.hpp"
+#include "daemon/yaml/node.hpp"
+
+namespace orange::workflow {
+namespace {
+
+/// Where line `place.line`, column `place.column` is in the text.
+std::size_t offset_of(std::string_view text, const yaml::Place& place) {
+    std::size_t at = 0;
+    for (int line = 1; line < place.line; ++line) at = text.find('\n', at) + 1;
+    return at + static_cast<std::size_t>(place.column - 1);
+}
+
+/// With the quotes, where the name stands in quotes.
+std::size_t written_length(std::string_view text, std::size_t at, const yaml::Node& value) {
+    if (!value.quoted || at >= text.size()) return value.scalar.size();
+    const auto end = text.find(text[at], at + 1);
+    return end == std::string_view::npos ? value.scalar.size() : end - at + 1;
+}
+
+}  // namespace
+
+Result<std::string> renamed(std::string_view text, std::string_view name) {
+    constexpr std::string_view k_letters = "abcdefghijklmnopqrstuvwxyz";
+    const bool fine = !name.empty() && name.size() <= 40 && k_letters.find(name.front()) != std::string_view::npos &&
+                      name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_") == std::string_view::npos;
+    if (!fine) {
+        return Error{ErrorCode::invalid_argument,
+                     "\"" + printable(name) +
+                         "\" cannot be a workflow's name: it is up to 40 of a-z 0-9 - _ and begins with a letter",
+                     {}};
+    }
+    const std::string file = std::string(name) + ".yml";
+    const auto root = yaml::parse(text, file);
+    if (!root) return root.error();
+    std::string out(text);
+    if (const auto* value = root->find("name")) {
+        const auto at = offset_of(text, value->place);
+        if (at <= out.size()) out.replace(at, written_length(text, at, *value), name);
+    }
+    const auto loaded = load(out, file, name);
+    if (loaded.ok()) return out;
+    return Error{
+        ErrorCode::workflow_invalid, "the copy would not be a valid workflow:\n" + describe(loaded.problems, file), {}};
+}
+
+}  // namespace orange::workflow

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "daemon/process/process_runner.hpp"
+
+namespace orange::fakes {
+
+/// How a child goes wrong. The first two never ran; the others did what they do, and their end is not what it was.
+enum class ChildFault { does_not_start, dies_at_once, dies_at_the_end, hangs_at_the_end, prints_garbage, floods };
+
+/// Which child of a daemon goes wrong, and how many there were.
+struct ChildFaults {
+    ChildFault fault = ChildFault::does_not_start;
+    int nth = 0;  ///< from now; 0: none
+    int started = 0;
+    bool struck = false;
+
+    void arm(ChildFault how, int n) {
+        fault = how;
+        nth = n;
+        started = 0;
+        struck = false;
+    }
+    void disarm() { arm(fault, 0); }
+};
+
+/// Another ProcessRunner, of which the nth child goes wrong.
+class FaultyProcessRunner final : public ProcessRunner {
+  public:
+    FaultyProcessRunner(ProcessRunner& real, ChildFaults& faults) : real_(real), faults_(faults) {}
+
+    Awaitable<Result<Completed>> run(Command command) override {
+        if (++faults_.started != faults_.nth) co_return co_await real_.run(std::move(command));
+        faults_.struck = true;
+        const auto name = command.argv.front();
+        const auto limit = command.output_limit;
+        if (faults_.fault == ChildFault::does_not_start) {
+            co_return Error{ErrorCode::io, "starting " + name + ": Resource temporarily unavailable", {}};
+        }
+        if (faults_.fault == ChildFault::dies_at_once) co_return killed("");
+        auto done = co_await real_.run(std::move(command));
+        if (!done) co_return done;
+        if (faults_.fault == ChildFault::dies_at_the_end) co_return killed(done->out.substr(0, done->out.size() / 2));
+        if (faults_.fault == ChildFault::hangs_at_the_end) {
+            co_return Error{ErrorCode::timeout, "`" + name + "` did not end within its time", {}};
+        }
+        if (faults_.fault == ChildFault::prints_garbage) {
+            done->out.assign("\x1b[31m\xff\0}]garbage\n", 14);
+        } else {  // what the real runner keeps of a flood
+            done->out.assign(std::min(limit, std::size_t{8} << 20), 'x');
+        }
+        co_return done;
+    }
+
+  private:
+    static Completed killed(std::string out) {
+        Completed done;
+        done.exit_status = 128 + 9;
+        done.out = std::move(out);
+        return done;
+    }
+
+    ProcessRunner& real_;
+    ChildFaults& faults_;
+};
+
+}  // namespace orange::fakes

@@ -1,0 +1,369 @@
+#include <algorithm>
+#include <functional>
+
+#include "tests/catch.hpp"
+#include "tests/integration/sandbox.hpp"
+
+/// How a task begins: in another state than usual, on a branch that is there or at a base of its own; and that nothing
+/// is left of what was refused.
+namespace orange::tests {
+namespace {
+
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+/// A registered repository, and `idle`, an agent that does nothing until it is ended.
+struct Shop {
+    Sandbox orange;
+    fs::path repo = orange.add_project("shop");
+
+    Shop() {
+        fs::create_directories(orange.home() / "harnesses");
+        write_file(orange.home() / "harnesses" / "idle.yml",
+                   "name: idle\nprogram: sh\nargv:\n  full: [-c, sleep 600, --, \"{prompt}\"]\n");
+    }
+
+    rpc::TaskCreate params(const std::string& summary = "Add a greeting", const std::string& harness = "demo") const {
+        rpc::TaskCreate create;
+        create.project = "shop";
+        create.summary = summary;
+        create.harness = create.review_harness = harness;
+        return create;
+    }
+    std::string create(const rpc::TaskCreate& wanted) {
+        const auto reply = orange.call(wanted);
+        notes.clear();
+        for (const auto& note : reply.notes) notes += note + "\n";
+        return reply.task.fields.at("id").get<std::string>();
+    }
+    std::string field(const std::string& id, const std::string& name) {
+        const auto fields = orange.fields(id);
+        const auto found = fields.find(name);
+        if (found == fields.end() || found->is_null()) return "";
+        return found->is_string() ? found->get<std::string>() : dump(*found);
+    }
+    fs::path add_origin() {
+        const auto remote = orange.root() / "origin.git";
+        orange.git({"clone", "-q", "--bare", repo.string(), remote.string()}, orange.root());
+        orange.git({"remote", "add", "origin", remote.string()}, repo);
+        orange.git({"fetch", "-q"}, repo);
+        return remote;
+    }
+    /// A branch with one commit on top of main, checked out nowhere.
+    std::string add_branch(const std::string& name, const fs::path& where) {
+        orange.git({"checkout", "-q", "-b", name, "main"}, where);
+        fs::create_directories((where / name).parent_path());
+        write_file(where / (name + ".txt"), name + "\n");
+        orange.git({"add", "-A"}, where);
+        orange.git({"commit", "-q", "-m", "Work of " + name}, where);
+        const auto commit = orange.git({"rev-parse", "HEAD"}, where);
+        orange.git({"checkout", "-q", "main"}, where);
+        return commit;
+    }
+    /// A branch that somebody else has pushed, and that nobody has fetched here.
+    std::string add_pushed(const std::string& name, const fs::path& remote) {
+        const auto theirs = orange.root() / "theirs";
+        orange.git({"clone", "-q", remote.string(), theirs.string()}, orange.root());
+        const auto commit = add_branch(name, theirs);
+        orange.git({"push", "-q", "origin", name}, theirs);
+        return commit;
+    }
+    /// Everything that a creation could leave.
+    std::string traces() {
+        std::string all;
+        std::error_code error;
+        std::vector<std::string> files;
+        for (const auto& entry : fs::recursive_directory_iterator(orange.home() / "tasks", error)) {
+            files.push_back(entry.path().string());
+        }
+        std::sort(files.begin(), files.end());
+        for (const auto& file : files) all += file + "\n";
+        all += orange.git({"for-each-ref"}, repo) + orange.git({"worktree", "list"}, repo);
+        all += read_file(orange.home() / "projects.json") + read_file(orange.home() / "workspaces" / ".pool.json");
+        return all + orange.git({"status", "--porcelain", "--branch"}, repo);
+    }
+
+    std::string notes;
+};
+
+}  // namespace
+
+TEST_CASE("A task for clarification begins by talking") {
+    Shop shop;
+    auto wanted = shop.params("Add a greeting", "idle");
+    wanted.status = "clarification";
+    const auto id = shop.create(wanted);
+    CHECK(shop.orange.path_of(id) == "pending clarification");
+    const auto run = shop.orange.run_of(id, "worker");
+    REQUIRE(run.is_object());
+    CHECK(run.at("prompt") == "clarification");
+    CHECK(shop.orange.git({"branch", "--show-current"}, shop.orange.worktree(id)) == "orange-tasks/" + id);
+}
+
+TEST_CASE("A task for a review has a reviewer and no worker, who comes when the review fails") {
+    Shop shop;
+    const auto commit = shop.add_branch("theirs", shop.repo);
+    auto wanted = shop.params("Add a greeting demo:fail-once");
+    wanted.status = "agent-review";
+    wanted.branch = "theirs";
+    const auto id = shop.create(wanted);
+    CHECK_THAT(shop.notes, Contains("goes on with the branch theirs"));
+    shop.orange.wait_for_status(id, "reviewing");
+    CHECK(shop.orange.path_of(id) == "pending agent-review working agent-review reviewing");
+    const auto spawned = shop.orange.history(id, "agent.spawned");
+    REQUIRE(spawned.size() == 3);
+    CHECK(spawned[0].at("window") == "review-1");
+    CHECK(spawned[1].at("window") == "worker-2");  // named by its round, as everywhere
+    CHECK(spawned[2].at("window") == "review-2");
+    CHECK(shop.field(id, "review_round") == "2");
+    rpc::TaskMerge merge;
+    merge.id = id;
+    const auto merged = shop.orange.call(merge);
+    shop.orange.git({"merge-base", "--is-ancestor", commit, merged.commit}, shop.repo);
+}
+
+TEST_CASE("Only the reviewer of a branch is there while it reviews, in the first round") {
+    Shop shop;
+    shop.add_branch("theirs", shop.repo);
+    auto wanted = shop.params("Look at it", "idle");
+    wanted.status = "agent-review";
+    wanted.branch = "theirs";
+    const auto id = shop.create(wanted);
+    CHECK(shop.field(id, "status") == "agent-review");
+    CHECK(shop.field(id, "review_round") == "1");
+    CHECK(shop.orange.run_of(id, "worker").is_null());
+    CHECK(shop.orange.run_of(id, "reviewer").at("window_name") == "review-1");
+    CHECK(shop.orange.git({"branch", "--show-current"}, shop.orange.worktree(id)) == "theirs");
+}
+
+TEST_CASE("Work that is there already is merged without agent and workspace, even where another checkout has it") {
+    Shop shop;
+    const auto commit = shop.add_branch("mine", shop.repo);
+    shop.orange.git({"worktree", "add", "-q", (shop.orange.root() / "elsewhere").string(), "mine"}, shop.repo);
+    auto wanted = shop.params("Done by hand");
+    wanted.status = "reviewing";
+    wanted.branch = "mine";
+    wanted.context = "## Review\nVerdict: PASS\n";
+    const auto id = shop.create(wanted);
+    CHECK(shop.orange.path_of(id) == "pending reviewing");
+    CHECK(shop.orange.history(id, "task.created").size() == 1);
+    CHECK(shop.field(id, "workspace").empty());
+    CHECK(shop.orange.history(id, "agent.spawned").empty());
+    CHECK_THAT(shop.orange.body(id), Contains("### Review"));
+    rpc::TaskMerge merge;
+    merge.id = id;
+    const auto merged = shop.orange.call(merge);
+    CHECK(merged.commit == shop.orange.git({"rev-parse", "main"}, shop.repo));
+    shop.orange.git({"merge-base", "--is-ancestor", commit, "main"}, shop.repo);
+    CHECK(shop.orange.status(id) == "done");
+}
+
+TEST_CASE("A branch that only origin has is merged from there, as it is by then") {
+    Shop shop;
+    const auto remote = shop.add_origin();
+    shop.add_pushed("theirs", remote);
+    auto wanted = shop.params("Their pull request");
+    wanted.status = "reviewing";
+    wanted.branch = "theirs";
+    const auto id = shop.create(wanted);
+    CHECK_THAT(shop.notes, Contains("theirs of origin"));
+    const auto theirs = shop.orange.root() / "theirs";
+    shop.orange.git({"checkout", "-q", "theirs"}, theirs);
+    write_file(theirs / "more.txt", "more\n");
+    shop.orange.git({"add", "-A"}, theirs);
+    shop.orange.git({"commit", "-q", "-m", "More"}, theirs);
+    shop.orange.git({"push", "-q", "origin", "theirs"}, theirs);
+    rpc::TaskMerge merge;
+    merge.id = id;
+    const auto merged = shop.orange.call(merge);
+    CHECK(merged.pushed);
+    shop.orange.git({"merge-base", "--is-ancestor", shop.orange.git({"rev-parse", "HEAD"}, theirs), "main"}, remote);
+    CHECK(shop.orange.git({"branch", "--list", "theirs"}, remote).empty());
+    CHECK(shop.field(id, "attention").empty());
+}
+
+TEST_CASE("Changes that are requested of work without a workspace get a worker in one") {
+    Shop shop;
+    shop.add_branch("mine", shop.repo);
+    auto wanted = shop.params("Done by hand");
+    wanted.status = "reviewing";
+    wanted.branch = "mine";
+    const auto id = shop.create(wanted);
+    rpc::TaskUpdate update;
+    update.id = id;
+    update.status = "working";
+    update.feedback = "Name the columns";
+    shop.orange.call(update);
+    shop.orange.wait_for_status(id, "reviewing");
+    CHECK(shop.orange.path_of(id) == "pending reviewing working agent-review reviewing");
+    CHECK(shop.orange.git({"branch", "--show-current"}, shop.orange.worktree(id)) == "mine");
+}
+
+TEST_CASE("A review waits for a workspace like every other task, and begins as one") {
+    Shop shop;
+    shop.add_branch("theirs", shop.repo);
+    std::vector<std::string> holders;
+    for (int i = 0; i < 2; ++i) holders.push_back(shop.create(shop.params("Hold it", "idle")));
+    auto wanted = shop.params("Look at it", "idle");
+    wanted.status = "agent-review";
+    wanted.branch = "theirs";
+    const auto id = shop.create(wanted);
+    CHECK_THAT(shop.notes, Contains("waits for a workspace"));
+    CHECK(shop.orange.status(id) == "pending");
+    shop.orange.kill_daemon();
+    shop.orange.start_daemon();
+    rpc::ProjectUpdate grow;
+    grow.name = "shop";
+    grow.pool_size = 3;
+    shop.orange.call(grow);
+    shop.orange.wait_for_status(id, "agent-review");
+    CHECK(shop.orange.run_of(id, "worker").is_null());
+    CHECK(shop.field(id, "review_round") == "1");
+}
+
+TEST_CASE("A task that is only created begins where it was to when it is started") {
+    Shop shop;
+    auto wanted = shop.params("Add a greeting", "idle");
+    wanted.status = "clarification";
+    wanted.no_spawn = true;
+    const auto id = shop.create(wanted);
+    CHECK(shop.orange.status(id) == "pending");
+    rpc::TaskSpawn spawn;
+    spawn.id = id;
+    shop.orange.call(spawn);
+    CHECK(shop.orange.status(id) == "clarification");
+}
+
+TEST_CASE("A new branch begins at its base, is reviewed against it, and is merged into the default branch") {
+    Shop shop;
+    const auto feature = shop.add_branch("feature", shop.repo);
+    auto wanted = shop.params("Add a greeting", "idle");
+    wanted.branch = "on-top";
+    wanted.base = "feature";
+    const auto id = shop.create(wanted);
+    CHECK_THAT(shop.notes, Contains("begins at feature") && Contains("merges them too"));
+    CHECK(shop.field(id, "base") == "refs/heads/feature");
+    CHECK(shop.orange.git({"rev-parse", "on-top"}, shop.repo) == feature);
+    const auto worktree = shop.orange.worktree(id);
+    write_file(worktree / "top.txt", "top\n");
+    shop.orange.git({"add", "top.txt"}, worktree);
+    shop.orange.git({"commit", "-q", "-m", "On top"}, worktree);
+    rpc::TaskMerge merge;
+    merge.id = id;
+    merge.force = true;
+    shop.orange.call(merge);
+    shop.orange.git({"merge-base", "--is-ancestor", "on-top", "main"}, shop.repo);
+    CHECK(shop.orange.git({"rev-parse", "feature"}, shop.repo) == feature);
+}
+
+TEST_CASE("The reviewer is told to compare with the base") {
+    Shop shop;
+    shop.add_branch("feature", shop.repo);
+    auto wanted = shop.params("Add a greeting", "idle");
+    wanted.base = "feature";
+    const auto id = shop.create(wanted);
+    write_file(shop.orange.worktree(id) / "TASK.md",
+               read_file(shop.orange.worktree(id) / "TASK.md") + "\n## Plan\nAPPROACH: straight on\n");
+    REQUIRE(shop.orange.update_status(id, "working"));
+    write_file(shop.orange.worktree(id) / "TASK.md",
+               read_file(shop.orange.worktree(id) / "TASK.md") + "\n## Handoff\nDONE: all of it\n");
+    REQUIRE(shop.orange.update_status(id, "agent-review"));
+    const auto run = shop.orange.run_of(id, "reviewer").at("run").get<std::string>();
+    CHECK_THAT(read_file(shop.orange.folder(id) / "run" / (run + ".json")), Contains("git diff feature...HEAD"));
+}
+
+TEST_CASE("A commit is a base, too") {
+    Shop shop;
+    const auto first = shop.orange.git({"rev-parse", "main"}, shop.repo);
+    shop.add_branch("feature", shop.repo);
+    shop.orange.git({"merge", "-q", "feature"}, shop.repo);
+    auto wanted = shop.params("Another", "idle");
+    wanted.base = first.substr(0, 12);
+    const auto id = shop.create(wanted);
+    CHECK(shop.field(id, "base") == first);
+    CHECK(shop.orange.git({"rev-parse", "HEAD"}, shop.orange.worktree(id)) == first);
+}
+
+TEST_CASE("A branch that is there is gone on with, one of origin's is fetched and tracked") {
+    Shop shop;
+    const auto remote = shop.add_origin();
+    const auto local = shop.add_branch("mine", shop.repo);
+    const auto pushed = shop.add_pushed("theirs", remote);
+    auto wanted = shop.params("Go on", "idle");
+    wanted.branch = "mine";
+    const auto mine = shop.create(wanted);
+    CHECK(shop.orange.git({"rev-parse", "HEAD"}, shop.orange.worktree(mine)) == local);
+    wanted.branch = "theirs";
+    const auto theirs = shop.create(wanted);
+    CHECK(shop.orange.git({"rev-parse", "HEAD"}, shop.orange.worktree(theirs)) == pushed);
+    CHECK(shop.orange.git({"rev-parse", "--abbrev-ref", "theirs@{upstream}"}, shop.repo) == "origin/theirs");
+}
+
+TEST_CASE("What is refused leaves nothing behind, and says what to do") {
+    Shop shop;
+    shop.add_origin();
+    shop.add_branch("mine", shop.repo);
+    shop.add_branch("fix/total", shop.repo);
+    shop.add_branch("open", shop.repo);
+    shop.orange.git({"worktree", "add", "-q", (shop.orange.root() / "elsewhere").string(), "open"}, shop.repo);
+    auto holder = shop.params("Hold it", "idle");
+    holder.branch = "taken";
+    const auto holding = shop.create(holder);
+    struct Refusal {
+        std::string what;
+        std::function<void(rpc::TaskCreate&)> ask;
+        std::string says;
+    };
+    const std::vector<Refusal> refusals = {
+        {"a state in the middle", [](auto& p) { p.status = "working"; }, "clarification, agent-review, reviewing"},
+        {"the end", [](auto& p) { p.status = "done"; }, "cannot be created as done"},
+        {"an unknown state", [](auto& p) { p.status = "nonsense"; }, "its states are pending, planning"},
+        {"a review of nothing", [](auto& p) { p.status = "agent-review"; }, "--branch"},
+        {"a review of no branch", [](auto& p) { p.status = "agent-review", p.branch = "none"; },
+         "there is no branch none"},
+        {"a merge of no branch", [](auto& p) { p.status = "reviewing", p.branch = "none"; }, "there is no branch none"},
+        {"the default branch", [](auto& p) { p.branch = "main"; }, "is the default branch"},
+        {"a task's branch", [](auto& p) { p.branch = "taken"; }, holding},
+        {"another checkout's branch", [](auto& p) { p.branch = "open"; }, "switch main"},
+        {"a name beside a folder of names", [](auto& p) { p.branch = "fix"; }, "beside fix/total"},
+        {"a name below a branch", [](auto& p) { p.branch = "mine/too"; }, "beside mine"},
+        {"no branch name", [](auto& p) { p.branch = "a..b"; }, "cannot be a branch's name"},
+        {"an unknown base", [](auto& p) { p.base = "nowhere"; }, "there is no branch, tag or commit \"nowhere\""},
+        {"a base of an old branch", [](auto& p) { p.branch = "mine", p.base = "main"; }, "is there already"},
+        {"an unknown workflow", [](auto& p) { p.workflow = "nonsense"; }, "nonsense"},
+        {"an unknown harness", [](auto& p) { p.harness = "nonsense"; }, "nonsense"},
+        {"an unknown reviewer", [](auto& p) { p.review_harness = "nonsense"; }, "nonsense"},
+        {"an effort that idle lacks", [](auto& p) { p.harness = "idle", p.effort = "high"; }, "effort"},
+        {"a reviewer's effort", [](auto& p) { p.review_harness = "idle", p.review_effort = "high"; }, "effort"},
+        {"two lines", [](auto& p) { p.summary = "a\nb"; }, "one line"},
+        {"an unknown project", [](auto& p) { p.project = "nonsense"; }, "nonsense"},
+    };
+    const auto before = shop.traces();
+    for (const auto& refusal : refusals) {
+        INFO(refusal.what);
+        auto wanted = shop.params();
+        refusal.ask(wanted);
+        const auto refused = shop.orange.try_call(wanted);
+        REQUIRE_FALSE(refused);
+        CHECK_THAT(refused.error().message, Contains(refusal.says));
+        CHECK(shop.traces() == before);
+    }
+}
+
+TEST_CASE("The client takes the same, with the context from standard input") {
+    Shop shop;
+    shop.add_branch("mine", shop.repo);
+    const auto ran = shop.orange.orange({"task", "create", "--harness", "demo", "--branch", "mine", "--status",
+                                         "reviewing", "--context", "-", "--json", "Done", "by", "hand"},
+                                        shop.repo, "# Why\nBecause.\n");
+    REQUIRE(ran.status == 0);
+    const auto id = Json::parse(ran.out).at("task").at("fields").at("id").get<std::string>();
+    CHECK(shop.orange.status(id) == "reviewing");
+    CHECK_THAT(shop.orange.body(id), Contains("## Context") && Contains("### Why"));
+    const auto refused =
+        shop.orange.orange({"task", "create", "--harness", "demo", "--status", "working", "x"}, shop.repo);
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Contains("clarification, agent-review, reviewing"));
+}
+
+}  // namespace orange::tests

@@ -1,0 +1,157 @@
+#include "tests/integration/doctor.hpp"
+
+#include "tests/catch.hpp"
+
+/// What `orange doctor` says of Orange's own files and of the home, and that what it says to do mends it.
+namespace orange::tests {
+namespace {
+
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+}  // namespace
+
+TEST_CASE("The doctor finds nothing wrong where nothing is, and says what it looked at") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto healthy = diagnose(orange);
+    INFO(healthy.errors());
+    CHECK(healthy.errors().empty());
+    CHECK(healthy.status == 0);
+    const auto page = orange.orange({"doctor"});
+    CHECK(page.status == 0);
+    CHECK_THAT(page.out, Contains("✓ programs: tmux ") && Contains("✓ tasks: every task can be read"));
+    CHECK_THAT(page.out, Contains("nothing is wrong"));
+    CHECK(orange.orange({"doctor", "--project", "nosuch"}).status == 1);
+}
+
+TEST_CASE("Without a daemon the doctor says so, and looks at what it can see itself") {
+    Sandbox orange;
+    orange.stop_daemon();
+    auto down = diagnose(orange);
+    CHECK(down.status == 1);
+    CHECK(down.command("daemon") == "orange daemon start");
+    CHECK(down.said("home").empty());
+    CHECK_THAT(orange.orange({"doctor"}).out, Contains("✓ programs: git "));
+
+    fs::permissions(orange.home(), fs::perms(0755));
+    down = diagnose(orange);
+    CHECK_THAT(down.said("home"), Contains("is open to others"));
+    mend(orange, down.command("home"));
+    CHECK(diagnose(orange).said("home").empty());
+    orange.start_daemon();
+    CHECK(diagnose(orange).errors().empty());
+}
+
+TEST_CASE("A broken projects.json is named with its line, and the last good one mends it") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto file = orange.home() / "projects.json";
+    const auto good = read_file(file);
+    orange.stop_daemon();
+    orange.start_daemon();
+    write_file(file, "[\n  {\n    \"name\": \n");
+    auto broken = diagnose(orange);
+    CHECK(broken.status == 1);
+    CHECK_THAT(broken.file("projects"), Contains("projects.json:"));
+    mend(orange, broken.command("projects"));
+    CHECK(read_file(file) == good);
+    CHECK(diagnose(orange).said("projects").empty());
+}
+
+TEST_CASE("A broken .pool.json is named, and is made anew from what the tasks say") {
+    Sandbox orange;
+    orange.add_project("shop");
+    add_idle_harness(orange);
+    const auto id = id_of(orange.call(idle_task("shop", "Wait")));
+    const auto file = orange.home() / "workspaces" / ".pool.json";
+    write_file(file, "{\"workspaces\": [\n");
+    const auto broken = diagnose(orange);
+    CHECK_THAT(broken.file("pool"), Contains(".pool.json:"));
+    mend(orange, broken.command("pool"));
+    CHECK(diagnose(orange).said("pool").empty());
+    CHECK_THAT(read_file(file), Contains(id));
+}
+
+TEST_CASE("Files of a newer schema are refused with a sentence, and left as they are") {
+    Sandbox orange;
+    orange.add_project("shop");
+    add_idle_harness(orange);
+    const auto id = id_of(orange.call(idle_task("shop", "Wait")));
+    const auto folder = orange.folder(id);
+    rpc::TaskCancel cancel;
+    cancel.id = id;
+    orange.call(cancel);
+    orange.stop_daemon();
+    const std::vector<fs::path> files = {folder / "state.json", orange.home() / "workspaces" / ".pool.json",
+                                         orange.home() / "projects.json"};
+    std::vector<std::string> newer;
+    for (const auto& file : files) {
+        auto json = Json::parse(read_file(file));
+        if (json.is_array()) json = Json{{"projects", json}};
+        json["schema"] = 2;
+        json["new_in_2"] = "to be kept";
+        newer.push_back(json.dump(1));
+        write_file(file, newer.back());
+    }
+    orange.start_daemon();
+    const auto found = diagnose(orange);
+    for (const char* check : {"tasks", "pool", "projects"}) {
+        CHECK_THAT(found.said(check), Contains("newer Orange (schema 2"));
+    }
+    const auto other = orange.make_repository("other");
+    const auto refused = orange.orange({"project", "add", other.string()});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Contains("newer Orange"));
+    orange.stop_daemon();
+    for (std::size_t i = 0; i < files.size(); ++i) CHECK(read_file(files[i]) == newer[i]);
+    orange.start_daemon();
+}
+
+TEST_CASE("A task, a workflow and a harness that cannot be read are named with file and line") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Never started", true);
+    const auto state = orange.folder(id) / "state.json";
+    const auto good = read_file(state);
+    orange.stop_daemon();
+    write_file(state, "{\n\"schema\": 1,\n\"fields\" {}\n}\n");
+    fs::create_directories(orange.home() / "workflows");
+    write_file(orange.home() / "workflows" / "mine.yml", "name: mine\nstates:\n  pending: {}\n  nonsense: [1\n");
+    fs::create_directories(orange.home() / "harnesses");
+    write_file(orange.home() / "harnesses" / "mine.yml",
+               "name: mine\nprogram: sh\nnonsense: 3\nargv:\n  full: [-c, \"true\", --, \"{prompt}\"]\n");
+    orange.start_daemon();
+    const auto found = diagnose(orange);
+    CHECK(found.status == 1);
+    CHECK(found.file("tasks") == state.string() + ":3");
+    CHECK_THAT(found.file("workflows"), Contains("mine.yml:"));
+    CHECK_THAT(found.file("harnesses"), Contains("mine.yml:3"));
+    write_file(state, good);
+    orange.stop_daemon();
+    orange.start_daemon();
+    CHECK(diagnose(orange).said("tasks").empty());
+    CHECK(orange.status(id) == "pending");
+}
+
+TEST_CASE("A config.yml that makes no sense is named with its line while the old one stays in force") {
+    Sandbox orange("poll_interval: 5\n");
+    write_file(orange.home() / "config.yml", "poll_interval: 5\nnonsense: 1\n");
+    const auto found = diagnose(orange);
+    CHECK_THAT(found.file("config"), Contains("config.yml:2"));
+    write_file(orange.home() / "config.yml", "poll_interval: 5\n");
+    CHECK(diagnose(orange).said("config").empty());
+}
+
+TEST_CASE("What the doctor shows of a task reaches no terminal as an escape") {
+    Sandbox orange;
+    orange.add_project("shop");
+    add_idle_harness(orange);
+    const auto id = id_of(orange.call(idle_task("shop", "Wait")));
+    write_file(orange.folder(id) / "TASK.md.conflict-\x1b]0;x\x07", "old\n");
+    const auto page = orange.orange({"doctor"});
+    CHECK_THAT(page.out, Contains("! conflicts: both copies of TASK.md"));
+    CHECK(page.out.find('\x1b') == std::string::npos);
+}
+
+}  // namespace orange::tests

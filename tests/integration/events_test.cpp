@@ -1,0 +1,244 @@
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "common/config/socket_address.hpp"
+#include "common/rpc/watch_methods.hpp"
+#include "tests/catch.hpp"
+#include "tests/integration/background.hpp"
+
+/// Following what happens and waiting for it: the real client, also while the daemon dies and comes back.
+namespace orange::tests {
+namespace {
+
+/// What `orange events --json` printed about a task, as the history would have it.
+std::vector<Json> events_of(const std::string& out, const std::string& task) {
+    std::vector<Json> events;
+    for (const auto line : split_lines(out)) {
+        if (line.empty() || !out.ends_with('\n')) continue;
+        const auto event = Json::parse(line);
+        if (event.value("task", "") == task) events.push_back(event.at("event"));
+    }
+    return events;
+}
+
+int connect_to(const std::filesystem::path& socket) {
+    auto address = SocketAddress::in_folder(socket);
+    REQUIRE(address);
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    REQUIRE(::connect(fd, address->get(), address->size()) == 0);
+    return fd;
+}
+
+}  // namespace
+
+TEST_CASE("Following goes on after the daemon was killed, and every event comes exactly once") {
+    Sandbox orange;
+    orange.add_project("shop");
+    Background follow(orange, "follow", {"events", "--follow", "--json"});
+    const auto first = orange.create("shop", "First", true);
+    follow.wait_for_out(first);
+
+    // The client sees nothing of this: neither the end of the first daemon nor what happens with the second one.
+    follow.signal(SIGSTOP);
+    const auto unseen = orange.create("shop", "Unseen", true);
+    orange.kill_daemon();
+    orange.start_daemon();
+    const auto id = orange.create("shop", "All of it demo:pass");
+    orange.wait_for_status(id, "reviewing");
+    follow.signal(SIGCONT);
+    follow.wait_for_out("\"reviewing\"");
+
+    // This time it looks on.
+    orange.kill_daemon();
+    orange.eventually("it says so", [&] { return follow.err().find("the daemon has ended") != std::string::npos; });
+    orange.start_daemon();
+    REQUIRE(orange
+                .call([&] {
+                    rpc::TaskCancel cancel;
+                    cancel.id = id;
+                    return cancel;
+                }())
+                .task.fields.at("status") == "cancelled");
+    orange.wait_for_status(id, "cancelled");
+    for (const auto& task : {first, unseen, id}) {
+        CAPTURE(task, follow.err());
+        orange.eventually("all have come",
+                          [&] { return events_of(follow.out(), task).size() >= orange.history(task).size(); });
+        CHECK(events_of(follow.out(), task) == orange.history(task));
+    }
+    CHECK(follow.out().find("resync") == std::string::npos);
+    follow.signal(SIGINT);
+    CHECK(follow.status() == 128 + SIGINT);
+    CHECK(follow.err().find("bug") == std::string::npos);
+}
+
+TEST_CASE("Recent events are those of daemons before this one too, and a cursor goes on from there") {
+    Sandbox orange;
+    orange.add_project("shop");
+    orange.add_project("other");
+    const auto id = orange.create("shop", "Later \x1b[31m", true);
+    orange.create("other", "Elsewhere", true);
+    const auto before = orange.orange({"events", "--json", "--task", id});
+    REQUIRE(before.status == 0);
+    const auto cursor = Json::parse(before.out).at("cursor").get<std::string>();
+    orange.kill_daemon();
+    orange.start_daemon();
+    CHECK(events_of(orange.orange({"events", "--json", "--project", "shop"}).out, id) == orange.history(id));
+    (void)orange.update_status(id, "cancelled");
+    const auto after = orange.orange({"events", "--json", "--since", cursor, "--types", "status.changed,hook"}).out;
+    REQUIRE(events_of(after, id).size() == 1);
+    CHECK(events_of(after, id)[0].at("to") == "cancelled");
+    CHECK(after.find("Elsewhere") == std::string::npos);
+
+    const auto page = orange.orange({"events"});
+    CHECK(page.out.find("Elsewhere") != std::string::npos);
+    CHECK(page.out.find("pending → cancelled") != std::string::npos);
+    CHECK(page.out == printable(page.out, true));
+    for (const auto line : split_lines(page.out)) CHECK(columns_of(line) <= 80);
+
+    const auto unknown = orange.orange({"events", "--since", "elsewhere-7"});
+    CHECK(unknown.status == 0);
+    CHECK(unknown.err.find("nobody knows that cursor") != std::string::npos);
+    CHECK(orange.orange({"events", "--project", "nowhere"}).status == 1);
+    CHECK(orange.orange({"events", "--task", "nobody"}).status == 1);
+}
+
+TEST_CASE("Following ends by itself when its reader has gone") {
+    Sandbox orange;
+    orange.add_project("shop");
+    orange.create("shop", "One", true);
+    const auto ran = orange.try_run({"sh", "-c", "\"$0\" events --follow | head -n 1", program("orange").string()});
+    CHECK(ran.status == 0);
+    CHECK(split_lines(ran.out).size() == 1);
+    CHECK(ran.err.empty());
+}
+
+TEST_CASE("A client that does not read is dropped, and told why where it reads on after all") {
+    Sandbox orange;
+    const int fd = connect_to(orange.home() / "orange.sock");
+    std::string requests;
+    for (int i = 0; i < 600; ++i) requests += "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"rpc.discover\"}\n";
+    REQUIRE(::send(fd, requests.data(), requests.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(requests.size()));
+    orange.eventually("it was dropped", [&] {
+        return read_file(orange.home() / "orange.log").find("dropped a client that does not read") != std::string::npos;
+    });
+    std::string said;
+    char chunk[65536];
+    for (ssize_t n = 0; (n = ::read(fd, chunk, sizeof chunk)) > 0;) said.append(chunk, static_cast<std::size_t>(n));
+    ::close(fd);
+    REQUIRE(said.ends_with('\n'));
+    const auto last = Json::parse(split_lines(said).back());
+    CHECK(last.at("method") == "dropped");
+    CHECK(last.at("params").at("reason").get<std::string>().find("since") != std::string::npos);
+    CHECK(orange.call(rpc::DaemonPing{}).pid == orange.daemon_pid());
+}
+
+TEST_CASE("Waiting ends when a human is needed, through a restart of the daemon") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Do it demo:pass", true);
+    Background wait(orange, "wait", {"task", "wait", id});
+    Background ended(orange, "ended", {"task", "wait", id, "--for", "ended", "--json"});
+    const auto connections = [&] { return orange.call(rpc::DaemonStatus{}).connections; };
+    orange.eventually("both wait", [&] { return connections() == 3; });
+    orange.kill_daemon();
+    orange.start_daemon();
+    orange.eventually("both wait again", [&] { return connections() == 3; });
+    rpc::TaskSpawn spawn;
+    spawn.id = id;
+    orange.call(spawn);
+    CHECK(wait.status() == 0);
+    CHECK(wait.out() == "reviewing\n");
+    CHECK(orange.status(id) == "reviewing");
+    CHECK_FALSE(ended.ended());
+    (void)orange.update_status(id, "cancelled");
+    CHECK(ended.status() == 0);
+    CHECK(Json::parse(ended.out()).at("reached") == true);
+}
+
+TEST_CASE("Waiting says when it never will be, when the time has passed and what it does not know") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Later", true);
+    const auto late = orange.orange({"task", "wait", id, "--timeout", "0"});
+    CHECK(late.status == 3);
+    CHECK(late.err.find("the task is pending") != std::string::npos);
+    const auto unknown = orange.orange({"task", "wait", id, "--for", "ready"});
+    CHECK(unknown.status == 1);
+    CHECK(unknown.err.find("there is: pending, planning") != std::string::npos);
+    Background wait(orange, "wait", {"task", "wait", id, "--for", "working,reviewing"});
+    orange.eventually("it waits", [&] { return orange.call(rpc::DaemonStatus{}).connections == 2; });
+    (void)orange.update_status(id, "cancelled");
+    CHECK(wait.status() == 1);
+    CHECK(wait.err().find("the task has ended: it is cancelled") != std::string::npos);
+    CHECK(orange.orange({"task", "wait", id}).out == "cancelled\n");
+}
+
+TEST_CASE("Whoever waits and goes is forgotten, and does not keep the daemon from stopping") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Later", true);
+    const auto connections = [&] { return orange.call(rpc::DaemonStatus{}).connections; };
+    {
+        Background wait(orange, "gone", {"task", "wait", id});
+        orange.eventually("it waits", [&] { return connections() == 2; });
+    }
+    orange.eventually("it is gone", [&] { return connections() == 1; });
+    // One that has only closed its sending side still waits.
+    const int fd = connect_to(orange.home() / "orange.sock");
+    const auto request = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"task.wait\",\"params\":{\"id\":\"" + id +
+                         "\",\"for\":[\"ended\"]}}\n";
+    REQUIRE(::send(fd, request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size()));
+    ::shutdown(fd, SHUT_WR);
+    orange.eventually("it waits", [&] { return connections() == 2; });
+    (void)orange.update_status(id, "cancelled");
+    char chunk[65536];
+    const auto n = ::read(fd, chunk, sizeof chunk);
+    ::close(fd);
+    REQUIRE(n > 0);
+    CHECK(std::string(chunk, static_cast<std::size_t>(n)).find("\"reached\":true") != std::string::npos);
+
+    const auto other = orange.create("shop", "Another", true);
+    Background wait(orange, "stays", {"task", "wait", other});
+    orange.eventually("it waits", [&] { return connections() == 2; });
+    CHECK(orange.stop_daemon() == 0);
+    orange.eventually("it waits for a daemon",
+                      [&] { return wait.err().find("the daemon has ended") != std::string::npos; });
+    orange.start_daemon();
+    rpc::TaskDelete remove;
+    remove.id = other;
+    remove.force = true;
+    orange.eventually("it waits", [&] { return connections() == 2; });
+    orange.call(remove);
+    CHECK(wait.status() == 1);
+}
+
+TEST_CASE("A history is shown in sentences and followed, and what is not known is shown as it stands") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Do it demo:pass", true);
+    const auto file = orange.folder(id) / "history.jsonl";
+    write_file(file,
+               read_file(file) +
+                   "{\"type\":\"star.aligned\",\"timestamp\":\"2026-01-02T03:04:05.678Z\",\"with\":\"\\u001b[31m\"}\n"
+                   "{\"type\":\"torn");
+    const auto page = orange.orange({"task", "history", id});
+    CHECK(page.status == 0);
+    CHECK(page.out.find("star.aligned with=\\x1b[31m") != std::string::npos);
+    CHECK(page.out.find("torn") == std::string::npos);
+    CHECK(split_lines(orange.orange({"task", "history", id, "-n", "1"}).out).size() == 1);
+
+    Background follow(orange, "history", {"task", "history", id, "--follow", "--json"});
+    follow.wait_for_out("star.aligned");
+    (void)orange.update_status(id, "cancelled");
+    follow.wait_for_out("task.cancelled");
+    std::vector<Json> seen;
+    const auto out = follow.out();
+    for (const auto line : split_lines(out)) seen.push_back(Json::parse(line));
+    CHECK(seen == orange.history(id));
+}
+
+}  // namespace orange::tests

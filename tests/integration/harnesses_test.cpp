@@ -1,0 +1,150 @@
+// The shipped definitions of real agents with stand-ins in the place of their programs (tests/data/stand-ins), in real
+// tmux windows: how a prompt gets there, and what is typed when.
+#include <stdlib.h>
+
+#include "tests/catch.hpp"
+#include "tests/integration/sandbox.hpp"
+
+using namespace orange;
+using namespace orange::tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path k_stand_ins = fs::path(ORANGE_SOURCE_DIR) / "tests" / "data" / "stand-ins";
+
+/// The shipped definition with another program, and what the stand-in needs in its environment.
+void put_in_place(Sandbox& box, const std::string& name) {
+    auto text = read_file(fs::path(ORANGE_SOURCE_DIR) / "harnesses" / (name + ".yml"));
+    const auto line = "program: " + name + "\n";
+    const auto at = text.find(line);
+    if (at == std::string::npos) box.fail("the shipped " + name + " has no line " + line);
+    text.replace(at, line.size(), "program: " + (k_stand_ins / name).string() + "\n");
+    fs::create_directories(box.home() / "harnesses");
+    write_file(box.home() / "harnesses" / (name + ".yml"), text);
+}
+
+std::string config(const fs::path& record) {
+    return "env: {STAND_IN: \"" + record.string() + "\", IS_SANDBOX: \"1\"}\n";
+}
+
+struct Record {
+    Record() {
+        auto name = (fs::temp_directory_path() / "orange-stand-in-XXXXXX").string();
+        if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
+        path = name;
+    }
+    ~Record() {
+        std::error_code ignored;
+        fs::remove_all(path, ignored);
+    }
+    std::string text(const std::string& file) const { return fs::exists(path / file) ? read_file(path / file) : ""; }
+    fs::path path;
+};
+
+std::string start(Sandbox& box, const std::string& harness, const std::string& summary) {
+    rpc::TaskCreate params;
+    params.summary = summary;
+    params.project = "shop";
+    params.harness = harness;
+    params.review_harness = harness;
+    return box.call(params).task.fields.at("id").get<std::string>();
+}
+
+void send(Sandbox& box, const std::string& id, const std::string& text) {
+    rpc::TaskSend params;
+    params.id = id;
+    params.text = text;
+    box.call(params);
+}
+
+}  // namespace
+
+TEST_CASE("each agent gets its prompt in its own way, and a message when it is ready") {
+    for (const std::string name : {"claude", "codex", "opencode", "pi"}) {
+        INFO(name);
+        const Record record;
+        Sandbox box(config(record.path));
+        put_in_place(box, name);
+        box.add_project("shop");
+        const std::string summary = "!touch $(id) `id` \"'\\ #(id) {worktree} ;";
+        const auto id = start(box, name, summary);
+        box.eventually("it is ready", [&] { return fs::exists(record.path / "ready"); });
+        const auto prompt = record.text("prompt");
+        CHECK(prompt.starts_with("[orange] "));
+        CHECK(prompt.find(summary) != std::string::npos);
+        CHECK_FALSE(fs::exists(record.path / "executed"));
+        send(box, id, "!id @file");
+        box.eventually("the message arrives",
+                       [&] { return record.text("lines") == "[orange] The human says: !id @file .\n"; });
+    }
+}
+
+TEST_CASE("nothing is typed into a dialog, and somebody is told") {
+    struct Row {
+        const char* name;
+        const char* dialog;
+    };
+    for (const auto& row : {Row{"claude", "Do you want to proceed?\n"}, Row{"codex", "(only the title says so)\n"},
+                            Row{"opencode", "△ Permission required\n"}}) {
+        INFO(row.name);
+        const Record record;
+        write_file(record.path / "dialog", row.dialog);
+        Sandbox box(config(record.path));
+        put_in_place(box, row.name);
+        box.add_project("shop");
+        const auto id = start(box, row.name, "ask me");
+        box.eventually("it asks", [&] { return fs::exists(record.path / "asking"); });
+        send(box, id, "y");
+        box.eventually("attention", [&] {
+            const auto fields = box.fields(id);
+            return fields.contains("attention") && fields.at("attention").is_string();
+        });
+        const auto attention = box.fields(id).at("attention").get<std::string>();
+        CHECK_THAT(attention, Catch::Contains("waits for an answer in its window: orange task attach " + id));
+        CHECK_FALSE(fs::exists(record.path / "answer"));
+
+        const auto pane = box.run_of(id, "worker").at("pane_id").get<std::string>();
+        box.tmux({"send-keys", "-t", pane, "1", "Enter"});
+        box.eventually("the message arrives after the answer",
+                       [&] { return record.text("lines") == "[orange] The human says: y.\n"; });
+        CHECK(record.text("answer") == "1\n");
+    }
+}
+
+TEST_CASE("trust is shown, asked for and written once, and the list says what is missing") {
+    const Record record;
+    Sandbox box("env: {HOME: \"" + record.path.string() + "\", IS_SANDBOX: \"1\"}\n");
+    for (const char* name : {"claude", "codex"}) put_in_place(box, name);
+    const auto repo = box.add_project("shop");
+    write_file(record.path / ".claude.json", "{\n  \"numStartups\": 3\n}\n");
+
+    CHECK_THAT(box.orange({"harness", "list", "--project", "shop"}).out, Catch::Contains("missing"));
+    const auto asked = box.orange({"harness", "trust", "claude", "--project", "shop"});
+    CHECK(asked.status != 0);
+    CHECK_THAT(asked.out, Catch::Contains("hasTrustDialogAccepted = true"));
+    CHECK_THAT(asked.err, Catch::Contains("--yes"));
+    CHECK(record.text(".claude.json") == "{\n  \"numStartups\": 3\n}\n");
+
+    CHECK(box.orange({"harness", "trust", "claude", "--yes"}, repo).status == 0);
+    const auto json = Json::parse(record.text(".claude.json"));
+    CHECK(json.at("numStartups") == 3);
+    CHECK(json.at("projects").at(repo.string()).at("hasTrustDialogAccepted") == true);
+    CHECK(box.orange({"harness", "trust", "codex", repo.string(), "--yes"}).status == 0);
+    CHECK(record.text(".codex/config.toml") == "[projects.\"" + repo.string() + "\"]\ntrust_level = \"trusted\"\n");
+    CHECK_THAT(box.orange({"harness", "trust", "codex", "--project", "shop"}).out, Catch::Contains("already"));
+
+    CHECK(box.orange({"harness", "trust", "pi", "--project", "shop", "--yes"}).status == 1);
+    CHECK(box.orange({"harness", "trust", "nobody", "--yes"}, repo).status == 1);
+    CHECK(box.orange({"harness", "trust", "claude", "/", "--yes"}).status == 1);
+
+    rpc::HarnessList list;
+    list.project = "shop";
+    for (const auto& harness : box.call(list).harnesses) {
+        if (harness.name == "claude" || harness.name == "codex") CHECK(harness.trusted == true);
+    }
+    const auto shown = box.orange({"harness", "show", "codex"});
+    CHECK(shown.status == 0);
+    CHECK_THAT(shown.out, Catch::Contains("--no-daemon"));
+    CHECK(box.orange({"harness", "show", "nobody"}).status == 1);
+}

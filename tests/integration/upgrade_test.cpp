@@ -1,0 +1,84 @@
+#include <signal.h>
+
+#include <set>
+
+#include "tests/catch.hpp"
+#include "tests/integration/doctor.hpp"
+
+/// One installation in the place of another while agents work.
+namespace orange::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is installed, in another folder, calling itself another version.
+fs::path other_installation(const Sandbox& orange) {
+    const auto bin = orange.root() / "old" / "bin";
+    fs::create_directories(bin);
+    for (const char* name : {"orange", "oranged", "orange-agent"}) fs::copy_file(program(name), bin / name);
+    return bin;
+}
+
+Json runs_of(Sandbox& orange, const std::vector<std::string>& ids) {
+    Json runs = Json::array();
+    for (const auto& id : ids) runs.push_back(orange.run_of(id, "worker"));
+    return runs;
+}
+
+std::string panes(Sandbox& orange) {
+    return orange.tmux({"list-panes", "-a", "-F", "#{session_id} #{window_id} #{pane_id} #{pane_pid} #{pane_dead}"})
+        .out;
+}
+
+}  // namespace
+
+TEST_CASE("Eight agents outlive the change of the daemon's binary, ended and killed, and none is started again") {
+    Sandbox orange("poll_interval: 0.5\n");
+    const auto bin = other_installation(orange);
+    orange.stop_daemon();
+    orange.start_daemon(bin / "oranged");
+    orange.add_project("shop", 8);
+    add_idle_harness(orange);
+    std::vector<std::string> ids;
+    for (int i = 1; i <= 8; ++i) ids.push_back(id_of(orange.call(idle_task("shop", "Wait " + std::to_string(i)))));
+    for (const auto& id : ids) orange.wait_for_status(id, "planning");
+    const auto runs = runs_of(orange, ids);
+    const auto before = panes(orange);
+    CHECK(std::count(before.begin(), before.end(), '\n') == 8);
+    for (const auto& run : runs) {
+        const auto exe = fs::read_symlink("/proc/" + std::to_string(run.at("pid").get<int>()) + "/exe");
+        CHECK(exe == bin / "orange-agent");
+    }
+
+    CHECK(orange.stop_daemon() == 0);
+    orange.start_daemon();
+    CHECK(panes(orange) == before);
+    CHECK(runs_of(orange, ids) == runs);
+    orange.kill_daemon();
+    orange.start_daemon(bin / "oranged");
+    orange.kill_daemon();
+    fs::remove_all(orange.root() / "old");
+    orange.start_daemon();
+
+    // Looked at by the poll as well, not only at the start.
+    const auto began = orange.call(rpc::DaemonStatus{}).last_poll;
+    orange.eventually("the daemon has looked twice", [&] {
+        const auto status = orange.call(rpc::DaemonStatus{});
+        return status.last_poll && status.last_poll != began;
+    });
+    CHECK(panes(orange) == before);
+    CHECK(runs_of(orange, ids) == runs);
+    CHECK(orange.call(rpc::DaemonStatus{}).agents_alive == 8);
+    CHECK(diagnose(orange).errors().empty());
+    for (const auto& id : ids) {
+        CHECK(orange.history(id, "agent.spawned").size() == 1);
+        CHECK(orange.history(id, "agent.respawned").empty());
+        CHECK(orange.history(id, "agent.exited").empty());
+    }
+    // Adopted means watched: the end of one is seen.
+    ::kill(-runs[0].at("pid").get<pid_t>(), SIGKILL);
+    ::kill(runs[0].at("pid").get<pid_t>(), SIGKILL);
+    orange.eventually("its end is seen", [&] { return orange.run_of(ids[0], "worker") != runs[0]; });
+}
+
+}  // namespace orange::tests

@@ -1,0 +1,290 @@
+#include "tests/catch.hpp"
+#include "tests/integration/sandbox.hpp"
+
+/// Choosing workflows, editing them, moving tasks over; the life of a task on relay; all on the real daemon.
+namespace orange::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* const k_idle =
+    "name: idle\nprogram: sh\nargv:\n  full: [-c, \"sleep 600\", --, \"{prompt}\"]\n"
+    "  review: [-c, \"sleep 600\", --, \"{prompt}\"]\n";
+
+/// A daemon with agents that do nothing, so that the test does everything.
+struct Idle {
+    Sandbox orange;
+    Idle() {
+        fs::create_directories(orange.home() / "harnesses");
+        write_file(orange.home() / "harnesses/idle.yml", k_idle);
+        orange.add_project("shop", 4);
+    }
+    rpc::TaskCreate task(const std::string& summary, const std::string& workflow = {}, bool spawn = false) {
+        rpc::TaskCreate params;
+        params.project = "shop";
+        params.summary = summary;
+        params.harness = params.review_harness = "idle";
+        params.no_spawn = !spawn;
+        if (!workflow.empty()) params.workflow = workflow;
+        return params;
+    }
+    std::string create(const std::string& summary, const std::string& workflow = {}, bool spawn = false) {
+        return orange.call(task(summary, workflow, spawn)).task.fields.at("id").get<std::string>();
+    }
+    Ran move_over(const std::string& id, const std::string& workflow) {
+        return orange.orange({"task", "update", id, "--workflow", workflow});
+    }
+    fs::path file(const std::string& name) { return orange.home() / "workflows" / (name + ".yml"); }
+};
+
+std::string shipped(const std::string& name) {
+    return read_file(fs::path(ORANGE_SOURCE_DIR) / "workflows" / (name + ".yml"));
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const auto at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+const rpc::WorkflowView view_of(Sandbox& orange, const std::string& name) {
+    for (auto& view : orange.call(rpc::WorkflowList{}).workflows) {
+        if (view.name == name) return view;
+    }
+    orange.fail("no workflow " + name + " in the list");
+}
+
+}  // namespace
+
+TEST_CASE("On relay every stage is a fresh session, named by its round") {
+    Sandbox orange;
+    orange.add_project("shop");
+    rpc::TaskCreate params;
+    params.project = "shop";
+    params.summary = "Add a greeting demo:fail-once";
+    params.harness = params.review_harness = "demo";
+    params.workflow = "relay";
+    const auto id = orange.call(params).task.fields.at("id").get<std::string>();
+    orange.wait_for_status(id, "reviewing");
+    CHECK(orange.path_of(id) == "pending working agent-review working agent-review reviewing");
+    std::string windows;
+    for (const auto& event : orange.history(id, "agent.spawned"))
+        windows += event.at("window").get<std::string>() + " ";
+    CHECK(windows == "worker review-1 worker-2 review-2 ");
+    orange.eventually("nobody is left", [&] { return orange.tmux({"list-sessions"}).out.empty(); });
+    CHECK(orange.fields(id).at("tmux_session").is_null());
+    CHECK(orange.history(id, "hook.failed").empty());
+    // What the windows showed is kept, each with whose it was.
+    std::string roles;
+    const auto listed = Json::parse(orange.orange({"task", "log", id, "--list", "--json"}).out);
+    for (const auto& view : listed.at("windows")) {
+        roles += view.at("window").get<std::string>() + "=" + view.at("role").get<std::string>() + " ";
+    }
+    for (const char* pair : {"worker=worker ", "worker-2=worker ", "review-1=reviewer ", "review-2=reviewer "}) {
+        CHECK_THAT(roles, Catch::Contains(pair));
+    }
+    rpc::TaskMerge merge;
+    merge.id = id;
+    orange.call(merge);
+    CHECK(orange.status(id) == "done");
+    CHECK(orange.call(rpc::WorkspaceList{}).workspaces.at(0).state == "free");
+}
+
+TEST_CASE("On minimal a handover ends the session, and a human merges") {
+    Idle world;
+    auto& orange = world.orange;
+    const auto id = world.create("Add a greeting", "minimal", true);
+    CHECK(orange.status(id) == "working");
+    REQUIRE_FALSE(orange.update_status(id, "reviewing"));
+    write_file(orange.worktree(id) / "TASK.md",
+               read_file(orange.worktree(id) / "TASK.md") + "\n## Handoff\nDONE: it\n");
+    orange.eventually("the handover is taken", [&] { return orange.update_status(id, "reviewing").has_value(); });
+    CHECK(orange.status(id) == "reviewing");
+    CHECK(orange.run_of(id, "worker").is_null());
+    rpc::TaskMerge merge;
+    merge.id = id;
+    orange.call(merge);
+    CHECK(orange.status(id) == "done");
+}
+
+TEST_CASE("A task follows the workflow that it names, else its project's, else default") {
+    Idle world;
+    auto& orange = world.orange;
+    CHECK(orange.fields(world.create("a")).at("workflow") == "default");
+    REQUIRE(orange.orange({"project", "update", "shop", "--workflow", "relay"}).status == 0);
+    CHECK(orange.fields(world.create("b")).at("workflow") == "relay");
+    CHECK(orange.fields(world.create("c", "minimal")).at("workflow") == "minimal");
+    CHECK(view_of(orange, "relay").projects == std::vector<std::string>{"shop"});
+    CHECK(view_of(orange, "default").projects.empty());
+}
+
+TEST_CASE("A workflow that is not there is refused wherever it is named, with those that are") {
+    Idle world;
+    auto& orange = world.orange;
+    const auto refused = [&](const std::vector<std::string>& command) {
+        const auto ran = orange.orange(command);
+        INFO(ran.err);
+        CHECK(ran.status == 1);
+        CHECK(contains(ran.err, "there is no workflow \"nightly\""));
+        for (const char* name : {"default", "minimal", "relay"}) CHECK(contains(ran.err, name));
+    };
+    refused({"task", "create", "x", "--project", "shop", "--workflow", "nightly"});
+    refused({"project", "update", "shop", "--workflow", "nightly"});
+    refused({"project", "add", orange.make_repository("other").string(), "--workflow", "nightly"});
+    CHECK(orange.call(rpc::TaskList{}).tasks.empty());
+    CHECK(orange.call(rpc::ProjectList{}).projects.size() == 1);
+    CHECK(orange.call(rpc::ProjectList{}).projects.at(0).workflow == "default");
+}
+
+TEST_CASE("An edited file is for new tasks, and a running one keeps what it began with, across a restart too") {
+    Idle world;
+    auto& orange = world.orange;
+    REQUIRE(orange.orange({"workflow", "export", "minimal", "--as", "mine"}).status == 0);
+    const auto before = world.create("before", "mine");
+    write_file(world.file("mine"), replaced(replaced(shipped("minimal"), "name: minimal", "name: mine"),
+                                            "section: \"## Handoff\"", "section: \"## Report\""));
+    const auto after = world.create("after", "mine");
+    CHECK(orange.fields(before).at("workflow_hash") != orange.fields(after).at("workflow_hash"));
+    orange.kill_daemon();
+    orange.start_daemon();
+    const auto gate_of = [&](const std::string& id) {
+        rpc::TaskSpawn spawn;
+        spawn.id = id;
+        orange.call(spawn);
+        return orange.update_status(id, "reviewing").error().message;
+    };
+    CHECK(contains(gate_of(before), "## Handoff"));
+    CHECK(contains(gate_of(after), "## Report"));
+}
+
+TEST_CASE("An edit that does not validate leaves the last good version in force, and the list and the log say so") {
+    Idle world;
+    auto& orange = world.orange;
+    REQUIRE(orange.orange({"workflow", "export", "minimal"}).status == 0);
+    CHECK(view_of(orange, "minimal").shadows);
+    const auto hash = orange.fields(world.create("good", "minimal")).at("workflow_hash");
+    write_file(world.file("minimal"), "name: minimal\nversion: 7\n");
+    CHECK(orange.fields(world.create("still good", "minimal")).at("workflow_hash") == hash);
+    const auto view = view_of(orange, "minimal");
+    CHECK_FALSE(view.valid);
+    CHECK(view.last_good);
+    CHECK(contains(view.problem.value_or(""), "minimal.yml:2:10: "));
+    const auto list = orange.orange({"workflow", "list"}).out;
+    CHECK(contains(list, "you, over Orange's"));
+    CHECK(contains(list, "the last version that was valid"));
+    CHECK(contains(orange.orange({"daemon", "reload"}).out, "its last good version stays in force"));
+    orange.eventually("the log says so", [&] {
+        return contains(read_file(orange.home() / "orange.log"), "the last version that did stays in force");
+    });
+    orange.kill_daemon();
+    orange.start_daemon();
+    const auto refused = orange.try_call(world.task("after a restart", "minimal"));
+    REQUIRE_FALSE(refused);
+    CHECK(contains(refused.error().message, "does not validate"));
+    CHECK(contains(orange.orange({"workflow", "list"}).out, "are refused"));
+}
+
+TEST_CASE("A human moves a task to another workflow where its state exists there") {
+    Idle world;
+    auto& orange = world.orange;
+    const auto id = world.create("move me", "relay", true);
+    const auto hash = orange.fields(id).at("workflow_hash");
+    fs::create_directories(orange.home() / "workflows");
+    fs::copy_file(fs::path(ORANGE_SOURCE_DIR) / "tests/data/workflows/three-rounds.yml", world.file("three-rounds"));
+    const auto refused = world.move_over(id, "three-rounds");
+    CHECK(refused.status == 1);
+    CHECK(contains(refused.err, "has no state working"));
+    CHECK(contains(refused.err, "pending, drafting, checking, approved, rejected, done, cancelled"));
+    CHECK(orange.fields(id).at("workflow_hash") == hash);
+    CHECK(world.move_over(id, "nightly").status == 1);
+    CHECK(orange.fields(id).at("workflow") == "relay");
+
+    REQUIRE(world.move_over(id, "minimal").status == 0);
+    CHECK(orange.fields(id).at("workflow") == "minimal");
+    const auto moved = orange.history(id, "workflow.changed");
+    REQUIRE(moved.size() == 1);
+    CHECK(moved[0].at("from") == "relay");
+    CHECK(moved[0].at("to") == "minimal");
+    CHECK(contains(orange.update_status(id, "agent-review").error().message, "minimal"));
+
+    // Together with a status, the new map counts; refused, neither happens.
+    CHECK(orange.orange({"task", "update", id, "--workflow", "relay", "--status", "reviewing"}).status == 1);
+    CHECK(orange.fields(id).at("workflow") == "minimal");
+    CHECK(orange.orange({"task", "update", id, "--workflow", "relay", "--status", "stuck"}).status == 0);
+    CHECK(orange.status(id) == "stuck");
+    CHECK(orange.fields(id).at("workflow") == "relay");
+}
+
+TEST_CASE("A pinned definition that is lost leaves the task listed, with the way out") {
+    Idle world;
+    auto& orange = world.orange;
+    REQUIRE(orange.orange({"workflow", "export", "relay", "--as", "mine"}).status == 0);
+    const auto id = world.create("keep me", "mine", true);
+    const auto pin =
+        orange.home() / "workflows/.pinned" / (orange.fields(id).at("workflow_hash").get<std::string>() + ".yml");
+    orange.kill_daemon();
+    write_file(world.file("mine"), read_file(world.file("mine")) + "# edited\n");
+    SECTION("gone") {
+        fs::remove(pin);
+    }
+    SECTION("corrupt") {
+        write_file(pin, "name: mine\n");
+    }
+    orange.start_daemon();
+    CHECK(contains(orange.orange({"task", "list"}).out, "keep me"));
+    const auto refused = orange.update_status(id, "stuck");
+    REQUIRE_FALSE(refused);
+    CHECK(contains(refused.error().message, "orange task update --workflow mine"));
+    CHECK(orange.status(id) == "working");
+    CHECK_FALSE(orange.run_of(id, "worker").is_null());
+    REQUIRE(world.move_over(id, "mine").status == 0);
+    CHECK(orange.update_status(id, "stuck"));
+}
+
+TEST_CASE("Export writes a file to edit, never over one that is there, and under another name where asked") {
+    Idle world;
+    auto& orange = world.orange;
+    const auto first = orange.orange({"workflow", "export", "default"});
+    CHECK(first.status == 0);
+    CHECK(contains(first.out, world.file("default").string()));
+    CHECK(read_file(world.file("default")) == shipped("default"));
+    write_file(world.file("default"), shipped("default") + "# mine\n");
+    const auto again = orange.orange({"workflow", "export", "default"});
+    CHECK(again.status == 1);
+    CHECK(contains(again.err, "--force"));
+    CHECK(read_file(world.file("default")) == shipped("default") + "# mine\n");
+    REQUIRE(orange.orange({"workflow", "export", "default", "--as", "copy"}).status == 0);
+    CHECK(read_file(world.file("copy")) ==
+          replaced(shipped("default"), "\nname: default", "\nname: copy") + "# mine\n");
+    REQUIRE(orange.orange({"workflow", "export", "default", "--force"}).status == 0);
+    CHECK(read_file(world.file("default")) == shipped("default"));
+    CHECK(world.create("on the copy", "copy").size() == 21);
+
+    for (const char* name : {"../evil", "Upper", "", ".pinned", "a/b", "-x"}) {
+        INFO(name);
+        CHECK(orange.orange({"workflow", "export", "default", std::string("--as=") + name}).status != 0);
+    }
+    CHECK(orange.orange({"workflow", "export", "copy"}).status == 1);
+    CHECK(orange.orange({"workflow", "export", "nightly"}).status == 1);
+    CHECK_FALSE(fs::exists(orange.home() / "evil.yml"));
+}
+
+TEST_CASE("A workflow is drawn for the terminal, for Mermaid and for Graphviz") {
+    Idle world;
+    auto& orange = world.orange;
+    const auto text = orange.orange({"workflow", "graph", "relay"});
+    CHECK(text.status == 0);
+    CHECK(contains(text.out, "relay: pending ──▶ working ──▶ agent-review ──▶ reviewing ──▶ done ■\n"));
+    CHECK(contains(orange.orange({"workflow", "graph", "relay", "--format", "mermaid"}).out, "flowchart TD\n"));
+    CHECK(contains(orange.orange({"workflow", "graph", "relay", "--format", "dot"}).out, "digraph \"relay\" {\n"));
+    const auto wrong = orange.orange({"workflow", "graph", "relay", "--format", "png"});
+    CHECK(wrong.status == 1);
+    CHECK(contains(wrong.err, "it is text, mermaid or dot"));
+    CHECK(orange.orange({"workflow", "graph", "nightly"}).status == 1);
+}
+
+}  // namespace orange::tests

@@ -1,0 +1,358 @@
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/catch.hpp"
+#include "tests/integration/doctor.hpp"
+
+/// What happens to repositories, worktrees and remotes behind Orange's back. Each is done for real, is explained by
+/// `orange doctor` or `orange task why` with the command that mends it, and that command is run, and mends it.
+namespace orange::tests {
+namespace {
+
+using Catch::Matchers::Contains;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+struct Shop {
+    Sandbox orange;
+    fs::path repo;
+
+    explicit Shop(int pool_size = 2) : repo(orange.add_project("shop", pool_size)) { add_idle_harness(orange); }
+
+    /// A bare origin, cloned from: main follows its main.
+    fs::path add_origin() {
+        const auto origin = orange.root() / "origin.git";
+        orange.git({"clone", "-q", "--bare", repo.string(), origin.string()}, orange.root());
+        orange.git({"remote", "add", "origin", origin.string()}, repo);
+        orange.git({"fetch", "-q"}, repo);
+        orange.git({"branch", "-q", "--set-upstream-to=origin/main", "main"}, repo);
+        return origin;
+    }
+    std::string start() { return id_of(orange.call(idle_task("shop", "Wait"))); }
+    std::string why(const std::string& id) { return orange.orange({"task", "why", id}).out; }
+    fs::path admin_of(const fs::path& worktree) { return orange.git({"rev-parse", "--absolute-git-dir"}, worktree); }
+};
+
+/// Takes connections on a port of its own. `answer` is what each gets; empty: silence.
+class Peer {
+  public:
+    explicit Peer(std::string answer) : answer_(std::move(answer)) {
+        listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(listener_, 64) != 0 ||
+            ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+            throw std::runtime_error("no listener");
+        }
+        port_ = std::to_string(ntohs(address.sin_port));
+        if (!answer_.empty()) thread_ = std::thread([this] { serve(); });
+    }
+    ~Peer() {
+        ending_ = true;
+        if (thread_.joinable()) thread_.join();
+        ::close(listener_);
+    }
+    Peer(const Peer&) = delete;
+    Peer& operator=(const Peer&) = delete;
+    const std::string& port() const { return port_; }
+
+  private:
+    void serve() {
+        while (!ending_) {
+            pollfd waiting{listener_, POLLIN, 0};
+            if (::poll(&waiting, 1, 50) <= 0) continue;
+            const int peer = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+            char request[4096];
+            if (::read(peer, request, sizeof request) > 0) {
+                (void)!::write(peer, answer_.data(), answer_.size());
+            }
+            ::close(peer);
+        }
+    }
+
+    std::string answer_;
+    std::string port_;
+    std::atomic<bool> ending_ = false;
+    int listener_ = -1;
+    std::thread thread_;
+};
+
+}  // namespace
+
+TEST_CASE("A worktree deleted by hand is named, and is back on its branch with its TASK.md") {
+    Shop shop;
+    auto& orange = shop.orange;
+    const auto id = shop.start();
+    orange.wait_for_status(id, "planning");
+    const auto worktree = orange.worktree(id);
+    const auto branch = orange.fields(id).at("branch").get<std::string>();
+    const auto body = orange.body(id);
+    fs::remove_all(worktree);
+    const auto found = diagnose(orange);
+    CHECK(found.status == 1);
+    CHECK_THAT(found.said("worktrees"), Contains("gone") && Contains(id));
+    CHECK_THAT(mend(orange, found.command("worktrees")), Contains("made anew"));
+    CHECK(diagnose(orange).said("worktrees").empty());
+    CHECK(orange.git({"symbolic-ref", "--short", "HEAD"}, worktree) == branch);
+    orange.eventually("its TASK.md is back", [&] { return fs::exists(worktree / "TASK.md"); });
+    CHECK(orange.body(id) == body);
+}
+
+TEST_CASE("A free worktree deleted by hand is forgotten, and made anew for the next task") {
+    Shop shop;
+    auto& orange = shop.orange;
+    orange.orange({"workspace", "init", "--project", "shop"});
+    fs::remove_all(orange.home() / "workspaces" / "shop--1");
+    mend(orange, diagnose(orange).command("worktrees"));
+    CHECK(diagnose(orange).said("worktrees").empty());
+    const auto id = shop.start();
+    CHECK(orange.worktree(id).filename() == "shop--1");
+    orange.wait_for_status(id, "planning");
+}
+
+TEST_CASE("A repository that was moved is found again with its workspaces, and its agents' git works") {
+    Shop shop;
+    auto& orange = shop.orange;
+    const auto id = shop.start();
+    orange.wait_for_status(id, "planning");
+    const auto worktree = orange.worktree(id);
+    const auto moved = orange.root() / "elsewhere" / "shop";
+    fs::create_directories(moved.parent_path());
+    fs::rename(shop.repo, moved);
+    CHECK(orange.try_run({"git", "status"}, worktree).status != 0);
+
+    const auto found = diagnose(orange);
+    CHECK(found.status == 1);
+    CHECK(found.file("repositories") == shop.repo.string());
+    auto command = found.command("repositories");
+    REQUIRE_THAT(command, Contains(" --path NEW_PATH"));
+    command.replace(command.find("NEW_PATH"), 8, moved.string());
+    mend(orange, command);
+    CHECK(diagnose(orange).errors().empty());
+    write_file(worktree / "new.txt", "new\n");
+    orange.git({"add", "new.txt"}, worktree);
+    orange.git({"commit", "-q", "-m", "After the move"}, worktree);
+    CHECK(orange.git({"log", "-1", "--format=%s", orange.fields(id).at("branch")}, moved) == "After the move");
+    rpc::TaskCancel cancel;
+    cancel.id = id;
+    orange.call(cancel);
+    CHECK(orange.fields(id).at("workspace").is_null());
+}
+
+TEST_CASE("A worktree whose .git points nowhere is mended by git itself, as the doctor says") {
+    Shop shop;
+    auto& orange = shop.orange;
+    const auto id = shop.start();
+    orange.wait_for_status(id, "planning");
+    const auto worktree = orange.worktree(id);
+    write_file(worktree / ".git", "gitdir: /nowhere/.git/worktrees/shop--1\n");
+    const auto found = diagnose(orange);
+    CHECK_THAT(found.said("worktrees"), Contains("points nowhere"));
+    mend(orange, found.command("worktrees"));
+    CHECK(diagnose(orange).errors().empty());
+    CHECK(orange.try_run({"git", "status"}, worktree).status == 0);
+}
+
+TEST_CASE("A lock that a killed git left is named with its age, and goes with the command") {
+    Shop shop;
+    auto& orange = shop.orange;
+    const auto id = shop.start();
+    orange.wait_for_status(id, "planning");
+    for (const auto& folder : {shop.admin_of(orange.worktree(id)), shop.repo / ".git"}) {
+        const auto lock = folder / "index.lock";
+        write_file(lock, "");
+        CHECK(diagnose(orange).said("locks").empty());  // a git may be running
+        fs::last_write_time(lock, fs::file_time_type::clock::now() - 10min);
+        const auto found = diagnose(orange);
+        CHECK_THAT(found.said("locks"), Contains("10 minutes"));
+        CHECK(found.file("locks") == lock.string());
+        mend(orange, found.command("locks"));
+        CHECK_FALSE(fs::exists(lock));
+        CHECK(diagnose(orange).said("locks").empty());
+    }
+}
+
+TEST_CASE("A worktree whose git was killed half-way is named, removed, and made anew") {
+    for (const bool by_gc : {true, false}) {
+        Shop shop(1);
+        auto& orange = shop.orange;
+        const auto path = orange.home() / "workspaces" / "shop--1";
+        CHECK(orange.orange({"workspace", "init", "--project", "shop"}).status == 0);
+        orange.git({"worktree", "remove", "--force", "--force", path.string()}, shop.repo);
+        // A filter that never ends, in the middle of a checkout.
+        write_file(shop.repo / ".git" / "info" / "attributes", "* filter=slow\n");
+        orange.git({"config", "filter.slow.smudge", "touch " + (orange.root() / "begun").string() + " && sleep 60"},
+                   shop.repo);
+        orange.run({"sh", "-c",
+                    "setsid git worktree add --detach \"$1\" main >/dev/null 2>&1 & pid=$!\n"
+                    "while ! [ -e \"$0\" ]; do sleep 0.02; done; kill -9 -$pid",
+                    (orange.root() / "begun").string(), path.string()},
+                   shop.repo);
+        orange.git({"config", "--unset", "filter.slow.smudge"}, shop.repo);
+        fs::remove(shop.repo / ".git" / "info" / "attributes");
+        REQUIRE_THAT(orange.git({"worktree", "list", "--porcelain"}, shop.repo), Contains("locked initializing"));
+
+        const auto found = diagnose(orange);
+        CHECK_THAT(found.said("worktrees"), Contains("half made"));
+        if (by_gc) {
+            mend(orange, found.command("worktrees"));
+            CHECK_FALSE(fs::exists(path));
+        }
+        const auto id = shop.start();
+        orange.wait_for_status(id, "planning");
+        CHECK(orange.worktree(id) == path);
+        CHECK(read_file(path / "README.md") == "# shop\n");
+        CHECK(diagnose(orange).errors().empty());
+    }
+}
+
+TEST_CASE("A remote that takes the connection and stays silent is a warning after the fetch's time limit") {
+    Shop shop;
+    const Peer silent("");
+    shop.orange.git({"remote", "add", "origin", "git://127.0.0.1:" + silent.port() + "/x.git"}, shop.repo);
+    const auto reply = shop.orange.call(idle_task("shop", "Wait"));
+    REQUIRE_FALSE(reply.notes.empty());
+    std::string notes;
+    for (const auto& note : reply.notes) notes += note + "\n";
+    CHECK_THAT(notes, Contains("origin could not be fetched"));
+    shop.orange.wait_for_status(id_of(reply), "planning");
+}
+
+TEST_CASE("A remote that is gone, or asks for a password, is a warning at once, and nobody is asked") {
+    const Peer asks(
+        "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n"
+        "Connection: close\r\n\r\n");
+    Shop shop(3);
+    auto& orange = shop.orange;
+    // What a desktop would ask with; it would be called, and wait for ever.
+    const auto asked = orange.root() / "asked";
+    write_file(orange.root() / "askpass", "#!/bin/sh\ntouch " + asked.string() + "\nsleep 600\n");
+    fs::permissions(orange.root() / "askpass", fs::perms::owner_all);
+    orange.git({"config", "core.askPass", (orange.root() / "askpass").string()}, shop.repo);
+    orange.git({"remote", "add", "origin", "none"}, shop.repo);
+    for (const auto& url : {std::string("http://127.0.0.1:") + asks.port() + "/x.git",
+                            (orange.root() / "nothing.git").string(), std::string("http://127.0.0.1:1/x.git")}) {
+        orange.git({"config", "remote.origin.url", url}, shop.repo);
+        const auto reply = orange.call(idle_task("shop", "Wait"));
+        std::string notes;
+        for (const auto& note : reply.notes) notes += note + "\n";
+        CHECK_THAT(notes, Contains("origin could not be fetched"));
+        CHECK_THAT(notes, !Contains("within"));  // the time limit
+        orange.wait_for_status(id_of(reply), "planning");
+    }
+    CHECK_FALSE(fs::exists(asked));
+}
+
+TEST_CASE("A default branch that origin renamed starts nothing from the old one, and the doctor knows the new") {
+    Shop shop;
+    auto& orange = shop.orange;
+    const auto origin = shop.add_origin();
+    const auto held = shop.start();
+    orange.git({"branch", "-m", "main", "trunk"}, origin);
+    const auto refused = orange.orange({"task", "create", "-p", "shop", "--harness", "idle", "--summary", "Too late"});
+    INFO(refused.out + refused.err);
+    const auto found = diagnose(orange);
+    CHECK(found.status == 1);
+    CHECK_THAT(found.said("branches"), Contains("origin has no branch main any more") && Contains("trunk"));
+    // Whoever has a workspace can still give it back.
+    rpc::TaskCancel cancel;
+    cancel.id = held;
+    orange.call(cancel);
+    CHECK(orange.fields(held).at("workspace").is_null());
+
+    mend(orange, found.command("branches"));
+    CHECK(diagnose(orange).said("branches").empty());
+    const auto id = shop.start();
+    orange.wait_for_status(id, "planning");
+    CHECK(orange.git({"rev-parse", "HEAD"}, orange.worktree(id)) == orange.git({"rev-parse", "trunk"}, origin));
+}
+
+TEST_CASE("A branch that is checked out elsewhere names the place, and is taken once it is free") {
+    Shop shop;
+    auto& orange = shop.orange;
+    auto wanted = idle_task("shop", "Wait");
+    wanted.branch = "feature";
+    wanted.no_spawn = true;
+    const auto id = id_of(orange.call(wanted));
+    orange.git({"checkout", "-q", "-b", "feature"}, shop.repo);
+    const auto refused = orange.orange({"task", "spawn", id});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Contains("branch feature is checked out in " + shop.repo.string()));
+    CHECK(orange.status(id) == "pending");
+    CHECK_THAT(shop.why(id), Contains("orange task spawn " + id));
+    CHECK(diagnose(orange).said("worktrees").empty());  // the workspace was given back
+    orange.git({"checkout", "-q", "main"}, shop.repo);
+    CHECK(orange.orange({"task", "spawn", id}).status == 0);
+    orange.wait_for_status(id, "planning");
+}
+
+TEST_CASE("A rejected push leaves the task where it was, with origin's words, and can be tried again") {
+    Shop shop;
+    auto& orange = shop.orange;
+    const auto origin = shop.add_origin();
+    orange.git({"checkout", "-q", "-b", "feature"}, shop.repo);
+    write_file(shop.repo / "feature.txt", "feature\n");
+    orange.git({"add", "-A"}, shop.repo);
+    orange.git({"commit", "-q", "-m", "Feature"}, shop.repo);
+    orange.git({"checkout", "-q", "main"}, shop.repo);
+    auto wanted = idle_task("shop", "Merge me");
+    wanted.branch = "feature";
+    wanted.status = "reviewing";
+    const auto id = id_of(orange.call(wanted));
+    const auto hook = origin / "hooks" / "pre-receive";
+    write_file(hook, "#!/bin/sh\necho 'not on a Friday' >&2\nexit 1\n");
+    fs::permissions(hook, fs::perms::owner_all);
+    const auto before = orange.git({"rev-parse", "main"}, origin);
+    const auto refused = orange.orange({"task", "merge", id});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.out + refused.err, Contains("not on a Friday"));
+    CHECK(orange.status(id) == "reviewing");
+    CHECK(orange.git({"rev-parse", "main"}, origin) == before);
+    CHECK_THAT(shop.why(id), Contains("orange task merge " + id));
+    fs::remove(hook);
+    CHECK(orange.orange({"task", "merge", id}).status == 0);
+    CHECK(orange.status(id) == "done");
+    CHECK(orange.git({"show", "main:feature.txt"}, origin) == "feature");
+}
+
+TEST_CASE("A killed tmux server is explained with the command that brings the agents back") {
+    Shop shop;
+    auto& orange = shop.orange;
+    const auto id = shop.start();
+    orange.wait_for_status(id, "planning");
+    ::kill(orange.run_of(id, "worker").at("server_pid").get<pid_t>(), SIGKILL);
+    orange.eventually("the loss is seen", [&] { return !orange.history(id, "session.lost").empty(); });
+    const auto found = diagnose(orange);
+    CHECK(found.command("agents") == "orange task respawn " + id);
+    CHECK_THAT(shop.why(id), Contains("orange task respawn " + id));
+    mend(orange, found.command("agents"));
+    CHECK(diagnose(orange).errors().empty());
+    CHECK(orange.fields(id).at("crash_count") == 0);
+}
+
+TEST_CASE("A tmux socket that was removed hides the agents, and its server makes it anew when told to") {
+    Shop shop;
+    auto& orange = shop.orange;
+    const auto id = shop.start();
+    orange.wait_for_status(id, "planning");
+    const auto run = orange.run_of(id, "worker");
+    fs::remove(orange.home() / "tmux.sock");
+    const auto found = diagnose(orange);
+    CHECK(found.status == 1);
+    CHECK_THAT(found.said("servers"), Contains(id) && Contains("nobody can reach it"));
+    mend(orange, found.command("servers"));
+    orange.eventually("the socket is back", [&] { return fs::exists(orange.home() / "tmux.sock"); });
+    CHECK(diagnose(orange).errors().empty());
+    CHECK(orange.run_of(id, "worker") == run);
+}
+
+}  // namespace orange::tests

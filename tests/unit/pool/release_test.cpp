@@ -1,0 +1,255 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <random>
+#include <set>
+
+#include "tests/catch.hpp"
+#include "tests/unit/pool/pool_fixture.hpp"
+
+/// Release destroys nothing: whatever an agent left in its worktree, in whatever condition, is reachable from a ref
+/// afterwards.
+using namespace orange;
+using namespace orange::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Random = std::mt19937;
+
+struct Agent : PoolFixture {
+    Agent() {
+        write_file(project.path + "/.gitignore", "*.log\nbuild/\n");
+        for (const char* name : {"a.txt", "src/one.cpp", "src/two.cpp", "run.sh", "hidden", "skipped"}) {
+            write_file(project.path + "/" + name, std::string("first ") + name + "\n");
+        }
+        plain(project.path, {"add", "-A"});
+        plain(project.path, {"commit", "-qm", "files"});
+        plain(project.path, {"branch", "other"});
+    }
+
+    std::string text(Random& random) {
+        return "text " + std::to_string(random()) + "\n" + std::string(random() % 300, 'x');
+    }
+    bool maybe(Random& random) { return random() % 2 == 0; }
+
+    void odd_files(const Path& tree, Random& random) {
+        for (const char* name : {"new file", "-n", "a;b $(id)", "umlaut-ä", "line\nbreak", "\x80raw", "deep/er/x",
+                                 "tab\t", "#(x)", ":(top)y", "*"}) {
+            if (maybe(random)) write_file(tree / name, text(random));
+        }
+        write_file(tree / "noise.log", "ignored\n");
+        write_file(tree / "build/out", "ignored\n");
+        write_file(tree / "forced.log", text(random));
+        plain(tree, {"add", "-f", "forced.log"});
+        if (maybe(random)) write_file(tree / "forced.log", text(random));
+        if (maybe(random)) fs::create_symlink("/nowhere/" + std::to_string(random()), tree / "dangling");
+        if (maybe(random)) fs::create_directory_symlink("src", tree / "folder-link");
+        if (maybe(random)) fs::permissions(tree / "run.sh", fs::perms::owner_all);
+    }
+    void changes(const Path& tree, Random& random) {
+        if (maybe(random)) write_file(tree / "a.txt", text(random));
+        if (maybe(random)) plain(tree, {"add", "a.txt"});
+        if (maybe(random)) write_file(tree / "a.txt", text(random));
+        if (maybe(random)) plain(tree, {"mv", "src/one.cpp", "src/moved.cpp"});
+        if (maybe(random)) fs::remove(tree / "src/two.cpp");
+        if (maybe(random)) {
+            plain(tree, {"update-index", "--assume-unchanged", "hidden"});
+            write_file(tree / "hidden", text(random));
+        }
+        if (maybe(random)) {
+            plain(tree, {"update-index", "--skip-worktree", "skipped"});
+            write_file(tree / "skipped", text(random));
+        }
+    }
+    void nested(const Path& tree, Random& random) {
+        if (maybe(random)) return;
+        const auto inner = tree / (maybe(random) ? "inner" : "src/in ner");
+        plain(tree, {"init", "-q", inner.string()});
+        write_file(inner / "plain", text(random));
+        if (maybe(random)) return;
+        commit(inner, "kept", text(random));
+        commit(inner, "gone", text(random));
+        plain(inner, {"rm", "-q", "gone"});
+        if (maybe(random)) plain(inner, {"checkout", "-q", "--detach"});
+        if (maybe(random)) write_file(inner / "staged", text(random)), plain(inner, {"add", "staged"});
+        if (maybe(random)) {
+            plain(inner, {"init", "-q", "innermost"});
+            commit(inner / "innermost", "deep", text(random));
+        }
+        if (maybe(random)) plain(tree, {"add", inner.lexically_relative(tree).string()}, true);
+    }
+    /// Where HEAD is, and what git is in the middle of.
+    void condition(const Path& tree, Random& random) {
+        switch (random() % 6) {
+            case 0:
+                break;
+            case 1:
+                plain(tree, {"checkout", "-q", "--detach"});
+                commit(tree, "on-no-branch", text(random));
+                break;
+            case 2:
+                plain(tree, {"checkout", "-q", "--orphan", "orphan"});
+                break;
+            case 3:
+            case 4: {
+                commit(tree, "a.txt", text(random));
+                plain(tree, {"branch", "-f", "theirs", "main"});
+                const auto scratch = dir / ("scratch" + std::to_string(random()));
+                plain(project.path, {"worktree", "add", "-q", scratch.string(), "theirs"});
+                commit(scratch, "a.txt", text(random));
+                plain(project.path, {"worktree", "remove", "--force", scratch.string()});
+                plain(tree, {maybe(random) ? "merge" : "rebase", "theirs"}, true);
+                break;
+            }
+            default:
+                commit(tree, "more", text(random));
+        }
+    }
+
+    /// Hashes of everything in the worktree that is not ignored, by name.
+    std::map<std::string, std::string> blobs(const Path& tree) {
+        std::map<std::string, std::string> found;
+        for (auto at = fs::recursive_directory_iterator(tree); at != fs::recursive_directory_iterator{}; ++at) {
+            const auto name = at->path().filename().string();
+            if (name == ".git" || name == "build") {
+                at.disable_recursion_pending();
+                continue;
+            }
+            if (name == "noise.log" || at->is_directory()) {
+                if (!at->is_symlink()) continue;
+                at.disable_recursion_pending();
+            }
+            const auto content = at->is_symlink() ? fs::read_symlink(at->path()).string() : read_file(at->path());
+            write_file(dir / "blob", content);
+            found[at->path().lexically_relative(tree).string()] =
+                plain(dir.path, {"hash-object", "--no-filters", (dir / "blob").string()});
+        }
+        return found;
+    }
+    std::set<std::string> reachable() {
+        std::set<std::string> all;
+        const auto listed = plain(project.path, {"rev-list", "--objects", "--all"});
+        for (const auto& line : split_lines(listed)) all.insert(std::string(line.substr(0, line.find(' '))));
+        return all;
+    }
+};
+
+/// A child that waits in a folder, ended with this.
+class Sitter {
+  public:
+    explicit Sitter(const Path& place) {
+        int sits[2];
+        if (::pipe(sits) != 0) throw std::runtime_error("no pipe");
+        pid_ = ::fork();
+        if (pid_ == 0) {
+            if (::chdir(place.c_str()) != 0) ::_exit(1);
+            ::close(sits[1]);
+            ::close(sits[0]);
+            for (;;) ::pause();
+        }
+        ::close(sits[1]);
+        char nothing;
+        (void)!::read(sits[0], &nothing, 1);  // its end: it sits
+        ::close(sits[0]);
+    }
+    ~Sitter() { end(); }
+    Sitter(const Sitter&) = delete;
+    Sitter& operator=(const Sitter&) = delete;
+    void end() {
+        if (pid_ <= 0) return;
+        ::kill(pid_, SIGKILL);
+        ::waitpid(pid_, nullptr, 0);
+        pid_ = 0;
+    }
+    pid_t pid() const { return pid_; }
+
+  private:
+    pid_t pid_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Agent, "whatever a worktree held when it was released is reachable from a ref") {
+    for (unsigned seed = 1; seed <= 12; ++seed) {
+        INFO("seed " << seed);
+        Random random(seed);
+        const auto id = task("t" + std::to_string(seed));
+        const auto tree = taken(id);
+        condition(tree, random);
+        changes(tree, random);
+        odd_files(tree, random);
+        nested(tree, random);
+        const auto before = blobs(tree);
+        const auto head = plain(tree, {"rev-parse", "--verify", "--quiet", "HEAD"}, true);
+        const auto branch = ref(project.path, "refs/heads/" + id.branch);
+
+        const auto released = go(pool.release(project, id));
+        REQUIRE(released);
+        const auto after = reachable();
+        for (const auto& [name, hash] : before) {
+            INFO(name);
+            CHECK(after.contains(hash));
+        }
+        if (!head.empty()) CHECK(after.contains(head));
+        CHECK(ref(project.path, "refs/heads/" + id.branch) == branch);
+        CHECK(plain(tree, {"status", "--porcelain", "--untracked-files=all"}) == "");
+        CHECK(plain(tree, {"rev-parse", "HEAD"}) == plain(project.path, {"rev-parse", "main"}));
+        CHECK(holder(1) == "");
+    }
+}
+
+TEST_CASE_METHOD(Agent, "a repository made inside leaves its commits, its staged and its changed files") {
+    const auto tree = taken(task("a"));
+    const auto inner = tree / "inner";
+    plain(tree, {"init", "-q", inner.string()});
+    const auto first = commit(inner, "x", "first\n");
+    plain(inner, {"checkout", "-q", "--detach"});
+    const auto detached = commit(inner, "x", "second\n");
+    write_file(inner / "staged", "only staged\n");
+    plain(inner, {"add", "staged"});
+    write_file(inner / "staged", "later\n");
+    const auto released = go(pool.release(project, task("a"))).value();
+    REQUIRE(released.commits.size() == 1);
+    const auto& below = released.commits[0];
+    CHECK(below.starts_with("refs/orange/a/nested-"));
+    CHECK(ref(project.path, below + "/heads/main") == first);
+    CHECK(ref(project.path, below + "/HEAD") == detached);
+    CHECK(plain(project.path, {"show", below + "/orange/wip:staged"}) == "later");
+    CHECK(plain(project.path, {"show", below + "/orange/wip^2:staged"}) == "only staged");
+    CHECK(plain(project.path, {"show", "refs/orange/a/wip:inner/x"}) == "second");
+    CHECK_FALSE(fs::exists(inner));
+}
+
+TEST_CASE_METHOD(Agent, "a release is refused while a process works in the directory, and succeeds afterwards") {
+    const auto tree = taken(task("a"));
+    write_file(tree / "work", "mine\n");
+    Sitter sitter(tree);
+    const auto refused = go(pool.release(project, task("a")));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::conflict);
+    CHECK(refused.error().message.find("process " + std::to_string(sitter.pid())) != std::string::npos);
+    CHECK(read_file(tree / "work") == "mine\n");
+    CHECK(holder(1) == "a");
+    sitter.end();
+    REQUIRE(go(pool.release(project, task("a"))));
+    CHECK(plain(project.path, {"show", "refs/orange/a/wip:work"}) == "mine");
+    CHECK(holder(1) == "");
+}
+
+TEST_CASE_METHOD(Agent, "gc leaves alone what it would remove while a process works there") {
+    const auto first = taken(task("a"));
+    const auto tree = taken(task("b"));
+    REQUIRE(go(pool.release(project, task("b"))));
+    project.pool_size = 1;
+    Sitter sitter(tree);
+    const auto busy = go(pool.gc(project, [](const TaskId&) { return true; })).value();
+    REQUIRE(busy.size() == 1);
+    CHECK(busy[0].find("still works in") != std::string::npos);
+    CHECK(fs::exists(tree));
+    sitter.end();
+    REQUIRE(go(pool.gc(project, [](const TaskId&) { return true; })));
+    CHECK_FALSE(fs::exists(tree));
+    CHECK(fs::exists(first));
+}

@@ -1,0 +1,346 @@
+#include <signal.h>
+
+#include "daemon/engine/decide.hpp"
+#include "daemon/runner/actions/actions.hpp"
+#include "daemon/runner/actions/pull_request_text.hpp"
+#include "daemon/workflow/actions.hpp"
+#include "tests/catch.hpp"
+#include "tests/fakes/fake_github.hpp"
+#include "tests/unit/runner/house.hpp"
+
+/// Each action of the vocabulary, done and then done again by a daemon that finds it in an intent: the second time
+/// changes nothing. git, files and commands are real, tmux is not.
+using namespace orange;
+using namespace orange::test;
+
+namespace {
+
+/// A task with a worker in a worktree, of a repository whose origin is a GitHub that scripts play.
+struct ActionWorld : RunnerWorld {
+    ActionWorld() : github(programs()) {
+        git.make_origin(repo(), "programs/ssh-root/acme/shop.git");
+        git.plain(repo(), {"remote", "set-url", "origin", FakeGitHub::k_url});
+        id = make_task("Sell lemons");
+        move(id, "planning").value();
+    }
+
+    Path worktree() { return house().world().pool.path_of(*record(id).task.workspace); }
+    std::string branch() { return record(id).task.branch; }
+    void commit_work() { git.commit(worktree(), "lemons.txt", "yellow\n"); }
+
+    /// The next daemon finds a transition of which `action` is still to be done.
+    void perform(const Action& action, const std::string& transition = "tx-1") {
+        auto changed = record(id);
+        Intent intent;
+        intent.id = transition;
+        intent.from = intent.to = changed.task.status;
+        intent.by.role = Role::system;
+        intent.actions.push_back({action, false});
+        changed.intent = intent;
+        house().world().tasks.save(changed).value();
+        boot();
+        house().go(house().runner().resume(id));
+        REQUIRE_FALSE(record(id).intent);
+    }
+
+    std::string origin_refs() { return git.plain(github.origin(), {"for-each-ref"}); }
+
+    /// Everything that an action can have an effect on, as text.
+    std::map<std::string, std::string> all() {
+        std::map<std::string, std::string> seen;
+        seen["origin"] = origin_refs();
+        seen["refs"] = git.plain(repo(), {"for-each-ref"});
+        seen["worktrees"] = git.plain(repo(), {"worktree", "list", "--porcelain"});
+        seen["pool"] = read_file(home() / "workspaces/.pool.json");
+        seen["state"] = state_text(id);
+        seen["history"] = history_text(id);
+        seen["TASK.md"] = read_file(house().world().tasks.folder(record(id)) / "TASK.md");
+        seen["pull requests"] = github.prs();
+        for (const auto& window : outside.tmux.state.opened) seen["opened"] += window.window + "\n";
+        for (const auto& ended : outside.tmux.state.killed) seen["killed"] += ended + "\n";
+        for (const auto& [pid, process] : outside.processes.alive) seen["alive"] += std::to_string(pid) + "\n";
+        for (const auto& [name, text] : contents(home() / "workspaces")) seen["file " + name] = text;
+        return seen;
+    }
+
+    FakeGitHub github;
+    TaskId id;
+};
+
+struct Row {
+    Action action;
+    std::function<void(ActionWorld&)> arrange;
+    std::function<void(ActionWorld&)> expect;
+};
+
+Action action(const std::string& name, std::map<std::string, std::string> params = {},
+              std::vector<std::string> argv = {}) {
+    return {name, std::move(params), std::move(argv)};
+}
+
+void nothing(ActionWorld&) {}
+
+void give_reviewer(ActionWorld& world) {
+    world.perform(action("spawn_reviewer", {{"prompt", "reviewer"}}), "tx-0");
+    REQUIRE(world.record(world.id).run_of(Role::reviewer));
+}
+
+void end_worker(ActionWorld& world) {
+    world.perform(action("kill_session"), "tx-0");
+    REQUIRE(world.record(world.id).runs.empty());
+}
+
+void push_and_merge(ActionWorld& world) {
+    world.commit_work();
+    world.perform(action("push_branch"), "tx-0");
+    world.git.plain(world.repo(), {"merge", "-q", world.branch()});
+    REQUIRE(world.origin_refs().find(world.branch()) != std::string::npos);
+}
+
+const std::vector<Row>& rows() {
+    static const std::vector<Row> table = {
+        {action("acquire_workspace"),
+         [](ActionWorld& world) {
+             end_worker(world);
+             world.perform(action("release_workspace"), "tx-00");
+             REQUIRE_FALSE(world.record(world.id).task.workspace);
+         },
+         [](ActionWorld& world) {
+             CHECK(world.record(world.id).task.workspace == "shop--1");
+             CHECK(world.git.plain(world.worktree(), {"branch", "--show-current"}) == world.branch());
+         }},
+        {action("release_workspace"), [](ActionWorld& world) { write_file(world.worktree() / "draft", "unfinished"); },
+         [](ActionWorld& world) {
+             CHECK_FALSE(world.record(world.id).task.workspace);
+             CHECK_FALSE(world.git.ref(world.repo(), "refs/orange/" + world.id.value + "/wip:draft").empty());
+             CHECK(world.events(world.id, "workspace.released").size() == 1);
+             CHECK(world.outside.processes.alive.empty());
+         }},
+        {action("spawn_agent", {{"prompt", "worker"}}), end_worker,
+         [](ActionWorld& world) {
+             CHECK(world.outside.tmux.windows_named("worker") == 2);  // the first of them is gone
+             CHECK(world.outside.processes.alive.size() == 1);
+         }},
+        {action("spawn_agent", {{"prompt", "stuck_fix"}}), nothing,
+         [](ActionWorld& world) {
+             CHECK(world.outside.tmux.windows_named("worker") == 1);
+             CHECK(world.record(world.id).outbox.size() == 1);
+         }},
+        {action("spawn_reviewer", {{"prompt", "reviewer"}}), nothing,
+         [](ActionWorld& world) {
+             CHECK(world.outside.tmux.windows_named("review-0") == 1);
+             CHECK(world.events(world.id, "review.started").size() == 1);
+         }},
+        {action(std::string(engine::k_ensure_agent), {{"role", "worker"}, {"prompt", "worker_respawn"}}), end_worker,
+         [](ActionWorld& world) { CHECK(world.outside.processes.alive.size() == 1); }},
+        {action("kill_session"), give_reviewer,
+         [](ActionWorld& world) {
+             CHECK(world.outside.processes.alive.empty());
+             CHECK(world.outside.tmux.state.panes.empty());
+         }},
+        {action("kill_reviewer"), give_reviewer,
+         [](ActionWorld& world) {
+             CHECK(world.outside.processes.alive.size() == 1);
+             CHECK(world.record(world.id).run_of(Role::worker));
+             CHECK_FALSE(world.record(world.id).run_of(Role::reviewer));
+         }},
+        {action("notify_worker", {{"message", "passed"}}), nothing,
+         [](ActionWorld& world) { CHECK(world.record(world.id).outbox.size() == 1); }},
+        {action("notify_worker", {{"message", "passed"}}), end_worker,
+         [](ActionWorld& world) { CHECK(world.record(world.id).outbox.empty()); }},
+        {action("notify", {{"message", "looks good"}}), nothing,
+         [](ActionWorld& world) { CHECK(world.events(world.id, "notification").size() == 1); }},
+        {action("spawn_next"), nothing, nothing},  // who is started, and that it is once: queue_test.cpp
+        {action("push_branch"), [](ActionWorld& world) { world.commit_work(); },
+         [](ActionWorld& world) {
+             CHECK(world.git.ref(world.github.origin(), "refs/heads/" + world.branch()) ==
+                   world.git.ref(world.repo(), "refs/heads/" + world.branch()));
+         }},
+        {action("create_pr"), [](ActionWorld& world) { world.commit_work(); },
+         [](ActionWorld& world) {
+             CHECK(world.record(world.id).task.pr_url == "https://github.com/acme/shop/pull/1");
+             CHECK(world.github.prs() == "1|" + world.branch() + "|OPEN|false\n");
+             CHECK(world.events(world.id, "pr.created").size() == 1);
+             CHECK(world.all()["TASK.md"].find("https://github.com/acme/shop/pull/1") != std::string::npos);
+         }},
+        {action("delete_remote_branch"), push_and_merge,
+         [](ActionWorld& world) {
+             CHECK(world.origin_refs().find(world.branch()) == std::string::npos);
+             CHECK_FALSE(world.git.ref(world.repo(), "refs/heads/" + world.branch()).empty());
+         }},
+        {action("run_command", {{"timeout", "30"}}, {"/bin/sh", "-c", "pwd > where; echo \"$ORANGE_TASK\" >> where"}),
+         nothing,
+         [](ActionWorld& world) {
+             CHECK(read_file(world.worktree() / "where") == world.worktree().string() + "\n" + world.id.value + "\n");
+         }},
+    };
+    return table;
+}
+
+}  // namespace
+
+TEST_CASE("An action that is done again changes nothing") {
+    for (std::size_t i = 0; i < rows().size(); ++i) {
+        const auto& row = rows()[i];
+        DYNAMIC_SECTION(i << " " << row.action.name) {
+            ActionWorld world;
+            row.arrange(world);
+            world.perform(row.action);
+            CHECK(world.events(world.id, "hook.failed").empty());
+            row.expect(world);
+            const auto once = world.all();
+            world.perform(row.action);
+            CHECK(world.events(world.id, "hook.failed").empty());
+            row.expect(world);
+            for (const auto& [what, text] : world.all()) {
+                INFO(what);
+                CHECK(text == (once.contains(what) ? once.at(what) : "(not there)"));
+            }
+        }
+    }
+}
+
+TEST_CASE("Every action of the vocabulary exists and is tried twice") {
+    for (const auto& spec : workflow::action_specs()) {
+        INFO(spec.name);
+        // Values of the intent, set with the new status: there is nothing to run.
+        if (spec.name == "set_field" || spec.name == "increment") continue;
+        CHECK(actions::find(spec.name));
+        CHECK(std::any_of(rows().begin(), rows().end(), [&](const Row& row) { return row.action.name == spec.name; }));
+    }
+}
+
+TEST_CASE("A number that a transition counts is counted once, wherever the daemon ends") {
+    RunnerWorld world;
+    write_file(world.home() / "workflows/counting.yml",
+               "name: counting\nversion: 1\nstates:\n  pending: {}\n  one: {}\n  done:\n    terminal: true\n"
+               "transitions:\n"
+               "  - {from: pending, to: one, hooks: [{action: increment, field: rounds}, {action: set_field, field: "
+               "weight, value: 7}, {action: notify}]}\n"
+               "  - {from: one, to: done}\n");
+    const auto id = world.make_task();
+    auto record = world.record(id);
+    record.task.workflow = "counting";
+    record.task.counters["rounds"] = 4;
+    REQUIRE(world.house().world().tasks.save(record));
+    world.keep();
+    world.outside.fuse.arm(fakes::Fuse::Ending::none, 0);
+    REQUIRE(world.move(id, "one"));
+    const int steps = world.outside.fuse.steps();
+    REQUIRE(steps > 3);
+    for (int n = 1; n <= steps; ++n) {
+        INFO("step " << n << " of " << steps);
+        world.back();
+        world.outside.fuse.arm(fakes::Fuse::Ending::killed, n);
+        try {
+            (void)world.move(id, "one");
+        } catch (const fakes::Killed&) {
+        }
+        world.outside.fuse.disarm();
+        world.boot();
+        world.recover();
+        const bool moved = world.record(id).task.status == "one";
+        CHECK(world.record(id).task.counter("rounds") == (moved ? 5 : 4));
+        CHECK(world.record(id).task.counter("weight") == (moved ? 7 : 0));
+    }
+}
+
+TEST_CASE("A command at its time limit is ended with everything that it started") {
+    ActionWorld world;
+    world.perform(action("run_command", {{"timeout", "1"}},
+                         {"/bin/sh", "-c", "sleep 300 & echo $! > pids; echo $$ >> pids; trap '' TERM; wait; wait"}));
+    const auto failed = world.events(world.id, "hook.failed");
+    REQUIRE(failed.size() == 1);
+    CHECK(std::get<std::string>(failed[0].fields.at("error")).find("did not end within 1.0 s") != std::string::npos);
+    std::istringstream pids(read_file(world.worktree() / "pids"));
+    int seen = 0;
+    for (pid_t pid = 0; pids >> pid; ++seen) CHECK(eventually([&] { return ::kill(pid, 0) != 0; }));
+    CHECK(seen == 2);
+}
+
+TEST_CASE("A pull request says what the task is about, and what its repository wants to know") {
+    ActionWorld world;
+    world.commit_work();
+    SECTION("with a template on the default branch") {
+        world.git.commit(world.repo(), "PULL_REQUEST_TEMPLATE.md", "- [ ] tested\n");
+        world.git.plain(world.repo(), {"push", "-q", world.github.origin(), "main"});
+        world.git.plain(world.repo(), {"update-ref", "refs/remotes/origin/main", "main"});
+        world.append_body(world.id, "\n## Context\nThey are sour.\n\n## Plan\nAPPROACH: secret\n");
+        world.perform(action("create_pr"));
+        CHECK(read_file(world.github.state("body.1")) ==
+              "Sell lemons\n\n## Context\n\nThey are sour.\n\n- [ ] tested\n");
+        CHECK(read_file(world.github.state("title.1")) == "Sell lemons");
+        CHECK(read_file(world.github.state("base.1")) == "main");
+    }
+    SECTION("a link in the place of a template gives nothing away") {
+        std::filesystem::create_symlink("/etc/passwd", world.git.dir / "live/repo/pull_request_template.md");
+        world.git.plain(world.repo(), {"add", "-A"});
+        world.git.plain(world.repo(), {"commit", "-qm", "a link"});
+        world.git.plain(world.repo(), {"update-ref", "refs/remotes/origin/main", "main"});
+        world.perform(action("create_pr"));
+        CHECK(read_file(world.github.state("body.1")) == "Sell lemons\n");
+    }
+    SECTION("no summary") {
+        auto record = world.record(world.id);
+        record.task.summary.clear();
+        REQUIRE(world.house().world().tasks.save(record));
+        world.perform(action("create_pr"));
+        CHECK(read_file(world.github.state("title.1")) == world.branch());
+    }
+    CHECK(world.events(world.id, "hook.failed").empty());
+}
+
+TEST_CASE("The text of a pull request is cut where GitHub would refuse it, between characters") {
+    std::string background;
+    for (int i = 0; i < 40'000; ++i) background += "ü";
+    const auto body = actions::pull_request_body("Summary", background, "template");
+    CHECK(body.size() < 61'000);
+    CHECK(is_valid_utf8(body));
+    CHECK(body.find("cut here") != std::string::npos);
+    CHECK(actions::pull_request_body("", "", "") == "\n");
+}
+
+TEST_CASE("A pull request that cannot be opened is told with the way out") {
+    ActionWorld world;
+    world.commit_work();
+    std::string way_out;
+    bool pushed = false;
+    SECTION("no remote") {
+        world.git.plain(world.repo(), {"remote", "remove", "origin"});
+        way_out = "no remote called origin";
+    }
+    SECTION("not at GitHub") {
+        world.git.plain(world.repo(), {"remote", "set-url", "origin", world.github.origin()});
+        way_out = "not a repository at GitHub";
+    }
+    SECTION("not let in") {
+        write_file(world.github.refuse_ssh(), "");
+        way_out = "git -C " + world.repo() + " push origin " + world.branch();
+    }
+    SECTION("origin has other commits of the branch") {
+        const auto other = world.git.plain(world.repo(), {"commit-tree", "-m", "other", "main^{tree}"});
+        world.git.plain(world.repo(), {"push", "-q", world.github.origin(), other + ":refs/heads/" + world.branch()});
+        way_out = "--force-with-lease";
+        pushed = true;
+    }
+    SECTION("refused by a hook of the other side") {
+        const auto hook = world.github.origin() / "hooks/pre-receive";
+        write_file(hook, "#!/bin/sh\necho no lemons here >&2\nexit 1\n");
+        std::filesystem::permissions(hook, std::filesystem::perms::owner_all);
+        way_out = "no lemons here";
+    }
+    SECTION("not logged in") {
+        write_file(world.github.state("logged-out"), "");
+        way_out = "gh auth login";
+        pushed = true;
+    }
+    world.perform(action("create_pr"));
+    const auto& attention = world.record(world.id).task.attention;
+    REQUIRE(attention);
+    INFO(*attention);
+    CHECK(attention->find("create_pr: ") == 0);
+    CHECK(attention->find(way_out) != std::string::npos);
+    CHECK_FALSE(world.record(world.id).task.pr_url);
+    CHECK(world.github.prs().empty());
+    CHECK((world.origin_refs().find(world.branch()) != std::string::npos) == pushed);
+}

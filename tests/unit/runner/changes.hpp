@@ -1,0 +1,335 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "tests/unit/runner/house.hpp"
+
+/// Everything that changes something, as a table: for tests in which one thing goes wrong in the middle of it.
+namespace orange::test {
+
+struct Change {
+    std::string name;
+    std::function<TaskId(RunnerWorld&)> arrange;
+    std::function<Result<void>(RunnerWorld&, const TaskId&)> act;
+    /// What the change is for has come about.
+    std::function<bool(RunnerWorld&, const TaskId&)> is_done;
+    /// Never otherwise, whatever went wrong: "done" is not said of what was not done.
+    std::function<void(RunnerWorld&, const TaskId&)> holds = [](RunnerWorld&, const TaskId&) {};
+};
+
+inline Result<void> nothing_of(const Result<Outcome>& outcome) {
+    return outcome ? Result<void>{} : Result<void>{outcome.error()};
+}
+
+inline Caller a_human() {
+    Caller human;
+    human.evidence = "test";
+    return human;
+}
+
+inline Project shop(RunnerWorld& world) {
+    const auto* project = world.house().world().projects.find("shop");
+    if (!project) throw std::runtime_error("there is no project");
+    return *project;
+}
+
+inline bool is_in(RunnerWorld& world, const TaskId& id, const std::string& status) {
+    const auto* record = world.house().world().tasks.find(id);
+    return record && record->task.status == status && !record->intent;
+}
+
+inline Change moving_from(std::string name, std::function<TaskId(RunnerWorld&)> arrange, std::string to) {
+    Change change;
+    change.name = std::move(name);
+    change.arrange = std::move(arrange);
+    change.act = [to](RunnerWorld& world, const TaskId& id) { return nothing_of(world.move(id, to)); };
+    change.is_done = [to](RunnerWorld& world, const TaskId& id) { return is_in(world, id, to); };
+    return change;
+}
+
+inline Change editing(std::string name, Edit edit, std::function<bool(const Task&)> edited) {
+    Change change;
+    change.name = std::move(name);
+    change.arrange = [](RunnerWorld& world) {
+        const auto id = world.make_task();
+        world.move(id, "planning").value();
+        return id;
+    };
+    change.act = [edit](RunnerWorld& world, const TaskId& id) {
+        return nothing_of(world.house().go(world.house().runner().edit(id, edit, a_human())));
+    };
+    change.is_done = [edited](RunnerWorld& world, const TaskId& id) { return edited(world.record(id).task); };
+    return change;
+}
+
+/// A task that is worked on, with a commit, in a workflow without an agent's sections.
+inline TaskId with_work(RunnerWorld& world) {
+    const auto id = world.make_task("do it", 1, "relay");
+    world.move(id, "working").value();
+    const auto worktree = world.house().world().pool.path_of(*world.record(id).task.workspace);
+    world.git.commit(worktree, "feature", "it\n");
+    write_file(worktree / "untracked", "mine\n");
+    return id;
+}
+
+inline TaskId ready_to_merge(RunnerWorld& world) {
+    const auto id = with_work(world);
+    world.append_body(id, "\n## Handoff\nall of it\n");
+    world.move(id, "agent-review").value();
+    world.append_body(id, "\n## Review\nPASS\n");
+    world.move(id, "reviewing").value();
+    return id;
+}
+
+/// Whoever has ended holds no untracked file any more that no ref has.
+inline void nothing_is_lost(RunnerWorld& world, const TaskId& id) {
+    const auto tree = world.house().world().pool.path_of("shop--1");
+    if (std::filesystem::exists(tree / "untracked")) return;
+    if (world.git.plain(world.repo(), {"show", "refs/orange/" + id.value + "/wip:untracked"}, true) != "mine") {
+        throw std::runtime_error("the untracked file is nowhere");
+    }
+}
+
+inline Change creating() {
+    Change change;
+    change.name = "create";
+    change.arrange = [](RunnerWorld& world) { return world.draft().task.id; };
+    change.act = [](RunnerWorld& world, const TaskId& id) {
+        // Created, but not started: what a human does next is to start it.
+        if (world.house().world().tasks.find(id)) {
+            return nothing_of(world.house().go(world.house().runner().spawn(id, a_human())));
+        }
+        auto record = world.draft();
+        record.task.id = id;
+        record.task.branch = "orange-tasks/" + id.value;
+        return nothing_of(world.create(record, "## Why\nbecause\n", false));
+    };
+    change.is_done = [](RunnerWorld& world, const TaskId& id) { return is_in(world, id, "planning"); };
+    return change;
+}
+
+inline Change cancelling() {
+    auto change = moving_from("cancel", with_work, "cancelled");
+    change.is_done = [](RunnerWorld& world, const TaskId& id) {
+        return is_in(world, id, "cancelled") && !world.record(id).task.workspace;
+    };
+    change.holds = nothing_is_lost;
+    return change;
+}
+
+inline Change merging() {
+    Change change;
+    change.name = "merge";
+    change.arrange = ready_to_merge;
+    change.act = [](RunnerWorld& world, const TaskId& id) {
+        auto& runner = world.house().runner();
+        const auto merged = world.house().go(runner.merge(id, git::MergeStrategy::merge, false, a_human()));
+        return merged ? Result<void>{} : Result<void>{merged.error()};
+    };
+    change.is_done = [](RunnerWorld& world, const TaskId& id) {
+        return is_in(world, id, "done") && !world.record(id).task.workspace;
+    };
+    change.holds = [](RunnerWorld& world, const TaskId& id) {
+        nothing_is_lost(world, id);
+        const bool merged = world.git.plain(world.repo(), {"show", "main:feature"}, true) == "it";
+        if (world.record(id).task.status == "done" && !merged) throw std::runtime_error("done, and not merged");
+        const auto merges = world.git.plain(world.repo(), {"rev-list", "--count", "--merges", "main"});
+        if (merges != (merged ? "1" : "0")) throw std::runtime_error("merged " + merges + " times");
+    };
+    return change;
+}
+
+inline Change removing() {
+    Change change;
+    change.name = "delete";
+    change.arrange = [](RunnerWorld& world) {
+        const auto id = with_work(world);
+        world.move(id, "cancelled").value();
+        return id;
+    };
+    change.act = [](RunnerWorld& world, const TaskId& id) {
+        return nothing_of(world.house().go(world.house().runner().remove(id, a_human())));
+    };
+    change.is_done = [](RunnerWorld& world, const TaskId& id) {
+        return !world.house().world().tasks.find(id) &&
+               !std::filesystem::exists(world.home() / "tasks/shop" / id.value);
+    };
+    change.holds = nothing_is_lost;
+    return change;
+}
+
+inline Change respawning() {
+    Change change;
+    change.name = "respawn";
+    change.arrange = [](RunnerWorld& world) {
+        const auto id = world.make_task();
+        world.move(id, "planning").value();
+        world.kill_agent(id, Role::worker, 0);
+        world.house().go(world.house().runner().agent_exited(id, world.record(id).run_of(Role::worker)->run));
+        return id;
+    };
+    change.act = [](RunnerWorld& world, const TaskId& id) {
+        if (!world.outside.processes.alive.empty()) return Result<void>{};
+        return nothing_of(world.house().go(world.house().runner().respawn(id, a_human())));
+    };
+    change.is_done = [](RunnerWorld& world, const TaskId&) { return world.outside.processes.alive.size() == 1; };
+    return change;
+}
+
+inline Change sending() {
+    Change change;
+    change.name = "send";
+    change.arrange = [](RunnerWorld& world) {
+        const auto id = world.make_task();
+        world.move(id, "planning").value();
+        return id;
+    };
+    change.act = [](RunnerWorld& world, const TaskId& id) {
+        return nothing_of(world.house().go(world.house().runner().send(id, Role::worker, "hello")));
+    };
+    change.is_done = [](RunnerWorld& world, const TaskId& id) {
+        const auto& typed = world.outside.tmux.state.sent;
+        return world.record(id).outbox.size() == 1 ||
+               (!typed.empty() && typed.back().second.find("hello") != std::string::npos);
+    };
+    return change;
+}
+
+inline Change acknowledging() {
+    Change change;
+    change.name = "ack";
+    change.arrange = [](RunnerWorld& world) {
+        const auto id = world.make_task();
+        auto record = world.record(id);
+        record.task.attention = "look here";
+        world.house().world().tasks.save(record).value();
+        return id;
+    };
+    change.act = [](RunnerWorld& world, const TaskId& id) {
+        return nothing_of(world.house().go(world.house().runner().acknowledge(id)));
+    };
+    change.is_done = [](RunnerWorld& world, const TaskId& id) { return !world.record(id).task.attention; };
+    return change;
+}
+
+inline Change making_workspaces() {
+    Change change;
+    change.name = "workspace init";
+    change.arrange = [](RunnerWorld& world) { return world.make_task("do it", 2); };
+    change.act = [](RunnerWorld& world, const TaskId&) {
+        const auto made = world.house().go(world.house().world().pool.init(shop(world)));
+        return made ? Result<void>{} : Result<void>{made.error()};
+    };
+    change.is_done = [](RunnerWorld& world, const TaskId&) {
+        return std::filesystem::exists(world.home() / "workspaces/shop--1/README") &&
+               std::filesystem::exists(world.home() / "workspaces/shop--2/README") &&
+               world.house().world().pool.list("shop").size() == 2;
+    };
+    return change;
+}
+
+inline Change removing_workspaces() {
+    Change change;
+    change.name = "workspace gc";
+    change.arrange = [](RunnerWorld& world) {
+        const auto id = world.make_task("do it", 2);
+        world.house().go(world.house().world().pool.init(shop(world))).value();
+        auto smaller = shop(world);
+        smaller.pool_size = 1;
+        world.house().world().projects.put(smaller).value();
+        return id;
+    };
+    change.act = [](RunnerWorld& world, const TaskId&) {
+        const auto done = world.house().go(world.house().runner().collect_workspaces(shop(world)));
+        if (!done) return Result<void>{done.error()};
+        // One that cannot be removed does not keep the others: it is in the answer.
+        if (!std::filesystem::exists(world.home() / "workspaces/shop--2") || done->empty()) return Result<void>{};
+        return Result<void>{Error{ErrorCode::external_failed, done->front().substr(0, 5000), {}}};
+    };
+    change.is_done = [](RunnerWorld& world, const TaskId&) {
+        return !std::filesystem::exists(world.home() / "workspaces/shop--2") &&
+               world.house().world().pool.list("shop").size() == 1;
+    };
+    return change;
+}
+
+inline Change leaving() {
+    Change change;
+    change.name = "project remove";
+    change.arrange = [](RunnerWorld& world) {
+        const auto id = world.make_task("do it", 1);
+        world.move(id, "cancelled").value();
+        world.house().go(world.house().world().pool.init(shop(world))).value();
+        return id;
+    };
+    change.act = [](RunnerWorld& world, const TaskId&) {
+        auto& parts = world.house().world();
+        if (auto freed = world.house().go(parts.pool.remove_all(shop(world))); !freed) return freed;
+        return parts.projects.remove("shop");
+    };
+    change.is_done = [](RunnerWorld& world, const TaskId&) {
+        return !world.house().world().projects.find("shop") &&
+               !std::filesystem::exists(world.home() / "workspaces/shop--1");
+    };
+    return change;
+}
+
+inline Change renaming_the_branch() {
+    Edit edit;
+    edit.branch = "better/name";
+    return editing("update --branch", edit, [](const Task& task) { return task.branch == "better/name"; });
+}
+
+inline Change changing_fields() {
+    Edit edit;
+    edit.summary = "another";
+    edit.feedback = "more tests";
+    return editing("update", edit, [](const Task& task) { return task.summary == "another"; });
+}
+
+inline Change starting() {
+    return moving_from(
+        "start", [](RunnerWorld& world) { return world.make_task(); }, "planning");
+}
+
+inline Change asking_for_review() {
+    return moving_from(
+        "status agent-review",
+        [](RunnerWorld& world) {
+            const auto id = with_work(world);
+            world.append_body(id, "\n## Handoff\nall of it\n");
+            return id;
+        },
+        "agent-review");
+}
+
+inline Change getting_stuck() {
+    return moving_from(
+        "stuck",
+        [](RunnerWorld& world) {
+            const auto id = world.make_task();
+            world.move(id, "planning").value();
+            world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
+            world.move(id, "working").value();
+            return id;
+        },
+        "stuck");
+}
+
+/// The cause is gone, and the next daemon runs: it is done, or the same call does it.
+inline void goes_on(RunnerWorld& world, const TaskId& id, const Change& change) {
+    world.boot();
+    world.recover();
+    if (world.house().world().projects.find("shop")) {
+        (void)world.house().go(world.house().runner().collect_workspaces(shop(world)));
+        world.house().go(world.house().runner().run_queue("shop"));
+    }
+    change.holds(world, id);
+    if (change.is_done(world, id)) return;
+    if (auto again = change.act(world, id); !again) throw std::runtime_error("again: " + again.error().message);
+    change.holds(world, id);
+    if (!change.is_done(world, id)) throw std::runtime_error("done, as it says, and it is not");
+}
+
+}  // namespace orange::test

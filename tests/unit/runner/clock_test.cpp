@@ -1,0 +1,101 @@
+#include "tests/catch.hpp"
+#include "tests/unit/runner/house.hpp"
+
+/// A wall clock that is set, and a machine that sleeps: order and counts do not go by it.
+using namespace orange;
+using namespace orange::test;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+TaskId planning(RunnerWorld& world, const std::string& summary = "do it") {
+    const auto id = world.make_task(summary, 3);
+    world.move(id, "planning").value();
+    return id;
+}
+
+std::vector<std::string> states(RunnerWorld& world, const TaskId& id) {
+    std::vector<std::string> chain;
+    for (const auto& event : world.events(id, "status.changed")) {
+        chain.push_back(std::get<std::string>(event.fields.at("from")) + ">" +
+                        std::get<std::string>(event.fields.at("to")));
+    }
+    return chain;
+}
+
+}  // namespace
+
+TEST_CASE("a history is in the order in which it happened, whatever the clock is set to in between") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
+    for (const auto jump : {-24h, 24h * 3650, -24h * 7300}) {
+        world.outside.clock.pass(jump);
+        world.move(id, "working").value();
+        world.move(id, "clarification").value();
+    }
+    const std::vector<std::string> expected = {
+        "pending>planning",      "planning>working",      "working>clarification", "clarification>working",
+        "working>clarification", "clarification>working", "working>clarification"};
+    CHECK(states(world, id) == expected);
+    world.boot();
+    world.recover();
+    CHECK(states(world, id) == expected);
+    CHECK(world.record(id).task.status == "clarification");
+}
+
+TEST_CASE("ten hours of sleep and a clock that is set are no death of an agent and no crash of a task") {
+    for (const auto jump : {10h, -24h, 24h * 3650}) {
+        RunnerWorld world;
+        const auto one = planning(world, "one");
+        const auto two = planning(world, "two");
+        const auto runs = world.record(one).runs;
+        world.outside.clock.pass(jump);
+        world.recover();
+        world.boot();
+        world.recover();
+        CHECK(world.record(one).runs == runs);
+        for (const auto& id : {one, two}) {
+            CHECK(world.record(id).task.crash_count() == 0);
+            CHECK(world.events(id, "agent.crashed").empty());
+            CHECK(world.events(id, "agent.exited").empty());
+            CHECK(world.events(id, "agent.respawned").empty());
+        }
+        // A real death counts once, as ever.
+        world.kill_agent(one, Role::worker, 1);
+        world.recover();
+        world.recover();
+        CHECK(world.record(one).task.crash_count() == 1);
+        CHECK(world.record(two).task.crash_count() == 0);
+    }
+}
+
+TEST_CASE("who waits for a workspace keeps his place when the clock is set back") {
+    RunnerWorld world;
+    const auto first = world.make_task("first", 1);
+    world.move(first, "planning").value();
+    const auto spawn = [&](const TaskId& id) {
+        Caller human;
+        world.house().go(world.house().runner().spawn(id, human)).value();
+    };
+    const auto early = world.make_task("early", 1);
+    spawn(early);
+    world.outside.clock.pass(-24h);
+    const auto late = world.make_task("late", 1);
+    spawn(late);
+    world.boot();
+    world.outside.clock.pass(-24h);
+    const auto last = world.make_task("last", 1);
+    spawn(last);
+    CHECK(world.house().world().tasks.queue("shop") == std::vector<TaskId>{early, late, last});
+}
+
+TEST_CASE("a message is typed although its agent was started in what is the future now") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    world.outside.clock.pass(-24h);
+    world.house().go(world.house().runner().send(id, Role::worker, "hello")).value();
+    CHECK(world.house().go(world.house().runner().deliver(id)));
+    CHECK(world.record(id).outbox.empty());
+}

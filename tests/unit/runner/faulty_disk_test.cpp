@@ -1,0 +1,84 @@
+#include "tests/catch.hpp"
+#include "tests/unit/runner/changes.hpp"
+
+/// The nth look at the disk, or change of it, fails, for every n until none does: the caller gets an error, or it is
+/// done all the same; what is on the disk is the old or the new state; and the same call succeeds once the cause is
+/// gone.
+using namespace orange;
+using namespace orange::test;
+using fakes::Fuse;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What a write leaves that was not finished.
+std::string temporaries(const fs::path& home) {
+    std::string found;
+    for (const auto& entry : fs::recursive_directory_iterator(home / "tasks")) {
+        const auto name = entry.path().filename().string();
+        if (name.ends_with(".tmp")) found += name + " ";
+    }
+    return found;
+}
+
+void fail_everywhere(const Change& change) {
+    RunnerWorld world;
+    world.outside.fuse.reads_count = true;
+    const auto id = change.arrange(world);
+    world.keep();
+    for (int n = 1;; ++n) {
+        INFO(change.name << ", operation " << n);
+        world.back();
+        world.outside.fuse.arm(Fuse::Ending::disk_full_once, n);
+        const auto result = change.act(world, id);
+        const bool struck = world.outside.fuse.struck();
+        world.outside.fuse.disarm();
+        if (!struck) {
+            REQUIRE(result);
+            CHECK(change.is_done(world, id));
+            CHECK(n > 1);
+            return;
+        }
+        if (!result) CHECK_FALSE(result.error().message.empty());
+        CHECK_NOTHROW(goes_on(world, id, change));
+        CHECK(temporaries(world.home()) == "");
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a failing disk while a task is created leaves the old or the new, and it can be tried again") {
+    fail_everywhere(creating());
+}
+
+TEST_CASE("a failing disk while a task is started leaves the old or the new, and it can be tried again") {
+    fail_everywhere(starting());
+}
+
+TEST_CASE("a failing disk while a task moves on leaves the old or the new, and it can be tried again") {
+    fail_everywhere(asking_for_review());
+    fail_everywhere(getting_stuck());
+}
+
+TEST_CASE("a failing disk while a task ends leaves the old or the new, and it can be tried again") {
+    fail_everywhere(cancelling());
+    fail_everywhere(removing());
+}
+
+TEST_CASE("a failing disk while a task is merged leaves the old or the new, and it can be tried again") {
+    fail_everywhere(merging());
+}
+
+TEST_CASE("a failing disk while a task is changed leaves the old or the new, and it can be tried again") {
+    fail_everywhere(changing_fields());
+    fail_everywhere(renaming_the_branch());
+    fail_everywhere(sending());
+    fail_everywhere(acknowledging());
+    fail_everywhere(respawning());
+}
+
+TEST_CASE("a failing disk while workspaces or projects change leaves the old or the new, and it can be tried again") {
+    fail_everywhere(making_workspaces());
+    fail_everywhere(removing_workspaces());
+    fail_everywhere(leaving());
+}

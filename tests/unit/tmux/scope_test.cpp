@@ -1,0 +1,92 @@
+#include "daemon/tmux/scope.hpp"
+
+#include "tests/catch.hpp"
+#include "tests/unit/tmux/tmux_fixture.hpp"
+
+using namespace orange;
+using namespace orange::test;
+
+namespace {
+
+/// A folder with a stand-in for systemd-run in front of PATH, and a runtime folder as a user manager makes it.
+struct ManagerWorld {
+    explicit ManagerWorld(const std::string& script) {
+        write_file(dir / "bin/systemd-run", "#!/bin/sh\n" + script);
+        std::filesystem::permissions(dir / "bin/systemd-run", std::filesystem::perms::owner_all);
+        write_file(dir / "runtime/systemd/private", "");
+        env = scrubbed_environment();
+        env["PATH"] = (dir / "bin").string() + ":" + env["PATH"];
+        env["XDG_RUNTIME_DIR"] = (dir / "runtime").string();
+        env["RECORD"] = (dir / "record").string();
+    }
+    ~ManagerWorld() {
+        CliTmux tmux(runner, dir / "tmux.sock", env);
+        const auto state = run(io, tmux.list());
+        if (!state || state->server_pid <= 0) return;
+        const auto pid = state->server_pid;
+        ::kill(static_cast<pid_t>(pid), SIGTERM);
+        eventually([&] { return !proc::start_time(pid); });
+    }
+
+    Result<PaneRef> open(std::string& note) {
+        CliTmux tmux(runner, dir / "tmux.sock", env);
+        tmux.on_note([&](const std::string& what) { note += what; });
+        WindowSpec spec;
+        spec.session = "demo/b1";
+        spec.window = "worker";
+        spec.argv = {"sleep", "600"};
+        return run(io, tmux.open(std::move(spec)));
+    }
+
+    TempDir dir;
+    asio::io_context io;
+    PosixProcessRunner runner;
+    Environment env;
+};
+
+}  // namespace
+
+TEST_CASE("the tmux server starts in a scope of the user manager, and only the server does") {
+    // The stand-in writes down its words and then does what systemd-run --scope does: it becomes the command.
+    ManagerWorld world(
+        "here=$(dirname \"$0\")\nprintf '%s\\n' \"$@\" >>\"$here/../record\"\n"
+        "while [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n");
+    std::string note;
+    const auto first = world.open(note);
+    REQUIRE(first);
+    CHECK(note.empty());
+    const auto record = read_file(world.dir / "record");
+    INFO(record);
+    CHECK(record.starts_with("--user\n--scope\n--collect\n--quiet\n--unit=orange-tmux-"));
+    CHECK(record.find("\n--\n") < record.find("/tmux\n-S\n"));
+    CHECK(record.find("\nstart-server\n") != std::string::npos);
+    CHECK(record.find("new-session") == std::string::npos);
+    // The server is there now: nothing is wrapped again.
+    CHECK(world.open(note).error().code == ErrorCode::conflict);
+    CHECK(read_file(world.dir / "record") == record);
+}
+
+TEST_CASE("a user manager that refuses leaves a note and a server without a scope") {
+    ManagerWorld world("echo 'Failed to connect to bus' >&2\nexit 1\n");
+    std::string note;
+    REQUIRE(world.open(note));
+    CHECK(note.find("without one: Failed to connect to bus") != std::string::npos);
+}
+
+TEST_CASE("without a user manager or its systemd-run there are no words in front of tmux") {
+    ManagerWorld world("exit 1\n");
+    const auto words = tmux::scope_words(world.env);
+    REQUIRE(words.size() > 3);
+    CHECK(words.front() == (world.dir / "bin/systemd-run").string());
+    CHECK(words.back() == "--");
+    CHECK(tmux::scope_words(world.env)[5] != words[5]);  // a name of its own for each server
+
+    auto env = world.env;
+    env["PATH"] = (world.dir / "nowhere").string();
+    CHECK(tmux::scope_words(env).empty());
+    env = world.env;
+    env["XDG_RUNTIME_DIR"] = (world.dir / "nowhere").string();
+    CHECK(tmux::scope_words(env).empty());
+    env.erase("XDG_RUNTIME_DIR");
+    CHECK(tmux::scope_words(env).empty());
+}

@@ -1,0 +1,578 @@
+// Walks everything that can happen to a task of the shipped workflows, and of two that are none: each reachable
+// abstract state, each event.
+//
+// A world is the status, the counters that conditions look at, what stands in TASK.md compared with what stood there
+// when the status was entered, and who is alive. Its events are requests for every status by every role with and
+// without force, the ends of agents, edits of the body, and a human's respawn. The real decide functions say what
+// happens; effects of actions on who is alive are modelled here. What must never be is a list of sentences, empty for a
+// sound workflow; the last tests break workflows on purpose and want to see it said.
+#include <algorithm>
+#include <deque>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <tuple>
+
+#include "daemon/engine/decide.hpp"
+#include "daemon/engine/explain.hpp"
+#include "daemon/workflow/load.hpp"
+#include "tests/catch.hpp"
+
+using namespace orange;
+using namespace orange::engine;
+
+namespace {
+
+enum class Text { absent, stale, fresh };
+
+struct World {
+    std::string status;
+    std::vector<int> counters;  ///< as Exploration::counters_; never above the clamp
+    std::vector<Text> sections;
+    std::vector<bool> pass;  ///< what a section's verdict says
+    bool worker = false, reviewer = false;
+    bool claimed = false;  ///< holds a workspace
+
+    auto key() const { return std::tie(status, counters, sections, pass, worker, reviewer, claimed); }
+    bool operator<(const World& other) const { return key() < other.key(); }
+    bool operator==(const World& other) const { return key() == other.key(); }
+
+    std::string text() const {
+        std::string out = status + " counters";
+        for (const int value : counters) out += " " + std::to_string(value);
+        out += " sections";
+        for (std::size_t i = 0; i < sections.size(); ++i) {
+            out += " " + std::string(sections[i] == Text::absent ? "-" : sections[i] == Text::stale ? "old" : "new");
+            if (pass[i]) out += "+";
+        }
+        return out + (worker ? " worker" : "") + (reviewer ? " reviewer" : "") + (claimed ? " workspace" : "");
+    }
+};
+
+enum class Actor { worker, reviewer, people, edit };
+
+struct Step {
+    Actor actor;
+    World to;
+    bool forced = false;
+    bool counted = false;  ///< a counter other than crash_count has grown
+};
+
+using Graph = std::map<World, std::vector<Step>>;
+using Complaints = std::set<std::string>;
+
+class Exploration {
+  public:
+    explicit Exploration(Definition definition) : definition_(std::move(definition)) {
+        for (const auto& transition : definition_.transitions) {
+            if (transition.gate) note(*transition.gate);
+            if (transition.when) note(*transition.when);
+        }
+        for (const auto& rule : definition_.exit_rules) {
+            if (rule.has_artifact) note(*rule.has_artifact);
+            clamp_ = std::max(clamp_, static_cast<int>(rule.stuck_after));
+            for (const auto& target : rule.targets) {
+                if (target.when) note(*target.when);
+            }
+        }
+        explore();
+    }
+
+    const Definition& definition() const { return definition_; }
+    const Graph& graph() const { return graph_; }
+
+    /// Everything that is wrong with this workflow; empty where nothing is.
+    Complaints complaints() {
+        every_state_is_met();
+        people_free_every_task();
+        done_needs_no_force();
+        nobody_marks_their_own_work();
+        agents_live_where_they_are_wanted();
+        nobody_works_for_what_is_over();
+        nothing_counts_for_ever();
+        return complaints_;
+    }
+
+    int most(const std::string& counter) const {
+        const auto at =
+            static_cast<std::size_t>(std::find(counters_.begin(), counters_.end(), counter) - counters_.begin());
+        int highest = 0;
+        for (const auto& [world, steps] : graph_) highest = std::max(highest, world.counters.at(at));
+        return highest;
+    }
+
+  private:
+    void complain(const std::string& what, const World& world) { complaints_.insert(what + ": " + world.text()); }
+
+    void note(const Gate& gate) {
+        if (std::find(sections_.begin(), sections_.end(), gate.section) == sections_.end()) {
+            sections_.push_back(gate.section);
+        }
+        auto& content = contents_[gate.section];
+        for (const auto& field : gate.fields) content += field + ": x\n";
+        if (gate.verdict) verdicts_.insert(gate.section);
+    }
+    void note(const Condition& condition) {
+        if (std::find(counters_.begin(), counters_.end(), condition.field) == counters_.end()) {
+            counters_.push_back(condition.field);
+        }
+        clamp_ = std::max(clamp_, static_cast<int>(condition.value) + 1);
+    }
+
+    /// The world as the engine sees it.
+    struct View {
+        Task task;
+        Artifacts artifacts;
+        std::map<std::string, std::string> entry;
+        Situation situation() const { return {task, artifacts, entry}; }
+    };
+    View view(const World& world) const {
+        View view;
+        view.task.id.value = "0123456789abcdefghijk";
+        view.task.summary = "x";
+        view.task.status = world.status;
+        for (std::size_t i = 0; i < counters_.size(); ++i) view.task.counters[counters_[i]] = world.counters[i];
+        for (std::size_t i = 0; i < sections_.size(); ++i) {
+            if (world.sections[i] == Text::absent) continue;
+            const bool stale = world.sections[i] == Text::stale;
+            std::string content = contents_.at(sections_[i]) + "text\n";
+            if (verdicts_.contains(sections_[i])) content = world.pass[i] ? "Verdict: PASS\n" : "Verdict: FAIL\n";
+            view.artifacts.sections[sections_[i]] = {content, stale ? "old" : "new"};
+            if (stale) view.entry[sections_[i]] = "old";
+        }
+        return view;
+    }
+
+    /// What a decision does to the world.
+    World performed(World world, const Decision& decision) {
+        const World before = world;
+        if (decision.from != world.status) complain("a decision from elsewhere", world);
+        int reviewers = world.reviewer ? 1 : 0;
+        int workers = world.worker ? 1 : 0;
+        for (const auto& action : decision.actions) {
+            const bool for_reviewer = action.name == "spawn_reviewer" || action.param("harness") == "review" ||
+                                      action.param("role") == "reviewer";
+            const bool spawns = action.name == "spawn_agent" || action.name == "spawn_reviewer";
+            const bool ensures = action.name == k_ensure_agent;
+            // The runner takes a workspace before anything that starts an agent.
+            if (action.name == "acquire_workspace" || spawns || ensures) world.claimed = true;
+            if (action.name == "release_workspace") {
+                if (workers + reviewers > 0) complain("a workspace is given back under a living agent", before);
+                world.claimed = false;
+            }
+            if (action.name == "kill_session") workers = reviewers = 0;
+            if (action.name == "kill_reviewer") reviewers = 0;
+            if (spawns && for_reviewer) ++reviewers;
+            if (spawns && !for_reviewer) workers = 1;  // a living one gets a message
+            if (ensures && for_reviewer) reviewers = std::max(reviewers, 1);
+            if (ensures && !for_reviewer) workers = 1;
+        }
+        if (reviewers > 1) complain("a second reviewer is started beside a living one", before);
+        world.worker = workers > 0;
+        world.reviewer = reviewers > 0;
+        world.status = decision.to;
+        for (std::size_t i = 0; i < counters_.size(); ++i) {
+            const auto value = decision.counters.find(counters_[i]);
+            if (value != decision.counters.end()) world.counters[i] = std::min(clamp_, static_cast<int>(value->second));
+            if (counters_[i] == "crash_count") world.counters[i] = 0;
+        }
+        for (auto& text : world.sections) text = text == Text::fresh ? Text::stale : text;
+        return world;
+    }
+
+    /// A counter is greater than it was, as the decision says it, whether the clamp shows it or not.
+    bool counts(const Decision& decision, const World& world) const {
+        for (std::size_t i = 0; i < counters_.size(); ++i) {
+            const auto value = decision.counters.find(counters_[i]);
+            if (value != decision.counters.end() && value->second > world.counters[i]) return true;
+        }
+        return false;
+    }
+
+    /// explain() and decide_request() must say the same of each edge.
+    void check_explained(const World& world, const std::vector<EdgeExplanation>& edges, const Request& request,
+                         bool taken) {
+        bool open = false;
+        for (const auto& edge : edges) {
+            if (edge.to != request.to || !edge.open() || (edge.needs_force && !request.force)) continue;
+            open = open || std::find(edge.by.begin(), edge.by.end(), request.by) != edge.by.end();
+        }
+        if (open != taken) complain("explain and decide differ about " + request.to, world);
+    }
+
+    void add_requests(const World& world, const View& seen, std::vector<Step>& steps) {
+        const auto edges = explain(definition_, seen.situation());
+        for (const auto& state : definition_.states) {
+            for (const Role role : {Role::worker, Role::reviewer, Role::human, Role::system, Role::unknown}) {
+                if (role == Role::worker && !world.worker) continue;
+                if (role == Role::reviewer && !world.reviewer) continue;
+                for (const bool force : {false, true}) {
+                    const Request request{state.name, role, force};
+                    const auto decision = decide_request(definition_, seen.situation(), request);
+                    check_explained(world, edges, request, decision.has_value());
+                    if (!decision && decision.error().message.empty()) complain("a rejection without a word", world);
+                    if (!decision) continue;
+                    if (role == Role::unknown) complain("nobody knows who asked, and it was done", world);
+                    const Actor actor = role == Role::worker     ? Actor::worker
+                                        : role == Role::reviewer ? Actor::reviewer
+                                                                 : Actor::people;
+                    steps.push_back({actor, performed(world, *decision), force, counts(*decision, world)});
+                }
+            }
+        }
+    }
+
+    void add_exit(const World& world, const View& seen, Role role, std::vector<Step>& steps) {
+        const Actor actor = role == Role::worker ? Actor::worker : Actor::reviewer;
+        World dead = world;
+        (role == Role::worker ? dead.worker : dead.reviewer) = false;
+        const auto outcome = decide_exit(definition_, seen.situation(), {role, 1});
+        const bool awaited = definition_.state(world.status)->agent == role;
+        if (awaited && std::holds_alternative<NothingToDo>(outcome)) complain("an agent's end is not decided", world);
+        if (const auto* crash = std::get_if<Crash>(&outcome)) {
+            for (std::size_t i = 0; i < counters_.size(); ++i) {
+                if (counters_[i] != "crash_count") continue;
+                dead.counters[i] = std::min(clamp_, static_cast<int>(crash->crash_count));
+            }
+            if (crash->respawn) (role == Role::worker ? dead.worker : dead.reviewer) = true;
+        } else if (const auto* advance = std::get_if<Advance>(&outcome)) {
+            bool verdict = false;
+            for (const auto* edge : definition_.between(world.status, advance->decision.to)) {
+                verdict = verdict || (edge->gate && edge->gate->verdict);
+            }
+            if (advance->decision.attested == (verdict && !advance->crash)) {
+                complain("a dead reviewer's verdict counts as attested", world);
+            }
+            steps.push_back({actor, performed(dead, advance->decision), false, counts(advance->decision, world)});
+            return;
+        }
+        steps.push_back({actor, dead});
+    }
+
+    void add_edits(const World& world, std::vector<Step>& steps) const {
+        for (std::size_t i = 0; i < sections_.size(); ++i) {
+            for (const Text text : {Text::absent, Text::fresh}) {
+                for (const bool pass : {false, true}) {
+                    if (pass && (text == Text::absent || !verdicts_.contains(sections_[i]))) continue;
+                    World edited = world;
+                    edited.sections[i] = text;
+                    edited.pass[i] = pass;
+                    steps.push_back({Actor::edit, edited});
+                }
+            }
+        }
+    }
+
+    std::vector<Step> steps_from(const World& world) {
+        std::vector<Step> steps;
+        const View seen = view(world);
+        add_requests(world, seen, steps);
+        if (definition_.state(world.status)->terminal) return steps;
+        if (world.worker) add_exit(world, seen, Role::worker, steps);
+        if (world.reviewer) add_exit(world, seen, Role::reviewer, steps);
+        add_edits(world, steps);
+        const auto need = respawn_need(definition_, seen.task);
+        if (need && world.claimed) {
+            World respawned = world;
+            (need->role == Role::worker ? respawned.worker : respawned.reviewer) = true;
+            steps.push_back({Actor::people, respawned});
+        }
+        return steps;
+    }
+
+    void explore() {
+        if (std::find(counters_.begin(), counters_.end(), "crash_count") == counters_.end()) {
+            counters_.push_back("crash_count");
+        }
+        // A task can begin anywhere: it is created in the middle of its life, or comes over from another workflow.
+        std::deque<World> queue;
+        for (const auto& state : definition_.states) {
+            if (state.terminal) continue;
+            World world;
+            world.status = state.name;
+            world.counters.assign(counters_.size(), 0);
+            world.sections.assign(sections_.size(), Text::absent);
+            world.pass.assign(sections_.size(), false);
+            world.worker = state.agent == Role::worker;
+            world.reviewer = state.agent == Role::reviewer;
+            world.claimed = state.agent.has_value();
+            queue.push_back(world);
+        }
+        while (!queue.empty()) {
+            const World world = queue.front();
+            queue.pop_front();
+            const auto [entry, fresh] = graph_.try_emplace(world);
+            if (!fresh) continue;
+            entry->second = steps_from(world);
+            for (const auto& step : entry->second) queue.push_back(step.to);
+        }
+    }
+
+    template <class Allowed>
+    std::set<World> can_reach(const std::set<World>& goals, Allowed allowed) const {
+        std::map<World, std::vector<const World*>> backwards;
+        for (const auto& [world, steps] : graph_) {
+            for (const auto& step : steps) {
+                if (allowed(step)) backwards[step.to].push_back(&world);
+            }
+        }
+        std::set<World> reached = goals;
+        std::vector<World> queue(goals.begin(), goals.end());
+        while (!queue.empty()) {
+            const World world = queue.back();
+            queue.pop_back();
+            for (const auto* before : backwards[world]) {
+                if (reached.insert(*before).second) queue.push_back(*before);
+            }
+        }
+        return reached;
+    }
+
+    std::set<World> worlds_in(const std::set<std::string>& statuses) const {
+        std::set<World> found;
+        for (const auto& [world, steps] : graph_) {
+            if (statuses.contains(world.status)) found.insert(world);
+        }
+        return found;
+    }
+
+    std::set<std::string> terminal_states() const {
+        std::set<std::string> names;
+        for (const auto& state : definition_.states) {
+            if (state.terminal) names.insert(state.name);
+        }
+        return names;
+    }
+
+    void every_state_is_met() {
+        std::set<std::string> met;
+        for (const auto& [world, steps] : graph_) met.insert(world.status);
+        if (met.size() != definition_.states.size()) complaints_.insert("a state is never met");
+    }
+
+    void people_free_every_task() {
+        const auto freed =
+            can_reach(worlds_in(terminal_states()), [](const Step& s) { return s.actor == Actor::people; });
+        for (const auto& [world, steps] : graph_) {
+            if (!freed.contains(world)) complain("people cannot end this task", world);
+        }
+    }
+
+    void done_needs_no_force() {
+        const auto ready = can_reach(worlds_in({"done"}), [](const Step& step) { return !step.forced; });
+        for (const auto& [world, steps] : graph_) {
+            if (!definition_.state(world.status)->terminal && !ready.contains(world)) {
+                complain("done is reached by force alone", world);
+            }
+        }
+    }
+
+    /// Whatever a worker writes and however it ends, it does not pass a verdict's gate, and it does not end the task.
+    void nobody_marks_their_own_work() {
+        auto goals = terminal_states();
+        for (const auto& transition : definition_.transitions) {
+            if (transition.gate && transition.gate->verdict == Verdict::pass) goals.insert(transition.to);
+        }
+        const auto alone = can_reach(worlds_in(goals), [](const Step& step) {
+            return step.actor == Actor::worker || step.actor == Actor::edit;
+        });
+        for (const auto& world : alone) {
+            if (!goals.contains(world.status)) complain("a worker comes around its reviewer", world);
+        }
+        const auto ended =
+            can_reach(worlds_in(terminal_states()), [](const Step& step) { return step.actor != Actor::people; });
+        for (const auto& world : ended) {
+            if (!definition_.state(world.status)->terminal) complain("agents end their task by themselves", world);
+        }
+    }
+
+    void agents_live_where_they_are_wanted() {
+        for (const auto& [world, steps] : graph_) {
+            const auto* state = definition_.state(world.status);
+            if (!state->agent) continue;
+            const bool alive = *state->agent == Role::worker ? world.worker : world.reviewer;
+            const auto need = respawn_need(definition_, view(world).task);
+            if (!alive && !(need && need->role == *state->agent && world.claimed)) {
+                complain("its agent is dead and cannot be started again", world);
+            }
+        }
+    }
+
+    void nobody_works_for_what_is_over() {
+        for (const auto& [world, steps] : graph_) {
+            const auto* state = definition_.state(world.status);
+            if (state->terminal && (world.worker || world.reviewer || world.claimed)) {
+                complain("something is left of a task that is over", world);
+            }
+            if (world.reviewer && state->agent != Role::reviewer) complain("a reviewer lives on", world);
+        }
+    }
+
+    /// Without people no counter grows for ever: no way leads from behind a step that counts back to before it, which
+    /// is to say that the two are in different strongly connected components (Kosaraju's).
+    void nothing_counts_for_ever() {
+        std::map<const World*, std::vector<const World*>> forwards, backwards;
+        const auto place = [&](const World& world) { return &graph_.find(world)->first; };
+        for (const auto& [world, steps] : graph_) {
+            for (const auto& step : steps) {
+                if (step.actor == Actor::people) continue;
+                forwards[&world].push_back(place(step.to));
+                backwards[place(step.to)].push_back(&world);
+            }
+        }
+        std::vector<const World*> finished;
+        std::set<const World*> seen;
+        for (const auto& [world, steps] : graph_) {
+            std::vector<std::pair<const World*, std::size_t>> path;
+            if (seen.insert(&world).second) path.emplace_back(&world, 0);
+            while (!path.empty()) {
+                auto& [at, next] = path.back();
+                if (next == forwards[at].size()) {
+                    finished.push_back(at);
+                    path.pop_back();
+                } else if (const auto* to = forwards[at][next++]; seen.insert(to).second) {
+                    path.emplace_back(to, 0);
+                }
+            }
+        }
+        std::map<const World*, const World*> component;
+        for (auto root = finished.rbegin(); root != finished.rend(); ++root) {
+            std::vector<const World*> queue{*root};
+            while (!queue.empty()) {
+                const auto* at = queue.back();
+                queue.pop_back();
+                if (!component.try_emplace(at, *root).second) continue;
+                for (const auto* before : backwards[at]) queue.push_back(before);
+            }
+        }
+        for (const auto& [world, steps] : graph_) {
+            for (const auto& step : steps) {
+                if (step.actor == Actor::people || !step.counted) continue;
+                if (component[&world] == component[place(step.to)]) {
+                    complain("without people its counters grow for ever", world);
+                }
+            }
+        }
+    }
+
+    Definition definition_;
+    std::vector<std::string> counters_;
+    std::vector<std::string> sections_;
+    std::map<std::string, std::string> contents_;
+    std::set<std::string> verdicts_;
+    int clamp_ = 3;
+    Graph graph_;
+    Complaints complaints_;
+};
+
+std::string text_of(const std::string& path) {
+    std::ifstream file(std::string(ORANGE_SOURCE_DIR) + "/" + path);
+    REQUIRE(file);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+Definition loaded(const std::string& text, const std::string& name) {
+    auto result = workflow::load(text, name + ".yml", name);
+    INFO(workflow::describe(result.problems, name + ".yml"));
+    REQUIRE(result.ok());
+    return std::move(result.definition);
+}
+
+std::string all_of(const Complaints& complaints) {
+    std::string text;
+    std::size_t n = 0;
+    for (const auto& complaint : complaints) {
+        if (++n <= 20) text += complaint + "\n";
+    }
+    return text + "(" + std::to_string(complaints.size()) + ")";
+}
+
+void check_sound(const std::string& folder, const std::string& name, std::size_t least_worlds) {
+    Exploration exploration(loaded(text_of(folder + name + ".yml"), name));
+    const auto complaints = exploration.complaints();
+    INFO(all_of(complaints));
+    CHECK(complaints.empty());
+    CHECK(exploration.graph().size() > least_worlds);
+}
+
+/// The shipped workflow with `from` in place of `to`, at its first occurrence behind `after`.
+Complaints complaints_after(const std::string& name, const std::string& after, const std::string& from,
+                            const std::string& to) {
+    auto text = text_of("workflows/" + name + ".yml");
+    const auto begin = text.find(after);
+    REQUIRE(begin != std::string::npos);
+    const auto at = text.find(from, begin);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+    Exploration exploration(loaded(text, name));
+    return exploration.complaints();
+}
+
+bool says(const Complaints& complaints, const std::string& what) {
+    return std::any_of(complaints.begin(), complaints.end(),
+                       [&](const std::string& complaint) { return complaint.starts_with(what); });
+}
+
+}  // namespace
+
+TEST_CASE("nothing that can happen on default breaks it") {
+    check_sound("workflows/", "default", 500);
+}
+
+TEST_CASE("nothing that can happen on relay breaks it") {
+    check_sound("workflows/", "relay", 300);
+}
+
+TEST_CASE("nothing that can happen on minimal breaks it") {
+    check_sound("workflows/", "minimal", 20);
+}
+
+TEST_CASE("nothing that can happen on workflows that are not shipped breaks them") {
+    check_sound("tests/data/workflows/", "straight", 20);
+    check_sound("tests/data/workflows/", "three-rounds", 100);
+}
+
+TEST_CASE("two failed reviews on default, and three on three-rounds, are all there are") {
+    CHECK(Exploration(loaded(text_of("workflows/default.yml"), "default")).most("review_round") == 2);
+    CHECK(Exploration(loaded(text_of("tests/data/workflows/three-rounds.yml"), "three-rounds")).most("checks") == 3);
+}
+
+TEST_CASE("a way around the reviewer is found") {
+    CHECK(says(complaints_after("default", "- from: stuck\n    to: reviewing", "[human]", "[worker, human]"),
+               "a worker comes around its reviewer"));
+    CHECK(says(complaints_after("minimal", "- from: working\n    to: cancelled", "    by: [human, system]\n", ""),
+               "agents end their task by themselves"));
+}
+
+TEST_CASE("a hook that is missing is found") {
+    CHECK(says(
+        complaints_after("default", "- from: agent-review\n    to: reviewing", "      - action: kill_reviewer\n", ""),
+        "a reviewer lives on"));
+    CHECK(says(complaints_after("relay", "- from: working\n    to: cancelled", "      - action: kill_session\n", ""),
+               "a workspace is given back under a living agent"));
+    CHECK(
+        says(complaints_after("minimal", "- from: reviewing\n    to: done", "      - action: release_workspace\n", ""),
+             "something is left of a task that is over"));
+}
+
+TEST_CASE("a review that never ends is found") {
+    // The first failed review is the last one, and after a human's help they go on for ever.
+    auto text = text_of("workflows/default.yml");
+    const std::string reset = "      - action: set_field\n        field: review_round\n        value: 0\n";
+    REQUIRE(text.find(reset) != std::string::npos);
+    text.erase(text.find(reset), reset.size());
+    for (std::size_t at = 0; (at = text.find("when: \"review_round ", at)) != std::string::npos; ++at) {
+        const bool less = text.compare(at + 20, 3, "< 2") == 0;
+        text.replace(at + 20, less ? 3 : 4, less ? ">= 2" : "< 2");
+    }
+    Exploration exploration(loaded(text, "default"));
+    CHECK(says(exploration.complaints(), "without people its counters grow for ever"));
+}
+
+TEST_CASE("an agent's end that no rule decides is found") {
+    CHECK(says(complaints_after("relay", "rules:", "    - status: clarification\n      action: mark_dead\n", ""),
+               "an agent's end is not decided"));
+}
