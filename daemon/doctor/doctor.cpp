@@ -30,7 +30,7 @@ constexpr Row k_checks[] = {
     {"repositories", check_repositories, "every repository is where it was"},
     {"branches", check_default_branches, "every default branch is there"},
     {"worktrees", check_worktrees, "every workspace is a worktree of its repository"},
-    {"locks", check_index_locks, "no lock of git's is left over"},
+    {"locks", check_locks, "no lock of git's is left over"},
     {"snapshots", check_snapshots, "no snapshots of ended tasks are kept"},
     {"tmux", check_tmux, "the tmux server answers"},
     {"servers", check_servers, "all agents are in that one server"},

@@ -51,7 +51,7 @@ Awaitable<void> check_log(Exam& exam);
 Awaitable<void> check_repositories(Exam& exam);
 Awaitable<void> check_default_branches(Exam& exam);
 Awaitable<void> check_worktrees(Exam& exam);
-Awaitable<void> check_index_locks(Exam& exam);
+Awaitable<void> check_locks(Exam& exam);
 Awaitable<void> check_snapshots(Exam& exam);
 Awaitable<void> check_tmux(Exam& exam);
 Awaitable<void> check_servers(Exam& exam);

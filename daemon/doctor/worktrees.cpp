@@ -88,14 +88,17 @@ Awaitable<void> check_worktrees(Exam& exam) {
     co_return;
 }
 
-Awaitable<void> check_index_locks(Exam& exam) {
+Awaitable<void> check_locks(Exam& exam) {
     for (const auto& project : exam.projects()) {
-        check_lock(exam, "the repository of " + project.name, project.path, Path(project.path) / ".git" / "index.lock");
-        check_lock(exam, "the repository of " + project.name, project.path,
-                   Path(project.path) / ".git" / "packed-refs.lock");
+        for (const char* name : {"index.lock", "HEAD.lock", "config.lock", "packed-refs.lock"}) {
+            check_lock(exam, "the repository of " + project.name, project.path, Path(project.path) / ".git" / name);
+        }
         for (const auto& info : exam.world.pool.list(project.name)) {
             const auto admin = admin_folder(exam, info.path);
-            if (!admin.empty()) check_lock(exam, "workspace " + info.name, info.path.string(), admin / "index.lock");
+            if (admin.empty()) continue;
+            for (const char* name : {"index.lock", "HEAD.lock"}) {
+                check_lock(exam, "workspace " + info.name, info.path.string(), admin / name);
+            }
         }
     }
     co_return;

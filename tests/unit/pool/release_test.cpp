@@ -253,3 +253,15 @@ TEST_CASE_METHOD(Agent, "gc leaves alone what it would remove while a process wo
     CHECK_FALSE(fs::exists(tree));
     CHECK(fs::exists(first));
 }
+
+TEST_CASE_METHOD(Agent, "locks that a killed git left keep no task from leaving its worktree") {
+    const auto tree = taken(task("a"));
+    write_file(tree / "work", "mine\n");
+    const Path admin = plain(tree, {"rev-parse", "--absolute-git-dir"});
+    for (const char* lock : {"index.lock", "HEAD.lock", "ORIG_HEAD.lock"}) write_file(admin / lock, "");
+    REQUIRE(go(pool.release(project, task("a"))));
+    CHECK(plain(project.path, {"show", "refs/orange/a/wip:work"}) == "mine");
+    CHECK_FALSE(fs::exists(tree / "work"));
+    CHECK_FALSE(fs::exists(admin / "HEAD.lock"));
+    CHECK(holder(1) == "");
+}
