@@ -222,17 +222,40 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
             co_return excluded.error();
         }
     }
-    if (!project.setup.empty()) {
-        Command setup;
-        setup.argv = project.setup;
-        setup.cwd = acquired.path.string();
-        setup.env = std::move(env);
-        setup.deadline = k_setup_deadline;
-        auto done = co_await processes_.run(std::move(setup));
-        if (!done) co_return in_context("the project's setup command", done.error());
-        if (!done->ok()) co_return in_context("the project's setup command", command_failed(project.setup, *done));
+    if (auto done = co_await set_up(project, task.id, acquired.path, std::move(env)); !done) {
+        co_return in_context("the project's setup command", done.error());
     }
     co_return acquired;
+}
+
+Awaitable<Result<void>> Pool::set_up(Project project, TaskId task, Path path, std::map<std::string, std::string> env) {
+    if (project.setup.empty()) co_return Result<void>{};
+    struct Entry {
+        Entry(std::map<TaskId, std::shared_ptr<Stop>>& setups, TaskId who) : all(setups), task(std::move(who)) {
+            all[task] = std::make_shared<Stop>();
+        }
+        ~Entry() { all.erase(task); }
+        std::map<TaskId, std::shared_ptr<Stop>>& all;
+        TaskId task;
+    };
+    const Entry entry(setups_, task);
+    Command setup;
+    setup.argv = project.setup;
+    setup.cwd = path.string();
+    setup.env = std::move(env);
+    setup.deadline = k_setup_deadline;
+    setup.stop = setups_.at(task);
+    const auto done = co_await processes_.run(std::move(setup));
+    if (!done) co_return done.error();
+    if (!done->ok()) co_return command_failed(project.setup, *done);
+    co_return Result<void>{};
+}
+
+void Pool::stop_setup(const TaskId& task) {
+    const auto found = setups_.find(task);
+    if (found == setups_.end()) return;
+    const auto stop = found->second;
+    stop->request();
 }
 
 Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::map<std::string, std::string> env,
@@ -264,17 +287,21 @@ Result<void> Pool::keep_found_task_file(const std::string& name, const std::stri
     return files_.remove(file);
 }
 
-/// An agent that was ended in the middle of a git command leaves its lock, and git has no way to tell that nobody holds
-/// it. We have: no process works in this directory any more.
-void Pool::remove_stale_index_lock(const Path& worktree) {
+/// An agent that was ended in the middle of a git command leaves its locks (index.lock, HEAD.lock, …), and git has no
+/// way to tell that nobody holds them. We have: no process works in this directory any more.
+void Pool::remove_stale_locks(const Path& worktree) {
     const auto pointer = files_.read(worktree / ".git");
     constexpr std::string_view k_prefix = "gitdir: ";
     if (!pointer || !pointer->starts_with(k_prefix)) return;
-    const auto lock = Path(std::string(trim(pointer->substr(k_prefix.size())))) / "index.lock";
+    const Path git_dir = std::string(trim(pointer->substr(k_prefix.size())));
+    std::vector<Path> locks;
     std::error_code error;
-    if (!std::filesystem::exists(lock, error)) return;
-    if (!occupants(worktree).empty()) return;
-    std::filesystem::remove(lock, error);
+    std::filesystem::directory_iterator entry(git_dir, error);
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+        if (entry->path().extension() == ".lock") locks.push_back(entry->path());
+    }
+    if (locks.empty() || !workers_in(worktree).empty()) return;
+    for (const auto& lock : locks) std::filesystem::remove(lock, error);
 }
 
 Awaitable<Result<std::string>> Pool::save_all(Path path, std::string refs, std::string name, std::string message,
@@ -287,7 +314,7 @@ Awaitable<Result<std::string>> Pool::save_all(Path path, std::string refs, std::
 
 Awaitable<Result<Released>> Pool::clean(Project project, Path path, TaskId task) {
     const auto lock = co_await repositories_.acquire(project.path);
-    remove_stale_index_lock(path);
+    remove_stale_locks(path);
     Released released;
     released.ref = wip_ref(task);
     auto saved = co_await save_all(path, "refs/orange/" + task.value, "wip", "Uncommitted work of task " + task.value,

@@ -62,6 +62,9 @@ class Pool {
     Awaitable<Result<Acquired>> acquire(Project project, Task task, std::map<std::string, std::string> env,
                                         std::vector<std::string> exclude);
 
+    /// Ends the setup command that runs for a task, whose acquire fails then. Nothing where none runs.
+    void stop_setup(const TaskId& task);
+
     /// Saves what is uncommitted under refs/orange/<task>/wip, and commits that no branch has beside it, then leaves
     /// the worktree detached and clean. Success where the task has none. The claim goes last. conflict where a process
     /// still works in the directory (a shell that merely waits there does not).
@@ -104,7 +107,7 @@ class Pool {
     Result<std::string> claim(const Project& project, const TaskId& task);
     Result<void> give_back(const std::string& name, const TaskId& task);
     Result<void> keep_found_task_file(const std::string& name, const std::string& task_file);
-    void remove_stale_index_lock(const Path& worktree);
+    void remove_stale_locks(const Path& worktree);
     /// What is in a worktree that is to be emptied, under refs below `refs`: the commit of what is uncommitted.
     Awaitable<Result<std::string>> save_all(Path path, std::string refs, std::string name, std::string message,
                                             std::vector<std::string>& commits);
@@ -112,6 +115,7 @@ class Pool {
     const std::pair<const std::string, Slot>* slot_at(const Path& directory) const;
     Awaitable<Result<Acquired>> prepare(Project project, Task task, std::string name,
                                         std::map<std::string, std::string> env, std::vector<std::string> exclude);
+    Awaitable<Result<void>> set_up(Project project, TaskId task, Path path, std::map<std::string, std::string> env);
     Awaitable<Result<void>> make_worktree(Project project, Path path, std::string base);
     /// Removes a free worktree; what somebody left in it is kept. Under the repository's lock.
     Awaitable<Result<void>> discard(Project project, std::string name);
@@ -124,9 +128,10 @@ class Pool {
     ProcessRunner& processes_;
     async::KeyedMutex& repositories_;
     Path root_;
-    std::map<std::string, Slot> slots_;  ///< by workspace name
-    std::set<std::string> at_work_;      ///< workspaces that somebody is busy with: nothing for gc, nor for a claim
-    std::string problem_;                ///< why .pool.json cannot be used
+    std::map<std::string, Slot> slots_;               ///< by workspace name
+    std::map<TaskId, std::shared_ptr<Stop>> setups_;  ///< setup commands that run
+    std::set<std::string> at_work_;  ///< workspaces that somebody is busy with: nothing for gc, nor for a claim
+    std::string problem_;            ///< why .pool.json cannot be used
 };
 
 }  // namespace orange

@@ -69,8 +69,21 @@ struct Running {
         });
     }
 
+    /// Whoever has the other end of `stop` ends the child with it.
+    static void obey(const std::shared_ptr<Running>& self, std::shared_ptr<Stop> stop) {
+        if (!stop) return;
+        stop->set_end([weak = std::weak_ptr(self)] {
+            const auto running = weak.lock();
+            if (!running || running->finished) return;
+            running->stopped = true;
+            terminate(running);
+        });
+        self->stop = std::move(stop);
+    }
+
     void close() {
         finished = true;
+        if (stop) stop->set_end(nullptr);
         std::error_code ignored;  // closing a pipe: nothing left to lose
         timer.cancel();
         in.close(ignored);
@@ -85,7 +98,8 @@ struct Running {
     async::Notifier pipes_closed;
     std::size_t limit;
     int open_pipes = 2;
-    bool ending = false, timed_out = false, given_up = false, finished = false;
+    bool ending = false, timed_out = false, stopped = false, given_up = false, finished = false;
+    std::shared_ptr<Stop> stop;
     Completed completed;
 };
 
@@ -174,6 +188,8 @@ PosixProcessRunner::PosixProcessRunner() {
 
 Awaitable<Result<Completed>> PosixProcessRunner::run(Command command) {
     if (auto good = check(command); !good) co_return good.error();
+    const auto what = "`" + ellipsized(printable(join(command.argv, " ")), 200) + "`";
+    if (command.stop && command.stop->requested()) co_return Error{ErrorCode::conflict, what + " was not begun", {}};
     const auto executor = co_await asio::this_coro::executor;
     auto started = start(executor, command);
     if (!started) co_return started.error();
@@ -182,6 +198,7 @@ Awaitable<Result<Completed>> PosixProcessRunner::run(Command command) {
     async::spawn(executor, "reading stderr", read_all(running, running->err, running->completed.err));
     async::spawn(executor, "writing stdin", write_all(running, std::move(command.input)));
     Running::start_deadline(running, command.deadline);
+    Running::obey(running, command.stop);
 
     // Whoever is destroyed while suspended here leaves nothing behind either: closing ends the readers, and with the
     // last of them goes the Child, whose destructor kills the group.
@@ -210,11 +227,11 @@ Awaitable<Result<Completed>> PosixProcessRunner::run(Command command) {
     read_rest(running->out, running->completed.out, running->limit);
     read_rest(running->err, running->completed.err, running->limit);
     if (cancelled) throw std::system_error(asio::error::operation_aborted);
+    if (running->stopped) co_return Error{ErrorCode::conflict, what + " was stopped", {}};
     if (running->timed_out || !status) {
         const auto seconds = std::to_string(static_cast<double>(command.deadline.count()) / 1000);
         co_return Error{ErrorCode::timeout,
-                        "`" + ellipsized(printable(join(command.argv, " ")), 200) + "` did not end within " +
-                            seconds.substr(0, seconds.find('.') + 2) + " s",
+                        what + " did not end within " + seconds.substr(0, seconds.find('.') + 2) + " s",
                         {{"stderr", running->completed.err}}};
     }
     running->completed.exit_status = *status;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +13,23 @@
 
 namespace orange {
 
+/// Lets somebody else end a child before its deadline. Shared by the one who runs it and the one who may end it.
+class Stop {
+  public:
+    void request() {
+        requested_ = true;
+        if (end_) end_();
+    }
+    bool requested() const { return requested_; }
+
+    /// For the runner: how to end the child that runs now; nothing once it has ended.
+    void set_end(std::function<void()> end) { end_ = std::move(end); }
+
+  private:
+    bool requested_ = false;
+    std::function<void()> end_;
+};
+
 /// A child to run: argv only (no shell, ever), a deadline always.
 struct Command {
     std::vector<std::string> argv;  ///< argv[0] is looked up in `env`'s PATH where it has no slash
@@ -19,6 +38,7 @@ struct Command {
     std::string input;                                      ///< for its stdin; /dev/null where empty
     std::chrono::milliseconds deadline{30'000};
     std::size_t output_limit = 1 << 20;  ///< bytes kept of each stream; the rest is read and dropped
+    std::shared_ptr<Stop> stop = nullptr;
 };
 
 /// How a child ended. Finished means that its exit was seen, never that a pipe reached its end.
@@ -35,8 +55,8 @@ struct Completed {
 class ProcessRunner {
   public:
     virtual ~ProcessRunner() = default;
-    /// Errors: not_found (no such program), invalid_argument (cwd missing), timeout, io. A non-zero exit is no error
-    /// here.
+    /// Errors: not_found (no such program), invalid_argument (cwd missing), timeout, conflict (stopped by `stop`), io.
+    /// A non-zero exit is no error here.
     virtual Awaitable<Result<Completed>> run(Command command) = 0;
 };
 

@@ -167,6 +167,30 @@ TEST_CASE_METHOD(Fixture, "a leader that obeys TERM does not save a group member
     CHECK(eventually([&] { return gone(member); }));
 }
 
+TEST_CASE_METHOD(Fixture, "whoever has the stop ends the group, and it is said so") {
+    auto command = script("sh -c 'echo $$ >inner; sleep 100' & echo $$ >outer; wait");
+    command.stop = std::make_shared<Stop>();
+    const auto stop = command.stop;
+    async::spawn(io.get_executor(), "stopping", [](std::shared_ptr<Stop> end, std::string file) -> Awaitable<void> {
+        const std::chrono::milliseconds moment = 5ms;
+        while (!read_file(file).ends_with('\n')) co_await async::sleep(moment);
+        end->request();
+        end->request();
+    }(stop, dir / "inner"));
+    const auto stopped = run_command(command);
+    REQUIRE_FALSE(stopped);
+    CHECK(stopped.error().code == ErrorCode::conflict);
+    CHECK(stopped.error().message.ends_with("was stopped"));
+    CHECK(eventually([&] { return gone(pid_in("inner")) && gone(pid_in("outer")); }));
+
+    command = script("echo begun >never");
+    command.stop = stop;
+    const auto refused = run_command(command);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.ends_with("was not begun"));
+    CHECK(read_file(dir / "never").empty());
+}
+
 TEST_CASE_METHOD(Fixture, "cancelling the caller ends the group") {
     asio::cancellation_signal cancel;
     bool aborted = false;
