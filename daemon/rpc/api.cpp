@@ -84,12 +84,7 @@ TaskView Api::view(const TaskRecord& record) const {
     view.path = world_.tasks.folder(record).string();
     view.worker = agent_view(record, Role::worker);
     view.reviewer = agent_view(record, Role::reviewer);
-    if (record.queued) {
-        for (const auto& id : world_.tasks.queue(record.task.project)) {
-            ++view.queue_place;
-            if (id == record.task.id) break;
-        }
-    }
+    view.queue_place = world_.tasks.queue_place(record);
     if (record.intent) view.in_progress = record.intent->from + " → " + record.intent->to;
     return view;
 }

@@ -189,6 +189,13 @@ std::vector<TaskId> TaskStore::queue(const std::string& project) const {
     return ids;
 }
 
+std::int64_t TaskStore::queue_place(const TaskRecord& record) const {
+    const auto found = queues_.find(record.task.project);
+    if (!record.queued || found == queues_.end()) return 0;
+    const auto place = found->second.find({record.queued_seq, record.task.id});
+    return place == found->second.end() ? 0 : std::distance(found->second.begin(), place) + 1;
+}
+
 void TaskStore::index(const TaskRecord& record) {
     const auto& id = record.task.id;
     by_age_.emplace(record.task.created_at, id);

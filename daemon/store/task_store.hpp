@@ -45,6 +45,8 @@ class TaskStore {
     void each(const std::function<bool(const TaskRecord&)>& visit) const;
     /// Pending tasks of a project that wait for a workspace, first in first out.
     std::vector<TaskId> queue(const std::string& project) const;
+    /// From 1; 0 where it does not wait.
+    std::int64_t queue_place(const TaskRecord& record) const;
     /// Tasks that have not ended, or whose end is not finished (an intent, an agent): what the monitor looks at.
     const std::set<TaskId>& active() const { return active_; }
     /// Whose agent a process is.
