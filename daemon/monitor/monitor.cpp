@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 constexpr auto k_settle = 25ms;
 /// Editors that delete and create leave the file away for a moment; restoring it at once would be in their way.
 constexpr auto k_settle_missing = 300ms;
-constexpr auto k_retry_delivery = 500ms;
+constexpr std::chrono::milliseconds k_retry_delivery = 500ms, k_longest_retry = 5s;
 constexpr auto k_default_interval = 30s;
 
 }  // namespace
@@ -87,6 +87,8 @@ Awaitable<void> Monitor::poll() {
         if (stopping_) co_return;
         co_await look_at(id);
     }
+    co_await runner_.release_left_over();
+    co_await runner_.restart_queues();
     forget_ended_exits();
     last_poll_ = world_.clock.now();
     polled_();
@@ -200,11 +202,11 @@ Awaitable<void> Monitor::wait_for_exit(TaskId id, AgentRun run) {
 }
 
 Awaitable<void> Monitor::deliver_messages(TaskId id) {
-    while (!stopping_) {
+    for (auto pause = k_retry_delivery; !stopping_; pause = std::min(pause * 5 / 4, k_longest_retry)) {
         const bool delivered = co_await runner_.deliver(id);
         const auto* record = world_.tasks.find(id);
         if (delivered || !record || record->outbox.empty()) break;
-        co_await async::sleep(k_retry_delivery);
+        co_await async::sleep(pause);
     }
     delivering_.erase(id);
 }

@@ -5,10 +5,18 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/runner.hpp"
 #include "daemon/runner/synced.hpp"
+#include "daemon/store/sections.hpp"
 
 /// What may be changed of a task outside transitions. Everything is checked before anything is done; the branch, whose
 /// change git may refuse, goes before the write of the record, so that a refusal leaves all fields alone.
 namespace orange {
+namespace {
+
+Error taken_by(const std::string& branch, const TaskRecord& other) {
+    return Error{ErrorCode::conflict, "branch " + branch + " belongs to task " + other.task.id.value, {}};
+}
+
+}  // namespace
 
 Awaitable<Result<Outcome>> Runner::edit(TaskId id, Edit edit, Caller by) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
@@ -17,11 +25,21 @@ Awaitable<Result<Outcome>> Runner::edit(TaskId id, Edit edit, Caller by) {
     if (!record) co_return record.error();
     const engine::Request none;
     if (auto allowed = authorize(*record, by, none); !allowed) co_return allowed.error();
-    auto edited = co_await apply_edit(*record, std::move(edit), by);
-    if (!edited) co_return edited.error();
-    if (auto stepped = co_await step_bodies(*record); !stepped) co_return stepped.error();
+    auto changed = *record;
+    if (auto set = co_await set_fields(changed, edit, by); !set) co_return set.error();
+    Stepped text;
+    if (auto written = co_await write_feedback(*record, changed, edit, text); !written) {
+        if (edit.branch) co_await take_back_branch(*record, changed);
+        co_return written.error();
+    }
+    if (!(changed.task == record->task)) changed.task.updated_at = world_.clock.now();
+    auto notes = co_await commit(*record, changed, edit.branch.has_value());
+    if (!notes) co_return notes.error();
+    if (auto stepped = co_await step_bodies(changed); !stepped) co_return stepped.error();
     changed_(id);
-    co_return edited;
+    Outcome outcome;
+    outcome.notes = std::move(*notes);
+    co_return outcome;
 }
 
 Result<void> Runner::set_harnesses(TaskRecord& record, const Edit& edit) {
@@ -70,35 +88,69 @@ Awaitable<Result<void>> Runner::set_fields(TaskRecord& record, const Edit& edit,
     co_return Result<void>{};
 }
 
-Awaitable<Result<Outcome>> Runner::apply_edit(TaskRecord& record, Edit edit, Caller by) {
-    auto changed = record;
-    Outcome outcome;
-    if (auto set = co_await set_fields(changed, edit, by); !set) co_return set.error();
-    if (edit.feedback) {
-        auto written =
-            co_await world_.task_files.write_section(changed, copies_of(changed), "Feedback", *edit.feedback);
-        if (!written) co_return written.error();
-        apply_synced(world_, changed, *written);
+Awaitable<Result<void>> Runner::write_feedback(TaskRecord before, TaskRecord& changed, const Edit& edit,
+                                               Stepped& stepped) {
+    if (!edit.feedback) co_return Result<void>{};
+    auto written = co_await world_.task_files.write_section(before, copies_of(before), "Feedback", *edit.feedback);
+    if (!written) co_return written.error();
+    apply_synced(world_, before, *written);  // saves what was found in the text, and that alone
+    changed.task.attention = before.task.attention;
+    changed.task.extra_frontmatter = before.task.extra_frontmatter;
+    changed.body_hash = before.body_hash;
+    stepped.artifacts = store::parse_sections(written->body);
+    stepped.body = std::move(written->body);
+    co_return Result<void>{};
+}
+
+Awaitable<Result<std::vector<std::string>>> Runner::commit(TaskRecord before, TaskRecord& changed, bool moved_branch) {
+    std::vector<std::string> notes;
+    const auto& was = before.task;
+    const auto& is = changed.task;
+    // Git took its time: another task may have come to this branch meanwhile.
+    const auto* other = is.branch == was.branch ? nullptr : world_.tasks.on_branch(is.project, is.branch);
+    auto saved = Result<void>{};
+    if (other && other->task.id != is.id) {
+        saved = taken_by(is.branch, *other);
+    } else {
+        saved = world_.tasks.save(changed);
     }
-    const bool same = changed.task == record.task;
-    if (!same) changed.task.updated_at = world_.clock.now();
-    if (auto saved = world_.tasks.save(changed); !saved) co_return saved.error();
-    if (changed.task.summary != record.task.summary) {
-        world_.journal.write(changed, "summary.changed", {{"from", record.task.summary}, {"to", changed.task.summary}});
+    if (!saved) {
+        if (moved_branch) co_await take_back_branch(before, changed);
+        co_return saved.error();
     }
-    if (changed.task.workflow_hash != record.task.workflow_hash || changed.task.workflow != record.task.workflow) {
-        world_.journal.write(
-            changed, "workflow.changed",
-            {{"from", record.task.workflow}, {"to", changed.task.workflow}, {"hash", changed.task.workflow_hash}});
-        outcome.notes.push_back("follows the workflow " + changed.task.workflow + " as it is now");
+    if (is.summary != was.summary) {
+        world_.journal.write(changed, "summary.changed", {{"from", was.summary}, {"to", is.summary}});
     }
-    if (changed.task.branch != record.task.branch) {
-        world_.journal.write(changed, "branch.changed", {{"from", record.task.branch}, {"to", changed.task.branch}});
-        outcome.notes.push_back("branch is now " + changed.task.branch);
+    if (is.workflow_hash != was.workflow_hash || is.workflow != was.workflow) {
+        world_.journal.write(changed, "workflow.changed",
+                             {{"from", was.workflow}, {"to", is.workflow}, {"hash", is.workflow_hash}});
+        notes.push_back("follows the workflow " + is.workflow + " as it is now");
+    }
+    if (is.branch != was.branch) {
+        world_.journal.write(changed, "branch.changed", {{"from", was.branch}, {"to", is.branch}});
+        notes.push_back("branch is now " + is.branch);
         co_await rename_session(changed);
     }
-    record = std::move(changed);
-    co_return outcome;
+    co_return notes;
+}
+
+Awaitable<void> Runner::take_back_branch(TaskRecord before, TaskRecord changed) {
+    const auto* project = world_.projects.find(before.task.project);
+    if (before.task.branch == changed.task.branch || !before.task.workspace || !project) co_return;
+    const auto repo = project->path;
+    const auto worktree = world_.pool.path_of(*before.task.workspace).string();
+    const auto lock = co_await world_.repositories.acquire(repo);
+    const auto old = co_await git::commit_of(world_.git, repo, "refs/heads/" + before.task.branch);
+    auto undone = Result<void>{};
+    if (!old) {
+        undone = old.error();
+    } else if (old->empty()) {  // renamed; else there was another, which is checked out now
+        undone = co_await git::rename_branch(world_.git, worktree, changed.task.branch, before.task.branch);
+    } else if (const auto now = co_await git::current_branch(world_.git, worktree); now && *now != before.task.branch) {
+        const auto back = co_await git::checkout_branch(world_.git, repo, worktree, before.task.branch, *old);
+        if (!back) undone = back.error();
+    }
+    if (!undone) log::warn("runner", undone.error().message, {{"task", before.task.id.value}});
 }
 
 Result<workflow::Library::DefinitionPtr> Runner::workflow_for(const TaskRecord& record, const std::string& name,
@@ -138,7 +190,7 @@ Awaitable<Result<void>> Runner::change_branch(TaskRecord& record, std::string br
     if (branch == task.branch) co_return Result<void>{};
     if (auto valid = co_await git::check_branch_name(world_.git, branch); !valid) co_return valid.error();
     if (const auto* other = world_.tasks.on_branch(task.project, branch); other && other->task.id != task.id) {
-        co_return Error{ErrorCode::conflict, "branch " + branch + " belongs to task " + other->task.id.value, {}};
+        co_return taken_by(branch, *other);
     }
     const auto* project = world_.projects.find(task.project);
     if (!project) co_return Error{ErrorCode::not_found, "project " + task.project + " is not registered", {}};
@@ -196,7 +248,7 @@ Awaitable<Result<void>> Runner::take_over_branch(TaskRecord& record) {
     }
     if (auto valid = co_await git::check_branch_name(world_.git, *now); !valid) co_return valid.error();
     if (const auto* other = world_.tasks.on_branch(task.project, *now); other && other->task.id != task.id) {
-        co_return Error{ErrorCode::conflict, "branch " + *now + " belongs to task " + other->task.id.value, {}};
+        co_return taken_by(*now, *other);
     }
     task.branch = *now;
     co_return Result<void>{};

@@ -1,6 +1,7 @@
 #include "common/base/text.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/engine/start.hpp"
+#include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/runner.hpp"
 #include "daemon/store/sections.hpp"
@@ -19,17 +20,8 @@ Caller queue_caller() {
 
 }  // namespace
 
-std::int64_t Runner::queue_place(const TaskRecord& record) const {
-    std::int64_t place = 0;
-    for (const auto& id : world_.tasks.queue(record.task.project)) {
-        ++place;
-        if (id == record.task.id) return place;
-    }
-    return 0;
-}
-
 std::string Runner::waits(const TaskRecord& record) const {
-    return "waits for a workspace, place " + std::to_string(queue_place(record)) +
+    return "waits for a workspace, place " + std::to_string(world_.tasks.queue_place(record)) +
            " in the queue; it starts by itself when another is done";
 }
 
@@ -230,6 +222,23 @@ Awaitable<void> Runner::run_queue(std::string project) {
     while (started->under_way > 0) co_await started->ended.wait();
 }
 
+Awaitable<bool> Runner::repository_answers(std::string project) {
+    const auto* registered = world_.projects.find(project);
+    if (!registered) co_return true;
+    const auto path = registered->path;
+    const auto trees = co_await git::worktrees(world_.git, path);
+    co_return trees.has_value();
+}
+
+Awaitable<void> Runner::restart_queues() {
+    const auto stalled = stalled_;
+    for (const auto& project : stalled) {
+        if (!co_await repository_answers(project)) continue;
+        stalled_.erase(project);
+        kick(project);
+    }
+}
+
 Awaitable<void> Runner::start_queued(TaskId id, std::shared_ptr<Starts> starts) {
     struct Ending {  // also where the start fails with an exception
         Runner& runner;
@@ -249,17 +258,26 @@ Awaitable<void> Runner::start_queued(TaskId id, std::shared_ptr<Starts> starts) 
     auto started = co_await start_pending(*record, queue_caller());
     if (started && start_notes_.contains(id)) start_notes_[id] = started->notes;
     if (started || started.error().code == ErrorCode::pool_exhausted) co_return;
-    // It would fail the same way for ever, and hold up the others: out of the queue, and somebody is told.
+    const auto answers = co_await repository_answers(record->task.project);
     record = record_of(id);
     if (!record) co_return;
-    record->queued = false;
-    record->task.attention =
-        "it could not be started: " + started.error().message + "; then run: orange task spawn " + id.value;
+    // It would fail the same way for ever, and hold up the others: out of the queue, and somebody is told. Where it is
+    // the repository that does not answer, all would fail: they stay, and go on when it does.
+    auto why = "it could not be started: " + started.error().message;
+    if (answers) {
+        record->queued = false;
+        why += "; then run: orange task spawn " + id.value;
+    } else {
+        stalled_.insert(record->task.project);
+        why += "; it starts by itself once the repository answers (orange doctor)";
+        if (record->task.attention == why) co_return;  // told
+    }
+    record->task.attention = why;
     if (auto saved = world_.tasks.save(*record); !saved) {
         log::error("queue", saved.error().message);  // still in the queue: to go on now would only meet it again
         co_return;
     }
-    ending.go_on = record->task.project;
+    if (answers) ending.go_on = record->task.project;
     world_.journal.write(*record, "spawn.failed", {{"error", started.error().message}});
     if (auto stepped = co_await step_bodies(*record); !stepped) log::warn("queue", stepped.error().message);
     changed_(id);

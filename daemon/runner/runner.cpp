@@ -82,70 +82,57 @@ void Runner::remember_readiness(TaskRecord& record, const engine::Request& reque
 }
 
 Awaitable<Result<Outcome>> Runner::request(TaskId id, engine::Request request, Caller by, Edit edit) {
+    // Whoever gives a task up does not wait until its setup command has ended: that holds the lock, and may take long.
+    if (request.to == engine::k_cancelled && by.role == Role::human) world_.pool.stop_setup(id);
     const auto lock = co_await world_.task_locks.acquire(id.value);
     if (auto left = leave_lost_workflow(id, edit, by); !left) co_return left.error();
     auto record = co_await settled(id);
     if (!record) co_return record.error();
-    Outcome notes;
-    Prepared prepared;
-    if (edit.any()) {
-        if (auto allowed = authorize(*record, by, request); !allowed) co_return allowed.error();
-        // Decided first on the edited fields, so that a refused transition leaves the fields alone too.
-        const auto definition = edit.workflow ? workflow_for(*record, *edit.workflow, by) : definition_of(record->task);
-        if (!definition) co_return definition.error();
-        auto stepped = co_await step_bodies(*record);
-        if (!stepped) co_return stepped.error();
-        auto trial = record->task;
-        if (edit.summary) trial.summary = *edit.summary;
-        const engine::Situation situation{trial, stepped->artifacts, record->entry_sections};
-        auto possible = engine::decide_request(**definition, situation, request);
-        if (!possible) {
-            remember_readiness(*record, request, by, possible.error());
-            co_return explained(possible.error(), **definition, situation, by);
-        }
-        // Taking a workspace can be refused too, and comes before anything is written.
-        auto changed = *record;
-        if (!changed.task.workspace) {
-            if (auto set = co_await set_fields(changed, edit, by); !set) co_return set.error();
-        }
-        auto ready = co_await prepare(std::move(changed), std::move(*possible));
-        if (!ready) co_return ready.error();
-        prepared = std::move(*ready);
-        auto edited = co_await apply_edit(*record, edit, by);
-        if (!edited) {
-            co_await give_back(*record, prepared);
-            co_return edited.error();
-        }
-        notes = std::move(*edited);
+    if (!edit.any()) co_return co_await request_locked(std::move(*record), request, by);
+
+    // Decided on the edited fields, and written with them: a refused transition leaves the fields alone too.
+    if (auto allowed = authorize(*record, by, request); !allowed) co_return allowed.error();
+    const auto definition = edit.workflow ? workflow_for(*record, *edit.workflow, by) : definition_of(record->task);
+    if (!definition) co_return definition.error();
+    auto stepped = co_await step_bodies(*record);
+    if (!stepped) co_return stepped.error();
+    auto trial = record->task;
+    if (edit.summary) trial.summary = *edit.summary;
+    request.by = by.role;
+    const engine::Situation situation{trial, stepped->artifacts, record->entry_sections};
+    auto decision = engine::decide_request(**definition, situation, request);
+    if (!decision) {
+        remember_readiness(*record, request, by, decision.error());
+        co_return explained(decision.error(), **definition, situation, by);
     }
-    auto outcome = co_await request_locked(std::move(*record), request, by, std::move(prepared));
-    if (outcome) outcome->notes.insert(outcome->notes.begin(), notes.notes.begin(), notes.notes.end());
-    co_return outcome;
+    auto changed = *record;
+    if (auto set = co_await set_fields(changed, edit, by); !set) co_return set.error();
+    auto prepared = co_await prepare(changed, *decision);  // refused before anything is written
+    if (!prepared) co_return prepared.error();
+    prepared->moved_branch = edit.branch.has_value();
+    if (auto written = co_await write_feedback(*record, changed, edit, *stepped); !written) {
+        co_await give_back(changed, *prepared);
+        if (edit.branch) co_await take_back_branch(*record, changed);
+        co_return written.error();
+    }
+    co_return co_await perform(std::move(changed), *definition, std::move(*decision), std::move(*stepped), by,
+                               std::move(*prepared));
 }
 
-Awaitable<Result<Outcome>> Runner::request_locked(TaskRecord record, engine::Request request, Caller by,
-                                                  Prepared prepared) {
-    auto definition = definition_of(record.task);
-    const auto allowed = definition ? authorize(record, by, request) : Result<void>(definition.error());
-    if (!allowed) {
-        co_await give_back(record, prepared);
-        co_return allowed.error();
-    }
+Awaitable<Result<Outcome>> Runner::request_locked(TaskRecord record, engine::Request request, Caller by) {
+    const auto definition = definition_of(record.task);
+    if (!definition) co_return definition.error();
+    if (auto allowed = authorize(record, by, request); !allowed) co_return allowed.error();
     auto stepped = co_await step_bodies(record);
-    if (!stepped) {
-        co_await give_back(record, prepared);
-        co_return stepped.error();
-    }
+    if (!stepped) co_return stepped.error();
     request.by = by.role;
     const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections};
     auto decision = engine::decide_request(**definition, situation, request);
     if (!decision) {
-        co_await give_back(record, prepared);
         remember_readiness(record, request, by, decision.error());
         co_return explained(decision.error(), **definition, situation, by);
     }
-    co_return co_await perform(std::move(record), *definition, std::move(*decision), std::move(*stepped), by,
-                               std::move(prepared));
+    co_return co_await perform(std::move(record), *definition, std::move(*decision), std::move(*stepped), by);
 }
 
 namespace {
@@ -209,9 +196,12 @@ Intent Runner::intent_of(const engine::Decision& decision, const Caller& by, Tim
 
 Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                            engine::Decision decision, Stepped stepped, Caller by, Prepared prepared) {
+    const auto before = record_of(record.task.id);
+    if (!before) co_return before.error();
     if (prepared.workspace.empty()) {
         auto ready = co_await prepare(record, decision);
         if (!ready) co_return ready.error();
+        ready->moved_branch = prepared.moved_branch;
         prepared = std::move(*ready);
     }
     const bool acquired = !prepared.workspace.empty();
@@ -231,15 +221,17 @@ Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library:
     record.start.reset();
     record.intent = intent_of(decision, by, record.task.updated_at);
 
-    if (auto committed = world_.tasks.save(record); !committed) {  // the commit point
+    auto edited = co_await commit(*before, record, prepared.moved_branch);
+    if (!edited) {
         co_await give_back(record, prepared);
-        co_return committed.error();
+        co_return edited.error();
     }
     if (acquired) {
         world_.journal.write(record, "workspace.acquired", {{"workspace", *record.task.workspace}});
     }
     auto outcome = co_await finish(std::move(record), definition);
     outcome.notes.insert(outcome.notes.begin(), prepared.notes.begin(), prepared.notes.end());
+    outcome.notes.insert(outcome.notes.begin(), edited->begin(), edited->end());
     co_return outcome;
 }
 

@@ -96,6 +96,13 @@ class Runner {
     /// too.
     Awaitable<Result<std::vector<std::string>>> collect_workspaces(Project project);
 
+    /// Tries again to free the workspaces of ended tasks whose release was refused, where nobody works in them any
+    /// more.
+    Awaitable<void> release_left_over();
+
+    /// Starts queues again that stand still because their repository did not answer, and does now.
+    Awaitable<void> restart_queues();
+
     /// Asks for attention where a living agent waits for an answer in its window.
     Awaitable<void> look_for_dialogs(TaskId id);
 
@@ -133,6 +140,7 @@ class Runner {
         std::string workspace;  ///< empty: none was needed
         std::string task_file;
         std::vector<std::string> notes;
+        bool moved_branch = false;  ///< in git, by the edit that comes with the transition
     };
 
     Result<TaskRecord> record_of(const TaskId& id) const;
@@ -140,8 +148,7 @@ class Runner {
     Awaitable<Result<Stepped>> step_bodies(TaskRecord& record);
 
     Result<void> authorize(const TaskRecord& record, const Caller& by, const engine::Request& request) const;
-    Awaitable<Result<Outcome>> request_locked(TaskRecord record, engine::Request request, Caller by,
-                                              Prepared prepared = Prepared());
+    Awaitable<Result<Outcome>> request_locked(TaskRecord record, engine::Request request, Caller by);
     static Intent intent_of(const engine::Decision& decision, const Caller& by, Timestamp at);
     Awaitable<Result<Outcome>> perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                        engine::Decision decision, Stepped stepped, Caller by,
@@ -149,7 +156,7 @@ class Runner {
     /// Step 5. Nothing where the transition needs no workspace, or the task has one. Failing has changed nothing.
     Awaitable<Result<Prepared>> prepare(TaskRecord record, engine::Decision decision);
     Awaitable<void> give_back(TaskRecord record, Prepared prepared);
-    /// All of an edit but what touches anything outside `record`; of a task without a workspace, all of it.
+    /// All fields of an edit, in `record` alone, but for the branch of a task with a workspace: that is git's too.
     Awaitable<Result<void>> set_fields(TaskRecord& record, const Edit& edit, Caller by);
     Awaitable<Outcome> finish(TaskRecord record, workflow::Library::DefinitionPtr definition);
     /// The transition into history, once, however often it is tried.
@@ -161,7 +168,13 @@ class Runner {
                     const Caller& by) const;
     void remember_readiness(TaskRecord& record, const engine::Request& request, const Caller& by, const Error& refused);
 
-    Awaitable<Result<Outcome>> apply_edit(TaskRecord& record, Edit edit, Caller by);
+    /// The rest of an edit. `stepped` gets the text as it is then.
+    Awaitable<Result<void>> write_feedback(TaskRecord before, TaskRecord& changed, const Edit& edit, Stepped& stepped);
+    /// The commit point: writes the record, and into history what differs from `before` beside the status. Failing
+    /// leaves the branch as it was, where an edit has `moved_branch`. Returns notes for the caller.
+    Awaitable<Result<std::vector<std::string>>> commit(TaskRecord before, TaskRecord& changed, bool moved_branch);
+    /// What set_fields() did to the branch in git, undone.
+    Awaitable<void> take_back_branch(TaskRecord before, TaskRecord changed);
     Awaitable<Result<void>> change_branch(TaskRecord& record, std::string branch);
     Awaitable<Result<void>> take_over_branch(TaskRecord& record);
     /// The definition that the task would be moved over to, or why not.
@@ -191,7 +204,6 @@ class Runner {
     Awaitable<std::string> make_workspace_anew(Project project, TaskId id);
     Awaitable<Result<void>> release_ended(TaskRecord& record);
     Awaitable<void> sync_soon(TaskId id);
-    std::int64_t queue_place(const TaskRecord& record) const;
     std::string waits(const TaskRecord& record) const;
     void enqueue(TaskRecord& record);
     bool is_next(const TaskRecord& record) const;
@@ -204,6 +216,7 @@ class Runner {
     };
     Awaitable<void> mark_dialogs(TaskRecord& record);
     bool has_room(const Project& project) const;
+    Awaitable<bool> repository_answers(std::string project);
     Awaitable<void> start_queued(TaskId id, std::shared_ptr<Starts> starts);
 
     World& world_;
@@ -211,7 +224,9 @@ class Runner {
     std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
     std::map<TaskId, std::vector<std::string>> start_notes_;  ///< of tasks that create() waits for
     std::set<TaskId> syncing_soon_;
-    std::set<TaskId> starting_;  ///< tasks whose start is under way
+    std::map<TaskId, std::chrono::steady_clock::time_point> release_tried_;  ///< of ended tasks, that failed
+    std::set<std::string> stalled_;  ///< projects whose repository did not answer
+    std::set<TaskId> starting_;      ///< tasks whose start is under way
     std::deque<std::chrono::steady_clock::time_point> recent_crashes_;
     std::int64_t next_seq_ = 0;
 };

@@ -2,12 +2,25 @@
 #include <set>
 
 #include "daemon/log/log.hpp"
+#include "daemon/pool/occupants.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/runner.hpp"
 
 /// Workspaces that should be free and are not: of tasks that ended while their release failed, and claims that a daemon
 /// left which died before it had written anything else down.
 namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto k_between_releases = 30s;
+
+/// What asks for attention is the release alone, and it has been done.
+bool asks_for_release_only(const std::string& attention) {
+    return attention.starts_with("release_workspace: ") && attention.find(" more failed hook") == std::string::npos;
+}
+
+}  // namespace
 
 Awaitable<Result<void>> Runner::release_ended(TaskRecord& record) {
     const auto definition = definition_of(record.task);
@@ -16,8 +29,33 @@ Awaitable<Result<void>> Runner::release_ended(TaskRecord& record) {
     actions::Context context{world_, agents_, record, **definition, [](const std::string&) {}};
     const Action release{"release_workspace", {}, {}};
     if (auto released = co_await actions::release_workspace(context, release); !released) co_return released.error();
-    record.task.attention.reset();
+    if (record.task.attention && asks_for_release_only(*record.task.attention)) record.task.attention.reset();
     co_return world_.tasks.save(record);
+}
+
+Awaitable<void> Runner::release_left_over() {
+    const auto now = std::chrono::steady_clock::now();
+    for (const auto& workspace : world_.pool.list(std::nullopt)) {
+        const auto* holder = workspace.task.empty() ? nullptr : world_.tasks.find(workspace.task);
+        if (!holder || !store::has_ended(*holder) || holder->task.workspace != workspace.name) continue;
+        const auto id = workspace.task;
+        if (holder->intent || world_.task_locks.busy(id.value)) continue;
+        const auto tried = release_tried_.find(id);
+        if (tried != release_tried_.end() && now - tried->second < k_between_releases) continue;
+        if (!workers_in(workspace.path).empty()) continue;
+        release_tried_[id] = now;
+        const auto lock = co_await world_.task_locks.acquire(id.value);
+        auto record = record_of(id);
+        if (!record || !record->task.workspace || !store::has_ended(*record)) continue;
+        if (auto released = co_await release_ended(*record); !released) {
+            log::warn("runner", released.error().message, {{"task", id.value}});
+            continue;
+        }
+        release_tried_.erase(id);
+        log::info("runner", workspace.name + " freed: nobody works in it any more", {{"task", id.value}});
+        changed_(id);
+        kick(workspace.project);
+    }
 }
 
 /// A living task whose folder somebody has deleted gets it again, with what its branch has. What was not committed is

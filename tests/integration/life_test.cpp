@@ -240,6 +240,7 @@ TEST_CASE("A task can be cancelled in every state, and nothing of its work is lo
     rpc::TaskCancel cancel;
 
     const auto check_ended = [&](const std::string& id) {
+        INFO(orange.fields(id).dump());
         CHECK(orange.status(id) == "cancelled");
         CHECK(orange.fields(id).at("workspace").is_null());
         CHECK(orange.run_of(id, "worker").is_null());
@@ -321,6 +322,27 @@ TEST_CASE("A slow setup of one task holds up no other") {
         list.status = "reviewing";
         return orange.call(list).tasks.size() == 2;
     });
+}
+
+TEST_CASE("Whoever cancels a task does not wait for its setup command") {
+    Sandbox orange;
+    orange.add_project("shop");
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    const auto flag = orange.root() / "begun";
+    update.setup = {{"sh", "-c", "echo $$ >'" + flag.string() + "'; exec sleep 300"}};
+    orange.call(update);
+    std::thread creating([&] { orange.orange({"task", "create", "--project", "shop", "--harness", "demo", "First"}); });
+    orange.eventually("the setup runs", [&] { return !read_file(flag).empty(); });
+    rpc::TaskList list;
+    const auto id = orange.call(list).tasks.at(0).fields.at("id").get<std::string>();
+    rpc::TaskCancel cancel;
+    cancel.id = id;
+    orange.call(cancel);
+    creating.join();
+    CHECK(orange.status(id) == "cancelled");
+    CHECK(orange.fields(id).at("workspace").is_null());
+    CHECK(::kill(std::stoi(read_file(flag)), 0) != 0);
 }
 
 TEST_CASE("Changes that a human asks for reach the worker, and the rounds begin anew") {

@@ -24,7 +24,10 @@ struct Shop {
     Sandbox orange;
     fs::path repo;
 
-    explicit Shop(int pool_size = 2) : repo(orange.add_project("shop", pool_size)) { add_idle_harness(orange); }
+    explicit Shop(int pool_size = 2, const std::string& config = "")
+        : orange(config), repo(orange.add_project("shop", pool_size)) {
+        add_idle_harness(orange);
+    }
 
     /// A bare origin, cloned from: main follows its main.
     fs::path add_origin() {
@@ -179,6 +182,49 @@ TEST_CASE("A lock that a killed git left is named with its age, and goes with th
         CHECK_FALSE(fs::exists(lock));
         CHECK(diagnose(orange).said("locks").empty());
     }
+}
+
+TEST_CASE("A task that ended while somebody worked in its worktree leaves it by itself when they have gone") {
+    Shop shop(1, "poll_interval: 0.2\n");
+    auto& orange = shop.orange;
+    const auto id = shop.start();
+    orange.wait_for_status(id, "planning");
+    const auto worktree = orange.worktree(id);
+    write_file(worktree / "work", "mine");
+    const auto waiting = shop.start();
+    const pid_t somebody = std::stoi(orange.run({"sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!"}, worktree));
+    rpc::TaskCancel cancel;
+    cancel.id = id;
+    orange.call(cancel);
+    CHECK_THAT(shop.why(id), Contains("process " + std::to_string(somebody)));
+    CHECK(orange.fields(id).at("workspace") == "shop--1");
+    CHECK(orange.status(waiting) == "pending");
+
+    ::kill(somebody, SIGKILL);
+    orange.eventually("the workspace is free", [&] { return orange.fields(id).at("workspace").is_null(); });
+    CHECK(orange.fields(id).at("attention").is_null());
+    CHECK(orange.git({"show", "refs/orange/" + id + "/wip:work"}, shop.repo) == "mine");
+    orange.wait_for_status(waiting, "planning");
+}
+
+TEST_CASE("A repository that is away for a while costs no task its place in the queue") {
+    Shop shop(1, "poll_interval: 0.2\n");
+    auto& orange = shop.orange;
+    const auto first = shop.start();
+    orange.wait_for_status(first, "planning");
+    const auto second = shop.start(), third = shop.start();
+    const auto away = shop.repo.string() + ".away";
+    fs::rename(shop.repo, away);
+    CHECK(orange.orange({"project", "update", "shop", "--pool-size", "3"}).status == 0);
+    orange.eventually("somebody is told", [&] { return orange.fields(second).at("attention").is_string(); });
+    CHECK_THAT(shop.why(second), Contains("it starts by itself once"));
+    CHECK(orange.status(second) == "pending");
+    CHECK(orange.status(third) == "pending");
+
+    fs::rename(away, shop.repo);
+    orange.wait_for_status(second, "planning");
+    orange.wait_for_status(third, "planning");
+    CHECK(orange.fields(second).at("attention").is_null());
 }
 
 TEST_CASE("A worktree whose git was killed half-way is named, removed, and made anew") {

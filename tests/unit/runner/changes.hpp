@@ -304,6 +304,35 @@ inline Change asking_for_review() {
         "agent-review");
 }
 
+/// One update of fields, branch and status: all of it or nothing, in the record, and in git.
+inline Change moving_with_fields() {
+    Change change;
+    change.name = "update --summary --branch --status";
+    change.arrange = asking_for_review().arrange;
+    change.act = [](RunnerWorld& world, const TaskId& id) {
+        Edit edit;
+        edit.summary = "another";
+        edit.branch = "better/name";
+        edit.feedback = "more tests";
+        engine::Request request;
+        request.to = "agent-review";
+        return nothing_of(world.house().go(world.house().runner().request(id, request, a_human(), edit)));
+    };
+    change.is_done = [](RunnerWorld& world, const TaskId& id) { return is_in(world, id, "agent-review"); };
+    change.holds = [](RunnerWorld& world, const TaskId& id) {
+        const auto& task = world.record(id).task;
+        const bool moved = task.status == "agent-review";
+        if ((task.summary == "another") != moved)
+            throw std::runtime_error("the summary is " + task.summary + " in " + task.status);
+        if ((task.branch == "better/name") != moved)
+            throw std::runtime_error("the branch is " + task.branch + " in " + task.status);
+        const auto worktree = world.house().world().pool.path_of("shop--1");
+        const auto on = world.git.plain(worktree, {"symbolic-ref", "--short", "HEAD"});
+        if (on != task.branch) throw std::runtime_error("git is on " + on + ", the task on " + task.branch);
+    };
+    return change;
+}
+
 inline Change getting_stuck() {
     return moving_from(
         "stuck",

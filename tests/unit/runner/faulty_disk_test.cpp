@@ -58,6 +58,7 @@ TEST_CASE("a failing disk while a task is started leaves the old or the new, and
 TEST_CASE("a failing disk while a task moves on leaves the old or the new, and it can be tried again") {
     fail_everywhere(asking_for_review());
     fail_everywhere(getting_stuck());
+    fail_everywhere(moving_with_fields());
 }
 
 TEST_CASE("a failing disk while a task ends leaves the old or the new, and it can be tried again") {
