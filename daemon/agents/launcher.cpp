@@ -71,6 +71,8 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
         opened = co_await tmux_.open(window);
     }
     if (!opened) {
+        // One that was merely too slow may have opened it: adopt() looks for it by its spec, and takes that away.
+        if (opened.error().code == ErrorCode::timeout) co_return opened.error();
         if (auto removed = files_.remove(spec_path); !removed) log::warn("agents", removed.error().message);
         co_return opened.error();
     }

@@ -56,11 +56,12 @@ class Launcher {
     /// How long end() waits for a process that was asked to end, before it is made to.
     void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
-    /// Opens the window and returns the run with all ids filled in. `run_folder` is the task's run/.
+    /// Opens the window and returns the run with all ids filled in. `run_folder` is the task's run/. timeout: it may
+    /// have begun all the same, which adopt() finds out.
     Awaitable<Result<Started>> start(StartRequest request, Path run_folder);
 
-    /// The run that a daemon which died in the middle of start() left behind: found by its spec file among the panes of
-    /// our tmux server. not_found where it never began; unavailable where tmux does not answer.
+    /// The run that a daemon which died in the middle of start(), or a timeout, left behind: found by its spec file
+    /// among the panes of our tmux server. not_found where it never began; unavailable where tmux does not answer.
     Awaitable<Result<AgentRun>> adopt(AgentRun run, Path run_folder);
 
     /// Saves the window's scrollback to `log`, kills the window and waits until its processes have ended, with force

@@ -194,6 +194,14 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     record.runs.push_back(request->run);
     if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();
     auto started = co_await world_.launcher.start(*request, run_folder(record));
+    if (!started && started.error().code == ErrorCode::timeout) {
+        // It may run all the same. While tmux says nothing it stays "being started", and is never started twice.
+        const auto slow = started.error();
+        co_await settle_starting(record);
+        const auto* run = record.run_of(order.role);
+        if (!run || run->pid == 0) co_return in_context("starting the " + std::string(name_of(order.role)), slow);
+        started = agents::Started{*run, {}};
+    }
     if (!started) {
         forget_run(record, order.role);
         if (auto saved = world_.tasks.save(record); !saved) log::error("agents", saved.error().message);

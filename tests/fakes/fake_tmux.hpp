@@ -71,6 +71,7 @@ class FakeTmux final : public Tmux {
     std::optional<Error> list_fails;
     std::optional<Error> kill_fails;
     bool kill_ends_processes = true;
+    std::vector<std::string> taken_names;  ///< by sessions that are nobody's here
 
     Awaitable<Result<PaneRef>> open(WindowSpec spec) override {
         before();
@@ -108,6 +109,9 @@ class FakeTmux final : public Tmux {
     }
     Awaitable<Result<void>> rename_session(std::string session_id, std::string name) override {
         before();
+        if (std::find(taken_names.begin(), taken_names.end(), name) != taken_names.end()) {
+            co_return Error{ErrorCode::conflict, "duplicate session: " + name, {}};
+        }
         for (auto& pane : state.panes) {
             if (pane.ref.session_id == session_id) pane.session_name = name;
         }

@@ -126,3 +126,36 @@ TEST_CASE("a verdict that does not fit says so") {
 TEST_CASE("hashes are those of the sections") {
     CHECK(with("Plan", "x", "h").hashes() == Entry{{"Plan", "h"}});
 }
+
+TEST_CASE("what is wanted of a section names the verdict and the fields that its gate asks for, and no more") {
+    auto anywhere = review(Verdict::fail, VerdictLine::any);
+    CHECK(problem(anywhere, {}) ==
+          "## Review is missing: add a section \"## Review\" to TASK.md with a line that holds the word FAIL");
+    anywhere.fields = {"REASON"};
+    CHECK(
+        problem(anywhere, with("Review", " \n")) ==
+        "## Review is empty: write a line that holds the word FAIL and at least one line REASON: … under that heading "
+        "in TASK.md");
+    Gate optional;
+    optional.section = "Notes";
+    optional.required = false;
+    optional.fields = {"WHY"};
+    CHECK(problem(optional, {}) ==
+          "## Notes is missing: add a section \"## Notes\" to TASK.md with at least one line WHY: …");
+    auto verdict = review(Verdict::pass);
+    verdict.required = false;
+    CHECK(problem(verdict, {}).ends_with("with the first line \"Verdict: PASS\""));
+}
+
+TEST_CASE("a section of another name is no misspelling") {
+    CHECK(problem(handoff(), with("Hand off", "DONE: x")).starts_with("## Handoff is missing: add a section"));
+    auto both = with("Plan", "x");
+    both.sections["handoff"] = {"DONE: x", "new"};
+    CHECK(problem(handoff(), both).find("\"## handoff\" must read exactly \"## Handoff\"") != std::string::npos);
+}
+
+TEST_CASE("a field's name within a sentence is no near miss of a field") {
+    CHECK(problem(handoff(), with("Handoff", "all is DONE: really")).find("does not count") == std::string::npos);
+    CHECK(problem(handoff(), with("Handoff", "- **DONE**: x")).find("the line \"- **DONE**: x\" does not count") !=
+          std::string::npos);
+}

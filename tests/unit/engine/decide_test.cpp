@@ -1,5 +1,6 @@
 #include "daemon/engine/decide.hpp"
 
+#include "daemon/engine/edges.hpp"
 #include "daemon/engine/explain.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/engine/world.hpp"
@@ -205,4 +206,138 @@ TEST_CASE("explaining shows every edge, who may take it, and what is missing") {
     CHECK_FALSE(edges[2].open());
     CHECK(describe(edges[3]) == "→ cancelled by human or system");
     CHECK(describe(edges[4]) == "→ done by system, only with --force");
+}
+
+TEST_CASE("a guard compares as it is written") {
+    struct Row {
+        Comparison comparison;
+        std::string text;
+        bool below, at, above;
+    };
+    const std::vector<Row> rows = {{Comparison::less, "round < 2", true, false, false},
+                                   {Comparison::greater, "round > 2", false, false, true},
+                                   {Comparison::less_equal, "round <= 2", true, true, false},
+                                   {Comparison::greater_equal, "round >= 2", false, true, true},
+                                   {Comparison::equal, "round == 2", false, true, false},
+                                   {Comparison::not_equal, "round != 2", true, false, true}};
+    for (const auto& row : rows) {
+        const Condition condition{"round", row.comparison, 2};
+        CHECK(condition.text() == row.text);
+        CHECK(condition.holds_for(1) == row.below);
+        CHECK(condition.holds_for(2) == row.at);
+        CHECK(condition.holds_for(3) == row.above);
+    }
+}
+
+TEST_CASE("the initial state is pending, or the file's first one where there is none of that name") {
+    World world("pending");
+    std::swap(world.definition.states[0], world.definition.states[1]);
+    CHECK(world.definition.initial().name == "pending");
+    std::erase_if(world.definition.states, [](const State& state) { return state.name == "pending"; });
+    CHECK(world.definition.initial().name == "working");
+}
+
+TEST_CASE("where several guards fail, each is named, and each number once") {
+    World world("review");
+    world.section("Review", "Verdict: FAIL");
+    auto& fail = world.definition.transitions[3];
+    REQUIRE(fail.to == "working");
+    auto other = fail;
+    other.when = Condition{"review_round", Comparison::equal, 7};
+    world.definition.transitions.push_back(other);
+    other.when = Condition{"urgency", Comparison::greater, 3};
+    world.definition.transitions.push_back(other);
+    world.task.counters["review_round"] = 2;
+    refused(world.ask("working", Role::human), ErrorCode::guard_failed,
+            "review → working is open only when review_round < 2 or review_round == 7 or urgency > 3, and review_round "
+            "is 2, urgency is 0.");
+}
+
+TEST_CASE("a refused reviewer is offered only what it could do now") {
+    World world("review");
+    world.section("Review", "Verdict: FAIL");
+    const auto offer = [&] {
+        const auto refused = world.ask("reviewing", Role::reviewer);
+        REQUIRE_FALSE(refused);
+        const auto at = refused.error().message.find("What is open to you now");
+        return at == std::string::npos ? std::string("nothing") : refused.error().message.substr(at);
+    };
+    CHECK(offer() == "What is open to you now: orange task update --status working");
+    world.definition.transitions[3].force = true;  // asking for it once more would be refused once more
+    CHECK(offer() == "nothing");
+    world.definition.transitions[3].force = false;
+    world.definition.transitions[3].gate.reset();  // open whatever was found: no answer to a failed gate
+    CHECK(offer() == "nothing");
+}
+
+TEST_CASE("a value that is no integer sets a field to zero") {
+    World world("pending");
+    for (const char* value : {"seven", "", "1x", "1:"}) {
+        world.definition.transitions[0].hooks = {{"set_field", {{"field", "weight"}, {"value", value}}, {}}};
+        CHECK(world.ask("working", Role::human)->counters.at("weight") == 0);
+    }
+}
+
+TEST_CASE("a way through stuck is shown where there is no other") {
+    World world("working");
+    std::erase_if(world.definition.transitions, [](const Transition& t) { return t.to == "review"; });
+    refused(world.ask("reviewing", Role::worker), ErrorCode::illegal_transition,
+            "Set stuck instead: the way to reviewing leads through it.");
+    std::erase_if(world.definition.transitions, [](const Transition& t) { return t.to == "reviewing"; });
+    const auto nowhere = world.ask("reviewing", Role::worker);
+    refused(nowhere, ErrorCode::illegal_transition, "There is no transition working → reviewing. From working");
+}
+
+TEST_CASE("a gate without a verdict is a worker's to pass where the transition names nobody") {
+    World world("working");
+    auto& review = world.definition.transitions[1];
+    REQUIRE(review.to == "review");
+    review.by.clear();
+    world.section("Handoff", "DONE: x");
+    CHECK(world.ask("review", Role::worker));
+    CHECK(askers(review) == std::vector<Role>{Role::worker, Role::reviewer, Role::human, Role::system});
+}
+
+TEST_CASE("who may not ask is told what the human can run, as far as there is something") {
+    World world("working");
+    auto& review = world.definition.transitions[1];
+    review.by = {Role::system};
+    const auto refused_review = world.ask("review", Role::worker);
+    refused(refused_review, ErrorCode::forbidden, "may be asked for by system, not by worker");
+    CHECK_FALSE(refused_review.error().details.contains("human_command"));
+    CHECK_FALSE(refused_review.error().details.contains("attention"));
+
+    review.by = {Role::human};
+    CHECK(world.ask("review", Role::worker).error().details.at("attention") == "ready for review");
+    world.definition.transitions.push_back(edge({"working"}, "reviewing", {Role::human}));
+    CHECK(world.ask("reviewing", Role::worker).error().details.at("attention") == "ready for review");
+
+    auto cancel = edge({"working"}, "cancelled", {Role::system});
+    world.definition.transitions.push_back(cancel);
+    refused(world.ask("cancelled", Role::worker), ErrorCode::forbidden,
+            "Ask the human to run: orange task cancel 0123456789abcdefghijk");
+    world.task.id.value.clear();
+    refused(world.ask("cancelled", Role::human), ErrorCode::forbidden,
+            "The command for it is: orange task cancel <task id>");
+}
+
+TEST_CASE("a workflow whose only ways out of the first state are no beginnings cannot be spawned") {
+    World world("pending");
+    world.task.summary = "Fix it";
+    auto& transitions = world.definition.transitions;
+    transitions[0].by = {Role::human};
+    const auto none = spawn_target(world.definition, world.task);
+    REQUIRE_FALSE(none);
+    CHECK(none.error().code == ErrorCode::conflict);
+    CHECK_THAT(none.error().message, Contains("The workflow small has no way to spawn a task from pending; use orange "
+                                              "task update --status."));
+    transitions[0].by.clear();
+    transitions[0].force = true;
+    CHECK_FALSE(spawn_target(world.definition, world.task));
+    transitions[0].force = false;
+    transitions.insert(transitions.begin(), edge({"pending"}, "stuck"));
+    transitions.insert(transitions.begin(), edge({"pending"}, "nowhere"));
+    CHECK(*spawn_target(world.definition, world.task) == "working");
+    world.task.summary.clear();  // there is no clarification to go to
+    CHECK(*spawn_target(world.definition, world.task) == "working");
 }

@@ -107,3 +107,60 @@ TEST_CASE("an advance that its own transition rejects is a crash") {
     world.definition.exit_rules.erase(world.definition.exit_rules.begin() + 1);
     CHECK(std::get<Crash>(world.exit(Role::worker)).crash_count == 2);
 }
+
+TEST_CASE("a crash names every artifact that would have advanced the task, once") {
+    World world("working");
+    auto plan = world.definition.exit_rules[0];
+    plan.has_artifact->section = "Plan";
+    world.definition.exit_rules.insert(world.definition.exit_rules.begin(), plan);
+    world.definition.exit_rules.insert(world.definition.exit_rules.begin(), plan);
+    CHECK(std::get<Crash>(world.exit(Role::worker)).reason ==
+          "worker exited (exit status 1) without ## Plan or ## Handoff");
+}
+
+TEST_CASE("a crash takes the way to stuck that needs no force, and a forced one where there is no other") {
+    World world("working");
+    world.task.counters["crash_count"] = 1;
+    auto& transitions = world.definition.transitions;
+    std::erase_if(transitions, [](const Transition& transition) { return transition.to == "stuck"; });
+    auto forced = edge({"working"}, "stuck");
+    forced.force = true;
+    forced.hooks = {{"kill_session", {}, {}}};
+    auto plain = edge({"working"}, "stuck");
+    plain.hooks = {{"notify", {}, {}}};
+    const auto first_action = [&] { return std::get<Advance>(world.exit(Role::worker)).decision.actions.at(0).name; };
+    transitions.push_back(forced);
+    CHECK(first_action() == "kill_session");
+    transitions.push_back(plain);
+    CHECK(first_action() == "notify");
+    transitions.push_back(forced);
+    CHECK(first_action() == "notify");
+}
+
+TEST_CASE("a crash rule without a threshold counts for ever and never gives up") {
+    World world("working");
+    world.definition.exit_rules[1].stuck_after = 0;
+    world.definition.exit_rules[1].respawn = true;
+    world.task.counters["crash_count"] = 40;
+    const auto crash = std::get<Crash>(world.exit(Role::worker));
+    CHECK(crash.crash_count == 41);
+    CHECK(crash.respawn);
+}
+
+TEST_CASE("an advance of which no target's guard holds is a crash that says so") {
+    World world("review");
+    world.section("Review", "Verdict: FAIL");
+    for (auto& target : world.definition.exit_rules[3].targets) target.when->comparison = Comparison::less;
+    world.task.counters["review_round"] = 2;
+    const auto crash = std::get<Crash>(world.exit(Role::reviewer));
+    CHECK(crash.reason == "reviewer exited (exit status 1), and could not advance: no then_when holds");
+}
+
+TEST_CASE("an advance that waits for nothing names no artifact, and a way without a gate is attested") {
+    World world("working");
+    world.definition.exit_rules = {{"working", {}, ExitAction::advance, {{{}, "stuck"}}, 0, false}};
+    const auto advance = std::get<Advance>(world.exit(Role::worker, 0));
+    CHECK(advance.decision.to == "stuck");
+    CHECK(advance.decision.auto_reason == "worker exited (exit status 0)");
+    CHECK(advance.decision.attested);
+}

@@ -53,3 +53,15 @@ TEST_CASE("respawning starts the state's agent with its prompt, where it has one
     world.task.status = "nowhere";
     CHECK_FALSE(respawn_need(world.definition, world.task));
 }
+
+TEST_CASE("a state that nobody's start leads into is its worker's") {
+    World world("stuck");
+    world.definition.states[4].agent.reset();
+    CHECK(respawn_need(world.definition, world.task)->role == Role::worker);
+    world.definition.transitions[5].hooks = {{"spawn_agent", {{"prompt", "fix"}}, {}}, {"notify", {}, {}}};
+    CHECK(respawn_need(world.definition, world.task)->role == Role::worker);
+    world.task.status = "reviewing";
+    const auto none = respawn_need(world.definition, world.task);
+    REQUIRE_FALSE(none);
+    CHECK(none.error().message == "A task in reviewing has no agent to start again.");
+}

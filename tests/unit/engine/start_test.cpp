@@ -1,5 +1,7 @@
 #include "daemon/engine/start.hpp"
 
+#include <algorithm>
+
 #include "tests/catch.hpp"
 #include "tests/unit/engine/world.hpp"
 
@@ -84,4 +86,72 @@ TEST_CASE("any other state is refused with those that would do, an unknown one w
     const auto unknown = decide_start(world.definition, world.task, "nonsense");
     REQUIRE_FALSE(unknown);
     CHECK_THAT(unknown.error().message, Contains("no state \"nonsense\"") && Contains("pending, working, review"));
+}
+
+TEST_CASE("a workflow in which nothing else can begin says so") {
+    World world("pending");
+    std::erase_if(world.definition.states,
+                  [](const State& state) { return state.name == "review" || state.name == "reviewing"; });
+    REQUIRE(start_states(world.definition).empty());
+    const auto refused = decide_start(world.definition, world.task, "working");
+    REQUIRE_FALSE(refused);
+    CHECK_THAT(refused.error().message, Contains("in the workflow small every task begins as pending"));
+}
+
+TEST_CASE("a state whose merge needs force, an artifact or somebody else is no place to begin") {
+    World world("pending");
+    auto& transitions = world.definition.transitions;
+    auto& merge = *std::find_if(transitions.begin(), transitions.end(), [](const Transition& transition) {
+        return transition.to == "done" && !transition.any_active;
+    });
+    const auto begins = [&] {
+        const auto states = start_states(world.definition);
+        return std::find(states.begin(), states.end(), "reviewing") != states.end();
+    };
+    CHECK(begins());
+    merge.gate = Gate{"Handoff", true, {}, {}, VerdictLine::any, false};
+    CHECK_FALSE(begins());
+    merge.gate.reset();
+    merge.force = true;
+    CHECK_FALSE(begins());
+    merge.force = false;
+    merge.by = {Role::human};
+    CHECK_FALSE(begins());
+}
+
+TEST_CASE("a reviewer's state without `agent` is known by who is started on the way in") {
+    World world("pending");
+    auto& review = *std::find_if(world.definition.states.begin(), world.definition.states.end(),
+                                 [](const State& state) { return state.name == "review"; });
+    review.agent.reset();
+    const auto decision = decide_start(world.definition, world.task, "review");
+    REQUIRE(decision);
+    CHECK(names_of(*decision) == Names{"acquire_workspace", "spawn_reviewer"});
+    CHECK(needs_workspace(*decision));
+    // One that starts a worker where the state wants a reviewer is not the way in.
+    review.agent = Role::reviewer;
+    world.definition.transitions[1].hooks = {{"spawn_agent", {{"prompt", "again"}}, {}}};
+    CHECK(names_of(*decide_start(world.definition, world.task, "review")) ==
+          Names{"acquire_workspace", "ensure_agent"});
+}
+
+TEST_CASE("numbers that are set on the way into a state are set for a task that begins there") {
+    World world("pending");
+    world.definition.transitions[1].hooks = {{"set_field", {{"field", "weight"}, {"value", "7"}}, {}},
+                                             {"increment", {{"field", "review_round"}}, {}},
+                                             {"spawn_reviewer", {{"prompt", "look"}}, {}}};
+    const auto decision = decide_start(world.definition, world.task, "review");
+    REQUIRE(decision);
+    CHECK(decision->counters == std::map<std::string, std::int64_t>{{"review_round", 1}, {"weight", 7}});
+}
+
+TEST_CASE("what needs a workspace is whatever starts an agent") {
+    for (const char* name : {"acquire_workspace", "ensure_agent", "spawn_agent", "spawn_reviewer"}) {
+        Decision decision;
+        decision.actions = {{"notify", {}, {}}, {name, {}, {}}};
+        CHECK(needs_workspace(decision));
+    }
+    Decision decision;
+    decision.actions = {{"notify", {}, {}}, {"push_branch", {}, {}}};
+    CHECK_FALSE(needs_workspace(decision));
 }

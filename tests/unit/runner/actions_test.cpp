@@ -344,3 +344,135 @@ TEST_CASE("A pull request that cannot be opened is told with the way out") {
     CHECK(world.github.prs().empty());
     CHECK((world.origin_refs().find(world.branch()) != std::string::npos) == pushed);
 }
+
+TEST_CASE("An action of a project that is gone is told, and changes nothing") {
+    for (const char* name : {"acquire_workspace", "release_workspace", "spawn_agent", "push_branch", "create_pr",
+                             "delete_remote_branch"}) {
+        DYNAMIC_SECTION(name) {
+            ActionWorld world;
+            if (std::string(name) == "spawn_agent") end_worker(world);
+            if (std::string(name) == "acquire_workspace") {
+                end_worker(world);
+                world.perform(action("release_workspace"), "tx-00");
+            }
+            const auto refs = world.git.plain(world.repo(), {"for-each-ref"});
+            const auto opened = world.outside.tmux.state.opened.size();
+            const auto workspace = world.record(world.id).task.workspace;
+            world.house().world().projects.remove("shop").value();
+            world.perform(action(name, {{"prompt", "worker"}}));
+            CHECK(world.record(world.id).task.attention.value_or("none") ==
+                  std::string(name) + ": project shop is not registered");
+            CHECK(world.events(world.id, "hook.failed").size() == 1);
+            CHECK(world.git.plain(world.repo(), {"for-each-ref"}) == refs);
+            CHECK(world.outside.tmux.state.opened.size() == opened);
+            CHECK(world.record(world.id).task.workspace == workspace);
+        }
+    }
+}
+
+TEST_CASE("Several actions that fail are counted, and the first is named") {
+    ActionWorld world;
+    auto changed = world.record(world.id);
+    Intent intent;
+    intent.id = "tx-9";
+    intent.from = intent.to = changed.task.status;
+    for (const char* name : {"fly", "notify", "swim"}) intent.actions.push_back({action(name), false});
+    changed.intent = intent;
+    world.house().world().tasks.save(changed).value();
+    world.boot();
+    world.house().go(world.house().runner().resume(world.id));
+    CHECK(world.record(world.id).task.attention ==
+          "fly: this version has no action fly (and 1 more failed hook: orange task show " + world.id.value + ")");
+    CHECK(world.events(world.id, "hook.failed").size() == 2);
+    CHECK(world.events(world.id, "notification").size() == 1);
+}
+
+TEST_CASE("The user's notify command gets the sentence as one harmless word, and its failure is told") {
+    ActionWorld world;
+    const auto tell = world.programs() / "tell";
+    write_file(tell, "#!/bin/sh\nprintf '%s|' \"$#\" \"$2\" > \"${0%/*}/told\"\nexit $1\n");
+    std::filesystem::permissions(tell, std::filesystem::perms::owner_all);
+    world.outside.settings.notify_command = {tell.string(), "0"};
+    world.perform(action("notify", {{"message", "looks \x1b[31mgood; $(reboot)"}}));
+    CHECK(read_file(world.programs() / "told") == "2|shop/" + world.branch() + " looks \\x1b[31mgood; $(reboot)|");
+    CHECK(world.events(world.id, "hook.failed").empty());
+    world.perform(action("notify"), "tx-2");
+    CHECK(read_file(world.programs() / "told") == "2|shop/" + world.branch() + " is planning|");
+
+    world.outside.settings.notify_command = {tell.string(), "3"};
+    world.perform(action("notify"), "tx-3");
+    CHECK(world.record(world.id).task.attention->find("notify: ") == 0);
+    CHECK(world.record(world.id).task.attention->find("3") != std::string::npos);
+    world.outside.settings.notify_command = {"/nonexistent/program"};
+    world.perform(action("notify"), "tx-4");
+    CHECK(world.record(world.id).task.attention->find("notify: the notify command of config.yml: ") == 0);
+    CHECK(world.events(world.id, "notification").size() == 4);
+}
+
+TEST_CASE("A worker is told what happened in words that say what to do") {
+    ActionWorld world;
+    const std::map<std::string, std::string> expected = {
+        {"passed", "The review passed. Nothing more to do; wait."},
+        {"failed", "The review failed. Read ## Review in TASK.md, fix each point"},
+        {"changes_requested", "The human asks for changes. Read ## Feedback in TASK.md"},
+        {"mind the gap", "mind the gap."}};
+    for (const auto& [name, text] : expected) {
+        world.perform(action("notify_worker", {{"message", name}}), "tx-" + name);
+        REQUIRE_FALSE(world.record(world.id).outbox.empty());
+        CHECK(world.record(world.id).outbox.back().text.find("[orange] " + text) == 0);
+    }
+    CHECK(world.record(world.id).outbox.size() == 4);
+}
+
+TEST_CASE("A command that fails is told with what it said, and without a worktree runs in the task's folder") {
+    ActionWorld world;
+    world.perform(action("run_command", {}, {"/bin/sh", "-c", "echo no lemons >&2; exit 3"}));
+    CHECK(world.record(world.id).task.attention->find("run_command: ") == 0);
+    CHECK(world.record(world.id).task.attention->find("no lemons") != std::string::npos);
+    world.perform(action("run_command", {}, {"/nonexistent/program"}), "tx-2");
+    CHECK(world.events(world.id, "hook.failed").size() == 2);
+    end_worker(world);
+    world.perform(action("release_workspace"), "tx-3");
+    world.perform(action("run_command", {}, {"/bin/sh", "-c", "pwd > where"}), "tx-4");
+    const auto folder = world.house().world().tasks.folder(world.record(world.id));
+    CHECK(read_file(folder / "where") == folder.string() + "\n");
+}
+
+TEST_CASE("No branch is deleted on a remote that there is not, nor the default one, nor one that is not merged") {
+    ActionWorld world;
+    world.commit_work();
+    world.perform(action("push_branch"), "tx-0");
+    const auto refs = world.origin_refs();
+    SECTION("not merged") {
+        world.perform(action("delete_remote_branch"));
+        CHECK(world.record(world.id).task.attention->find("delete_remote_branch: ") == 0);
+    }
+    SECTION("the default branch") {
+        auto record = world.record(world.id);
+        record.task.branch = "main";
+        world.house().world().tasks.save(record).value();
+        world.perform(action("delete_remote_branch"));
+        CHECK(world.events(world.id, "hook.failed").empty());
+    }
+    SECTION("no remote") {
+        world.git.plain(world.repo(), {"remote", "remove", "origin"});
+        world.perform(action("delete_remote_branch"));
+        CHECK(world.events(world.id, "hook.failed").empty());
+    }
+    CHECK(world.origin_refs() == refs);
+}
+
+TEST_CASE("Commits that no branch has are kept under a name when their workspace is released") {
+    ActionWorld world;
+    world.git.plain(world.worktree(), {"switch", "-q", "--detach"});
+    const auto lost = world.git.commit(world.worktree(), "lost.txt", "found\n");
+    world.perform(action("release_workspace"));
+    CHECK(world.events(world.id, "hook.failed").empty());
+    const auto snapshots = world.events(world.id, "workspace.snapshot");
+    REQUIRE_FALSE(snapshots.empty());
+    bool kept = false;
+    for (const auto& event : snapshots) {
+        kept = kept || world.git.ref(world.repo(), std::get<std::string>(event.fields.at("ref"))) == lost;
+    }
+    CHECK(kept);
+}

@@ -112,7 +112,8 @@ inline Change creating() {
 inline Change cancelling() {
     auto change = moving_from("cancel", with_work, "cancelled");
     change.is_done = [](RunnerWorld& world, const TaskId& id) {
-        return is_in(world, id, "cancelled") && !world.record(id).task.workspace;
+        return is_in(world, id, "cancelled") && !world.record(id).task.workspace &&
+               world.outside.processes.alive.empty();
     };
     change.holds = nothing_is_lost;
     return change;
@@ -344,6 +345,95 @@ inline Change getting_stuck() {
             return id;
         },
         "stuck");
+}
+
+/// Agents that are dead, and somebody notices.
+inline Change noticing(std::string name, std::function<TaskId(RunnerWorld&)> arrange,
+                       std::function<bool(RunnerWorld&, const TaskId&)> is_done) {
+    Change change;
+    change.name = std::move(name);
+    change.arrange = std::move(arrange);
+    change.act = [](RunnerWorld& world, const TaskId& id) {
+        const auto runs = world.record(id).runs;
+        for (const auto& run : runs) world.house().go(world.house().runner().agent_exited(id, run.run));
+        return Result<void>{};
+    };
+    change.is_done = std::move(is_done);
+    return change;
+}
+
+inline Change crashing() {
+    return noticing(
+        "a worker's crash",
+        [](RunnerWorld& world) {
+            const auto id = world.make_task();
+            world.move(id, "planning").value();
+            world.kill_agent(id, Role::worker, 1);
+            return id;
+        },
+        [](RunnerWorld& world, const TaskId& id) {
+            const auto& record = world.record(id);
+            return record.task.crash_count() == 1 && record.runs.empty() && record.task.attention.has_value();
+        });
+}
+
+inline Change crashing_in_review() {
+    return noticing(
+        "a reviewer's crash",
+        [](RunnerWorld& world) {
+            const auto id = world.make_task("do it", 1, "default", "working");
+            auto record = world.record(id);
+            record.task.counters["review_round"] = 0;
+            world.house().world().tasks.save(record).value();
+            world.append_body(id, "\n## Handoff\nDONE: all\n");
+            world.move(id, "agent-review").value();
+            world.kill_agent(id, Role::reviewer, 1);
+            return id;
+        },
+        [](RunnerWorld& world, const TaskId& id) {
+            const auto& record = world.record(id);
+            const bool again = world.house().control().alive(record, Role::reviewer);
+            return record.task.crash_count() == 1 && (again || record.task.attention);
+        });
+}
+
+inline Change leaving_an_artifact() {
+    return noticing(
+        "an end with its artifact",
+        [](RunnerWorld& world) {
+            const auto id = world.make_task();
+            world.move(id, "planning").value();
+            world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
+            world.kill_agent(id, Role::worker, 0);
+            return id;
+        },
+        [](RunnerWorld& world, const TaskId& id) { return is_in(world, id, "working"); });
+}
+
+/// A queued task that can never be started: it must not hold up the others, and somebody is told.
+inline Change failing_to_start() {
+    Change change;
+    change.name = "a start that fails";
+    change.arrange = [](RunnerWorld& world) {
+        const auto id = world.make_task();
+        auto project = shop(world);
+        project.setup = {"false"};
+        world.house().world().projects.put(project).value();
+        auto record = world.record(id);
+        record.queued = true;
+        record.queued_seq = 1;
+        world.house().world().tasks.save(record).value();
+        return id;
+    };
+    change.act = [](RunnerWorld& world, const TaskId&) {
+        world.house().go(world.house().runner().run_queue("shop"));
+        return Result<void>{};
+    };
+    change.is_done = [](RunnerWorld& world, const TaskId& id) {
+        const auto& record = world.record(id);
+        return !record.queued && record.task.attention && record.task.status == "pending";
+    };
+    return change;
 }
 
 /// The cause is gone, and the next daemon runs: it is done, or the same call does it.

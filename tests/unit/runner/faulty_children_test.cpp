@@ -1,7 +1,7 @@
 #include <cstdlib>
 
 #include "tests/catch.hpp"
-#include "tests/unit/runner/changes.hpp"
+#include "tests/unit/runner/method_changes.hpp"
 
 /// The nth child (git, a workflow's command) goes wrong, for every n until none does: an error or a mark for attention,
 /// never a lie; and the next try succeeds. Each child in one of the ways, in turn; in every way where
@@ -9,6 +9,7 @@
 using namespace orange;
 using namespace orange::test;
 using fakes::ChildFault;
+using fakes::TmuxFault;
 
 namespace {
 
@@ -16,6 +17,17 @@ constexpr ChildFault k_faults[] = {ChildFault::does_not_start,  ChildFault::dies
                                    ChildFault::dies_at_the_end, ChildFault::hangs_at_the_end,
                                    ChildFault::prints_garbage,  ChildFault::floods};
 constexpr int k_ways = 6;
+
+/// What must be so after a change in which something went wrong.
+void is_told_and_goes_on(RunnerWorld& world, const TaskId& id, const Change& change, const Result<void>& result) {
+    if (!result) CHECK_FALSE(result.error().message.empty());
+    if (!result) CHECK(result.error().message.size() < 10'000);
+    CHECK_NOTHROW(change.holds(world, id));
+    const auto* record = world.house().world().tasks.find(id);
+    const bool told = !result || change.is_done(world, id) || (record && record->task.attention);
+    CHECK(told);
+    CHECK_NOTHROW(goes_on(world, id, change));
+}
 
 /// False where there were fewer than `n` children.
 bool goes_wrong(RunnerWorld& world, const TaskId& id, const Change& change, ChildFault fault, int n) {
@@ -30,14 +42,34 @@ bool goes_wrong(RunnerWorld& world, const TaskId& id, const Change& change, Chil
         CHECK(change.is_done(world, id));
         return false;
     }
-    if (!result) CHECK_FALSE(result.error().message.empty());
-    if (!result) CHECK(result.error().message.size() < 10'000);
-    CHECK_NOTHROW(change.holds(world, id));
-    const auto* record = world.house().world().tasks.find(id);
-    const bool told = !result || change.is_done(world, id) || (record && record->task.attention);
-    CHECK(told);
-    CHECK_NOTHROW(goes_on(world, id, change));
+    is_told_and_goes_on(world, id, change, result);
     return true;
+}
+
+/// The same with the nth call of tmux, in both ways.
+void silence_tmux_everywhere(const Change& change) {
+    RunnerWorld world;
+    const auto id = change.arrange(world);
+    world.keep();
+    for (const auto fault : {TmuxFault::does_not_answer, TmuxFault::answers_too_late}) {
+        for (int n = 1;; ++n) {
+            INFO(change.name << ", call " << n << " of tmux, way " << static_cast<int>(fault));
+            world.back();
+            world.outside.tmux_faults.arm(fault, n);
+            const auto result = change.act(world, id);
+            const bool struck = world.outside.tmux_faults.struck;
+            world.outside.tmux_faults.disarm();
+            if (!struck) {
+                REQUIRE(result);
+                CHECK(change.is_done(world, id));
+                CHECK(n > 1);
+                break;
+            }
+            is_told_and_goes_on(world, id, change, result);
+            // Never two of one role, and nobody who is in no record.
+            CHECK(world.outside.processes.alive.size() <= 1);
+        }
+    }
 }
 
 void fail_everywhere(const Change& change) {
@@ -79,4 +111,30 @@ TEST_CASE("a child that fails while workspaces change is told, and the next try 
     fail_everywhere(making_workspaces());
     fail_everywhere(removing_workspaces());
     fail_everywhere(leaving());
+}
+
+TEST_CASE("a setup command that fails is told, and the next try succeeds") {
+    fail_everywhere(starting_with_setup());
+}
+
+TEST_CASE("a command, a push, gh or the notify command that fails is told, and the next try succeeds") {
+    fail_everywhere(publishing());
+}
+
+TEST_CASE("a child that fails while a project is added or moved is told, and the next try succeeds") {
+    fail_everywhere(adding_a_project());
+    fail_everywhere(moving_a_project());
+}
+
+TEST_CASE("a tmux that does not answer while an agent is started starts none twice, and the next try succeeds") {
+    silence_tmux_everywhere(starting());
+    silence_tmux_everywhere(respawning());
+}
+
+TEST_CASE("a tmux that does not answer while an agent is ended keeps no workspace for ever, and loses no work") {
+    silence_tmux_everywhere(cancelling());
+}
+
+TEST_CASE("a tmux that does not answer while a message is typed loses none, and the next try succeeds") {
+    silence_tmux_everywhere(sending());
 }

@@ -1,5 +1,5 @@
 #include "tests/catch.hpp"
-#include "tests/unit/runner/changes.hpp"
+#include "tests/unit/runner/method_changes.hpp"
 
 /// The nth look at the disk, or change of it, fails, for every n until none does: the caller gets an error, or it is
 /// done all the same; what is on the disk is the old or the new state; and the same call succeeds once the cause is
@@ -82,4 +82,25 @@ TEST_CASE("a failing disk while workspaces or projects change leaves the old or 
     fail_everywhere(making_workspaces());
     fail_everywhere(removing_workspaces());
     fail_everywhere(leaving());
+}
+
+TEST_CASE("a failing disk while a project, a workflow or a harness changes leaves the old or the new") {
+    fail_everywhere(adding_a_project());
+    fail_everywhere(moving_a_project());
+    fail_everywhere(exporting_a_workflow());
+    fail_everywhere(trusting());
+}
+
+TEST_CASE("a failing disk while a task is published leaves the old or the new, and it can be tried again") {
+    fail_everywhere(publishing());
+}
+
+TEST_CASE("a failing disk while an agent's end is noticed loses no death and counts none twice") {
+    fail_everywhere(crashing());
+    fail_everywhere(crashing_in_review());
+    fail_everywhere(leaving_an_artifact());
+}
+
+TEST_CASE("a failing disk while a start fails leaves a task that is queued or asked for") {
+    fail_everywhere(failing_to_start());
 }

@@ -20,20 +20,21 @@ struct House::Parts {
           pool(files, git, processes, repositories, Paths{home}.workspaces()),
           workflows(files, fs::path(ORANGE_SOURCE_DIR) / "workflows", Paths{home}.workflows()),
           harnesses(fs::path(ORANGE_SOURCE_DIR) / "harnesses", Paths{home}.harnesses(), "/usr/bin:/bin"),
-          launcher(files, outside.tmux, outside.exits, outside.clock, "/opt/orange/bin/orange-agent",
+          tmux(outside.tmux, outside.tmux_faults),
+          launcher(files, tmux, outside.exits, outside.clock, "/opt/orange/bin/orange-agent",
                    [&outside](std::int64_t pid) { return outside.processes.argv_of(pid); }),
           journal(tasks, outside.clock),
           github(processes, git_environment),
           world{io.get_executor(),
                 Paths{home},
                 Installation{"/opt/orange/bin", ORANGE_SOURCE_DIR},
-                Settings{},
+                outside.settings,
                 git_environment,
                 files,
                 processes,
                 outside.exits,
                 outside.clock,
-                outside.tmux,
+                tmux,
                 git,
                 github,
                 tasks,
@@ -62,6 +63,7 @@ struct House::Parts {
     Pool pool;
     workflow::Library workflows;
     agents::HarnessLibrary harnesses;
+    fakes::FaultyTmux tmux;
     agents::Launcher launcher;
     Journal journal;
     CliGitHub github;
@@ -147,6 +149,7 @@ void RunnerWorld::back() {
     house_.reset();
     outside.fuse.disarm();
     outside.children.disarm();
+    outside.tmux_faults.disarm();
     copy_tree(golden_, live_);
     outside.processes = kept_processes_;
     outside.tmux.state = kept_tmux_;

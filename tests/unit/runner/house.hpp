@@ -9,6 +9,7 @@
 #include "daemon/runner/runner.hpp"
 #include "tests/fakes/fake_tmux.hpp"
 #include "tests/fakes/faulty_process_runner.hpp"
+#include "tests/fakes/faulty_tmux.hpp"
 #include "tests/fakes/mortal_file_system.hpp"
 #include "tests/unit/git/git_fixture.hpp"
 
@@ -32,6 +33,8 @@ struct Outside {
     TickingClock clock;
     fakes::Fuse fuse;
     fakes::ChildFaults children;
+    fakes::TmuxFaults tmux_faults;
+    Settings settings;  ///< of every daemon from now on
 };
 
 /// One daemon's life over the files of `home`: everything that the runner needs, with real git and files.

@@ -44,3 +44,32 @@ TEST_CASE("a base is found for a text of unknown origin") {
     CHECK(without_lines_missing_in("a\nb\nd", "a\r\nb\nlost\nd\n") == "a\r\nb\nd\n");
     CHECK(without_lines_missing_in("", "x").empty());
 }
+
+TEST_CASE_METHOD(TaskWorld, "a merge that cannot write, or whose git fails, is an error and leaves no file") {
+    const auto merge = [&] { return wait(merge_bodies(files, processes, home / "task", "a\nx\n", "a\n", "a\ny\n")); };
+    for (int n = 1; n <= 3; ++n) {
+        files.fail_at(n);
+        CHECK(merge().error().code == ErrorCode::io);
+        CHECK(others().empty());
+    }
+    files.fail_at(0);
+    CHECK(*merge() == "a\nx\ny\n");
+    struct NoGit final : ProcessRunner {
+        Awaitable<Result<Completed>> run(Command) override {
+            co_return Error{ErrorCode::io, "starting git: Resource temporarily unavailable", {}};
+        }
+    } none;
+    const auto refused = wait(merge_bodies(files, none, home / "task", "a\nx\n", "a\n", "a\ny\n"));
+    CHECK(refused.error().message.find("starting git") != std::string::npos);
+    CHECK(others().empty());
+}
+
+TEST_CASE_METHOD(TaskWorld, "the end of a merged text is that of those who wrote it") {
+    const auto merged = [&](std::string current, std::string base, std::string other) {
+        return *wait(merge_bodies(files, processes, home / "task", current, base, other));
+    };
+    CHECK(merged("a\nx\n", "a", "a\ny") == "a\nx\ny\n");
+    CHECK(merged("a\nx", "a\n", "a\ny\n") == "a\nx\ny\n");
+    CHECK(merged("x", "", "y") == "x\ny");
+    CHECK(merged("", "a\nb\n", "a\nc\n").find("b") == std::string::npos);
+}

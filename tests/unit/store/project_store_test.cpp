@@ -130,3 +130,40 @@ TEST_CASE_METHOD(Projects, "a file of a newer schema is refused with what to do,
     CHECK_FALSE(store.put(project("a")));
     CHECK(read_text(file) == newer);
 }
+
+TEST_CASE_METHOD(Projects,
+                 "a file that is JSON, but no list of projects, is refused with the reason and left as it is") {
+    const auto refused = [&](const std::string& text) {
+        write_text(file, text);
+        ProjectStore again(files, file);
+        const auto loaded = again.load();
+        REQUIRE_FALSE(loaded);
+        CHECK(loaded.error().code == ErrorCode::io);
+        CHECK_FALSE(again.put(project("new")));
+        CHECK_FALSE(again.remove("new"));
+        CHECK(read_text(file) == text);
+        return loaded.error().message;
+    };
+    CHECK(refused("{}").find("not a list of projects") != std::string::npos);
+    CHECK(refused("[7]").find("cannot be used") != std::string::npos);
+    CHECK(refused(R"([{"name": "A b", "path": "/x", "default_branch": "main"}])").find("cannot be used") !=
+          std::string::npos);
+    CHECK(refused(R"([{"name": "a", "path": "/x", "default_branch": "main"},
+                      {"name": "a", "path": "/y", "default_branch": "main"}])")
+              .find("two projects are called \"a\"") != std::string::npos);
+}
+
+TEST_CASE_METHOD(Projects, "a file that somebody removed is an empty list, and one that cannot be read is not") {
+    REQUIRE(store.put(project("a")));
+    std::filesystem::remove(file);
+    files.fail_at(1);
+    const auto unread = store.refresh();
+    REQUIRE_FALSE(unread);
+    CHECK(unread.error().message.find("mend it (the last good one is projects.json.bak) or remove it") !=
+          std::string::npos);
+    CHECK(store.find("a"));
+    REQUIRE(store.refresh());
+    CHECK(store.list().empty());
+    REQUIRE(store.put(project("b")));
+    CHECK(reloaded() == std::vector<Project>{project("b")});
+}

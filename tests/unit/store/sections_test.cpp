@@ -113,3 +113,33 @@ TEST_CASE("nothing in a demoted text passes for a section, or swallows one") {
     CHECK(demoted("```\n# code\n```\n") == "```\n# code\n```\n");
     CHECK(demoted("Title\n=====\nx\n\nSub\n---\n") == "### Title\nx\n\n#### Sub\n");
 }
+
+TEST_CASE("headings of odd forms are read as Markdown reads them") {
+    CHECK(section("## \nx\n## A\ny", "A") == "y");
+    CHECK(section("## ##\nx", "") == "x");
+    CHECK(section("##\nx", "") == "x");
+    CHECK(section("## A\nx\n####### not a heading\ny", "A") == "x\n####### not a heading\ny");
+    CHECK(section("## A\t#\nx", "A") == "x");
+    CHECK(section("## A\n\nTitle\n-----\ny\n## B\nz", "A") == "Title\n-----\ny");
+    CHECK(section("## A\n\nTwo\nlines\n   ===   \ny\n", "A").find("y") != std::string::npos);
+    CHECK(section("text\n    ## A\nx", "A") == "<none>");
+}
+
+TEST_CASE("an indented block of code at the end swallows nothing") {
+    const auto artifacts = parse_sections("## A\nx\n\n    ```\n    ## B\n");
+    CHECK(artifacts.sections.size() == 1);
+    CHECK(artifacts.swallowed_by_fence.empty());
+}
+
+TEST_CASE("what an open fence swallows is named where it is a section that is nowhere else") {
+    const auto artifacts =
+        parse_sections("## Plan\nx\n\n```\n### Sub\n# Top\n    ## Deep\n## Plan\n## New\n`` `\n~~~\n");
+    CHECK(artifacts.swallowed_by_fence == std::map<std::string, int>{{"New", 4}});
+}
+
+TEST_CASE("an unclosed fence within what is written below it is closed with its own mark") {
+    CHECK(demoted("text\n````\ncode").ends_with("code\n````\n"));
+    CHECK(demoted("Top\n===\n").starts_with("### Top"));
+    CHECK(demoted("#### Deep\n##### Deeper\n").starts_with("#### Deep"));
+    CHECK(demoted("# One\n###### Six\n").find("\n###### Six") != std::string::npos);
+}

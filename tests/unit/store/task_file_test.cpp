@@ -96,3 +96,50 @@ TEST_CASE("unknown fields are merged and never dropped") {
     CHECK(with_unknown_fields("a: 1\nb: 2\n", "c: 4\nb: 3\n") == "a: 1\nb: 3\nc: 4\n");
     CHECK(unknown_fields("id: x\njira: A-1\nlaps: 3\n", example_record().task) == "jira: A-1\n");
 }
+
+TEST_CASE("a branch that a task was made from is among its fields, and read back") {
+    auto task = example_record().task;
+    task.base = "origin/release";
+    const auto text = inner(task);
+    CHECK(text.find("branch: orange-tasks/V1StGXR8Z5jdHi6BmyT0a\nbase: origin/release\n") != std::string::npos);
+    CHECK(task_from_frontmatter(text)->base == "origin/release");
+    task.extra_frontmatter = "owner: me";  // a file that ended there
+    CHECK(frontmatter_of(task).ends_with("owner: me\n---\n"));
+}
+
+TEST_CASE("fields that say nothing are as good as none") {
+    const auto task = task_from_frontmatter(
+        "summary: null\nreview_round: null\ncrash_count: 0\ncreated_at: null\nworkspace: ''\neffort: ~\n");
+    REQUIRE(task);
+    CHECK(task->summary.empty());
+    CHECK(task->counters.empty());
+    CHECK(task->created_at == Timestamp{});
+    CHECK_FALSE(task->workspace);
+    CHECK_FALSE(task->effort);
+    CHECK(task_from_frontmatter("")->status.empty());
+}
+
+TEST_CASE("of several things that are wrong with a frontmatter the first is told") {
+    const auto why = [](const std::string& frontmatter) { return task_from_frontmatter(frontmatter).error().message; };
+    CHECK(why("created_at: x\nreview_round: 7x\n") == "frontmatter line 2: review_round is not a number");
+    CHECK(why("updated_at: x\ncreated_at: y\n") == "frontmatter line 2: created_at is not an RFC 3339 time");
+    CHECK(why("status: {a: b}\n") == "frontmatter line 1: status is not a single value");
+    CHECK(why("review_round: 99999999999999999999\n").find("is not a number") != std::string::npos);
+    CHECK(why(std::string(70'000, '#')).find("larger than 64 KiB") != std::string::npos);
+}
+
+TEST_CASE("a value that is no single one differs, and an absent one that was empty does not") {
+    auto task = example_record().task;
+    task.effort.reset();
+    task.attention.reset();
+    auto found = inner(task);
+    const auto replace = [&](const std::string& line, const std::string& by) {
+        const auto at = found.find(line);
+        REQUIRE(at != std::string::npos);
+        found.replace(at, line.size(), by);
+    };
+    replace("pr_url: null\n", "pr_url: [a]\n");
+    replace("effort: null\n", "");
+    replace("laps: 3\n", "");
+    CHECK(frontmatter_difference(task, found) == "laps: (missing), pr_url: (not a single value)");
+}

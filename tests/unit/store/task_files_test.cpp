@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "tests/catch.hpp"
+#include "tests/fakes/meddling_file_system.hpp"
 #include "tests/unit/store/task_world.hpp"
 
 using namespace orange;
@@ -370,4 +371,336 @@ TEST_CASE_METHOD(TaskWorld, "whatever fails, no edit is lost and the next call f
     CHECK(failures > 5);
     CHECK(names("work") == std::vector<std::string>{"TASK.md"});
     CHECK(others().empty());
+}
+
+TEST_CASE_METHOD(TaskWorld, "whatever fails while a section is written, the next call writes it once") {
+    start("one\n");
+    int failures = 0;
+    for (int n = 1;; ++n) {
+        CAPTURE(n);
+        const auto text = "round " + std::to_string(n);
+        const auto line = "line " + std::to_string(n) + "\n";
+        save_over(*copies.mirror, projected(line + sync().body));
+        files.fail_at(n);
+        const auto result = wait(task_files->write_section(record, copies, "Feedback", text));
+        const bool failed = files.failed();
+        files.fail_at(0);
+        if (result) record.body_hash = result->body_hash;
+        if (!failed) break;
+        ++failures;
+        if (!result) CHECK(result.error().code == ErrorCode::io);
+        const auto synced = accept(wait(task_files->write_section(record, copies, "Feedback", text)));
+        CHECK(synced.body.starts_with(line));
+        CHECK(synced.body.ends_with("## Feedback\n\n" + text + "\n"));
+        CHECK(in_step(synced.body));
+    }
+    CHECK(failures > 5);
+    CHECK(names("work") == std::vector<std::string>{"TASK.md"});
+}
+
+TEST_CASE_METHOD(TaskWorld,
+                 "whatever fails while a mirror is retired, its last word is kept, and the next call retires it") {
+    int failures = 0;
+    for (int n = 1;; ++n) {
+        CAPTURE(n);
+        record.task.summary = "Round " + std::to_string(n);
+        start("body\n");
+        const auto word = "word " + std::to_string(n) + "\n";
+        save_over(*copies.mirror, projected(word));
+        files.fail_at(n);
+        const auto result = wait(task_files->retire_mirror(record, copies));
+        const bool failed = files.failed();
+        files.fail_at(0);
+        if (result) record.body_hash = result->body_hash;
+        if (!failed) break;
+        ++failures;
+        if (!result) CHECK(result.error().code == ErrorCode::io);
+        const auto synced = accept(wait(task_files->retire_mirror(record, copies)));
+        CHECK(synced.body == word);
+        CHECK(own() == projected(word));
+        CHECK(names("work").empty());
+    }
+    CHECK(failures > 5);
+}
+
+TEST_CASE_METHOD(TaskWorld, "whatever fails while two edits are brought together, both are somewhere") {
+    int failures = 0;
+    for (int n = 1;; ++n) {
+        CAPTURE(n);
+        record.task.summary = "Round " + std::to_string(n);
+        start("one\n");
+        const auto left = "left " + std::to_string(n) + "\n", right = "right " + std::to_string(n) + "\n";
+        save_over(copies.own, projected(left));
+        save_over(*copies.mirror, projected(right));
+        set_time(copies.own, -2);
+        files.fail_at(n);
+        const auto result = try_sync();
+        const bool failed = files.failed();
+        files.fail_at(0);
+        if (result) record.body_hash = result->body_hash;
+        if (!failed) break;
+        ++failures;
+        if (n % 2 == 0) restart();
+        const auto synced = sync();
+        CHECK(in_step(synced.body));
+        std::string everything = synced.body;
+        for (const auto& name : others()) everything += read_text(home / ("task/" + name));
+        CHECK(everything.find(left) != std::string::npos);
+        CHECK(everything.find(right) != std::string::npos);
+    }
+    CHECK(failures > 5);
+}
+
+TEST_CASE_METHOD(TaskWorld, "a conflict of an older text that says nothing is none") {
+    start("one\n");
+    save_over(copies.own, projected(" \n"));
+    set_time(copies.own, -2);
+    save_over(*copies.mirror, projected("two\n"));
+    const auto synced = sync();
+    CHECK(synced.body == "two\n");
+    CHECK(synced.events.empty());
+    CHECK_FALSE(synced.attention);
+    CHECK(others().empty());
+}
+
+TEST_CASE_METHOD(TaskWorld, "whichever of two edits is newer stays, and the other is kept and told") {
+    for (const bool mirror_is_newer : {true, false}) {
+        start("one\n");
+        save_over(copies.own, projected("of the own\n"));
+        save_over(*copies.mirror, projected("of the mirror\n"));
+        set_time(mirror_is_newer ? copies.own : *copies.mirror, -2);
+        const auto synced = sync();
+        CHECK(synced.body == (mirror_is_newer ? "of the mirror\n" : "of the own\n"));
+        REQUIRE(synced.events.size() == 1);
+        CHECK(synced.events[0].type == "body.conflict");
+        CHECK(field(synced.events[0], "stayed") == (mirror_is_newer ? "mirror" : "own"));
+        const auto kept = read_text(home / ("task/" + field(synced.events[0], "kept")));
+        CHECK(kept.find(mirror_is_newer ? "of the own" : "of the mirror") != std::string::npos);
+        REQUIRE(synced.attention);
+        CHECK(synced.attention->find("was edited in two places at once") != std::string::npos);
+    }
+}
+
+TEST_CASE_METHOD(TaskWorld, "kept texts of one moment get names of their own, and only the last merged ones stay") {
+    struct StandingClock final : Clock {
+        Timestamp now() const override { return *from_rfc3339("2026-11-20T10:49:03.120Z"); }
+    } standing;
+    task_files.emplace(files, processes, standing);
+    start("a\nb\nc\n");
+    for (int n = 1; n <= 8; ++n) {
+        const auto read_before = projected(sync().body);
+        save_over(copies.own, read_before + "own " + std::to_string(n) + "\n");
+        sync();
+        save_over(*copies.mirror, read_before + "mirror " + std::to_string(n) + "\n");
+        CHECK(sync().body.find("mirror " + std::to_string(n) + "\n") != std::string::npos);
+    }
+    const auto body = sync().body;
+    for (int n = 1; n <= 8; ++n) {
+        CHECK(body.find("own " + std::to_string(n) + "\n") != std::string::npos);
+        CHECK(body.find("mirror " + std::to_string(n) + "\n") != std::string::npos);
+    }
+    auto kept = others();
+    std::erase_if(kept, [](const std::string& name) { return !name.starts_with("TASK.md.merged-"); });
+    CHECK(kept.size() == 5);
+    CHECK(in_step(body));
+}
+
+TEST_CASE_METHOD(TaskWorld, "two edits that git cannot merge are both kept, and somebody is told") {
+    struct NoGit final : ProcessRunner {
+        Awaitable<Result<Completed>> run(Command) override {
+            co_return Error{ErrorCode::timeout, "`git` did not end within its time", {}};
+        }
+    } none;
+    task_files.emplace(files, none, clock);
+    start("one\n");
+    const auto read_before = projected("one\n");
+    save_over(copies.own, projected("one\ntwo\n"));
+    sync();
+    save_over(*copies.mirror, read_before + "three\n");
+    const auto synced = sync();
+    CHECK(in_step("one\ntwo\n"));
+    REQUIRE(synced.attention);
+    CHECK(synced.attention->find("could not be merged (`git` did not end within its time)") != std::string::npos);
+    std::string kept;
+    for (const auto& name : others()) {
+        if (name.starts_with("TASK.md.conflict-")) kept += read_text(home / ("task/" + name));
+    }
+    CHECK(kept.find("three\n") != std::string::npos);
+}
+
+TEST_CASE_METHOD(TaskWorld, "a body that is gone from everywhere is told, and not taken for an empty one by itself") {
+    start("one\n");
+    restart();
+    fs::remove(copies.own);
+    fs::remove(*copies.mirror);
+    const auto synced = sync();
+    REQUIRE(synced.attention);
+    CHECK(synced.attention->find("TASK.md is gone from " + (home / "task").string()) == 0);
+    CHECK(in_step(""));
+}
+
+TEST_CASE_METHOD(TaskWorld, "a half-written mirror that is retired is kept as what it was") {
+    start("one\n");
+    const int writer = ::open(copies.mirror->c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+    REQUIRE(::write(writer, "half a", 6) == 6);
+    const auto synced = accept(wait(task_files->retire_mirror(record, copies)));
+    ::close(writer);
+    CHECK(own() == projected("one\n"));
+    CHECK(synced.body == "one\n");
+    bool kept = false;
+    for (const auto& name : others()) {
+        if (name.starts_with("TASK.md.conflict-")) kept = kept || read_text(home / ("task/" + name)) == "half a";
+    }
+    CHECK(kept);
+}
+
+TEST_CASE_METHOD(TaskWorld, "retiring a mirror that is gone, or that was never there, is no error") {
+    start("body\n");
+    fs::remove(*copies.mirror);
+    CHECK(accept(wait(task_files->retire_mirror(record, copies))).body == "body\n");
+    CHECK(names("work").empty());
+    fs::remove_all(home / "work");
+    CHECK(accept(wait(task_files->retire_mirror(record, copies))).body == "body\n");
+    CHECK_FALSE(fs::exists(home / "work"));
+}
+
+TEST_CASE_METHOD(TaskWorld, "a forgotten task is read from the disk again") {
+    start("one\n");
+    task_files->forget(record.task.id);
+    save_over(copies.own, projected("two\n"));
+    CHECK(sync().body == "two\n");
+    CHECK(in_step("two\n"));
+}
+
+TEST_CASE_METHOD(TaskWorld,
+                 "a list of projections that cannot be read is an error, not a reason to refuse a stale copy") {
+    start("one\n");
+    const auto stale = projected("one\n");
+    record.task.summary = "Another";
+    sync();
+    restart();
+    fs::rename(home / "task/.projections", home / "task/.kept");
+    fs::create_directory(home / "task/.projections");
+    save_over(*copies.mirror, stale);
+    CHECK_FALSE(try_sync());
+    fs::remove(home / "task/.projections");
+    fs::rename(home / "task/.kept", home / "task/.projections");
+    CHECK(sync().events.empty());
+    CHECK(in_step("one\n"));
+}
+
+namespace {
+
+/// Somebody who does something to a copy at the very moment at which the daemon writes it.
+struct MeddledWorld : TaskWorld {
+    fakes::MeddlingFileSystem meddled{real};
+    int times = 0;
+
+    MeddledWorld() { task_files.emplace(meddled, processes, clock); }
+    /// The first `most` times that the mirror (or, where it is not there, its temporary) is written.
+    void meddle(int most, std::function<void()> what) {
+        meddled.before = [this, most, what](const Path& path) {
+            const auto name = path.filename().string();
+            const bool is_mirror = path.parent_path() == home / "work" && name.find("TASK.md") != std::string::npos;
+            if (is_mirror && times < most) ++times, what();
+        };
+    }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(MeddledWorld, "a copy that is deleted while it is written is made anew") {
+    start("one\n");
+    record.task.summary = "Another";
+    meddle(1, [&] { fs::remove(*copies.mirror); });
+    sync();
+    CHECK(times == 1);
+    CHECK(in_step("one\n"));
+    CHECK(names("work") == std::vector<std::string>{"TASK.md"});
+}
+
+TEST_CASE_METHOD(MeddledWorld, "a copy that somebody creates while the daemon does is taken in") {
+    start("one\n");
+    fs::remove(*copies.mirror);
+    meddle(1, [&] { write_text(*copies.mirror, projected("one\ntwo\n")); });
+    auto synced = sync();
+    CHECK(times == 1);
+    CHECK(synced.body == "one\ntwo\n");
+    CHECK(in_step("one\ntwo\n"));
+}
+
+TEST_CASE_METHOD(MeddledWorld, "a copy that somebody creates and fills only later loses nothing") {
+    start("one\n");
+    fs::remove(*copies.mirror);
+    meddle(1, [&] { write_text(*copies.mirror, ""); });
+    sync();
+    CHECK(times == 1);
+    save_over(*copies.mirror, projected("one\nlater\n"));
+    CHECK(sync().body == "one\nlater\n");
+    CHECK(in_step("one\nlater\n"));
+}
+
+TEST_CASE_METHOD(MeddledWorld,
+                 "whoever saves just before the daemon does is merged in, whatever he did to the frontmatter") {
+    start("one\n");
+    const auto read_before = projected("one\n");
+    record.task.summary = "Another";
+    meddle(1, [&] {
+        auto text = read_before + "two\n";
+        text.replace(text.find("status: working"), 15, "status: done");
+        save_over(*copies.mirror, text);
+    });
+    const auto synced = sync();
+    CHECK(times == 1);
+    CHECK(synced.body == "one\ntwo\n");
+    CHECK(in_step("one\ntwo\n"));
+    REQUIRE(synced.events.size() == 1);
+    CHECK(synced.events[0].type == "frontmatter.restored");
+    CHECK(field(synced.events[0], "refused").find("status: done") != std::string::npos);
+}
+
+TEST_CASE_METHOD(MeddledWorld, "a writer that never stops holds up nobody, and no line of his is lost") {
+    start("begin\n");
+    record.task.summary = "Another";
+    std::string body = "begin\n";
+    int line = 0;
+    meddle(1000, [&] {
+        body += "line " + std::to_string(++line) + "\n";
+        save_over(*copies.mirror, projected(body));
+    });
+    const auto synced = sync();
+    CHECK(synced.unsettled);
+    CHECK(times >= 5);
+    CHECK(times < 20);
+    meddled.before = [](const Path&) {};
+    const auto last = sync();
+    for (int n = 1; n <= line; ++n) CHECK(last.body.find("line " + std::to_string(n) + "\n") != std::string::npos);
+    CHECK(in_step(last.body));
+}
+
+TEST_CASE_METHOD(MeddledWorld, "whatever fails while somebody is faster, his text is somewhere") {
+    for (int n = 1; n <= 60; ++n) {
+        CAPTURE(n);
+        task_files.emplace(meddled, processes, clock);
+        record.task.summary = "Round " + std::to_string(n);
+        start("one\n");
+        const auto read_before = projected("one\n");
+        record.task.summary += " and more";
+        times = 0;
+        const auto line = "two " + std::to_string(n) + "\n";
+        FaultyFileSystem failing(meddled);
+        task_files.emplace(failing, processes, clock);
+        meddle(1, [&] { save_over(*copies.mirror, read_before + line); });
+        failing.fail_at(n);
+        const auto result = try_sync();
+        const bool failed = failing.failed();
+        failing.fail_at(0);
+        if (result) record.body_hash = result->body_hash;
+        meddled.before = [](const Path&) {};
+        if (times == 0) continue;  // it failed before anything was written
+        const auto synced = sync();
+        CHECK(synced.body.find(line) != std::string::npos);
+        CHECK(in_step(synced.body));
+        if (!failed) break;
+    }
 }

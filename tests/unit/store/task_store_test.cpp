@@ -319,3 +319,236 @@ TEST_CASE_METHOD(Stored, "whose agent a process is, is looked up, not searched")
     CHECK_FALSE(store.runs().has_server(60));
     CHECK(store.runs().size() == 0);
 }
+
+TEST_CASE_METHOD(Stored, "a folder that cannot be listed, or is nobody's, hides no other project's tasks") {
+    const auto record = made(k_a);
+    write_text(home / "not a project/x/TASK.md", "---\nstatus: done\n---\n");
+    write_text(home / "shop/.trash/TASK.md", "---\nstatus: done\n---\n");
+    files.fail_at(2);  // the first is the list of projects
+    TaskStore again(files, home.path());
+    REQUIRE(again.load());
+    REQUIRE(again.unreadable().size() == 1);
+    CHECK(again.unreadable().front().project == "shop");
+    CHECK(again.unreadable().front().id.empty());
+    CHECK(again.unreadable().front().why.find("listing") != std::string::npos);
+    files.fail_at(1);
+    TaskStore none(files, home.path());
+    CHECK(none.load().error().code == ErrorCode::io);
+    const auto whole = reloaded();
+    CHECK(whole.unreadable().empty());
+    CHECK(whole.size() == 1);
+}
+
+TEST_CASE_METHOD(Stored, "of two tasks of one id the second is told, and neither is overwritten") {
+    const auto record = made(k_a);
+    auto twin = record;
+    twin.task.project = "zoo";
+    fs::create_directories(home / "zoo");
+    fs::copy(store.folder(record), home / "zoo" / k_a, fs::copy_options::recursive);
+    auto text = read_text(home / "zoo" / k_a / "state.json");
+    REQUIRE(text.find("\"shop\"") != std::string::npos);
+    text.replace(text.find("\"shop\""), 6, "\"zoo\"");
+    write_text(home / "zoo" / k_a / "state.json", text);
+    const auto again = reloaded();
+    CHECK(again.find(record.task.id)->task.project == "shop");
+    REQUIRE(again.unreadable().size() == 1);
+    CHECK(again.unreadable().front().project == "zoo");
+    CHECK(again.unreadable().front().why == "another project has a task of this id");
+    CHECK(read_text(home / "zoo" / k_a / "state.json") == text);
+}
+
+TEST_CASE_METHOD(Stored, "a task in the wrong folder is not taken for another") {
+    const auto record = made(k_a);
+    fs::rename(store.folder(record), home / "shop" / k_c);
+    const auto again = reloaded();
+    CHECK(again.size() == 0);
+    REQUIRE(again.unreadable().size() == 1);
+    CHECK(again.unreadable().front().why.find("it belongs to the task shop/" + k_a) != std::string::npos);
+}
+
+TEST_CASE_METHOD(Stored, "what was cut off and cannot be removed is told") {
+    const auto record = made(k_a);
+    fs::remove(store.folder(record) / "TASK.md");
+    files.fail_at(5);  // two lists, the folder's list, its state.json, and its removal
+    TaskStore again(files, home.path());
+    REQUIRE(again.load());
+    REQUIRE(files.failed());
+    REQUIRE(again.unreadable().size() == 1);
+    CHECK(again.unreadable().front().why.find("removing") != std::string::npos);
+    files.fail_at(0);
+    CHECK(reloaded().unreadable().empty());
+    CHECK_FALSE(fs::exists(home / "shop" / k_a));
+}
+
+TEST_CASE_METHOD(Stored, "a folder that is no task's is told with the reason, and left alone") {
+    const auto why = [&](const std::string& id) {
+        const auto again = reloaded();
+        for (const auto& broken : again.unreadable()) {
+            if (broken.id == id) return broken.why;
+        }
+        return std::string("fine");
+    };
+    const std::string long_name(65, 'a');
+    write_text(home / "shop/not-an-id/TASK.md", "---\nstatus: done\n---\n");
+    write_text(home / "shop" / long_name / "TASK.md", "---\nstatus: done\n---\n");
+    write_text(home / "shop/empty1/notes.txt", "x");
+    write_text(home / "shop/plain1/TASK.md", "no frontmatter\n");
+    write_text(home / "shop/broken1/TASK.md", "---\nreview_round: many\n---\n");
+    CHECK(why("not-an-id") == "the folder's name is no task id");
+    CHECK(why(long_name) == "the folder's name is no task id");
+    CHECK(why("empty1").find("neither state.json nor TASK.md") == 0);
+    CHECK(why("plain1").find("has no frontmatter") != std::string::npos);
+    CHECK(why("broken1").find("review_round is not a number") != std::string::npos);
+    CHECK(fs::exists(home / "shop/empty1/notes.txt"));
+    CHECK_FALSE(fs::exists(home / "shop/plain1/state.json"));
+}
+
+TEST_CASE_METHOD(Stored, "what a file that is imported says is kept, but for what others own") {
+    write_text(home / "shop/Abc9/TASK.md",
+               "---\nproject: other\nbranch: mine\nstatus: working\nharness: a\nreview_harness: b\n"
+               "tmux_session: shop/x\ncreated_at: 2024-01-15T10:00:00Z\nupdated_at: 2024-01-16T10:00:00Z\n---\n");
+    const auto first = reloaded();
+    const auto* record = first.find({"Abc9"});
+    REQUIRE(record);
+    CHECK(record->task.project == "shop");
+    CHECK(record->task.branch == "mine");
+    CHECK(record->task.status == "working");
+    CHECK(record->task.review_harness == "b");
+    CHECK(record->task.created_at == *from_rfc3339("2024-01-15T10:00:00Z"));
+    CHECK(record->task.updated_at == *from_rfc3339("2024-01-16T10:00:00Z"));
+    CHECK_FALSE(record->task.tmux_session);
+}
+
+TEST_CASE_METHOD(Stored, "an import that fails is told, and done at the next start") {
+    write_text(home / "shop/abc123/TASK.md", "---\nstatus: working\n---\nbody\n");
+    int failures = 0;
+    for (int n = 1;; ++n) {
+        CAPTURE(n);
+        files.fail_at(n);
+        TaskStore again(files, home.path());
+        const auto loaded = again.load();
+        const bool failed = files.failed();
+        files.fail_at(0);
+        if (!failed) {
+            CHECK(again.find({"abc123"}));
+            break;
+        }
+        ++failures;
+        CHECK((!loaded || again.unreadable().size() == 1 || again.find({"abc123"})));
+        CHECK(read_text(home / "shop/abc123/TASK.md") == "---\nstatus: working\n---\nbody\n");
+    }
+    CHECK(failures >= 4);
+}
+
+TEST_CASE_METHOD(Stored, "nothing is written for a task that there is not, or in another project's name") {
+    auto record = made(k_a);
+    const auto state = read_text(store.folder(record) / "state.json");
+    auto stranger = example_record(k_c);
+    const auto unknown = store.save(stranger);
+    REQUIRE_FALSE(unknown);
+    CHECK(unknown.error().code == ErrorCode::not_found);
+    auto moved = record;
+    moved.task.project = "zoo";
+    const auto refused = store.save(moved);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message == "a task keeps its project");
+    CHECK(read_text(store.folder(record) / "state.json") == state);
+    CHECK_FALSE(fs::exists(home / "zoo"));
+    stranger.task.project = "No Name";
+    CHECK(store.create(stranger, "").error().code == ErrorCode::invalid_argument);
+    stranger.task.project = "shop";
+    write_text(home / "shop" / k_c / "notes", "somebody's");
+    CHECK(store.create(stranger, "").error().code == ErrorCode::conflict);
+    CHECK(read_text(home / "shop" / k_c / "notes") == "somebody's");
+    CHECK(store.history({"none"}).error().code == ErrorCode::not_found);
+    CHECK(store.mend_history({"none"}, [] { return Timestamp{}; }).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE_METHOD(Stored, "a creation that can neither be finished nor undone tells of both") {
+    const auto record = example_record(k_a);
+    struct Stuck final : FileSystem {
+        explicit Stuck(FileSystem& behind) : real(behind) {}
+        FileSystem& real;
+        static Error full(const std::string& doing) { return {ErrorCode::io, doing + ": No space left on device", {}}; }
+        Result<std::string> read(const Path& path) override { return real.read(path); }
+        Result<void> replace(const Path& path, std::string_view text) override {
+            if (path.filename() == "TASK.md") return full("writing");
+            return real.replace(path, text);
+        }
+        Result<void> exchange(const Path&, std::string_view, const Path&) override { return full("writing"); }
+        Result<void> append(const Path& path, std::string_view text) override { return real.append(path, text); }
+        Result<std::vector<std::string>> list(const Path& folder) override { return real.list(folder); }
+        Result<void> remove(const Path&) override { return full("removing"); }
+    } stuck(real);
+    TaskStore broken(stuck, home.path());
+    const auto created = broken.create(record, "body\n");
+    REQUIRE_FALSE(created);
+    CHECK(created.error().message.find("writing: ") != std::string::npos);
+    CHECK(created.error().message.find("removing: ") != std::string::npos);
+    CHECK(broken.size() == 0);
+    CHECK(reloaded().size() == 0);  // and the next start takes away what is left
+    CHECK_FALSE(fs::exists(home / "shop" / k_a));
+}
+
+TEST_CASE_METHOD(Stored, "whoever watches is told of every change, and of a task that is gone") {
+    auto record = made(k_a);
+    std::vector<std::string> seen;
+    store.observe([&](const TaskId& id) { seen.push_back((store.find(id) ? "has " : "had ") + id.value); });
+    REQUIRE(store.save(record));
+    files.fail_at(1);
+    CHECK_FALSE(store.save(record));
+    REQUIRE(store.remove(record.task.id));
+    CHECK(seen == std::vector<std::string>{"has " + k_a, "had " + k_a});
+}
+
+TEST_CASE_METHOD(Stored, "an ended task with something left to do is active until it is done") {
+    auto record = made(k_a);
+    record.task.status = "cancelled";
+    record.runs.push_back({});
+    REQUIRE(store.save(record));
+    CHECK(store.active().contains(record.task.id));
+    record.runs.clear();
+    record.intent = Intent{};
+    REQUIRE(store.save(record));
+    CHECK(store.active().contains(record.task.id));
+    record.intent.reset();
+    REQUIRE(store.save(record));
+    CHECK_FALSE(store.active().contains(record.task.id));
+    record.task.status = "shelved";
+    record.ended = true;
+    REQUIRE(store.save(record));
+    CHECK_FALSE(store.active().contains(record.task.id));
+}
+
+TEST_CASE_METHOD(Stored, "a history of nothing but half a line is put aside whole") {
+    const auto record = made(k_a);
+    write_text(history_of(record), "{\"type\": \"to");
+    REQUIRE(store.append_history(record.task.id, event("one")));
+    const auto events = *store.history(record.task.id);
+    REQUIRE(events.size() == 2);
+    CHECK(events[0].type == "history.repaired");
+    CHECK(read_text(history_of(record).string() + ".torn") == "{\"type\": \"to\n");
+    // JSON that is whole, and no event.
+    auto other = made(k_c);
+    write_text(history_of(other), "[1]");
+    REQUIRE(store.append_history(other.task.id, event("one")));
+    CHECK(read_text(history_of(other).string() + ".torn") == "[1]\n");
+    write_text(history_of(other), "");
+    REQUIRE(reloaded().append_history(other.task.id, event("two")));
+    CHECK(store.history(other.task.id)->size() == 1);
+}
+
+TEST_CASE_METHOD(Stored, "a history that cannot be read is an error, never an empty one") {
+    const auto record = made(k_a);
+    REQUIRE(store.append_history(record.task.id, event("one")));
+    files.fail_at(1);
+    CHECK(store.history(record.task.id).error().code == ErrorCode::io);
+    auto again = reloaded();
+    std::ofstream(history_of(record), std::ios::app)
+        << "{\"type\": \"two\", \"timestamp\": \"2026-11-20T10:49:03.120Z\"}";
+    files.fail_at(2);  // the read succeeds, and the line end that is missing cannot be written
+    CHECK(again.append_history(record.task.id, event("three")).error().code == ErrorCode::io);
+    files.fail_at(0);
+    REQUIRE(again.append_history(record.task.id, event("three")));
+    CHECK(again.history(record.task.id)->size() == 3);
+}

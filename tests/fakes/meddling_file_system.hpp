@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+
+#include "daemon/files/file_system.hpp"
+
+namespace orange::fakes {
+
+/// Another FileSystem, in which somebody else is faster: `before` is called with the path of every file that is about
+/// to be written, and may do to it what an editor does.
+class MeddlingFileSystem final : public FileSystem {
+  public:
+    explicit MeddlingFileSystem(FileSystem& real) : real_(real) {}
+    std::function<void(const Path&)> before = [](const Path&) {};
+
+    Result<std::string> read(const Path& path) override { return real_.read(path); }
+    Result<void> replace(const Path& path, std::string_view content) override {
+        before(path);
+        return real_.replace(path, content);
+    }
+    Result<void> exchange(const Path& path, std::string_view content, const Path& displaced) override {
+        before(path);
+        return real_.exchange(path, content, displaced);
+    }
+    Result<void> append(const Path& path, std::string_view content) override {
+        before(path);
+        return real_.append(path, content);
+    }
+    Result<std::vector<std::string>> list(const Path& folder) override { return real_.list(folder); }
+    Result<void> remove(const Path& path) override { return real_.remove(path); }
+
+  private:
+    FileSystem& real_;
+};
+
+}  // namespace orange::fakes

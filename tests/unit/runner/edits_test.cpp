@@ -1,0 +1,339 @@
+#include "tests/catch.hpp"
+#include "tests/unit/runner/house.hpp"
+
+/// What may be changed of a task outside transitions, and what is refused: with the reason, and nothing changed.
+using namespace orange;
+using namespace orange::test;
+
+namespace {
+
+Caller human() {
+    Caller by;
+    by.evidence = "test";
+    return by;
+}
+
+Caller agent_of(RunnerWorld& world, const TaskId& id, Role role) {
+    Caller by;
+    by.role = role;
+    by.task = id;
+    if (const auto* run = world.record(id).run_of(role)) by.run = run->run;
+    return by;
+}
+
+Result<Outcome> change(RunnerWorld& world, const TaskId& id, Edit edit, Caller by = human()) {
+    return world.house().go(world.house().runner().edit(id, std::move(edit), std::move(by)));
+}
+
+TaskId planning(RunnerWorld& world, const std::string& summary = "do it") {
+    const auto id = world.make_task(summary, 3);
+    world.move(id, "planning").value();
+    return id;
+}
+
+Path worktree(RunnerWorld& world, const TaskId& id) {
+    return world.house().world().pool.path_of(*world.record(id).task.workspace);
+}
+
+Edit to_branch(const std::string& name) {
+    Edit edit;
+    edit.branch = name;
+    return edit;
+}
+
+/// Refused with that code and those words, and everything is as it was.
+void refused(RunnerWorld& world, const TaskId& id, const Edit& edit, ErrorCode code, const std::string& words,
+             const Caller& by = human()) {
+    const auto state = world.state_text(id);
+    const auto history = world.history_text(id);
+    const auto text = world.task_text(id);
+    const auto done = change(world, id, edit, by);
+    REQUIRE_FALSE(done);
+    CHECK(done.error().code == code);
+    INFO(done.error().message);
+    CHECK(done.error().message.find(words) != std::string::npos);
+    CHECK(world.state_text(id) == state);
+    CHECK(world.history_text(id) == history);
+    CHECK(world.task_text(id) == text);
+}
+
+}  // namespace
+
+TEST_CASE("fields that make no sense are refused, and none of them is changed") {
+    RunnerWorld world;
+    write_file(
+        world.home() / "harnesses/ghost.yml",
+        "name: ghost\nprogram: no-such-program\nargv:\n  full: [--, \"{prompt}\"]\ninstall_hint: call somebody\n");
+    write_file(world.home() / "harnesses/eager.yml",
+               "name: eager\nprogram: true\nargv:\n  full: [\"{effort_args}\", --, \"{prompt}\"]\n"
+               "effort:\n  args: [--effort, \"{effort}\"]\n  values: [low, high]\n");
+    const auto id = planning(world);
+    Edit edit;
+    edit.feedback = "this neither";
+    SECTION("a summary of two lines") {
+        edit.summary = "two\nlines";
+        refused(world, id, edit, ErrorCode::invalid_argument, "the summary must be one line of UTF-8 text");
+    }
+    SECTION("a summary that is no text") {
+        edit.summary = "\xff\xfe";
+        refused(world, id, edit, ErrorCode::invalid_argument, "the summary must be one line of UTF-8 text");
+    }
+    SECTION("a harness that nobody knows") {
+        edit.review_harness = "nobody";
+        refused(world, id, edit, ErrorCode::not_found, "nobody");
+    }
+    SECTION("a harness that is not installed") {
+        edit.harness = "ghost";
+        refused(world, id, edit, ErrorCode::not_found, "harness ghost is not installed; call somebody");
+    }
+    SECTION("an effort for a harness that has none") {
+        edit.effort = "high";
+        refused(world, id, edit, ErrorCode::invalid_argument, "the harness bot has no effort setting");
+    }
+    SECTION("an effort that the harness does not have") {
+        edit.review_harness = "eager";
+        edit.review_effort = "lazy";
+        refused(world, id, edit, ErrorCode::invalid_argument, "it is one of low, high");
+    }
+    SECTION("a workflow that there is not") {
+        edit.workflow = "nothing";
+        refused(world, id, edit, ErrorCode::not_found, "nothing");
+    }
+    SECTION("a workflow without the state that the task is in") {
+        write_file(world.home() / "workflows/tiny.yml",
+                   "name: tiny\nversion: 1\nstates: {pending: {}, done: {terminal: true}}\n"
+                   "transitions:\n  - {from: pending, to: done}\n");
+        edit.workflow = "tiny";
+        refused(world, id, edit, ErrorCode::conflict,
+                "workflow tiny has no state planning, in which the task is; its states are pending, done");
+    }
+    SECTION("a workflow that an agent asks for") {
+        edit.workflow = "relay";
+        refused(world, id, edit, ErrorCode::forbidden, "only a human moves a task to another workflow",
+                agent_of(world, id, Role::worker));
+    }
+    SECTION("another task's agent") {
+        const auto other = planning(world, "other");
+        edit.summary = "mine now";
+        refused(world, id, edit, ErrorCode::forbidden,
+                "an agent may move its own task only; you were taken for the worker of task " + other.value,
+                agent_of(world, other, Role::worker));
+    }
+    SECTION("the reviewer of a round that is over") {
+        auto late = agent_of(world, id, Role::reviewer);
+        late.run = RunId{"gone"};
+        edit.summary = "fine as it is";
+        refused(world, id, edit, ErrorCode::forbidden, "this review round is over", late);
+    }
+}
+
+TEST_CASE("an effort is set, and taken away by an empty one") {
+    RunnerWorld world;
+    write_file(world.home() / "harnesses/eager.yml",
+               "name: eager\nprogram: true\nargv:\n  full: [\"{effort_args}\", --, \"{prompt}\"]\n"
+               "effort:\n  args: [--effort, \"{effort}\"]\n");
+    const auto id = planning(world);
+    Edit edit;
+    edit.harness = edit.review_harness = "eager";
+    edit.effort = "high";
+    edit.review_effort = "low";
+    REQUIRE(change(world, id, edit));
+    CHECK(world.record(id).task.harness == "eager");
+    CHECK(world.record(id).task.effort == "high");
+    CHECK(world.record(id).task.review_effort == "low");
+    Edit away;
+    away.effort = "";
+    REQUIRE(change(world, id, away));
+    CHECK_FALSE(world.record(id).task.effort);
+    CHECK(world.record(id).task.review_effort == "low");
+    CHECK(world.task_text(id).find("effort: null\nreview_effort: low") != std::string::npos);
+}
+
+TEST_CASE("a task is moved to another workflow, and follows it from then on") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    Edit edit;
+    edit.workflow = "minimal";
+    const auto done = change(world, id, edit);
+    REQUIRE(done);
+    CHECK(done->notes == std::vector<std::string>{"follows the workflow minimal as it is now"});
+    CHECK(world.record(id).task.workflow == "minimal");
+    REQUIRE(world.events(id, "workflow.changed").size() == 1);
+    CHECK(world.events(id, "workflow.changed")[0].fields.at("from") == Scalar{std::string("default")});
+}
+
+TEST_CASE("a branch that would not do is refused, and the worktree stays where it is") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto other = planning(world, "other");
+    const auto branch = world.record(id).task.branch;
+    refused(world, id, to_branch("a..b"), ErrorCode::invalid_argument, "a..b");
+    refused(world, id, to_branch("-x"), ErrorCode::invalid_argument, "-x");
+    refused(world, id, to_branch(world.record(other).task.branch), ErrorCode::conflict,
+            "belongs to task " + other.value);
+    refused(world, id, to_branch("main"), ErrorCode::invalid_argument,
+            "main is the default branch, which tasks are merged into; choose another");
+    CHECK(world.git.plain(worktree(world, id), {"branch", "--show-current"}) == branch);
+    CHECK(change(world, id, to_branch(branch)));
+    CHECK(world.events(id, "branch.changed").empty());
+    world.house().world().projects.remove("shop").value();
+    refused(world, id, to_branch("fine"), ErrorCode::not_found, "project shop is not registered");
+}
+
+TEST_CASE("a branch that is there is switched to, a new name renames, and before a workspace it is only a name") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto first = world.record(id).task.branch;
+    world.git.plain(world.repo(), {"branch", "there"});
+    REQUIRE(change(world, id, to_branch("there")));
+    CHECK(world.git.plain(worktree(world, id), {"branch", "--show-current"}) == "there");
+    CHECK_FALSE(world.git.ref(world.repo(), "refs/heads/" + first).empty());
+    // Somebody was faster in the worktree itself.
+    world.git.plain(worktree(world, id), {"switch", "-qc", "by-hand"});
+    REQUIRE(change(world, id, to_branch("by-hand")));
+    CHECK(world.record(id).task.branch == "by-hand");
+    const auto renamed = change(world, id, to_branch("new-name"));
+    REQUIRE(renamed);
+    CHECK(renamed->notes == std::vector<std::string>{"branch is now new-name"});
+    CHECK(world.git.ref(world.repo(), "refs/heads/by-hand").empty());
+    CHECK(world.events(id, "branch.changed").size() == 3);
+
+    const auto pending = world.make_task("later", 3);
+    REQUIRE(change(world, pending, to_branch("some/day")));
+    CHECK(world.record(pending).task.branch == "some/day");
+    CHECK(world.git.ref(world.repo(), "refs/heads/some/day").empty());
+}
+
+TEST_CASE("the branch that a worktree is on is taken over where it can be a task's") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto other = planning(world, "other");
+    const auto tree = worktree(world, id);
+    Edit sync;
+    sync.sync_branch = true;
+    world.git.plain(tree, {"switch", "-qc", "by-hand"});
+    REQUIRE(change(world, id, sync));
+    CHECK(world.record(id).task.branch == "by-hand");
+    world.git.plain(tree, {"switch", "-q", "--detach"});
+    refused(world, id, sync, ErrorCode::conflict,
+            "the workspace is on no branch; run: git switch by-hand, then try again");
+    world.git.plain(world.repo(), {"switch", "-q", "--detach"});
+    world.git.plain(tree, {"switch", "-q", "main"});
+    refused(world, id, sync, ErrorCode::invalid_argument, "the workspace is on the default branch main");
+    world.git.plain(tree, {"symbolic-ref", "HEAD", "refs/heads/" + world.record(other).task.branch});
+    refused(world, id, sync, ErrorCode::conflict, "belongs to task " + other.value);
+    world.git.plain(tree, {"symbolic-ref", "HEAD", "refs/heads/by-hand"});
+    CHECK(change(world, id, sync));
+    refused(world, world.make_task("later", 3), sync, ErrorCode::conflict, "has no workspace to read a branch from");
+}
+
+TEST_CASE("a session is named after its task's branch as far as tmux lets it") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto taken = planning(world, "other");
+    const auto name_of = [&](const TaskId& which) { return world.record(which).task.tmux_session.value_or("none"); };
+    REQUIRE(change(world, id, to_branch("one")));
+    CHECK(name_of(id) == "shop/one");
+    world.outside.tmux.taken_names = {"shop/two", "shop/two-2"};
+    REQUIRE(change(world, id, to_branch("two")));
+    CHECK(name_of(id) == "shop/two-3");
+    world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 1);
+    REQUIRE(change(world, id, to_branch("three")));
+    CHECK(world.outside.tmux_faults.struck);
+    CHECK(name_of(id) == "shop/two-3");  // a convenience; the branch is what counts
+    CHECK(world.record(id).task.branch == "three");
+    CHECK(name_of(taken) != name_of(id));
+}
+
+TEST_CASE("whoever asks for a task that there is not is told so, whatever they ask for") {
+    RunnerWorld world;
+    world.make_task();
+    auto& runner = world.house().runner();
+    const TaskId none{"aaaaaaaaaaaaaaaaaaaaa"};
+    const auto told = [&](const auto& result) {
+        REQUIRE_FALSE(result);
+        CHECK(result.error().code == ErrorCode::not_found);
+        CHECK(result.error().message == "there is no task " + none.value);
+    };
+    told(change(world, none, Edit{}));
+    told(world.house().go(runner.request(none, engine::Request{}, human(), Edit{})));
+    told(world.house().go(runner.spawn(none, human())));
+    told(world.house().go(runner.respawn(none, human())));
+    told(world.house().go(runner.merge(none, git::MergeStrategy::merge, false, human())));
+    told(world.house().go(runner.remove(none, human())));
+    told(world.house().go(runner.acknowledge(none)));
+    told(world.house().go(runner.send(none, Role::worker, "hello")));
+    told(world.house().go(runner.explain(none)));
+    // What nobody waits for says nothing.
+    world.house().go(runner.resume(none));
+    world.house().go(runner.body_changed(none));
+    world.house().go(runner.look_for_dialogs(none));
+    world.house().go(runner.agent_exited(none, RunId{"x"}));
+    CHECK(world.house().go(runner.deliver(none)));
+    CHECK(world.house().world().tasks.size() == 1);
+}
+
+TEST_CASE("a task that lives is not removed, and one whose workflow is lost is judged by its record") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto remove = [&] { return world.house().go(world.house().runner().remove(id, human())); };
+    const auto living = remove();
+    REQUIRE_FALSE(living);
+    CHECK(living.error().code == ErrorCode::needs_force);
+    CHECK(living.error().message.find("is planning; cancel it first (orange task cancel " + id.value) !=
+          std::string::npos);
+    world.move(id, "cancelled").value();
+    auto record = world.record(id);
+    record.task.workflow = "lost";
+    record.task.workflow_hash = "0123456789abcdef";
+    world.house().world().tasks.save(record).value();
+    REQUIRE(remove());
+    CHECK_FALSE(world.house().world().tasks.find(id));
+}
+
+TEST_CASE("a mark for attention is taken away once, and that nothing asked for any is no error") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    auto record = world.record(id);
+    record.task.attention = "look";
+    world.house().world().tasks.save(record).value();
+    const auto acknowledge = [&] { return world.house().go(world.house().runner().acknowledge(id)).value().notes; };
+    CHECK(acknowledge().empty());
+    CHECK_FALSE(world.record(id).task.attention);
+    CHECK(world.task_text(id).find("attention: null") != std::string::npos);
+    CHECK(acknowledge() == std::vector<std::string>{"nothing asked for attention"});
+}
+
+TEST_CASE("a merge that may not be is refused with the way there, and nothing is merged") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    world.git.commit(worktree(world, id), "feature", "it\n");
+    const auto main = world.git.ref(world.repo(), "main");
+    const auto merge = [&](bool force) {
+        return world.house().go(world.house().runner().merge(id, git::MergeStrategy::merge, force, human()));
+    };
+    const auto unreviewed = merge(false);
+    REQUIRE_FALSE(unreviewed);
+    CHECK(unreviewed.error().code == ErrorCode::needs_force);
+    CHECK(unreviewed.error().message == "task " + id.value +
+                                            " is planning, not reviewed; to merge it all the same: orange task merge " +
+                                            id.value + " --force");
+    auto project = *world.house().world().projects.find("shop");
+    world.house().world().projects.remove("shop").value();
+    CHECK(merge(true).error().message == "project shop is not registered");
+    CHECK(world.git.ref(world.repo(), "main") == main);
+    world.house().world().projects.put(project).value();
+    write_file(worktree(world, id) / "draft", "unfinished\n");
+    const auto merged = merge(true);
+    REQUIRE(merged);
+    bool told = false;
+    for (const auto& note : merged->notes) {
+        told = told || note.find("uncommitted work, which was not merged; it is kept in refs/orange/" + id.value) !=
+                           std::string::npos;
+    }
+    CHECK(told);
+    CHECK(world.record(id).task.status == "done");
+    const auto again = merge(true);
+    REQUIRE_FALSE(again);
+    CHECK(again.error().code == ErrorCode::illegal_transition);
+}

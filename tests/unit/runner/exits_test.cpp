@@ -1,0 +1,404 @@
+#include "tests/catch.hpp"
+#include "tests/unit/runner/house.hpp"
+
+/// What follows from the death of an agent, and from one that cannot be started: said, counted once, and with the way
+/// out.
+using namespace orange;
+using namespace orange::test;
+
+namespace {
+
+TaskId planning(RunnerWorld& world, const std::string& summary = "do it", int pool = 1) {
+    const auto id = world.make_task(summary, pool);
+    world.move(id, "planning").value();
+    return id;
+}
+
+TaskId under_review(RunnerWorld& world, const std::string& summary = "do it", int pool = 1) {
+    const auto id = planning(world, summary, pool);
+    world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
+    world.move(id, "working").value();
+    world.append_body(id, "\n## Handoff\nDONE: all of it\n");
+    world.move(id, "agent-review").value();
+    return id;
+}
+
+void notice(RunnerWorld& world, const TaskId& id, Role role) {
+    const auto run = world.record(id).run_of(role)->run;
+    world.house().go(world.house().runner().agent_exited(id, run));
+}
+
+void dies(RunnerWorld& world, const TaskId& id, Role role, int status = 1) {
+    world.kill_agent(id, role, status);
+    notice(world, id, role);
+}
+
+std::string attention(RunnerWorld& world, const TaskId& id) {
+    return world.record(id).task.attention.value_or("none");
+}
+
+Result<Outcome> respawn(RunnerWorld& world, const TaskId& id) {
+    return world.house().go(world.house().runner().respawn(id, Caller{}));
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+void set(RunnerWorld& world, const TaskId& id, const std::function<void(TaskRecord&)>& change) {
+    auto record = world.record(id);
+    change(record);
+    world.house().world().tasks.save(record).value();
+}
+
+}  // namespace
+
+TEST_CASE("an agent that is alive, or was dealt with, is no death") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto before = world.state_text(id);
+    notice(world, id, Role::worker);
+    world.house().go(world.house().runner().agent_exited(id, RunId{"another"}));
+    CHECK(world.state_text(id) == before);
+    CHECK(world.events(id, "agent.exited").empty());
+}
+
+TEST_CASE("a tmux server that took the agents along is told as that, and is no crash of the task") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    world.outside.processes.alive.clear();
+    world.outside.tmux.state.panes.clear();
+    world.outside.tmux.state.server_pid = 4711;
+    notice(world, id, Role::worker);
+    CHECK(world.record(id).task.crash_count() == 0);
+    CHECK(attention(world, id) ==
+          "the tmux server ended and took the worker with it; start it again: orange task respawn " + id.value);
+    CHECK(world.events(id, "session.lost").size() == 1);
+    CHECK(world.events(id, "agent.exited").empty());
+    CHECK_FALSE(world.record(id).task.tmux_session);
+    REQUIRE(respawn(world, id));
+    CHECK(attention(world, id) == "none");
+}
+
+TEST_CASE("the death of an agent whose workflow is lost concludes nothing, and says what is wrong") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    set(world, id, [](TaskRecord& record) {
+        record.task.workflow = "lost";
+        record.task.workflow_hash = "0123456789abcdef";
+    });
+    dies(world, id, Role::worker);
+    CHECK(world.record(id).task.status == "planning");
+    CHECK(world.record(id).task.crash_count() == 0);
+    CHECK(world.record(id).runs.empty());
+    CHECK(contains(attention(world, id), "the worker ended: "));
+    CHECK(world.events(id, "agent.exited").size() == 1);
+    const auto no_way = respawn(world, id);
+    REQUIRE_FALSE(no_way);
+    CHECK(contains(attention(world, id), no_way.error().message));
+}
+
+TEST_CASE("while TASK.md cannot be read nothing is concluded from a death, and it counts once when it can") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    world.kill_agent(id, Role::worker, 7);
+    const auto file = world.house().world().tasks.folder(world.record(id)) / "TASK.md";
+    std::filesystem::rename(file, file.string() + ".kept");
+    std::filesystem::create_directory(file);
+    write_file(file / "x", "in the way");
+    const auto run = world.record(id).run_of(Role::worker)->run;
+    notice(world, id, Role::worker);
+    REQUIRE(world.record(id).run_of(Role::worker));
+    CHECK(contains(attention(world, id), "the worker ended, and TASK.md cannot be read: "));
+    const auto said = attention(world, id);
+    notice(world, id, Role::worker);
+    CHECK(attention(world, id) == said);
+    CHECK(world.record(id).task.crash_count() == 0);
+    std::filesystem::remove_all(file);
+    std::filesystem::rename(file.string() + ".kept", file);
+    world.house().go(world.house().runner().agent_exited(id, run));
+    CHECK(world.record(id).task.crash_count() == 1);
+    CHECK(world.record(id).runs.empty());
+}
+
+TEST_CASE("a worker that has left its artifact moves the task on, and an advance that fails is told") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    world.append_body(id, "\n## Plan\nAPPROACH: straight on\nTOUCHING: all\n");
+    SECTION("it moves on") {
+        dies(world, id, Role::worker, 0);
+        CHECK(world.record(id).task.status == "working");
+        REQUIRE(world.events(id, "auto.advanced").size() == 1);
+        CHECK(contains(std::get<std::string>(world.events(id, "auto.advanced")[0].fields.at("reason")),
+                       "## Plan is there"));
+        CHECK(world.events(id, "agent.exited").size() == 1);
+        CHECK(world.outside.processes.alive.size() == 1);
+    }
+    SECTION("its workspace was taken away") {
+        set(world, id, [](TaskRecord& record) { record.task.workspace.reset(); });
+        write_file(world.house().world().tasks.folder(world.record(id)) / "TASK.md",
+                   world.task_text(id) + "\n## Plan\nAPPROACH: straight on\nTOUCHING: all\n");
+        world.house().world().projects.remove("shop").value();
+        dies(world, id, Role::worker, 0);
+        CHECK(world.record(id).task.status == "planning");
+        CHECK(contains(attention(world, id), "the worker ended, and the task could not be moved on: "));
+        CHECK(contains(attention(world, id), "project shop is not registered"));
+    }
+}
+
+TEST_CASE("at the second crash the task is stuck, with the crash in its history") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    dies(world, id, Role::worker, 3);
+    respawn(world, id).value();
+    dies(world, id, Role::worker, 3);
+    CHECK(world.record(id).task.status == "stuck");
+    const auto crashes = world.events(id, "agent.crashed");
+    REQUIRE(crashes.size() == 2);
+    CHECK(crashes[1].fields.at("crash_count") == Scalar{std::int64_t{2}});
+    CHECK(world.events(id, "agent.exited").size() == 2);
+}
+
+TEST_CASE("a verdict whose reviewer died asks for somebody who reads it") {
+    RunnerWorld world;
+    const auto id = under_review(world);
+    world.append_body(id, "\n## Review\nVerdict: PASS\n");
+    dies(world, id, Role::reviewer, 0);
+    CHECK(world.record(id).task.status == "reviewing");
+    CHECK(contains(attention(world, id), "the reviewer died after writing its verdict"));
+    CHECK(contains(attention(world, id), "orange task ack " + id.value));
+    CHECK(world.events(id, "status.changed").back().fields.at("attested") == Scalar{false});
+}
+
+TEST_CASE("who is not waited for may die without a word, and whom a human needs is asked for") {
+    RunnerWorld world;
+    const auto id = under_review(world);
+    dies(world, id, Role::worker, 1);
+    CHECK(attention(world, id) == "none");
+    CHECK(world.record(id).task.status == "agent-review");
+    CHECK(world.events(id, "agent.exited").size() == 1);
+
+    const auto asking = world.make_task("", 2);
+    auto project = *world.house().world().projects.find("shop");
+    project.pool_size = 2;
+    world.house().world().projects.put(project).value();
+    world.move(asking, "clarification").value();
+    dies(world, asking, Role::worker, 5);
+    CHECK(attention(world, asking) ==
+          "the worker ended (worker exited (exit status 5)); start it again: orange task respawn " + asking.value);
+}
+
+TEST_CASE("a reviewer that crashes is started again, and one that cannot be is asked for") {
+    RunnerWorld world;
+    const auto id = under_review(world);
+    SECTION("it is started") {
+        dies(world, id, Role::reviewer, 1);
+        CHECK(world.house().control().alive(world.record(id), Role::reviewer));
+        CHECK(attention(world, id) == "none");
+        CHECK(world.events(id, "agent.respawned").size() == 1);
+    }
+    SECTION("tmux has no place for it") {
+        world.kill_agent(id, Role::reviewer, 1);
+        world.outside.tmux.open_fails = Error{ErrorCode::unavailable, "no place", {}};
+        notice(world, id, Role::reviewer);
+        CHECK(contains(attention(world, id), "the reviewer crashed and could not be started again: "));
+        CHECK(contains(attention(world, id), "no place"));
+        CHECK_FALSE(world.record(id).run_of(Role::reviewer));
+    }
+}
+
+TEST_CASE("where many agents die at once none is started again by itself") {
+    RunnerWorld world;
+    std::vector<TaskId> ids;
+    for (int n = 0; n < 5; ++n) ids.push_back(under_review(world, "task " + std::to_string(n), 5));
+    for (const auto& id : ids) world.kill_agent(id, Role::worker, 1);
+    for (const auto& id : ids) world.kill_agent(id, Role::reviewer, 1);
+    int held_back = 0;
+    for (const auto& id : ids) {
+        notice(world, id, Role::reviewer);
+        CHECK(world.record(id).task.crash_count() == 1);
+        if (contains(attention(world, id), "so many agents died at once that none is started again by itself")) {
+            ++held_back;
+            CHECK_FALSE(world.record(id).run_of(Role::reviewer));
+            CHECK(contains(attention(world, id), "orange task respawn " + id.value));
+        }
+    }
+    CHECK(held_back >= 1);
+    for (const auto& id : ids) {
+        if (!world.record(id).run_of(Role::reviewer)) CHECK(respawn(world, id));
+    }
+}
+
+TEST_CASE("an agent is not started twice, nor for a state that has none") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    const auto early = respawn(world, id);
+    REQUIRE_FALSE(early);
+    CHECK(contains(early.error().message, "orange task spawn"));
+    world.move(id, "planning").value();
+    const auto twice = respawn(world, id);
+    REQUIRE_FALSE(twice);
+    CHECK(twice.error().code == ErrorCode::conflict);
+    CHECK(twice.error().message == "the worker is alive; look at it: orange task attach " + id.value);
+    const auto spawned = world.house().go(world.house().runner().spawn(id, Caller{}));
+    REQUIRE_FALSE(spawned);
+    CHECK(spawned.error().code == ErrorCode::illegal_transition);
+    CHECK(contains(spawned.error().message, "is planning already; to start a dead agent again: orange task respawn"));
+    CHECK(world.outside.processes.alive.size() == 1);
+}
+
+TEST_CASE("an agent that cannot be started is refused with what is missing, and nobody is in the record") {
+    RunnerWorld world;
+    write_file(
+        world.home() / "harnesses/ghost.yml",
+        "name: ghost\nprogram: no-such-program\nargv:\n  full: [--, \"{prompt}\"]\ninstall_hint: call somebody\n");
+    write_file(world.home() / "harnesses/mute.yml",
+               "name: mute\nprogram: no-such-program\nargv:\n  full: [--, \"{prompt}\"]\n");
+    write_file(world.home() / "harnesses/careful.yml",
+               "name: careful\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nroot_needs: NOT_SET_ANYWHERE\n");
+    const auto id = planning(world);
+    dies(world, id, Role::worker);
+    const auto tree = world.house().world().pool.path_of("shop--1");
+    const auto refused = [&](const std::string& words) {
+        const auto result = respawn(world, id);
+        REQUIRE_FALSE(result);
+        INFO(result.error().message);
+        CHECK(contains(result.error().message, words));
+        CHECK(world.record(id).runs.empty());
+        CHECK(world.outside.processes.alive.empty());
+    };
+    SECTION("not installed") {
+        set(world, id, [](TaskRecord& record) { record.task.harness = "ghost"; });
+        refused("harness ghost is not installed: call somebody");
+        set(world, id, [](TaskRecord& record) { record.task.harness = "mute"; });
+        const auto result = respawn(world, id);
+        REQUIRE_FALSE(result);
+        CHECK(result.error().message == "harness mute is not installed");
+    }
+    SECTION("unknown") {
+        set(world, id, [](TaskRecord& record) { record.task.harness = "nobody"; });
+        refused("nobody");
+    }
+    SECTION("an effort that it does not have") {
+        set(world, id, [](TaskRecord& record) { record.task.effort = "high"; });
+        refused("has no effort setting");
+    }
+    SECTION("no workspace") {
+        set(world, id, [](TaskRecord& record) { record.task.workspace.reset(); });
+        refused("task " + id.value + " has no workspace to start an agent in");
+    }
+    SECTION("a workspace that is gone") {
+        std::filesystem::remove_all(tree);
+        refused("the workspace " + tree.string() + " is gone; run: orange workspace gc");
+    }
+    SECTION("a worktree that git does not know any more") {
+        std::filesystem::remove(tree / ".git");
+        refused("");
+    }
+    SECTION("no project") {
+        world.house().world().projects.remove("shop").value();
+        refused("project shop is not registered");
+    }
+    SECTION("a repository without its default branch") {
+        auto project = *world.house().world().projects.find("shop");
+        project.default_branch = "gone";
+        project.path = "/nonexistent";
+        world.house().world().projects.put(project).value();
+        refused("");
+    }
+    if (::geteuid() == 0) {
+        SECTION("root, and nobody has said that this is a sandbox") {
+            set(world, id, [](TaskRecord& record) { record.task.harness = "careful"; });
+            refused("NOT_SET_ANYWHERE");
+        }
+    }
+}
+
+TEST_CASE("a prompt that is too long for an argument travels as a file") {
+    RunnerWorld world;
+    const auto id = world.make_task("do it");
+    set(world, id, [](TaskRecord& record) { record.task.summary = std::string(130'000, 'x'); });
+    world.move(id, "planning").value();
+    const auto folder = world.house().control().run_folder(world.record(id));
+    std::string file;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().filename().string().starts_with("prompt-")) file = entry.path().string();
+    }
+    REQUIRE_FALSE(file.empty());
+    CHECK(contains(read_file(file), std::string(130'000, 'x')));
+    const auto run = world.record(id).run_of(Role::worker)->run;
+    const auto spec = read_file(folder / (run.value + ".json"));
+    CHECK(contains(spec, "Your instructions are in " + file));
+    CHECK(spec.size() < 100'000);
+}
+
+TEST_CASE("a workflow that names no permissions gives workers all of them and reviewers fewer") {
+    RunnerWorld world;
+    write_file(
+        world.home() / "harnesses/two.yml",
+        "name: two\nprogram: true\nargv:\n  full: [all, --, \"{prompt}\"]\n  reduced: [few, --, \"{prompt}\"]\n");
+    write_file(world.home() / "workflows/plain.yml", R"(name: plain
+version: 1
+states:
+  pending: {}
+  working: {agent: worker, respawn_prompt: work}
+  checking: {agent: reviewer, respawn_prompt: check}
+  done: {terminal: true}
+prompts: {work: Work., check: Check.}
+transitions:
+  - {from: pending, to: working, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: work}]}
+  - {from: working, to: checking, hooks: [{action: spawn_reviewer, prompt: check}]}
+  - {from: checking, to: done}
+)");
+    const auto id = world.make_task("do it", 1, "plain");
+    set(world, id, [](TaskRecord& record) { record.task.harness = record.task.review_harness = "two"; });
+    world.move(id, "working").value();
+    const auto argument = [&](Role role) {
+        const auto run = world.record(id).run_of(role)->run;
+        const auto spec =
+            Json::parse(read_file(world.house().control().run_folder(world.record(id)) / (run.value + ".json")));
+        return spec.at("argv").at(1).get<std::string>();
+    };
+    CHECK(argument(Role::worker) == "all");
+    world.move(id, "checking").value();
+    CHECK(argument(Role::reviewer) == "few");
+}
+
+TEST_CASE("an agent that was to be ended, and was not, is ended before another of its role is started") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    world.outside.tmux.kill_fails = Error{ErrorCode::timeout, "tmux does not answer", {}};
+    world.outside.tmux.kill_ends_processes = false;
+    const auto old = *world.record(id).run_of(Role::worker);
+    const auto cancelled = world.move(id, "cancelled");
+    REQUIRE(cancelled);
+    CHECK(contains(attention(world, id), "tmux does not answer"));
+    REQUIRE(world.record(id).run_of(Role::worker));
+    CHECK(world.record(id).run_of(Role::worker)->ending);
+    world.outside.tmux.kill_fails.reset();
+    world.outside.tmux.kill_ends_processes = true;
+    const auto project = *world.house().world().projects.find("shop");
+    const auto freed = world.house().go(world.house().runner().collect_workspaces(project));
+    REQUIRE(freed);
+    REQUIRE(freed->size() == 1);
+    CHECK(freed->front() == "shop--1 freed: its task " + id.value + " has ended");
+    CHECK(world.outside.processes.alive.empty());
+    CHECK(world.record(id).runs.empty());
+    CHECK(attention(world, id) == "none");
+}
+
+TEST_CASE("a start of which nobody knows whether it happened is not repeated until tmux says") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    set(world, id, [](TaskRecord& record) { record.run_of(Role::worker)->pid = 0; });
+    world.outside.tmux.list_fails = Error{ErrorCode::timeout, "tmux does not answer", {}};
+    const auto unsure = respawn(world, id);
+    REQUIRE_FALSE(unsure);
+    CHECK(unsure.error().code == ErrorCode::unavailable);
+    CHECK(contains(unsure.error().message, "whether the worker that was being started runs is not known"));
+    CHECK(world.record(id).runs.size() == 1);
+    world.outside.tmux.list_fails.reset();
+    world.house().go(world.house().runner().resume(id));
+    CHECK(world.house().control().alive(world.record(id), Role::worker));
+    CHECK(world.outside.processes.alive.size() == 1);
+}

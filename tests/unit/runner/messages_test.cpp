@@ -1,0 +1,190 @@
+#include "tests/catch.hpp"
+#include "tests/unit/runner/house.hpp"
+
+/// What is said to an agent, when it is typed, and who is told where it cannot be.
+using namespace orange;
+using namespace orange::test;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A harness whose program shows dialogs, in its window, its title and a file.
+struct TalkWorld : RunnerWorld {
+    TalkWorld() {
+        write_file(home() / "harnesses/shy.yml",
+                   "name: shy\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nready_after: 2s\n"
+                   "screen:\n  waiting: [\"Really?\"]\n  busy: [working]\ntitle:\n  waiting: [\"[!]\"]\n");
+        write_file(home() / "harnesses/filed.yml",
+                   "name: filed\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n"
+                   "state_file:\n  path: " +
+                       (home().parent_path() / "state.json").string() +
+                       "\n  key: status\n  values: {idle: [idle], busy: [busy], waiting: [waiting]}\n"
+                       "screen:\n  waiting: [\"Really?\"]\n");
+    }
+    TaskId started_with(const std::string& harness) {
+        const auto id = make_task("do it", 2);
+        auto record = this->record(id);
+        record.task.harness = harness;
+        house().world().tasks.save(record).value();
+        move(id, "planning").value();
+        outside.clock.pass(10s);
+        return id;
+    }
+    Result<Outcome> send(const TaskId& id, const std::string& text, Role to = Role::worker) {
+        return house().go(house().runner().send(id, to, text));
+    }
+    bool deliver(const TaskId& id) { return house().go(house().runner().deliver(id)); }
+    void look(const TaskId& id) { house().go(house().runner().look_for_dialogs(id)); }
+    std::string pane(const TaskId& id) { return record(id).run_of(Role::worker)->pane_id; }
+    std::string attention(const TaskId& id) { return record(id).task.attention.value_or("none"); }
+    agents::Activity activity(const TaskId& id) {
+        return house().go(house().control().activity(record(id), Role::worker));
+    }
+    const std::vector<std::pair<std::string, std::string>>& typed() { return outside.tmux.state.sent; }
+};
+
+}  // namespace
+
+TEST_CASE("a message is one harmless line that says who speaks") {
+    TalkWorld world;
+    const auto id = world.started_with("bot");
+    const auto said = [&](const std::string& text) {
+        world.send(id, text).value();
+        return world.typed().back().second;
+    };
+    CHECK(said("go on") == "[orange] The human says: go on.");
+    CHECK(said("  why?  ") == "[orange] The human says: why?");
+    CHECK(said("look at @file") == "[orange] The human says: look at @file .");
+    CHECK(said("\x1b[31mred") == "[orange] The human says: \\x1b[31mred.");
+    CHECK(said("   ") == "[orange] The human says: ");
+    CHECK(world.events(id, "agent.notified").size() == 5);
+    CHECK(world.record(id).outbox.empty());
+}
+
+TEST_CASE("nobody is told what an agent that does not run cannot hear") {
+    TalkWorld world;
+    const auto id = world.started_with("bot");
+    const auto refused = world.send(id, "hello", Role::reviewer);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::conflict);
+    CHECK(refused.error().message == "the reviewer is not running; start it: orange task respawn " + id.value);
+    CHECK(world.record(id).outbox.empty());
+}
+
+TEST_CASE("a message waits until the program has had time to start") {
+    TalkWorld world;
+    const auto id = world.started_with("shy");
+    world.outside.clock.pass(-9s);
+    const auto queued = world.send(id, "hello");
+    REQUIRE(queued);
+    CHECK(queued->notes == std::vector<std::string>{"queued; it is delivered when the agent can take it"});
+    CHECK(world.typed().empty());
+    world.outside.clock.pass(9s);
+    CHECK(world.deliver(id));
+    CHECK(world.typed().size() == 1);
+    CHECK(world.attention(id) == "none");
+}
+
+TEST_CASE("nothing is typed into a dialog, and a human is asked to answer it") {
+    TalkWorld world;
+    const auto id = world.started_with("shy");
+    world.outside.tmux.screens[world.pane(id)] = "Delete everything? Really?";
+    world.send(id, "yes").value();
+    CHECK(world.typed().empty());
+    CHECK(world.attention(id) == "the worker waits for an answer in its window: orange task attach " + id.value);
+    world.outside.tmux.screens[world.pane(id)] = "working";
+    CHECK(world.activity(id) == agents::Activity::busy);
+    CHECK(world.deliver(id));
+    CHECK(world.typed().size() == 1);
+}
+
+TEST_CASE("a dialog is seen without a message too, in the window, the title or the program's own file") {
+    TalkWorld world;
+    SECTION("in the window") {
+        const auto id = world.started_with("shy");
+        world.look(id);
+        CHECK(world.attention(id) == "none");
+        world.outside.tmux.screens[world.pane(id)] = "Really?";
+        world.look(id);
+        CHECK(world.attention(id).find("waits for an answer") != std::string::npos);
+        const auto state = world.state_text(id);
+        world.look(id);
+        CHECK(world.state_text(id) == state);
+    }
+    SECTION("in the title") {
+        const auto id = world.started_with("shy");
+        world.outside.tmux.state.panes.at(0).title = "[!] Action required";
+        world.look(id);
+        CHECK(world.attention(id).find("waits for an answer") != std::string::npos);
+    }
+    SECTION("in its file, which is believed over the window") {
+        const auto id = world.started_with("filed");
+        const auto file = world.home().parent_path() / "state.json";
+        write_file(file, R"({"status": "idle"})");
+        world.outside.tmux.screens[world.pane(id)] = "Really?";
+        CHECK(world.activity(id) == agents::Activity::idle);
+        world.look(id);
+        CHECK(world.attention(id) == "none");
+        write_file(file, R"({"status": "waiting"})");
+        world.look(id);
+        CHECK(world.attention(id).find("waits for an answer") != std::string::npos);
+        std::filesystem::remove(file);
+        CHECK(world.activity(id) == agents::Activity::waiting);  // of the window
+    }
+}
+
+TEST_CASE("what an agent does is unknown where nothing shows it") {
+    TalkWorld world;
+    const auto id = world.started_with("shy");
+    world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 1);
+    CHECK(world.activity(id) == agents::Activity::unknown);
+    world.outside.tmux_faults.disarm();
+    auto record = world.record(id);
+    record.runs.front().harness = "forgotten";
+    world.house().world().tasks.save(record).value();
+    CHECK(world.activity(id) == agents::Activity::unknown);
+    record.runs.front().pane_id.clear();
+    world.house().world().tasks.save(record).value();
+    CHECK(world.activity(id) == agents::Activity::unknown);
+    record.runs.clear();
+    world.house().world().tasks.save(record).value();
+    CHECK(world.activity(id) == agents::Activity::unknown);
+}
+
+TEST_CASE("a message that cannot be typed for long is told, once, and goes out when it can") {
+    TalkWorld world;
+    const auto id = world.started_with("bot");
+    const auto pane = world.pane(id);
+    world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);  // the screen, then the keys
+    world.send(id, "hello").value();
+    REQUIRE(world.outside.tmux_faults.struck);
+    CHECK(world.attention(id) == "none");
+    world.outside.clock.pass(6min);
+    world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);
+    CHECK_FALSE(world.deliver(id));
+    CHECK(world.attention(id) ==
+          "a message for the worker cannot be delivered: its window does not take input; look: orange task attach " +
+              id.value);
+    CHECK(world.record(id).outbox.size() == 1);
+    world.outside.tmux_faults.disarm();
+    CHECK(world.deliver(id));
+    CHECK(world.typed().size() == 1);
+}
+
+TEST_CASE("what Orange had to say to an agent that is gone is dropped, a human's words wait for the next one") {
+    TalkWorld world;
+    const auto id = world.started_with("bot");
+    auto record = world.record(id);
+    auto& control = world.house().control();
+    REQUIRE(control.queue_message(record, Role::reviewer, Role::system, "the review", "key"));
+    REQUIRE(control.queue_message(record, Role::reviewer, Role::system, "the review", "key"));
+    CHECK(record.outbox.size() == 1);
+    CHECK(world.deliver(id));
+    CHECK(world.record(id).outbox.empty());
+    CHECK(world.typed().empty());
+    record = world.record(id);
+    REQUIRE(control.queue_message(record, Role::reviewer, Role::human, "please hurry"));
+    CHECK_FALSE(world.deliver(id));
+    CHECK(world.record(id).outbox.size() == 1);
+}

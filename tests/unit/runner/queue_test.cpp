@@ -1,0 +1,274 @@
+#include "tests/catch.hpp"
+#include "tests/unit/runner/house.hpp"
+
+/// Creation, the queue, and workspaces that should be free and are not.
+using namespace orange;
+using namespace orange::test;
+
+namespace {
+
+Result<Outcome> spawn(RunnerWorld& world, const TaskId& id) {
+    return world.house().go(world.house().runner().spawn(id, Caller{}));
+}
+
+std::string attention(RunnerWorld& world, const TaskId& id) {
+    return world.record(id).task.attention.value_or("none");
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+Project shop(RunnerWorld& world) {
+    return *world.house().world().projects.find("shop");
+}
+
+std::vector<std::string> collect(RunnerWorld& world) {
+    return world.house().go(world.house().runner().collect_workspaces(shop(world))).value();
+}
+
+}  // namespace
+
+TEST_CASE("a task on a branch that another has is not created, and leaves nothing") {
+    RunnerWorld world;
+    const auto first = world.make_task();
+    auto record = world.draft("again");
+    record.task.branch = world.record(first).task.branch;
+    const auto refused = world.create(record, "", true);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::conflict);
+    CHECK(refused.error().message == "branch " + record.task.branch + " belongs to task " + first.value + " (pending)");
+    CHECK_FALSE(std::filesystem::exists(world.home() / "tasks/shop" / record.task.id.value));
+    CHECK(world.house().world().tasks.size() == 1);
+}
+
+TEST_CASE("a task of a workflow that there is not, or in a state that is no beginning, is not created") {
+    RunnerWorld world;
+    auto record = world.draft();
+    record.task.workflow = "nothing";
+    CHECK(world.create(record, "", true).error().code == ErrorCode::not_found);
+    record.task.workflow = "default";
+    record.start = "working";
+    const auto refused = world.create(record, "", false);
+    REQUIRE_FALSE(refused);
+    CHECK(contains(refused.error().message, "a task cannot be created as working"));
+    CHECK(world.house().world().tasks.size() == 0);
+}
+
+TEST_CASE("a task that is created without being started says how to, and one with a base remembers it") {
+    RunnerWorld world;
+    auto record = world.draft();
+    record.task.base = "main";
+    const auto made = world.create(record, "# Why\nbecause\n", true).value();
+    CHECK(made.notes == std::vector<std::string>{"start it with: orange task spawn " + record.task.id.value});
+    CHECK(world.events(record.task.id, "task.created").at(0).fields.at("base") == Scalar{std::string("main")});
+    CHECK(contains(world.task_text(record.task.id), "## Context\n\n### Why\nbecause\n"));
+}
+
+TEST_CASE("work that only waits for its merge is entered at once, without agent or workspace") {
+    RunnerWorld world;
+    auto record = world.draft();
+    record.start = "reviewing";
+    REQUIRE(world.create(record, "", false));
+    const auto& made = world.record(record.task.id);
+    CHECK(made.task.status == "reviewing");
+    CHECK_FALSE(made.task.workspace);
+    CHECK_FALSE(made.queued);
+    CHECK(world.outside.tmux.state.opened.empty());
+    CHECK(world.events(record.task.id, "status.changed").size() == 1);
+}
+
+TEST_CASE("a task created for its reviewer starts with one") {
+    RunnerWorld world;
+    auto record = world.draft();
+    record.start = "agent-review";
+    record.task.base = "release";
+    world.git.plain(world.repo(), {"branch", "release"});
+    REQUIRE(world.create(record, "", false));
+    CHECK(world.record(record.task.id).task.status == "agent-review");
+    const auto& made = world.record(record.task.id);
+    const auto spec = made.run_of(Role::reviewer)->run.value + ".json";
+    CHECK(contains(read_file(world.house().control().run_folder(made) / spec), "git diff release...HEAD"));
+    CHECK(world.outside.tmux.windows_named("review-1") == 1);
+}
+
+TEST_CASE("a start that fails is told where it was asked for, and does not hold up who comes after it") {
+    RunnerWorld world;
+    auto record = world.draft("broken", 1);
+    record.task.harness = "nobody";
+    record.start = "agent-review";
+    auto project = shop(world);
+    project.setup = {"/bin/sh", "-c", "case $ORANGE_TASK in " + record.task.id.value + ") exit 3;; esac"};
+    world.house().world().projects.put(project).value();
+    const auto made = world.create(record, "", false).value();
+    REQUIRE_FALSE(made.notes.empty());
+    CHECK(contains(made.notes.back(), "was created, but: it could not be started: "));
+    CHECK(contains(attention(world, record.task.id), "then run: orange task spawn " + record.task.id.value));
+    CHECK_FALSE(world.record(record.task.id).queued);
+    CHECK(world.events(record.task.id, "spawn.failed").size() == 1);
+    auto next = world.draft("next", 1);
+    REQUIRE(world.create(next, "", false));
+    CHECK(world.record(next.task.id).task.status == "planning");
+}
+
+TEST_CASE("who is created while all workspaces are taken is told its place") {
+    RunnerWorld world;
+    auto first = world.draft("first", 1), second = world.draft("second", 1), third = world.draft("third", 1);
+    REQUIRE(world.create(first, "", false));
+    const auto waits = world.create(second, "", false).value();
+    REQUIRE(waits.notes.size() == 1);
+    CHECK(contains(waits.notes[0], "place 1 in the queue"));
+    CHECK(contains(world.create(third, "", false).value().notes.at(0), "place 2 in the queue"));
+    // Asked for again, nobody moves up.
+    CHECK(contains(spawn(world, third.task.id).value().notes.at(0), "place 2 in the queue"));
+    world.move(first.task.id, "cancelled").value();
+    REQUIRE(spawn(world, third.task.id));
+    CHECK(world.record(second.task.id).task.status == "planning");
+    CHECK(world.record(third.task.id).task.status == "pending");
+}
+
+TEST_CASE("a project that is gone starts nobody, and says so where somebody asks") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    world.house().world().projects.remove("shop").value();
+    const auto queued = spawn(world, id);
+    REQUIRE(queued);
+    CHECK(world.record(id).task.status == "pending");
+    world.house().go(world.house().runner().run_queue("shop"));
+    CHECK(world.outside.tmux.state.opened.empty());
+}
+
+TEST_CASE("a spawn that fails is an error, and the task stays as it was") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    auto project = shop(world);
+    project.setup = {"false"};
+    world.house().world().projects.put(project).value();
+    CHECK(spawn(world, id).error().code == ErrorCode::external_failed);
+    CHECK(world.record(id).task.status == "pending");
+    CHECK(world.house().world().pool.list("shop").at(0).task.empty());
+    auto record = world.record(id);
+    record.task.workflow = "lost";
+    record.task.workflow_hash = "0123456789abcdef";
+    world.house().world().tasks.save(record).value();
+    CHECK_FALSE(spawn(world, id));
+}
+
+TEST_CASE("a living task whose folder somebody has deleted gets it again, and its agent is told of") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    world.move(id, "planning").value();
+    const auto tree = world.house().world().pool.path_of("shop--1");
+    world.git.commit(tree, "feature", "it\n");
+    std::filesystem::remove_all(tree);
+    const auto done = collect(world);
+    REQUIRE_FALSE(done.empty());
+    CHECK(contains(done[0], "shop--1 made anew for task " + id.value + ": its folder was gone"));
+    CHECK(contains(done[0], "its worker still works in the deleted one: end it (orange task attach " + id.value));
+    CHECK(read_file(tree / "feature") == "it\n");
+    CHECK(std::filesystem::exists(tree / "TASK.md"));
+    CHECK(collect(world).empty());
+    auto project = shop(world);
+    project.setup = {"false"};
+    world.house().world().projects.put(project).value();
+    std::filesystem::remove_all(tree);
+    CHECK(contains(collect(world).at(0), "shop--1 of task " + id.value + " could not be made anew: "));
+}
+
+TEST_CASE("an ended task whose release had failed is released by the next gc, or by its removal") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    world.move(id, "planning").value();
+    const auto tree = world.house().world().pool.path_of("shop--1");
+    write_file(tree / "draft", "unfinished\n");
+    const auto git_file = read_file(tree / ".git");
+    write_file(tree / ".git", "gitdir: /nonexistent\n");
+    world.move(id, "cancelled").value();
+    CHECK(world.record(id).task.workspace == "shop--1");
+    CHECK(contains(attention(world, id), "release_workspace: "));
+    CHECK(contains(collect(world).at(0), "shop--1 could not be freed: "));
+    const auto stays = world.house().go(world.house().runner().remove(id, Caller{}));
+    CHECK_FALSE(stays);
+    CHECK(world.house().world().tasks.find(id));
+    write_file(tree / ".git", git_file);
+    SECTION("gc") {
+        CHECK(collect(world).at(0) == "shop--1 freed: its task " + id.value + " has ended");
+        CHECK_FALSE(world.record(id).task.workspace);
+        CHECK(attention(world, id) == "none");
+    }
+    SECTION("removal") {
+        REQUIRE(world.house().go(world.house().runner().remove(id, Caller{})));
+        CHECK_FALSE(world.house().world().tasks.find(id));
+    }
+    CHECK_FALSE(world.git.ref(world.repo(), "refs/orange/" + id.value + "/wip:draft").empty());
+    CHECK(world.house().world().pool.list("shop").at(0).task.empty());
+}
+
+TEST_CASE("what an interrupted transition waits for is said, and nothing else begins before it") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    world.move(id, "planning").value();
+    auto record = world.record(id);
+    const auto hash = record.task.workflow_hash;
+    const auto name = record.task.workflow;
+    record.task.workflow = "lost";
+    record.task.workflow_hash = "0123456789abcdef";
+    Intent intent;
+    intent.id = "tx-1";
+    intent.from = "pending";
+    intent.to = "planning";
+    intent.actions.push_back({Action{"fly", {}, {}}, false});
+    record.intent = intent;
+    world.house().world().tasks.save(record).value();
+    world.boot();
+    world.house().go(world.house().runner().resume(id));
+    CHECK(contains(attention(world, id), "an interrupted transition cannot be finished: "));
+    CHECK_FALSE(world.move(id, "clarification"));
+    CHECK(world.record(id).intent);
+    // A human moves it to a workflow that is there; then it is finished, with what this version cannot do told.
+    Edit edit;
+    edit.workflow = "relay";
+    Caller stranger;
+    stranger.role = Role::worker;
+    stranger.task = id;
+    CHECK(world.house().go(world.house().runner().edit(id, edit, stranger)).error().code == ErrorCode::forbidden);
+    edit.workflow = name;
+    REQUIRE(world.house().go(world.house().runner().edit(id, edit, Caller{})));
+    CHECK_FALSE(world.record(id).intent);
+    const auto failed = world.events(id, "hook.failed");
+    REQUIRE(failed.size() == 1);
+    CHECK(failed[0].fields.at("error") == Scalar{std::string("this version has no action fly")});
+    CHECK(world.events(id, "status.changed").back().fields.at("tx") == Scalar{std::string("tx-1")});
+}
+
+TEST_CASE("why a task does not move on says every way and what each needs") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    world.move(id, "planning").value();
+    const auto ways = world.house().go(world.house().runner().explain(id)).value();
+    REQUIRE_FALSE(ways.empty());
+    CHECK(ways.front().to == "working");
+    REQUIRE(ways.front().gate_problem);
+    CHECK(contains(*ways.front().gate_problem, "## Plan is missing"));
+    auto record = world.record(id);
+    record.task.workflow = "lost";
+    record.task.workflow_hash = "0123456789abcdef";
+    world.house().world().tasks.save(record).value();
+    CHECK_FALSE(world.house().go(world.house().runner().explain(id)));
+}
+
+TEST_CASE("a stuck worker that says it is done asks for a human, who alone may move it") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    world.move(id, "planning").value();
+    world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
+    world.move(id, "working").value();
+    world.move(id, "stuck").value();
+    const auto asked = world.move(id, "reviewing", Role::worker);
+    REQUIRE_FALSE(asked);
+    CHECK(asked.error().code == ErrorCode::forbidden);
+    CHECK(contains(asked.error().message, "you were taken for the worker of task " + id.value));
+    CHECK(world.record(id).task.status == "stuck");
+    CHECK(contains(attention(world, id), "ready for review: the agent says that it is fixed"));
+    CHECK(world.move(id, "reviewing"));
+}
