@@ -385,6 +385,7 @@ Json to_json(const TaskRecord& record) {
                  {"runs", Json::array()},
                  {"outbox", Json::array()},
                  {"entry_sections", record.entry_sections},
+                 {"reviewed_commit", record.reviewed_commit},
                  {"body_hash", record.body_hash},
                  {"task_file", record.task_file},
                  {"queued", record.queued},
@@ -425,6 +426,7 @@ Result<TaskRecord> record_from_json(const Json& json) {
         return {};
     });
     in.read("entry_sections", record.entry_sections);
+    in.read("reviewed_commit", record.reviewed_commit);
     in.read("body_hash", record.body_hash);
     in.read("task_file", record.task_file);
     in.read("ended", record.ended);

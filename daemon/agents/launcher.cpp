@@ -1,5 +1,7 @@
 #include "daemon/agents/launcher.hpp"
 
+#include "daemon/agents/survivors.hpp"
+
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
@@ -149,7 +151,7 @@ Awaitable<Result<void>> Launcher::end(AgentRun run, Path log) {
     co_return Result<void>{};
 }
 
-Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log) {
+Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path worktree) {
     if (co_await on_same_server(run)) {
         co_await save_scrollback(run, log);
         const auto killed = co_await tmux_.kill(run.window_id);
@@ -161,6 +163,8 @@ Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log) {
             end.exit_status = record->exit_status;
             end.error = record->error;
         }
+    } else {
+        co_await end_survivors(run, worktree);
     }
     const auto spec = spec_file(run_folder, run.run);
     if (auto removed = files_.remove(spec); !removed) log::warn("agents", removed.error().message);

@@ -68,8 +68,9 @@ class Launcher {
     /// where they do not. Success where it is gone already.
     Awaitable<Result<void>> end(AgentRun run, Path log);
 
-    /// After a death: saves what the window shows, closes it, removes the spec. Returns how the run ended.
-    Awaitable<RunEnd> bury(AgentRun run, Path run_folder, Path log);
+    /// After a death: saves what the window shows, closes it, removes the spec. A shim that was killed has written
+    /// nothing and ended nobody: what it left in its session or in `worktree` is ended here. Returns how the run ended.
+    Awaitable<RunEnd> bury(AgentRun run, Path run_folder, Path log, Path worktree);
 
     Liveness liveness(const AgentRun& run) const;
 

@@ -54,6 +54,14 @@ class NoFileWatcher final : public FileWatcher {
     void unwatch(WatchId) override {}
 };
 
+/// Coroutines that are still suspended when the daemon ends hold on to what they work with: their frames go first,
+/// while all of it is there.
+class DaemonContext : public asio::io_context {
+  public:
+    using asio::io_context::io_context;
+    void destroy_coroutines() { shutdown(); }
+};
+
 class App {
   public:
     App(const Paths& paths, const Installation& installation, Settings settings, agents::LoginEnvironment login)
@@ -123,6 +131,7 @@ class App {
         log::info("daemon", "started", {{"version", ORANGE_VERSION}, {"pid", std::to_string(::getpid())}});
         tell_service_manager("READY=1");
         io_.run();
+        io_.destroy_coroutines();
         log::info("daemon", "stopped");
         return 0;
     }
@@ -274,7 +283,7 @@ class App {
         return no_watcher_;
     }
 
-    asio::io_context io_{1};
+    DaemonContext io_{1};
     Result<std::unique_ptr<FileWatcher>> file_watcher_;
     NoFileWatcher no_watcher_;
     std::vector<std::string> problems_;

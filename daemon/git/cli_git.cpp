@@ -1,5 +1,7 @@
 #include "daemon/git/cli_git.hpp"
 
+#include "common/base/text.hpp"
+
 namespace orange {
 namespace {
 
@@ -51,6 +53,7 @@ Awaitable<Result<Completed>> CliGit::run(GitCommand command) {
         child.argv.emplace_back("-c");
         child.argv.emplace_back(setting);
     }
+    child.shown = "git " + join(command.args, " ");
     for (auto& arg : command.args) child.argv.push_back(std::move(arg));
     child.cwd = std::move(command.dir);
     child.env = env_;

@@ -48,18 +48,23 @@ Awaitable<void> Monitor::run(std::function<void()> ready) {
     }
     ready();
     for (const auto& project : world_.projects.list()) {
-        const auto collected = co_await runner_.collect_workspaces(project);
-        if (!collected) log::warn("monitor", collected.error().message, {{"project", project.name}});
-        if (collected) {
-            for (const auto& note : *collected) log::info("monitor", note);
-        }
-        runner_.kick(project.name);
+        async::spawn(world_.executor, "collecting workspaces", collect(project));
     }
     while (!stopping_) {
         co_await poll();
         const auto pause = interval();
         if (!co_await async::sleep(pause)) co_return;
     }
+}
+
+/// Each project by itself: one whose remote is silent holds up no other.
+Awaitable<void> Monitor::collect(Project project) {
+    const auto collected = co_await runner_.collect_workspaces(project);
+    if (!collected) log::warn("monitor", collected.error().message, {{"project", project.name}});
+    if (collected) {
+        for (const auto& note : *collected) log::info("monitor", note);
+    }
+    runner_.kick(project.name);
 }
 
 void Monitor::stop() {
@@ -104,7 +109,10 @@ Awaitable<void> Monitor::look_at(TaskId id) {
     const auto runs = record->runs;
     if (!record->task.workspace && runs.empty()) co_return;
     for (const auto& run : runs) {
-        if (world_.launcher.liveness(run) == agents::Liveness::dead) co_await runner_.agent_exited(id, run.run);
+        const auto liveness = world_.launcher.liveness(run);
+        if (liveness == agents::Liveness::dead) co_await runner_.agent_exited(id, run.run);
+        // Nobody is at it, so that whoever started it has given up waiting for tmux.
+        if (liveness == agents::Liveness::starting) co_await runner_.settle_starting(id);
     }
     co_await runner_.body_changed(id);
     co_await runner_.look_for_dialogs(id);

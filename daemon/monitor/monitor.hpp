@@ -46,6 +46,7 @@ class Monitor {
     Awaitable<void> wait_for_exit(TaskId id, AgentRun run);
     Awaitable<void> settle_body(TaskId id, Path file);
     Awaitable<void> deliver_messages(TaskId id);
+    Awaitable<void> collect(Project project);
     Awaitable<void> look_at(TaskId id);
     void forget_ended_exits();
     std::chrono::milliseconds interval() const;

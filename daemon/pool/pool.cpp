@@ -117,6 +117,21 @@ class Pool::AtWork {
     std::string name_;
 };
 
+/// Lets an acquire be stopped, for as long as it lives.
+class Pool::Stoppable {
+  public:
+    Stoppable(Pool& pool, TaskId task) : pool_(pool), task_(std::move(task)) {
+        pool_.stops_[task_] = std::make_shared<Stop>();
+    }
+    ~Stoppable() { pool_.stops_.erase(task_); }
+    Stoppable(const Stoppable&) = delete;
+    Stoppable& operator=(const Stoppable&) = delete;
+
+  private:
+    Pool& pool_;
+    TaskId task_;
+};
+
 Result<void> Pool::write() {
     if (!problem_.empty()) return Error{ErrorCode::io, problem_, {}};
     Json workspaces = Json::array();
@@ -229,31 +244,24 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
 }
 
 Awaitable<Result<void>> Pool::set_up(Project project, TaskId task, Path path, std::map<std::string, std::string> env) {
+    const auto stop = stops_.at(task);
+    if (stop->requested()) co_return Error{ErrorCode::conflict, "the task is being cancelled", {}};
     if (project.setup.empty()) co_return Result<void>{};
-    struct Entry {
-        Entry(std::map<TaskId, std::shared_ptr<Stop>>& setups, TaskId who) : all(setups), task(std::move(who)) {
-            all[task] = std::make_shared<Stop>();
-        }
-        ~Entry() { all.erase(task); }
-        std::map<TaskId, std::shared_ptr<Stop>>& all;
-        TaskId task;
-    };
-    const Entry entry(setups_, task);
     Command setup;
     setup.argv = project.setup;
     setup.cwd = path.string();
     setup.env = std::move(env);
     setup.deadline = k_setup_deadline;
-    setup.stop = setups_.at(task);
+    setup.stop = stop;
     const auto done = co_await processes_.run(std::move(setup));
     if (!done) co_return done.error();
     if (!done->ok()) co_return command_failed(project.setup, *done);
     co_return Result<void>{};
 }
 
-void Pool::stop_setup(const TaskId& task) {
-    const auto found = setups_.find(task);
-    if (found == setups_.end()) return;
+void Pool::stop_acquire(const TaskId& task) {
+    const auto found = stops_.find(task);
+    if (found == stops_.end()) return;
     const auto stop = found->second;
     stop->request();
 }
@@ -264,6 +272,7 @@ Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::map<s
     if (!name) co_return name.error();
     const bool had_it = task.workspace == *name;
     const AtWork at_work(*this, *name);
+    const Stoppable stoppable(*this, task.id);
     auto acquired = co_await prepare(project, task, *name, std::move(env), std::move(exclude));
     if (acquired || had_it) co_return acquired;
     // Given back in the state that the next task expects; a worktree that cannot even be cleaned stays claimed by

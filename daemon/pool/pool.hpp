@@ -62,8 +62,8 @@ class Pool {
     Awaitable<Result<Acquired>> acquire(Project project, Task task, std::map<std::string, std::string> env,
                                         std::vector<std::string> exclude);
 
-    /// Ends the setup command that runs for a task, whose acquire fails then. Nothing where none runs.
-    void stop_setup(const TaskId& task);
+    /// Makes an acquire that runs for a task fail soon: ends its setup command, or does not begin it.
+    void stop_acquire(const TaskId& task);
 
     /// Saves what is uncommitted under refs/orange/<task>/wip, and commits that no branch has beside it, then leaves
     /// the worktree detached and clean. Success where the task has none. The claim goes last. conflict where a process
@@ -95,6 +95,7 @@ class Pool {
 
   private:
     class AtWork;
+    class Stoppable;
     struct Slot {
         std::string project;
         int number = 0;
@@ -128,8 +129,8 @@ class Pool {
     ProcessRunner& processes_;
     async::KeyedMutex& repositories_;
     Path root_;
-    std::map<std::string, Slot> slots_;               ///< by workspace name
-    std::map<TaskId, std::shared_ptr<Stop>> setups_;  ///< setup commands that run
+    std::map<std::string, Slot> slots_;              ///< by workspace name
+    std::map<TaskId, std::shared_ptr<Stop>> stops_;  ///< of tasks whose acquire runs
     std::set<std::string> at_work_;  ///< workspaces that somebody is busy with: nothing for gc, nor for a claim
     std::string problem_;            ///< why .pool.json cannot be used
 };

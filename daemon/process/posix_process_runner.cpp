@@ -188,7 +188,8 @@ PosixProcessRunner::PosixProcessRunner() {
 
 Awaitable<Result<Completed>> PosixProcessRunner::run(Command command) {
     if (auto good = check(command); !good) co_return good.error();
-    const auto what = "`" + ellipsized(printable(join(command.argv, " ")), 200) + "`";
+    const auto what =
+        "`" + ellipsized(printable(command.shown.empty() ? join(command.argv, " ") : command.shown), 200) + "`";
     if (command.stop && command.stop->requested()) co_return Error{ErrorCode::conflict, what + " was not begun", {}};
     const auto executor = co_await asio::this_coro::executor;
     auto started = start(executor, command);

@@ -39,6 +39,7 @@ struct Command {
     std::chrono::milliseconds deadline{30'000};
     std::size_t output_limit = 1 << 20;  ///< bytes kept of each stream; the rest is read and dropped
     std::shared_ptr<Stop> stop = nullptr;
+    std::string shown;  ///< what errors call it; empty: its words
 };
 
 /// How a child ended. Finished means that its exit was seen, never that a pipe reached its end.

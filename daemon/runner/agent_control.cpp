@@ -188,7 +188,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
 
     if (const auto* dead = record.run_of(order.role)) {
         const auto old = *dead;
-        co_await world_.launcher.bury(old, run_folder(record), log_file(record, old));
+        co_await world_.launcher.bury(old, run_folder(record), log_file(record, old), worktree_of(record));
         forget_run(record, order.role);
     }
     record.runs.push_back(request->run);
@@ -249,7 +249,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     }
     const auto ending = *run;
     if (auto ended = co_await world_.launcher.end(ending, log_file(record, ending)); !ended) co_return ended.error();
-    co_await world_.launcher.bury(ending, run_folder(record), log_file(record, ending));
+    co_await world_.launcher.bury(ending, run_folder(record), log_file(record, ending), worktree_of(record));
     forget_run(record, role);
     std::erase_if(record.outbox,
                   [role](const Message& message) { return message.to == role && message.from == Role::system; });

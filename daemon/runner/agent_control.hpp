@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 
 #include "common/base/result.hpp"
@@ -58,6 +59,10 @@ class AgentControl {
     bool alive(const TaskRecord& record, Role role) const;
     agents::Liveness liveness(const TaskRecord& record, Role role) const;
 
+    /// Empty where it has none.
+    Path worktree_of(const TaskRecord& record) const {
+        return record.task.workspace ? world_.pool.path_of(*record.task.workspace) : Path{};
+    }
     Path run_folder(const TaskRecord& record) const { return world_.tasks.folder(record) / "run"; }
     Path log_file(const TaskRecord& record, const AgentRun& run) const;
 
@@ -76,6 +81,7 @@ class AgentControl {
     void tell_started(const TaskRecord& record, const AgentRun& run, bool respawn);
 
     World& world_;
+    std::set<std::string> typed_;  ///< messages whose delivery could not be written down yet
     std::function<void(const TaskId&, const AgentRun&)> started_ = [](const TaskId&, const AgentRun&) {};
 };
 

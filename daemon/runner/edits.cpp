@@ -33,7 +33,7 @@ Awaitable<Result<Outcome>> Runner::edit(TaskId id, Edit edit, Caller by) {
         co_return written.error();
     }
     if (!(changed.task == record->task)) changed.task.updated_at = world_.clock.now();
-    auto notes = co_await commit(*record, changed, edit.branch.has_value());
+    auto notes = co_await commit(*record, changed, by, edit.branch.has_value());
     if (!notes) co_return notes.error();
     if (auto stepped = co_await step_bodies(changed); !stepped) co_return stepped.error();
     changed_(id);
@@ -102,7 +102,8 @@ Awaitable<Result<void>> Runner::write_feedback(TaskRecord before, TaskRecord& ch
     co_return Result<void>{};
 }
 
-Awaitable<Result<std::vector<std::string>>> Runner::commit(TaskRecord before, TaskRecord& changed, bool moved_branch) {
+Awaitable<Result<std::vector<std::string>>> Runner::commit(TaskRecord before, TaskRecord& changed, Caller by,
+                                                           bool moved_branch) {
     std::vector<std::string> notes;
     const auto& was = before.task;
     const auto& is = changed.task;
@@ -118,8 +119,9 @@ Awaitable<Result<std::vector<std::string>>> Runner::commit(TaskRecord before, Ta
         if (moved_branch) co_await take_back_branch(before, changed);
         co_return saved.error();
     }
+    const auto who = std::string(name_of(by.role));
     if (is.summary != was.summary) {
-        world_.journal.write(changed, "summary.changed", {{"from", was.summary}, {"to", is.summary}});
+        world_.journal.write(changed, "summary.changed", {{"from", was.summary}, {"to", is.summary}, {"by", who}});
     }
     if (is.workflow_hash != was.workflow_hash || is.workflow != was.workflow) {
         world_.journal.write(changed, "workflow.changed",
@@ -127,7 +129,7 @@ Awaitable<Result<std::vector<std::string>>> Runner::commit(TaskRecord before, Ta
         notes.push_back("follows the workflow " + is.workflow + " as it is now");
     }
     if (is.branch != was.branch) {
-        world_.journal.write(changed, "branch.changed", {{"from", was.branch}, {"to", is.branch}});
+        world_.journal.write(changed, "branch.changed", {{"from", was.branch}, {"to", is.branch}, {"by", who}});
         notes.push_back("branch is now " + is.branch);
         co_await rename_session(changed);
     }

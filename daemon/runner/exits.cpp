@@ -43,7 +43,8 @@ Awaitable<bool> Runner::server_is_gone(AgentRun run) {
 
 Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {
     const bool lost = co_await server_is_gone(run);
-    const auto end = co_await world_.launcher.bury(run, agents_.run_folder(record), agents_.log_file(record, run));
+    const auto end = co_await world_.launcher.bury(run, agents_.run_folder(record), agents_.log_file(record, run),
+                                                   agents_.worktree_of(record));
     auto stepped = co_await step_bodies(record);
     if (!stepped) log::error("runner", stepped.error().message);
     std::erase_if(record.runs, [&](const AgentRun& r) { return r.run == run.run; });

@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/runner/runner.hpp"
@@ -15,6 +17,21 @@ Caller merging_for(const Caller& human) {
 }
 
 }  // namespace
+
+Awaitable<Result<void>> Runner::check_reviewed(TaskRecord record, std::string repo) {
+    const auto& task = record.task;
+    const auto& seen = record.reviewed_commit;
+    if (seen.empty()) co_return Result<void>{};
+    const auto tip = co_await git::commit_of(world_.git, repo, "refs/heads/" + task.branch);
+    if (!tip) co_return tip.error();
+    if (tip->empty() || *tip == seen) co_return Result<void>{};  // what has no branch is refused by the merge itself
+    co_return Error{ErrorCode::needs_force,
+                    "branch " + task.branch + " is not what was reviewed: the reviewer was given " +
+                        seen.substr(0, 12) + ", and it is at " + tip->substr(0, 12) + " now; look: git -C " + repo +
+                        " log -p " + seen.substr(0, 12) + ".." + tip->substr(0, 12) +
+                        "; to merge it all the same: orange task merge " + task.id.value + " --force",
+                    {}};
+}
 
 Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, git::MergeStrategy strategy, bool force, Caller by) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
@@ -44,8 +61,15 @@ Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, git::MergeStrategy stra
         co_return explained(possible.error(), **definition, situation, by);
     }
 
+    if (!force) {
+        if (auto reviewed = co_await check_reviewed(*record, copy.path); !reviewed) co_return reviewed.error();
+    }
+
     MergeOutcome outcome;
-    if (task.workspace) {
+    std::error_code gone;
+    if (task.workspace && !std::filesystem::is_directory(world_.pool.path_of(*task.workspace), gone)) {
+        outcome.notes.push_back("the folder of its workspace is gone, with whatever was not committed there");
+    } else if (task.workspace) {
         const auto dirty = co_await git::is_dirty(world_.git, world_.pool.path_of(*task.workspace).string());
         if (!dirty) co_return dirty.error();
         if (*dirty) {

@@ -117,15 +117,19 @@ Awaitable<bool> AgentControl::deliver(TaskRecord& record) {
     while (!record.outbox.empty()) {
         const auto message = record.outbox.front();
         const auto* run = record.run_of(message.to);
-        if (run && alive(record, message.to)) {
+        if (typed_.contains(message.id)) {
+            // Only its end could not be written down; nobody is told the same twice.
+        } else if (run && alive(record, message.to)) {
             const auto to = *run;
             if (!co_await deliver_one(record, to, message)) co_return false;
+            typed_.insert(message.id);
         } else if (run || message.from == Role::human) {
             co_return false;  // dying, starting, or not there: it waits for the next one
         }
         // Saved after the keys were typed: a crash in between repeats the message, which is harmless; losing it is not.
         std::erase_if(record.outbox, [&](const Message& m) { return m.id == message.id; });
         if (auto saved = world_.tasks.save(record); !saved) co_return false;
+        typed_.erase(message.id);
         if (run) {
             world_.journal.write(record, "agent.notified",
                                  {{"role", std::string(name_of(message.to))}, {"message", message.text}});

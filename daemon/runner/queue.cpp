@@ -11,6 +11,8 @@
 namespace orange {
 namespace {
 
+constexpr std::string_view k_not_started = "it could not be started: ";
+
 Caller queue_caller() {
     Caller caller;
     caller.role = Role::system;
@@ -22,7 +24,8 @@ Caller queue_caller() {
 
 std::string Runner::waits(const TaskRecord& record) const {
     return "waits for a workspace, place " + std::to_string(world_.tasks.queue_place(record)) +
-           " in the queue; it starts by itself when another is done";
+           " in the queue; it starts by itself when another is merged, or with: orange task spawn " +
+           record.task.id.value;
 }
 
 /// Behind everything that waits, whatever the clock says: it may have been set back since.
@@ -104,7 +107,7 @@ Awaitable<Result<Outcome>> Runner::create(TaskRecord record, std::string context
     }
     outcome.notes = start_notes_.extract(record.task.id).mapped();
     const auto after = record_of(record.task.id);
-    if (after && after->queued) {
+    if (after && after->queued && outcome.notes.empty()) {
         outcome.notes.push_back(waits(*after));
     } else if (after && after->task.attention) {
         outcome.notes.push_back("was created, but: " + *after->task.attention);
@@ -167,6 +170,10 @@ Awaitable<Result<Outcome>> Runner::spawn(TaskId id, Caller by) {
                             "task " + id.value + " is " + record->task.status +
                                 " already; to start a dead agent again: orange task respawn " + id.value,
                             {}};
+        }
+        if (record->task.attention && record->task.attention->starts_with(k_not_started)) {
+            record->task.attention.reset();  // it is being tried
+            if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
         }
         if (is_next(*record)) {
             auto started = co_await start_now(*record, by);
@@ -244,18 +251,23 @@ Awaitable<void> Runner::start_queued(TaskId id, std::shared_ptr<Starts> starts) 
         Runner& runner;
         TaskId id;
         Starts& starts;
-        std::string go_on = {};  ///< the project whose next task may be started in its place
+        std::string go_on = {};    ///< the project whose next task may be started in its place
+        std::string project = {};  ///< to be tried again, where the start fails with an exception
+        bool finished = false;
         ~Ending() {
             runner.starting_.erase(id);
             --starts.under_way;
             starts.ended.notify();
             if (!go_on.empty()) runner.kick(go_on);
+            if (!finished && !project.empty()) runner.stalled_.insert(project);
         }
     } ending{*this, id, *starts};
     const auto lock = co_await world_.task_locks.acquire(id.value);
     auto record = co_await settled(id);
     if (!record || !record->queued) co_return;
+    ending.project = record->task.project;
     auto started = co_await start_pending(*record, queue_caller());
+    ending.finished = true;
     if (started && start_notes_.contains(id)) start_notes_[id] = started->notes;
     if (started || started.error().code == ErrorCode::pool_exhausted) co_return;
     const auto answers = co_await repository_answers(record->task.project);
@@ -263,7 +275,7 @@ Awaitable<void> Runner::start_queued(TaskId id, std::shared_ptr<Starts> starts) 
     if (!record) co_return;
     // It would fail the same way for ever, and hold up the others: out of the queue, and somebody is told. Where it is
     // the repository that does not answer, all would fail: they stay, and go on when it does.
-    auto why = "it could not be started: " + started.error().message;
+    auto why = std::string(k_not_started) + started.error().message;
     if (answers) {
         record->queued = false;
         why += "; then run: orange task spawn " + id.value;
@@ -275,6 +287,8 @@ Awaitable<void> Runner::start_queued(TaskId id, std::shared_ptr<Starts> starts) 
     record->task.attention = why;
     if (auto saved = world_.tasks.save(*record); !saved) {
         log::error("queue", saved.error().message);  // still in the queue: to go on now would only meet it again
+        stalled_.insert(record->task.project);
+        if (start_notes_.contains(id)) start_notes_[id] = {why + "; it is tried again"};
         co_return;
     }
     if (answers) ending.go_on = record->task.project;

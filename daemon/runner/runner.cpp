@@ -6,12 +6,18 @@
 #include "daemon/agents/identity.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/engine/start.hpp"
+#include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/synced.hpp"
 #include "daemon/store/sections.hpp"
 
 namespace orange {
+namespace {
+
+constexpr std::string_view k_not_told = "the transition is not in its history yet: ";
+
+}  // namespace
 
 Runner::Runner(World& world, AgentControl& agents) : world_(world), agents_(agents) {}
 
@@ -56,6 +62,10 @@ Result<void> Runner::authorize(const TaskRecord& record, const Caller& by, const
     if (by.role == Role::reviewer && (!reviewer || reviewer->run != by.run)) {
         return refused("this review round is over: its reviewer was ended, or another was started since");
     }
+    const auto* worker = record.run_of(Role::worker);
+    if (by.role == Role::worker && worker && !by.run.empty() && worker->run != by.run) {
+        return refused("another worker was started in this one's place since");
+    }
     if (request.force) return refused("--force is a human's; ask them");
     return {};
 }
@@ -81,9 +91,19 @@ void Runner::remember_readiness(TaskRecord& record, const engine::Request& reque
     changed_(record.task.id);
 }
 
+bool Runner::is_open(const TaskId& id, engine::Request request, const Caller& by) {
+    const auto* record = world_.tasks.find(id);
+    if (!record || by.role != Role::human) return false;
+    const auto definition = definition_of(record->task);
+    request.by = by.role;
+    const engine::Artifacts none;
+    const engine::Situation situation{record->task, none, record->entry_sections};
+    return definition && engine::decide_request(**definition, situation, request);
+}
+
 Awaitable<Result<Outcome>> Runner::request(TaskId id, engine::Request request, Caller by, Edit edit) {
     // Whoever gives a task up does not wait until its setup command has ended: that holds the lock, and may take long.
-    if (request.to == engine::k_cancelled && by.role == Role::human) world_.pool.stop_setup(id);
+    if (request.to == engine::k_cancelled && is_open(id, request, by)) world_.pool.stop_acquire(id);
     const auto lock = co_await world_.task_locks.acquire(id.value);
     if (auto left = leave_lost_workflow(id, edit, by); !left) co_return left.error();
     auto record = co_await settled(id);
@@ -221,7 +241,8 @@ Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library:
     record.start.reset();
     record.intent = intent_of(decision, by, record.task.updated_at);
 
-    auto edited = co_await commit(*before, record, prepared.moved_branch);
+    if (state && state->agent == Role::reviewer) co_await note_reviewed_commit(record);
+    auto edited = co_await commit(*before, record, by, prepared.moved_branch);
     if (!edited) {
         co_await give_back(record, prepared);
         co_return edited.error();
@@ -233,6 +254,18 @@ Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library:
     outcome.notes.insert(outcome.notes.begin(), prepared.notes.begin(), prepared.notes.end());
     outcome.notes.insert(outcome.notes.begin(), edited->begin(), edited->end());
     co_return outcome;
+}
+
+/// What the reviewer is to look at: a verdict says nothing of what comes after it.
+Awaitable<void> Runner::note_reviewed_commit(TaskRecord& record) {
+    record.reviewed_commit.clear();
+    if (!record.task.workspace) co_return;
+    auto commit = co_await git::commit_of(world_.git, world_.pool.path_of(*record.task.workspace).string(), "HEAD");
+    if (commit) {
+        record.reviewed_commit = std::move(*commit);
+    } else {
+        log::warn("runner", commit.error().message, {{"task", record.task.id.value}});
+    }
 }
 
 Awaitable<std::vector<std::string>> Runner::run_actions(TaskRecord& record, const engine::Definition& definition) {
@@ -285,12 +318,14 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
     if (auto told = tell(record, intent); !told) {
         // History misses no transition: the intent stays, and the next poll, request or daemon tries again.
         log::error("runner", told.error().message, {{"task", record.task.id.value}});
-        record.task.attention = "the transition is not in its history yet: " + told.error().message;
+        const auto why = std::string(k_not_told) + told.error().message;
+        if (!record.task.attention) record.task.attention = why;
         if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
-        outcome.notes.push_back(*record.task.attention);
+        outcome.notes.push_back(why);
         changed_(record.task.id);
         co_return outcome;
     }
+    if (record.task.attention && record.task.attention->starts_with(k_not_told)) record.task.attention.reset();
     record.intent.reset();
     if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
     if (auto stepped = co_await step_bodies(record); !stepped) log::error("runner", stepped.error().message);
@@ -356,6 +391,15 @@ Awaitable<void> Runner::resume(TaskId id) {
     }
     if (auto stepped = co_await step_bodies(*record); !stepped) log::warn("runner", stepped.error().message);
     changed_(id);
+}
+
+Awaitable<void> Runner::settle_starting(TaskId id) {
+    const auto lock = co_await world_.task_locks.acquire(id.value);
+    auto record = record_of(id);
+    if (!record || record->intent) co_return;
+    const auto before = record->runs;
+    co_await agents_.settle_starting(*record);
+    if (record->runs != before) changed_(id);
 }
 
 Awaitable<void> Runner::sync_soon(TaskId id) {

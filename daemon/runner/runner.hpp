@@ -106,6 +106,9 @@ class Runner {
     /// Asks for attention where a living agent waits for an answer in its window.
     Awaitable<void> look_for_dialogs(TaskId id);
 
+    /// Finds out what became of agents that were being started when tmux did not answer.
+    Awaitable<void> settle_starting(TaskId id);
+
     /// At start: finishes an interrupted transition, adopts what was being started.
     Awaitable<void> resume(TaskId id);
 
@@ -147,6 +150,8 @@ class Runner {
     store::Copies copies_of(const TaskRecord& record) const;
     Awaitable<Result<Stepped>> step_bodies(TaskRecord& record);
 
+    /// Whether the task's workflow lets this caller do that now, sections apart.
+    bool is_open(const TaskId& id, engine::Request request, const Caller& by);
     Result<void> authorize(const TaskRecord& record, const Caller& by, const engine::Request& request) const;
     Awaitable<Result<Outcome>> request_locked(TaskRecord record, engine::Request request, Caller by);
     static Intent intent_of(const engine::Decision& decision, const Caller& by, Timestamp at);
@@ -158,6 +163,9 @@ class Runner {
     Awaitable<void> give_back(TaskRecord record, Prepared prepared);
     /// All fields of an edit, in `record` alone, but for the branch of a task with a workspace: that is git's too.
     Awaitable<Result<void>> set_fields(TaskRecord& record, const Edit& edit, Caller by);
+    Awaitable<void> note_reviewed_commit(TaskRecord& record);
+    /// Refuses to merge what no reviewer has seen, where one has seen the branch before.
+    Awaitable<Result<void>> check_reviewed(TaskRecord record, std::string repo);
     Awaitable<Outcome> finish(TaskRecord record, workflow::Library::DefinitionPtr definition);
     /// The transition into history, once, however often it is tried.
     Result<void> tell(const TaskRecord& record, const Intent& intent);
@@ -172,7 +180,8 @@ class Runner {
     Awaitable<Result<void>> write_feedback(TaskRecord before, TaskRecord& changed, const Edit& edit, Stepped& stepped);
     /// The commit point: writes the record, and into history what differs from `before` beside the status. Failing
     /// leaves the branch as it was, where an edit has `moved_branch`. Returns notes for the caller.
-    Awaitable<Result<std::vector<std::string>>> commit(TaskRecord before, TaskRecord& changed, bool moved_branch);
+    Awaitable<Result<std::vector<std::string>>> commit(TaskRecord before, TaskRecord& changed, Caller by,
+                                                       bool moved_branch);
     /// What set_fields() did to the branch in git, undone.
     Awaitable<void> take_back_branch(TaskRecord before, TaskRecord changed);
     Awaitable<Result<void>> change_branch(TaskRecord& record, std::string branch);

@@ -69,13 +69,22 @@ Awaitable<std::string> Runner::make_workspace_anew(Project project, TaskId id) {
     if (std::filesystem::is_directory(world_.pool.path_of(name), error)) co_return std::string();
     auto env = agents_.environment(*record, {}, Role::worker, RunId{});
     auto made = co_await world_.pool.acquire(project, record->task, std::move(env), {});
-    if (!made) co_return name + " of task " + id.value + " could not be made anew: " + made.error().message;
+    if (!made) {
+        record->task.attention = "its workspace could not be made anew: " + made.error().message +
+                                 "; then run: orange task respawn " + id.value;
+        if (auto saved = world_.tasks.save(*record); !saved) log::error("runner", saved.error().message);
+        co_return name + " of task " + id.value + " could not be made anew: " + made.error().message;
+    }
     (void)co_await step_bodies(*record);
     std::string note = name + " made anew for task " + id.value + ": its folder was gone";
     for (const Role role : {Role::worker, Role::reviewer}) {
         if (!agents_.alive(*record, role)) continue;
-        note += "; its " + std::string(name_of(role)) + " still works in the deleted one: end it (orange task attach " +
-                id.value + "), then run: orange task respawn " + id.value;
+        const auto what = "its " + std::string(name_of(role)) +
+                          " still works in the folder that was deleted: end it (orange task attach " + id.value +
+                          "), then run: orange task respawn " + id.value;
+        note += "; " + what;
+        record->task.attention = what;
+        if (auto saved = world_.tasks.save(*record); !saved) log::error("runner", saved.error().message);
     }
     changed_(id);
     co_return note;

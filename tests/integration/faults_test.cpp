@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "tests/catch.hpp"
+#include "tests/integration/background.hpp"
 #include "tests/integration/sandbox.hpp"
 
 /// What breaks while agents work: processes that die, a daemon that is killed, neighbours with similar names.
@@ -179,6 +180,57 @@ TEST_CASE("A stopped daemon leaves agents alone and ends at once") {
     CHECK(is_alive(run));
     orange.start_daemon();
     CHECK(orange.run_of(id, "worker") == run);
+}
+
+TEST_CASE("A daemon that is stopped while a workspace is made ready ends properly, and the setup with it") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto flag = orange.root() / "begun";
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    update.setup = {{"sh", "-c", "echo $$ >'" + flag.string() + "'; exec sleep 300"}};
+    orange.call(update);
+    const auto id = orange.create("shop", "Add a greeting", true);
+    Background spawning(orange, "spawn", {"task", "spawn", id});
+    orange.eventually("the setup runs", [&] { return read_file(flag).ends_with('\n'); });
+    CHECK(orange.stop_daemon() == 0);
+    const pid_t setup = std::stoi(read_file(flag));
+    orange.eventually("the setup has ended", [&] { return ::kill(setup, 0) != 0; });
+    orange.start_daemon();
+    CHECK(orange.status(id) == "pending");
+}
+
+TEST_CASE("What a killed shim leaves is ended before another agent is started in its place") {
+    Sandbox orange;
+    orange.add_project("shop");
+    std::filesystem::create_directories(orange.home() / "harnesses");
+    const auto flag = (orange.root() / "agent").string();
+    write_file(orange.home() / "harnesses" / "wrapped.yml",
+               "name: wrapped\nprogram: sh\nargv:\n  full:\n    - -c\n    - \"(trap '' HUP TERM; echo $$ >>" + flag +
+                   "; sh -c 'trap \\\"\\\" HUP TERM; echo $$ >>" + flag +
+                   "; while :; do sleep 0.2; done') & wait; exit 0\"\n    - --\n    - \"{prompt}\"\n");
+    rpc::TaskCreate create;
+    create.project = "shop";
+    create.summary = "Wait";
+    create.harness = create.review_harness = "wrapped";
+    const auto id = orange.call(create).task.fields.at("id").get<std::string>();
+    orange.wait_for_status(id, "planning");
+    const auto lines = [&] {
+        std::istringstream in(read_file(flag));
+        std::vector<pid_t> pids;
+        for (pid_t pid = 0; in >> pid;) pids.push_back(pid);
+        return pids;
+    };
+    orange.eventually("the agent runs", [&] { return lines().size() >= 2; });
+    const auto first = lines()[1];
+    ::kill(orange.run_of(id, "worker").at("pid").get<pid_t>(), SIGKILL);
+    orange.eventually("the crash is seen", [&] { return orange.run_of(id, "worker").is_null(); });
+    rpc::TaskRespawn respawn;
+    respawn.id = id;
+    orange.call(respawn);
+    orange.eventually("it was started again", [&] { return lines().size() >= 4; });
+    CHECK(::kill(first, 0) != 0);
+    CHECK(::kill(lines()[3], 0) == 0);
 }
 
 TEST_CASE("A second daemon for the same home refuses, and the first goes on") {

@@ -130,6 +130,33 @@ TEST_CASE("What is not reviewed is merged only with force") {
     CHECK(orange.status(id) == "done");
 }
 
+TEST_CASE("What came to the branch after its review, or another branch, is merged only with force") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto id = reviewed(orange);
+    const auto worktree = orange.worktree(id);
+    const auto seen = orange.git({"rev-parse", "HEAD"}, worktree);
+    write_file(worktree / "unseen", "evil\n");
+    orange.git({"add", "unseen"}, worktree);
+    orange.git({"commit", "-qm", "after the review"}, worktree);
+    const auto refused = merge(orange, id);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::needs_force);
+    CHECK(refused.error().message.find("the reviewer was given " + seen.substr(0, 12)) != std::string::npos);
+    CHECK(orange.status(id) == "reviewing");
+
+    orange.git({"reset", "-q", "--hard", seen}, worktree);
+    orange.git({"branch", "evil", "main"}, repo);
+    rpc::TaskUpdate update;
+    update.id = id;
+    update.branch = "evil";
+    orange.call(update);
+    CHECK(orange.history(id, "branch.changed").back().at("by") == "human");
+    CHECK(merge(orange, id).error().code == ErrorCode::needs_force);
+    REQUIRE(merge(orange, id, "merge", true));
+    CHECK(orange.status(id) == "done");
+}
+
 TEST_CASE("Uncommitted work of the agent is kept when its task is merged") {
     Sandbox orange;
     const auto repo = orange.add_project("shop");

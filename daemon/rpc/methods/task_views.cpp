@@ -187,7 +187,7 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     TaskWhy::Reply reply;
     // Its actions may take minutes and hold the task's lock: then what is going on is the answer.
     const auto* now = api.world().tasks.find(*id);
-    const bool busy = now && (now->intent || api.runner().is_starting(*id));
+    const bool busy = now && (now->intent || api.world().task_locks.busy(id->value));
     if (!busy) {
         const auto edges = co_await api.runner().explain(*id);
         if (!edges) co_return edges.error();

@@ -2,6 +2,29 @@
 #include "daemon/runner/synced.hpp"
 
 namespace orange::actions {
+namespace {
+
+/// Takes the text home, saves what is there, and gives the workspace back.
+Awaitable<Result<void>> empty_workspace(Context& context, Project project) {
+    auto& record = context.record;
+    store::Copies copies;
+    copies.own = context.world.tasks.folder(record) / "TASK.md";
+    copies.mirror = context.world.pool.path_of(*record.task.workspace) / record.task_file;
+    auto retired = co_await context.world.task_files.retire_mirror(record, copies);
+    if (!retired) co_return retired.error();
+    apply_synced(context.world, record, *retired);
+
+    const auto released = co_await context.world.pool.release(project, record.task);
+    if (!released) co_return released.error();
+    if (!released->snapshot.empty()) {
+        context.world.journal.write(record, "workspace.snapshot",
+                                    {{"ref", released->ref}, {"commit", released->snapshot}});
+    }
+    for (const auto& ref : released->commits) context.world.journal.write(record, "workspace.snapshot", {{"ref", ref}});
+    co_return Result<void>{};
+}
+
+}  // namespace
 
 Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
     auto& record = context.record;
@@ -12,21 +35,11 @@ Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
     for (const Role role : {Role::reviewer, Role::worker}) {
         if (auto ended = co_await context.agents.end(record, role); !ended) co_return ended.error();
     }
-    store::Copies copies;
-    copies.own = context.world.tasks.folder(record) / "TASK.md";
-    copies.mirror = context.world.pool.path_of(*record.task.workspace) / record.task_file;
-    auto retired = co_await context.world.task_files.retire_mirror(record, copies);
-    if (!retired) co_return retired.error();
-    apply_synced(context.world, record, *retired);
-
-    auto released = co_await context.world.pool.release(*project, record.task);
-    if (!released) co_return released.error();
-    const auto workspace = *record.task.workspace;
-    if (!released->snapshot.empty()) {
-        context.world.journal.write(record, "workspace.snapshot",
-                                    {{"ref", released->ref}, {"commit", released->snapshot}});
+    // Given back before, by a release whose end could not be written: what is there now is another task's.
+    if (context.world.pool.has_claim(record.task.id)) {
+        if (auto emptied = co_await empty_workspace(context, *project); !emptied) co_return emptied.error();
     }
-    for (const auto& ref : released->commits) context.world.journal.write(record, "workspace.snapshot", {{"ref", ref}});
+    const auto workspace = *record.task.workspace;
     record.task.workspace.reset();
     std::map<std::string, Scalar> fields = {{"workspace", workspace}};
     if (record.intent) fields["tx"] = record.intent->id;

@@ -121,7 +121,7 @@ TEST_CASE("a window of another tmux server is not touched") {
     world.processes.alive.erase(run.pid);
     world.tmux.state.server_pid += 1;
     REQUIRE(world.end(run));
-    world.go(world.launcher.bury(run, world.folder, "/tasks/logs/worker.log"));
+    world.go(world.launcher.bury(run, world.folder, "/tasks/logs/worker.log", {}));
     CHECK(world.tmux.state.killed.empty());
     CHECK_FALSE(world.files.files.contains("/tasks/logs/worker.log"));
 }
@@ -182,7 +182,7 @@ TEST_CASE("a run that never began is not found, and one that ended meanwhile is 
         "{\"run\": \"RUN123456789\", \"exit_status\": 3}";
     const auto ended = world.go(world.launcher.adopt(starting, world.folder)).value();
     CHECK(world.launcher.liveness(ended) == Liveness::dead);
-    CHECK(world.go(world.launcher.bury(ended, world.folder, "/tasks/logs/x.log")).exit_status == 3);
+    CHECK(world.go(world.launcher.bury(ended, world.folder, "/tasks/logs/x.log", {})).exit_status == 3);
 }
 
 TEST_CASE("while tmux does not answer nothing is concluded about a start") {
@@ -202,7 +202,7 @@ TEST_CASE("a burial removes the spec, which holds the environment") {
     World world;
     const auto run = world.started();
     world.processes.alive.erase(run.pid);
-    const auto end = world.go(world.launcher.bury(run, world.folder, "/tasks/logs/worker.log"));
+    const auto end = world.go(world.launcher.bury(run, world.folder, "/tasks/logs/worker.log", {}));
     CHECK(end.exit_status == -1);
     CHECK_FALSE(world.files.files.contains(world.spec));
 }

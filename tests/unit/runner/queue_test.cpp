@@ -1,3 +1,4 @@
+#include "daemon/async/async.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
 
@@ -271,4 +272,34 @@ TEST_CASE("a stuck worker that says it is done asks for a human, who alone may m
     CHECK(world.record(id).task.status == "stuck");
     CHECK(contains(attention(world, id), "ready for review: the agent says that it is fixed"));
     CHECK(world.move(id, "reviewing"));
+}
+
+TEST_CASE("a start that meets a full disk is told, and tried again once there is room") {
+    RunnerWorld world;
+    int tried = 0;
+    for (int n = 1; n <= 60; ++n) {
+        INFO("operation " << n);
+        auto record = world.draft("task " + std::to_string(n));
+        record.task.id.value += std::to_string(n);
+        record.task.branch += "-" + std::to_string(n);
+        const auto id = record.task.id;
+        world.outside.fuse.arm(fakes::Fuse::Ending::disk_full_for_good, n);
+        const auto made = world.create(record, "", false);
+        const bool struck = world.outside.fuse.struck();
+        world.outside.fuse.disarm();
+        if (!made) continue;
+        if (!struck) break;
+        if (!world.record(id).queued) continue;
+        ++tried;
+        REQUIRE(made->notes.size() == 1);
+        CHECK(contains(made->notes[0], "it could not be started: "));
+        world.house().go(world.house().runner().restart_queues());
+        for (int i = 0; i < 500 && world.record(id).task.status != "planning"; ++i) {
+            world.house().go([]() -> Awaitable<void> { co_await async::sleep(std::chrono::milliseconds(10)); }());
+        }
+        CHECK(world.record(id).task.status == "planning");
+        CHECK(attention(world, id) == "none");
+        world.move(id, "cancelled").value();
+    }
+    CHECK(tried > 0);
 }
