@@ -136,6 +136,7 @@ Awaitable<Result<Outcome>> Runner::start_pending(TaskRecord record, Caller by) {
 /// Nobody is passed: where others wait or are being started, it goes behind them.
 bool Runner::is_next(const TaskRecord& record) const {
     const auto* project = world_.projects.find(record.task.project);
+    if (world_.pool.has_claim(record.task.id)) return true;
     if (!project || !has_room(*project)) return false;
     for (const auto& id : world_.tasks.queue(record.task.project)) {
         if (id == record.task.id) return true;
@@ -221,7 +222,8 @@ Awaitable<void> Runner::run_queue(std::string project) {
     auto started = std::make_shared<Starts>(world_.executor);
     for (const auto& id : world_.tasks.queue(project)) {
         if (starting_.contains(id)) continue;
-        if (!has_room(copy)) break;
+        // One that failed while the disk was full may have a workspace still, which is its own.
+        if (!world_.pool.has_claim(id) && !has_room(copy)) continue;
         starting_.insert(id);
         ++started->under_way;
         async::spawn(world_.executor, "start", start_queued(id, started));
