@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "common/config/disk.hpp"
 #include "daemon/agents/login_environment.hpp"
 #include "daemon/app/callers.hpp"
 #include "daemon/app/home.hpp"
@@ -142,7 +143,17 @@ class App {
         return path == login.variables.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second;
     }
 
+    /// Works there as long as one machine alone uses it, and nobody can promise that.
+    void warn_of_network_disk() {
+        const auto kind = network_file_system(paths_.home);
+        if (kind.empty()) return;
+        problems_.push_back(paths_.home.string() + " is on a network disk (" + kind +
+                            "): locks and appends may not hold there; set ORANGE_HOME to a folder on a local disk");
+        log::warn("daemon", problems_.back());
+    }
+
     void load() {
+        warn_of_network_disk();
         const auto note = [this](const Result<void>& loaded) {
             if (loaded) return;
             problems_.push_back(loaded.error().message);

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <unistd.h>
+
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/config/disk.hpp"
 #include "common/rpc/doctor_methods.hpp"
 #include "daemon/agents/login_environment.hpp"
 #include "daemon/async/awaitable.hpp"
@@ -18,11 +22,20 @@
 /// them is in doctor.cpp, and what they have to themselves is one row there.
 namespace orange::doctor {
 
+/// The machine that is looked at; tests put another one in its place.
+struct Machine {
+    std::function<Result<Disk>(const std::filesystem::path&)> disk = disk_of;
+    std::filesystem::path systemd = "/run/systemd/system";        ///< there where systemd manages services
+    std::filesystem::path lingering = "/var/lib/systemd/linger";  ///< a file for each user who stays without a login
+    uid_t user = ::geteuid();
+};
+
 /// What only the composition root knows.
 struct Facts {
     agents::LoginEnvironment login;
     std::function<Result<void>()> config;  ///< reads config.yml again, and forgets it
     std::vector<std::string> problems;     ///< "no file notification …"
+    Machine machine;
 };
 
 /// `project`: its repository and tasks alone; the rest is the same.

@@ -1,6 +1,7 @@
 #include "common/base/text.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/files/file_facts.hpp"
+#include "daemon/log/log.hpp"
 
 /// Orange's own files.
 namespace orange::doctor {
@@ -117,7 +118,10 @@ Awaitable<void> check_harnesses(Exam& exam) {
 Awaitable<void> check_log(Exam& exam) {
     const auto file = exam.world.paths.log();
     const auto facts = files::facts_of(file);
-    if (!facts) {
+    if (const auto problem = log::problem()) {
+        exam.report.warn("orange.log cannot be written: " + *problem,
+                         "df -h " + shell_word(file.parent_path().string()), file.string());
+    } else if (!facts) {
         exam.report.warn("there is no orange.log: it was removed, or cannot be written", k_restart, file.string());
     } else if (facts->size > k_unrotated) {
         exam.report.warn("orange.log is not rotated: it has " + std::to_string(facts->size >> 20) + " MiB", k_restart,

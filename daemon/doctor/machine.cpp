@@ -63,7 +63,7 @@ std::string mebibytes(std::uint64_t bytes) {
 void check_folder(Exam& exam, const Path& folder) {
     constexpr std::uint64_t k_full = std::uint64_t{64} << 20;
     constexpr std::uint64_t k_nearly_full = std::uint64_t{1} << 30;
-    const auto disk = disk_of(folder);
+    const auto disk = exam.facts.machine.disk(folder);
     if (!disk) {
         exam.report.wrong(disk.error().message);
         return;
@@ -87,9 +87,9 @@ void check_folder(Exam& exam, const Path& folder) {
     }
 }
 
-std::string user_name() {
-    const auto* user = ::getpwuid(::geteuid());
-    return user ? user->pw_name : std::to_string(::geteuid());
+std::string name_of_user(uid_t id) {
+    const auto* user = ::getpwuid(id);
+    return user ? user->pw_name : std::to_string(id);
 }
 
 /// The control group of a process as systemd names it; empty where there is none.
@@ -140,9 +140,10 @@ Awaitable<void> check_disk(Exam& exam) {
 /// Only where systemd is: elsewhere nothing ends what a session has left.
 Awaitable<void> check_service(Exam& exam) {
     std::error_code error;
-    if (!std::filesystem::exists("/run/systemd/system", error)) co_return;
-    const auto user = user_name();
-    const bool lingers = ::geteuid() == 0 || std::filesystem::exists("/var/lib/systemd/linger/" + user, error);
+    const auto& machine = exam.facts.machine;
+    if (!std::filesystem::exists(machine.systemd, error)) co_return;
+    const auto user = name_of_user(machine.user);
+    const bool lingers = machine.user == 0 || std::filesystem::exists(machine.lingering / user, error);
     if (!lingers) {
         exam.report.warn("agents end when " + user + " logs out everywhere",
                          "loginctl enable-linger " + shell_word(user));

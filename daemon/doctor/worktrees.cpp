@@ -90,9 +90,14 @@ Awaitable<void> check_worktrees(Exam& exam) {
 
 Awaitable<void> check_locks(Exam& exam) {
     for (const auto& project : exam.projects()) {
-        for (const char* name : {"index.lock", "HEAD.lock", "config.lock", "packed-refs.lock"}) {
-            check_lock(exam, "the repository of " + project.name, project.path, Path(project.path) / ".git" / name);
+        const auto git = Path(project.path) / ".git";
+        const auto repository = "the repository of " + project.name;
+        for (const char* name : {"index.lock", "HEAD.lock", "packed-refs.lock", "config.lock"}) {
+            check_lock(exam, repository, project.path, git / name);
         }
+        // A branch that cannot move: nothing is merged into it, or committed on it.
+        check_lock(exam, "branch " + project.default_branch + " of " + project.name, project.path,
+                   git / "refs" / "heads" / (project.default_branch + ".lock"));
         for (const auto& info : exam.world.pool.list(project.name)) {
             const auto admin = admin_folder(exam, info.path);
             if (admin.empty()) continue;
@@ -100,6 +105,12 @@ Awaitable<void> check_locks(Exam& exam) {
                 check_lock(exam, "workspace " + info.name, info.path.string(), admin / name);
             }
         }
+    }
+    for (const auto& record : exam.tasks()) {
+        const auto* project = exam.world.projects.find(record.task.project);
+        if (!project || !record.task.workspace) continue;
+        check_lock(exam, "branch " + record.task.branch + " of task " + record.task.id.value, project->path,
+                   Path(project->path) / ".git" / "refs" / "heads" / (record.task.branch + ".lock"));
     }
     co_return;
 }

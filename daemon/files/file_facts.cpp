@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "common/base/ids.hpp"
+#include "daemon/files/descriptor.hpp"
 
 namespace orange::files {
 
@@ -65,6 +66,15 @@ Result<void> move_aside(const Path& path, const Path& displaced) {
     Error error = io_error("moving " + path.string() + " aside", errno);
     if (errno == ENOENT) error.code = ErrorCode::not_found;
     return error;
+}
+
+Result<void> make_durable(const Path& path) {
+    for (const auto& [name, flags] : {std::pair(path, O_NONBLOCK), std::pair(path.parent_path(), O_DIRECTORY)}) {
+        const Descriptor opened(::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags));
+        if (!opened && (errno == ENOENT || errno == ELOOP)) return {};
+        if (!opened || ::fsync(opened.get()) != 0) return io_error("syncing " + path.string(), errno);
+    }
+    return {};
 }
 
 }  // namespace orange::files

@@ -229,7 +229,10 @@ Result<void> PosixFileSystem::remove(const Path& path) {
     std::error_code error;
     std::filesystem::remove_all(path, error);  // does not follow links
     if (error && error != std::errc::no_such_file_or_directory) return failed("removing", path, error.value());
-    return {};
+    // What was answered as removed must not be there again after a loss of power.
+    auto folder = open_folder(folder_of(path));
+    if (!folder) return folder.error().code == ErrorCode::not_found ? Result<void>{} : folder.error();
+    return sync_folder(folder->get(), "removing", path);
 }
 
 }  // namespace orange

@@ -91,7 +91,7 @@ Awaitable<Result<void>> can_fast_forward(Git& git, std::string checkout, std::st
     if (!dir) co_return dir.error();
     const auto operation = operation_under_way(*dir);
     std::error_code error;
-    if (!operation.empty() || fs::exists(*dir + "/index.lock", error)) {
+    if (!operation.empty() || fs::exists(*dir + "/index.lock", error) || fs::exists(*dir + "/HEAD.lock", error)) {
         co_return Error{ErrorCode::conflict,
                         "a " + (operation.empty() ? std::string("git command") : operation) + " is under way in " +
                             printable(checkout) + ": finish it first",

@@ -7,6 +7,9 @@ namespace {
 
 /// Settings that a repository cannot override.
 const char* const k_settings[] = {
+    // git syncs nothing by itself: a snapshot would be lost with the power, and the files it was made of were removed.
+    "core.fsync=committed,reference",
+    "core.fsyncMethod=batch",
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "protocol.ext.allow=never",

@@ -1,6 +1,7 @@
 #include "daemon/git/merge.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "common/base/text.hpp"
 #include "daemon/git/ask.hpp"
@@ -168,6 +169,21 @@ Awaitable<Result<void>> push(Git& git, const MergeRequest& request, std::string 
                     {}};
 }
 
+/// A branch that is locked would be found out too late: git brings the checkout's files along first.
+Awaitable<Result<void>> can_move(Git& git, const MergeRequest& request) {
+    const auto dir = co_await git_dir(git, request.repo);
+    if (!dir) co_return dir.error();
+    const auto lock = *dir + "/refs/heads/" + request.default_branch + ".lock";
+    std::error_code error;
+    if (!std::filesystem::exists(lock, error)) co_return Result<void>{};
+    co_return Error{ErrorCode::conflict,
+                    printable(request.default_branch) +
+                        " is locked by a git command, or by one that was killed: where "
+                        "none is running, remove " +
+                        printable(lock),
+                    {}};
+}
+
 /// In the checkout git moves the branch together with the files; elsewhere only if it is still where we saw it.
 Awaitable<Result<void>> move_local(Git& git, const MergeRequest& request, const Situation& now,
                                    const std::optional<Worktree>& checkout, std::string commit) {
@@ -187,6 +203,7 @@ Awaitable<Result<Merged>> publish(Git& git, const MergeRequest& request, const S
     std::optional<Worktree> checkout;
     const bool move = !now.local.empty() && now.local != commit;
     if (move) {
+        if (auto free = co_await can_move(git, request); !free) co_return free.error();
         auto found = co_await checkout_of(git, request.repo, request.default_branch);
         if (!found) co_return found.error();
         checkout = std::move(*found);

@@ -1,13 +1,17 @@
 #include "daemon/log/log.hpp"
 
+#include <poll.h>
+#include <spdlog/details/null_mutex.h>
 #include <spdlog/logger.h>
-#include <spdlog/sinks/rotating_file_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/base_sink.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "common/base/clock.hpp"
 #include "common/model/json.hpp"
+#include "daemon/log/log_file.hpp"
 
 namespace orange::log {
 namespace {
@@ -43,27 +47,82 @@ constexpr std::string_view name_of(Level level) {
     return "info";
 }
 
+std::string line_of(Level level, std::string_view component, std::string_view message, const Fields& fields) {
+    Json line = {
+        {"ts", to_rfc3339(SystemClock{}.now())}, {"level", name_of(level)}, {"component", component}, {"msg", message}};
+    for (const auto& [key, value] : fields) line[key] = value;
+    return dump(line);
+}
+
+/// Standard error may be a pipe that nobody empties: what does not fit now is left out.
+void to_stderr(std::string_view line) {
+    pollfd room{STDERR_FILENO, POLLOUT, 0};
+    if (::poll(&room, 1, 0) != 1 || (room.revents & POLLOUT) == 0) return;
+    // A pipe with room takes PIPE_BUF bytes without waiting; what is longer is for the file.
+    constexpr std::size_t k_at_once = 4096;
+    if (::write(STDERR_FILENO, line.data(), std::min(line.size(), k_at_once)) < 0) return;
+}
+
+using Sink = spdlog::sinks::base_sink<spdlog::details::null_mutex>;
+
+class StderrSink final : public Sink {
+    void sink_it_(const spdlog::details::log_msg& msg) override {
+        to_stderr(std::string(msg.payload.data(), msg.payload.size()) + "\n");
+    }
+    void flush_() override {}
+};
+
+/// Told once when lines begin to be missing, on standard error, and once when there is room again, in the file.
+class FileSink final : public Sink {
+  public:
+    explicit FileSink(const std::string& path) : file_(path, k_rotate_at, k_kept) {}
+    const LogFile& file() const { return file_; }
+
+  private:
+    void sink_it_(const spdlog::details::log_msg& msg) override {
+        const auto line = std::string(msg.payload.data(), msg.payload.size()) + "\n";
+        const auto missing = file_.missing();
+        if (missing > 0) {
+            const auto text = std::to_string(missing) + (missing == 1 ? " line is" : " lines are") +
+                              " missing here: " + file_.problem();
+            file_.write(line_of(Level::warn, "log", text, {}) + "\n" + line);  // both or neither
+        } else if (!file_.write(line)) {
+            const auto text = "lines of the log are missing from now on: " + file_.problem();
+            to_stderr(line_of(Level::warn, "log", text, {}) + "\n");
+        }
+    }
+    void flush_() override {}
+
+    LogFile file_;
+};
+
 std::shared_ptr<spdlog::logger> make(spdlog::sink_ptr sink, Level least) {
     auto logger = std::make_shared<spdlog::logger>("orange", std::move(sink));
-    logger->set_pattern("%v");  // the line is a JSON object already
     logger->set_level(level_of(least));
-    logger->flush_on(spdlog::level::info);
     return logger;
 }
 
 std::shared_ptr<spdlog::logger>& current() {
-    static auto logger = make(std::make_shared<spdlog::sinks::stderr_sink_st>(), Level::warn);
+    static auto logger = make(std::make_shared<StderrSink>(), Level::warn);
     return logger;
+}
+
+std::shared_ptr<FileSink>& current_file() {
+    static std::shared_ptr<FileSink> file;
+    return file;
 }
 
 }  // namespace
 
 void open(const std::string& path, Level least) {
-    try {
-        current() = make(std::make_shared<spdlog::sinks::rotating_file_sink_st>(path, k_rotate_at, k_kept), least);
-    } catch (const spdlog::spdlog_ex& e) {
-        write(Level::error, "log", std::string("cannot open the log, writing to stderr: ") + e.what());
-    }
+    current_file() = std::make_shared<FileSink>(path);
+    current() = make(current_file(), least);
+}
+
+std::optional<std::string> problem() {
+    const auto& file = current_file();
+    if (!file || file->file().missing() == 0) return std::nullopt;
+    return file->file().problem() + "; lines missing so far: " + std::to_string(file->file().missing());
 }
 
 std::optional<Level> level_from(std::string_view name) {
@@ -79,10 +138,7 @@ void set_level(Level least) {
 
 void write(Level level, std::string_view component, std::string_view message, const Fields& fields) {
     if (!current()->should_log(level_of(level))) return;
-    Json line = {
-        {"ts", to_rfc3339(SystemClock{}.now())}, {"level", name_of(level)}, {"component", component}, {"msg", message}};
-    for (const auto& [key, value] : fields) line[key] = value;
-    current()->log(level_of(level), "{}", dump(line));
+    current()->log(level_of(level), spdlog::string_view_t(line_of(level, component, message, fields)));
 }
 
 }  // namespace orange::log

@@ -19,8 +19,12 @@ std::optional<Level> level_from(std::string_view name);
 /// Less severe lines are left out from now on.
 void set_level(Level least);
 
-/// Opens the file, rotated at 10 MB, five kept. Until then, and where it cannot be opened, lines go to stderr.
+/// The file from now on, rotated at 10 MB, five kept; until then lines go to stderr. Where it cannot be written, lines
+/// are left out and counted: one line on stderr says so, and one in the file when there is room again.
 void open(const std::string& path, Level least);
+
+/// Why lines are missing at the moment, and how many; nothing where they are written.
+std::optional<std::string> problem();
 
 void write(Level level, std::string_view component, std::string_view message, const Fields& fields = {});
 

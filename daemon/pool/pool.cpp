@@ -209,6 +209,7 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         auto base = co_await git::base_ref(git_, project.path, project.default_branch);
         if (!base) co_return base.error();
         if (auto made = co_await make_worktree(project, acquired.path, *base); !made) co_return made.error();
+        remove_stale_locks(acquired.path);
         // A free workspace is clean; what a human left in one is theirs, and is kept like an agent's work.
         std::vector<std::string> commits;
         auto saved = co_await save_all(acquired.path, "refs/orange/" + name, "found",
@@ -360,6 +361,10 @@ Awaitable<Result<std::vector<std::string>>> Pool::init(Project project) {
     const auto lock = co_await repositories_.acquire(project.path);
     auto base = co_await git::base_ref(git_, project.path, project.default_branch);
     if (!base) co_return base.error();
+    // The folder is made, and synced, by what is written into it; one that git made could go with the power.
+    if (!is_folder(root_)) {
+        if (auto written = write(); !written) co_return written.error();
+    }
     for (int number = 1; number <= project.pool_size; ++number) {
         const auto name = workspace_name(project.name, number);
         if (slots_.contains(name) && is_folder(path_of(name))) continue;
@@ -443,6 +448,7 @@ Awaitable<Result<void>> Pool::discard(Project project, std::string name) {
     if (is_folder(path)) {
         if (auto alone = co_await check_nobody_works_in(path_of(name)); !alone) co_return alone.error();
         std::vector<std::string> commits;
+        remove_stale_locks(path);
         const auto saved = co_await save_all(path, "refs/orange/" + name, "found",
                                              "Found in " + name + " when it was removed", commits);
         if (!saved) co_return saved.error();

@@ -58,6 +58,7 @@ class Server {
     Path socket_;
     std::shared_ptr<Listener> listener_;
     std::set<std::shared_ptr<Session>> sessions_;
+    std::string chunk_ = std::string(64 * 1024, '\0');  ///< what a session reads into, all in one step
     std::size_t busy_ = 0;
     bool stopping_ = false;
 };

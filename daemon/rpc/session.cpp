@@ -151,9 +151,10 @@ Awaitable<void> Session::answer(std::shared_ptr<Session> self, std::string line)
     if (no_more_input_ && idle()) close();
 }
 
-Awaitable<void> Session::take_lines(std::shared_ptr<Session> self, std::string& buffer) {
+Awaitable<void> Session::take_lines(std::shared_ptr<Session> self, std::string& buffer, std::size_t fresh) {
     std::size_t begin = 0;
-    for (auto end = buffer.find('\n'); end != std::string::npos; end = buffer.find('\n', begin)) {
+    for (auto end = buffer.find('\n', buffer.size() - fresh); end != std::string::npos;
+         end = buffer.find('\n', begin)) {
         auto line = buffer.substr(begin, end - begin);
         begin = end + 1;
         if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
@@ -169,13 +170,22 @@ Awaitable<void> Session::take_lines(std::shared_ptr<Session> self, std::string& 
 
 Awaitable<void> Session::read_loop(std::shared_ptr<Session> self) {
     std::string buffer;
-    std::string chunk(64 * 1024, '\0');
-    while (!closed_ && !no_more_input_) {
-        const auto room = asio::buffer(chunk);
-        const auto [error, size] = co_await socket_.async_read_some(room, use_tuple);
+    asio::error_code error;
+    socket_.non_blocking(true, error);
+    while (!error && !closed_ && !no_more_input_) {
+        // One buffer for all: thousands may be connected that never say a word.
+        const auto readable = asio::local::stream_protocol::socket::wait_read;
+        const auto [failed] = co_await socket_.async_wait(readable, use_tuple);
+        if (failed || closed_) break;
+        auto& chunk = server_.chunk_;
+        const auto size = socket_.read_some(asio::buffer(chunk), error);
+        if (error == asio::error::would_block || error == asio::error::interrupted) {
+            error.clear();
+            continue;
+        }
         if (error) break;
         buffer.append(chunk, 0, size);
-        co_await take_lines(self, buffer);
+        co_await take_lines(self, buffer, size);
         if (buffer.size() > k_longest_line) {
             send(dump(error_reply(nullptr, k_invalid_request, "a line of over 1 MiB; the connection is closed")));
             break;

@@ -39,7 +39,8 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     void end_waiting_calls();
     void drop();
     /// Starts a call for each whole line, as many as may be under way at once, and between two of them lets others go.
-    Awaitable<void> take_lines(std::shared_ptr<Session> self, std::string& buffer);
+    /// Only the last `fresh` bytes can hold a line's end that was not seen before.
+    Awaitable<void> take_lines(std::shared_ptr<Session> self, std::string& buffer, std::size_t fresh);
     void send(std::string text);
     Awaitable<Caller> caller(std::shared_ptr<Session> self);
     /// Nothing asked, nothing to say: the text that is being written is in outbox_bytes_ alone.

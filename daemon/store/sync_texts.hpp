@@ -15,6 +15,9 @@ namespace orange::store {
 inline constexpr std::chrono::milliseconds k_patience{250};
 inline constexpr std::chrono::milliseconds k_step{5};
 
+/// More is no text that somebody reads; it would be held in memory several times.
+inline constexpr std::size_t k_largest_text = 8 << 20;
+
 /// Where a copy that was exchanged away waits beside `path` until nobody writes to it any more.
 inline constexpr std::string_view k_displaced = ".TASK.md.orange-";
 Path displaced_name(const Path& path);
@@ -22,7 +25,8 @@ Path displaced_name(const Path& path);
 std::string body_of(const std::string& text);
 bool is_blank(std::string_view text);
 
-/// Content of a file of ours or of what somebody linked in its place; nothing where it is gone.
+/// Content of a file of ours or of what somebody linked in its place; nothing where it is gone. invalid_argument, with
+/// the file and what to do, where it is too large.
 Result<std::optional<std::string>> read_any(FileSystem& files, const Path& path);
 
 }  // namespace orange::store

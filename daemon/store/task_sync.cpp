@@ -54,7 +54,10 @@ Awaitable<Result<Synced>> TaskSync::run(std::optional<SectionEdit> edit, bool re
     for (auto& side : sides_) {
         if (auto swept = sweep(side.path.parent_path()); !swept) co_return swept.error();
         if (auto looked = co_await look(side); !looked) co_return looked.error();
-        if (!side.exists || side.held) continue;
+    }
+    find_damaged();
+    for (const auto& side : sides_) {
+        if (!side.exists || side.held || side.damaged) continue;
         if (auto noted = note_frontmatter(side, side.text); !noted) co_return noted.error();
     }
     if (auto decided = co_await decide(); !decided) co_return decided.error();
@@ -62,6 +65,7 @@ Awaitable<Result<Synced>> TaskSync::run(std::optional<SectionEdit> edit, bool re
     by_others_ = content_hash(body_) != record_.body_hash;
     if (edit) body_ = with_section(body_, edit->heading, edit->text);
     if (auto written = co_await write_all(); !written) co_return written.error();
+    if (auto durable = sync_fresh(); !durable) co_return durable.error();
     if (retire_mirror) {
         if (auto retired = co_await retire(); !retired) co_return retired.error();
     }
@@ -109,7 +113,7 @@ Result<void> TaskSync::sweep(const Path& folder) {
 }
 
 Result<void> TaskSync::read(Side& side) {
-    side.held = false;
+    side.held = side.damaged = false;
     const auto facts = files::facts_of(side.path);
     side.link = facts && facts->symlink;
     auto content = read_any(files_, side.path);
@@ -118,6 +122,36 @@ Result<void> TaskSync::read(Side& side) {
     side.text = content->value_or("");
     side.dangling = side.link && !files::read_through_link(side.path);
     return {};
+}
+
+/// An editor does not sync what it saves: after a loss of power there may be a file of nothing, or of zeros. That is
+/// nobody's edit where the other copy has a text. Only at the first look: later ones know what was on show.
+void TaskSync::find_damaged() {
+    if (now_.body) return;
+    const auto is_nothing = [](const Side& side) {
+        return side.counts() && side.text.find_first_not_of(std::string_view("\0 \t\r\n", 5)) == std::string::npos;
+    };
+    const auto has_text = [&](const Side& side) { return side.counts() && !is_nothing(side); };
+    if (std::none_of(sides_.begin(), sides_.end(), has_text)) return;
+    for (auto& side : sides_) side.damaged = is_nothing(side);
+}
+
+/// What is decided on a text must not outlive it: its editor may not have synced it, and after a loss of power an older
+/// one in its place would pass for the newest edit.
+Result<void> TaskSync::sync_fresh() {
+    for (const auto& side : sides_) {
+        if (!side.fresh) continue;
+        if (auto durable = files::make_durable(side.path); !durable) return durable;
+    }
+    return {};
+}
+
+/// The same with half of a text: nobody can tell it from one that was shortened while no daemon ran, so it counts, and
+/// what it no longer has is kept.
+Result<void> TaskSync::keep_what_went(const std::optional<std::string>& known, const std::string& found) {
+    if (now_.body || !known || without_lines_missing_in(found, *known) == *known) return {};
+    if (auto kept = keep("merged", *known); !kept) return kept.error();
+    return prune_merged();
 }
 
 bool TaskSync::is_news(const Side& side, const std::string& body) const {
@@ -182,8 +216,10 @@ Awaitable<Result<void>> TaskSync::decide() {
     for (auto* side : news) {
         // The loser of a conflict is kept aside; it has been shown all the same.
         const auto body = body_of(side->text);
+        side->fresh = true;
         if (side != news[0]) show(*side->memory, body, false);
         if (side != news[0]) continue;
+        if (auto kept = keep_what_went(known, body); !kept) co_return kept;
         if (auto absorbed = co_await absorb(*side, body, false); !absorbed) co_return absorbed;
     }
     for (auto& side : sides_) {

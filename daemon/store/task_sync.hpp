@@ -37,9 +37,11 @@ class TaskSync {
         bool link = false;      ///< a symlink stands in its place; `text` is its target's
         bool dangling = false;  ///< a symlink to nothing
         bool held = false;      ///< half-written: left alone this time
+        bool damaged = false;   ///< nothing is in it any more: written anew
+        bool fresh = false;     ///< somebody else's text, which nobody may have synced
         std::string text = {};
 
-        bool counts() const { return exists && !held && !dangling; }
+        bool counts() const { return exists && !held && !dangling && !damaged; }
     };
     using Deadline = std::chrono::steady_clock::time_point;
 
@@ -47,6 +49,9 @@ class TaskSync {
     Result<void> sweep(const Path& folder);
     Awaitable<Result<void>> look(Side& side);
     Result<void> read(Side& side);
+    void find_damaged();
+    Result<void> sync_fresh();
+    Result<void> keep_what_went(const std::optional<std::string>& known, const std::string& found);
     bool is_news(const Side& side, const std::string& body) const;
     Awaitable<Result<void>> decide();
     Awaitable<Result<void>> conflict(Side& winner, Side& loser);

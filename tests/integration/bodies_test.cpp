@@ -189,4 +189,38 @@ TEST_CASE("A repository with a TASK.md of its own keeps it") {
     CHECK(read_file(orange.worktree(id) / ".orange" / "TASK.md").find("## Handoff") != std::string::npos);
 }
 
+TEST_CASE(
+    "A TASK.md that is far too large is refused by name, costs the others nothing, and goes on when it is small") {
+    Sandbox orange("poll_interval: 0.5\n");
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Wait demo:clarify");
+    const auto other = orange.create("shop", "Wait demo:clarify");
+    for (const auto& task : {id, other}) orange.wait_for_status(task, "clarification");
+    const auto mirror = orange.worktree(id) / "TASK.md";
+    const auto own = orange.folder(id) / "TASK.md";
+    const auto body = orange.body(id);
+    const auto memory = orange.call(rpc::DaemonStatus{}).memory_kib;
+    const auto whole = read_file(mirror);
+    fs::resize_file(mirror, 100 << 20);
+    rpc::TaskUpdate update;
+    update.id = id;
+    update.status = "planning";
+    const auto refused = orange.try_call(update);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find(mirror.string() + " has 100 MiB") != std::string::npos);
+    CHECK(orange.status(id) == "clarification");
+    rpc::TaskUpdate summary;
+    summary.id = other;
+    summary.summary = "as ever";
+    orange.call(summary);
+    const auto polled = orange.call(rpc::DaemonStatus{}).last_poll;
+    orange.eventually("the daemon has looked", [&] { return orange.call(rpc::DaemonStatus{}).last_poll != polled; });
+    CHECK(orange.call(rpc::DaemonStatus{}).memory_kib - memory < 64 << 10);
+    CHECK(read_file(own).find(body) != std::string::npos);
+
+    write_file(mirror, whole + "\nand a line\n");
+    orange.eventually("it goes on", [&] { return read_file(own).find("and a line") != std::string::npos; });
+    CHECK(orange.body(id).find(body) != std::string::npos);
+}
+
 }  // namespace orange::tests

@@ -1,5 +1,7 @@
 #include "tests/integration/doctor.hpp"
 
+#include <signal.h>
+
 #include "tests/catch.hpp"
 
 /// What `orange doctor` says of Orange's own files and of the home, and that what it says to do mends it.
@@ -141,6 +143,22 @@ TEST_CASE("A config.yml that makes no sense is named with its line while the old
     CHECK_THAT(found.file("config"), Contains("config.yml:2"));
     write_file(orange.home() / "config.yml", "poll_interval: 5\n");
     CHECK(diagnose(orange).said("config").empty());
+}
+
+TEST_CASE("SIGHUP reads config.yml again and ends nothing, whatever is in it") {
+    Sandbox orange("poll_interval: 5\n");
+    const auto logged = [&](const std::string& text) {
+        orange.eventually("the log has " + text,
+                          [&] { return read_file(orange.home() / "orange.log").find(text) != std::string::npos; });
+    };
+    write_file(orange.home() / "config.yml", "nonsense: [\n");
+    ::kill(orange.daemon_pid(), SIGHUP);
+    logged("the settings before it stay in force");
+    CHECK(orange.call(rpc::DaemonPing{}).pid == orange.daemon_pid());
+    write_file(orange.home() / "config.yml", "poll_interval: 6\n");
+    ::kill(orange.daemon_pid(), SIGHUP);
+    logged("config.yml is in force");
+    CHECK(orange.call(rpc::DaemonPing{}).pid == orange.daemon_pid());
 }
 
 TEST_CASE("What the doctor shows of a task reaches no terminal as an escape") {

@@ -94,14 +94,16 @@ TEST_CASE("An agent that dies while no daemon runs is dealt with by the next one
     CHECK(orange.history(id, "agent.crashed").size() == 1);
 }
 
-TEST_CASE("A daemon killed again and again in the middle of transitions loses and repeats nothing") {
-    Sandbox orange("poll_interval: 0.5\n");
-    const auto repo = orange.add_project("shop");
+namespace {
+
+/// `end` ends the daemon, again and again, wherever it is in the transitions of a task's life.
+void end_in_the_middle(Sandbox& orange, const std::function<void()>& end) {
+    orange.add_project("shop");
     const auto id = orange.create("shop", "Add a greeting demo:fail-once");
-    // The kills fall where they fall: the agent retries a refused call, the intent resumes the rest.
+    // The ends fall where they fall: the agent retries a refused call, the intent resumes the rest.
     for (int i = 0; i < 12 && orange.status(id) != "reviewing"; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(40 + 37 * i % 150));
-        orange.kill_daemon();
+        end();
         orange.start_daemon();
     }
     const auto respawn_if_needed = [&] {
@@ -125,6 +127,18 @@ TEST_CASE("A daemon killed again and again in the middle of transitions loses an
     // Never two agents of one role.
     const auto panes = orange.tmux({"list-panes", "-a", "-F", "#{window_name} #{pane_dead}"}).out;
     CHECK(panes.find("worker 0") == panes.rfind("worker 0"));
+}
+
+}  // namespace
+
+TEST_CASE("A daemon killed again and again in the middle of transitions loses and repeats nothing") {
+    Sandbox orange("poll_interval: 0.5\n");
+    end_in_the_middle(orange, [&] { orange.kill_daemon(); });
+}
+
+TEST_CASE("A daemon told to end again and again in the middle of transitions loses and repeats nothing") {
+    Sandbox orange("poll_interval: 0.5\n");
+    end_in_the_middle(orange, [&] { CHECK(orange.stop_daemon() == 0); });
 }
 
 TEST_CASE("Ending demo/b1 never touches demo/b10") {

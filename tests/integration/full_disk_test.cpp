@@ -8,8 +8,9 @@
 #include <iterator>
 #include <sstream>
 
+#include "common/log/query.hpp"
 #include "tests/catch.hpp"
-#include "tests/integration/sandbox.hpp"
+#include "tests/integration/doctor.hpp"
 
 /// A disk that is full while the daemon runs on it: an error of the code io, every file as it was, and the same call
 /// succeeds once there is room again. A tmpfs as the home's tasks where this process may mount one (root); everywhere
@@ -240,6 +241,43 @@ TEST_CASE("Out of descriptors the daemon serves who is connected, idles, and tak
     REQUIRE(change_summary(orange, id, "third"));
     CHECK(orange.orange({"task", "list"}).status == 0);
     CHECK(orange.fields(id).at("summary") == "third");
+}
+
+TEST_CASE(
+    "While orange.log cannot grow every call succeeds, one line says so, and the log goes on when there is room") {
+    Sandbox orange("poll_interval: 3600\n");
+    orange.add_project("shop");
+    orange.stop_daemon();
+    const auto file = orange.home() / "orange.log";
+    constexpr std::uintmax_t k_size = 8 << 20;  // beyond what any other file of a daemon has, below a rotation
+    fs::resize_file(file, k_size);
+    write_file(orange.root() / "oranged.err", "");
+    orange.start_daemon();
+    rlimit old{};
+    REQUIRE(::prlimit(orange.daemon_pid(), RLIMIT_FSIZE, nullptr, &old) == 0);
+    const rlimit small{fs::file_size(file) + 20, old.rlim_max};
+    REQUIRE(::prlimit(orange.daemon_pid(), RLIMIT_FSIZE, &small, nullptr) == 0);
+    const auto id = orange.create("shop", "Greet");
+    orange.wait_for_status(id, "reviewing");
+    REQUIRE(change_summary(orange, id, "Greet everybody"));
+    CHECK(fs::file_size(file) <= small.rlim_cur);
+    const auto found = diagnose(orange);
+    CHECK(found.said("log").find("orange.log cannot be written: writing " + file.string()) != std::string::npos);
+    CHECK(found.command("log") == "df -h " + orange.home().string());
+    const auto told = read_file(orange.root() / "oranged.err");
+    CHECK(told.find("lines of the log are missing from now on") != std::string::npos);
+    CHECK(std::count(told.begin(), told.end(), '\n') == 1);
+
+    REQUIRE(::prlimit(orange.daemon_pid(), RLIMIT_FSIZE, &old, nullptr) == 0);
+    rpc::TaskMerge merge;
+    merge.id = id;
+    REQUIRE(orange.try_call(merge));
+    CHECK(diagnose(orange).said("log").empty());
+    log::Query query;
+    query.grep = "missing here";
+    CHECK(log::search(file, query).value().lines.size() == 1);
+    query.grep = id;
+    CHECK_FALSE(log::search(file, query).value().lines.empty());
 }
 
 }  // namespace orange::tests

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -126,9 +127,15 @@ Sandbox::~Sandbox() {
     }
 }
 
-void Sandbox::start_daemon(const fs::path& oranged) {
+void Sandbox::start_daemon(const fs::path& oranged, std::vector<std::string> variables) {
     auto argv_text = std::vector<std::string>{(oranged.empty() ? program("oranged") : oranged).string()};
-    auto env_text = environment(root_);
+    auto env_text = std::move(variables);
+    for (auto& variable : environment(root_)) {
+        const auto name = variable.substr(0, variable.find('=') + 1);
+        const bool given = std::any_of(env_text.begin(), env_text.end(),
+                                       [&](const std::string& other) { return other.starts_with(name); });
+        if (!given) env_text.push_back(std::move(variable));
+    }
     auto argv = pointers(argv_text);
     auto env = pointers(env_text);
     posix_spawn_file_actions_t actions;

@@ -40,8 +40,8 @@ class Sandbox {
     std::filesystem::path root() const { return root_; }
     std::filesystem::path home() const { return root_ / "orange"; }
 
-    /// `oranged`: another than the one that was built.
-    void start_daemon(const std::filesystem::path& oranged = {});
+    /// `oranged`: another than the one that was built. `variables`: "NAME=value", before its other ones.
+    void start_daemon(const std::filesystem::path& oranged = {}, std::vector<std::string> variables = {});
     void kill_daemon();  ///< SIGKILL
     int stop_daemon();   ///< SIGTERM; its exit status
     pid_t daemon_pid() const { return daemon_; }

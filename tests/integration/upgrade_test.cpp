@@ -1,6 +1,6 @@
 #include <signal.h>
 
-#include <set>
+#include <cstdlib>
 
 #include "tests/catch.hpp"
 #include "tests/integration/doctor.hpp"
@@ -11,13 +11,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is installed, in another folder, calling itself another version.
-fs::path other_installation(const Sandbox& orange) {
-    const auto bin = orange.root() / "old" / "bin";
-    fs::create_directories(bin);
-    for (const char* name : {"orange", "oranged", "orange-agent"}) fs::copy_file(program(name), bin / name);
-    return bin;
-}
+/// Another version, installed in a folder of its own: the one that is built for this, or, where ORANGE_OLD_BIN and
+/// ORANGE_OLD_SHARE (a checkout) are set, whatever they name.
+struct Before {
+    fs::path bin;
+    std::vector<std::string> variables;
+
+    explicit Before(const Sandbox& orange) : bin(orange.root() / "old" / "bin") {
+        fs::create_directories(bin);
+        const char* old = std::getenv("ORANGE_OLD_BIN");
+        const char* share = std::getenv("ORANGE_OLD_SHARE");
+        for (const char* name : {"orange", "orange-agent"}) {
+            fs::copy_file(old ? fs::path(old) / name : program(name), bin / name);
+        }
+        fs::copy_file(old ? fs::path(old) / "oranged" : fs::path(ORANGE_BINARY_DIR) / "tests/support/oranged-before",
+                      bin / "oranged");
+        if (share) variables.push_back(std::string("ORANGE_SHARE=") + share);
+    }
+    bool is_ours() const { return std::getenv("ORANGE_OLD_BIN") == nullptr; }
+};
 
 Json runs_of(Sandbox& orange, const std::vector<std::string>& ids) {
     Json runs = Json::array();
@@ -34,9 +46,14 @@ std::string panes(Sandbox& orange) {
 
 TEST_CASE("Eight agents outlive the change of the daemon's binary, ended and killed, and none is started again") {
     Sandbox orange("poll_interval: 0.5\n");
-    const auto bin = other_installation(orange);
+    const Before before_it(orange);
+    const auto& bin = before_it.bin;
+    const auto version = orange.call(rpc::DaemonStatus{}).version;
     orange.stop_daemon();
-    orange.start_daemon(bin / "oranged");
+    orange.start_daemon(bin / "oranged", before_it.variables);
+    const auto old_version = orange.call(rpc::DaemonStatus{}).version;
+    if (before_it.is_ours()) CHECK(old_version == "0.0.9");
+    CHECK(read_file(bin / "oranged") != read_file(program("oranged")));
     orange.add_project("shop", 8);
     add_idle_harness(orange);
     std::vector<std::string> ids;
@@ -52,10 +69,15 @@ TEST_CASE("Eight agents outlive the change of the daemon's binary, ended and kil
 
     CHECK(orange.stop_daemon() == 0);
     orange.start_daemon();
+    CHECK(orange.call(rpc::DaemonStatus{}).version == version);
     CHECK(panes(orange) == before);
     CHECK(runs_of(orange, ids) == runs);
-    orange.kill_daemon();
-    orange.start_daemon(bin / "oranged");
+    // And back, as after an upgrade that somebody regrets, this time without a word of warning.
+    if (before_it.is_ours()) {
+        orange.kill_daemon();
+        orange.start_daemon(bin / "oranged");
+        CHECK(orange.call(rpc::DaemonStatus{}).version == old_version);
+    }
     orange.kill_daemon();
     fs::remove_all(orange.root() / "old");
     orange.start_daemon();

@@ -227,6 +227,58 @@ TEST_CASE("A repository that is away for a while costs no task its place in the 
     CHECK(orange.fields(second).at("attention").is_null());
 }
 
+TEST_CASE("Locks that an agent's killed git left keep no task from ending, and no next one from beginning") {
+    Shop shop(1);
+    auto& orange = shop.orange;
+    const auto id = shop.start();
+    orange.wait_for_status(id, "planning");
+    const auto worktree = orange.worktree(id);
+    write_file(worktree / "new.txt", "new\n");
+    for (const char* name : {"index.lock", "HEAD.lock"}) write_file(shop.admin_of(worktree) / name, "");
+    rpc::TaskCancel cancel;
+    cancel.id = id;
+    orange.call(cancel);
+    CHECK(orange.status(id) == "cancelled");
+    CHECK(orange.fields(id).at("workspace").is_null());
+    CHECK(orange.git({"show", "refs/orange/" + id + "/wip:new.txt"}, shop.repo) == "new");
+    const auto next = shop.start();
+    orange.wait_for_status(next, "planning");
+    CHECK(orange.worktree(next) == worktree);
+    CHECK(orange.try_run({"git", "add", "-A"}, worktree).status == 0);
+}
+
+TEST_CASE("A lock on a branch refuses the merge with its name, and the doctor has the command that mends it") {
+    Shop shop;
+    auto& orange = shop.orange;
+    orange.git({"checkout", "-q", "-b", "feature"}, shop.repo);
+    write_file(shop.repo / "feature.txt", "feature\n");
+    orange.git({"add", "-A"}, shop.repo);
+    orange.git({"commit", "-q", "-m", "Feature"}, shop.repo);
+    orange.git({"checkout", "-q", "main"}, shop.repo);
+    auto wanted = idle_task("shop", "Merge me");
+    wanted.branch = "feature";
+    wanted.status = "reviewing";
+    const auto id = id_of(orange.call(wanted));
+    const auto lock = shop.repo / ".git" / "refs" / "heads" / "main.lock";
+    const auto before = orange.git({"rev-parse", "main"}, shop.repo);
+    write_file(lock, "");
+    fs::last_write_time(lock, fs::file_time_type::clock::now() - 10min);
+    const auto refused = orange.orange({"task", "merge", id});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.out + refused.err, Contains("main.lock"));
+    CHECK(orange.status(id) == "reviewing");
+    CHECK(orange.git({"rev-parse", "main"}, shop.repo) == before);
+    CHECK(orange.git({"status", "--porcelain"}, shop.repo).empty());
+    const auto found = diagnose(orange);
+    CHECK(found.file("locks") == lock.string());
+    CHECK_THAT(found.said("locks"), Contains("branch main of shop"));
+    mend(orange, found.command("locks"));
+    CHECK(diagnose(orange).said("locks").empty());
+    CHECK(orange.orange({"task", "merge", id}).status == 0);
+    CHECK(orange.status(id) == "done");
+    CHECK(read_file(shop.repo / "feature.txt") == "feature\n");
+}
+
 TEST_CASE("A worktree whose git was killed half-way is named, removed, and made anew") {
     for (const bool by_gc : {true, false}) {
         Shop shop(1);

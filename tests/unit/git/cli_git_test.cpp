@@ -104,3 +104,26 @@ TEST_CASE_METHOD(GitFixture, "a failing git is an error with its command, status
     CHECK(done.error().details.at("exit_status") == "128");
     CHECK(done.error().details.at("command") == "git rev-parse --verify nothing");
 }
+
+TEST_CASE_METHOD(GitFixture, "what the daemon's git writes is on the disk before the daemon goes on") {
+    const auto repo = make_repo();
+    const auto trace = dir / "trace";
+    const auto settings = read_file(dir / "home/.gitconfig");
+    write_file(dir / "home/.gitconfig", settings + "[trace2]\n\teventTarget = " + trace.string() + "\n");
+    write_file(dir / "repo/file", "to be kept\n");
+    const auto synced = [&](std::vector<std::string> args) {
+        std::filesystem::remove(trace);
+        GitCommand command;
+        command.dir = repo;
+        command.args = std::move(args);
+        const auto done = go(git.run(std::move(command)));
+        REQUIRE(done);
+        REQUIRE(done->ok());
+        return read_file(trace).find("\"fsync/hardware-flush\"") != std::string::npos;
+    };
+    CHECK(synced({"add", "file"}));
+    CHECK(synced({"hash-object", "-w", "--stdin"}));
+    CHECK(synced({"commit-tree", "-m", "kept", "HEAD^{tree}"}));
+    CHECK(synced({"update-ref", "refs/orange/x/wip", "HEAD"}));
+    CHECK_FALSE(synced({"status", "--porcelain"}));
+}

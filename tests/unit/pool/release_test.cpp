@@ -265,3 +265,55 @@ TEST_CASE_METHOD(Agent, "locks that a killed git left keep no task from leaving 
     CHECK_FALSE(fs::exists(admin / "HEAD.lock"));
     CHECK(holder(1) == "");
 }
+
+TEST_CASE_METHOD(Agent, "locks of a git that was killed in a worktree are in nobody's way once nobody works there") {
+    const auto tree = taken(task("a"));
+    write_file(tree / "work", "mine\n");
+    const fs::path admin = plain(tree, {"rev-parse", "--absolute-git-dir"});
+    const auto leave_locks = [&] {
+        for (const char* name : {"index.lock", "HEAD.lock"}) write_file(admin / name, "");
+    };
+    leave_locks();
+    REQUIRE_THROWS(plain(tree, {"add", "work"}));  // what the agent's own git would do about it
+    {
+        Sitter sitter(tree);
+        CHECK_FALSE(go(pool.release(project, task("a"))));
+        CHECK(fs::exists(admin / "index.lock"));
+        CHECK(fs::exists(admin / "HEAD.lock"));
+        sitter.end();
+    }
+    const auto released = go(pool.release(project, task("a")));
+    INFO((released ? std::string() : released.error().message));
+    REQUIRE(released);
+    CHECK(plain(project.path, {"show", "refs/orange/a/wip:work"}) == "mine");
+    CHECK_FALSE(fs::exists(admin / "index.lock"));
+    CHECK(holder(1) == "");
+
+    // One that is left while nobody has the workspace: the next task takes it all the same.
+    leave_locks();
+    CHECK(taken(task("b")) == tree);
+    CHECK(plain(tree, {"symbolic-ref", "--short", "HEAD"}) == "orange-tasks/b");
+    leave_locks();
+    REQUIRE(go(pool.gc(project, [](const TaskId&) { return false; })));
+    CHECK(holder(1) == "");
+}
+
+TEST_CASE_METHOD(Agent, "an agent that tidies up the repository takes neither a workspace nor kept work with it") {
+    const auto gone = taken(task("a"));
+    write_file(gone / "work", "mine\n");
+    REQUIRE(go(pool.release(project, task("a"))));
+    const auto tree = taken(task("b"));
+    const auto other = taken(task("c"));
+    // One is out of sight for a moment: a disk that is not mounted, a folder that is moved about.
+    fs::rename(other, dir / "out-of-sight");
+    plain(tree, {"worktree", "prune", "--expire=now"});
+    plain(tree, {"reflog", "expire", "--expire=now", "--all"});
+    plain(tree, {"gc", "-q", "--prune=now"});
+    plain(tree, {"branch", "-D", "orange-tasks/c"}, true);
+    fs::rename(dir / "out-of-sight", other);
+    CHECK(plain(project.path, {"show", "refs/orange/a/wip:work"}) == "mine");
+    CHECK(plain(other, {"symbolic-ref", "--short", "HEAD"}) == "orange-tasks/c");
+    commit(other, "next", "more\n");
+    REQUIRE(go(pool.release(project, task("c"))));
+    CHECK(plain(project.path, {"show", "orange-tasks/c:next"}) == "more");
+}

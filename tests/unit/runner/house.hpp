@@ -67,6 +67,7 @@ class RunnerWorld {
 
     House& boot();
     House& house() { return *house_; }
+    void stop() { house_.reset(); }
     void keep();
     void back();
     /// What a new daemon does first: every task resumed, the dead looked at, the queue.

@@ -99,6 +99,51 @@ TEST_CASE_METHOD(TaskWorld, "edits made while no daemon ran are found at start")
     CHECK(in_step("again\n"));
 }
 
+TEST_CASE_METHOD(TaskWorld, "a copy that comes back empty, or all zeros, after a loss of power is nobody's edit") {
+    start("body\n");
+    for (const auto& nothing : {std::string(), std::string("\n"), std::string(4096, '\0')}) {
+        restart();
+        write_text(*copies.mirror, nothing);
+        const auto synced = sync();
+        CHECK(in_step("body\n"));
+        CHECK_FALSE(synced.body_changed);
+        CHECK_FALSE(synced.attention);
+        CHECK(synced.events.empty());
+        restart();
+        write_text(copies.own, nothing);
+        sync();
+        CHECK(in_step("body\n"));
+    }
+    // State and body are written one after the other: the last body may be newer than what state.json knows of it.
+    restart();
+    write_text(copies.own, projected("newer\n"));
+    write_text(*copies.mirror, "");
+    sync();
+    CHECK(in_step("newer\n"));
+    CHECK(others().empty());
+    // Somebody who empties a text leaves its frontmatter.
+    save_over(*copies.mirror, projected(""));
+    sync();
+    CHECK(in_step(""));
+}
+
+TEST_CASE_METHOD(TaskWorld, "a copy that comes back shorter counts, and what it no longer has is kept beside it") {
+    start("one\ntwo\nthree\n");
+    restart();
+    save_over(*copies.mirror, projected("one\nfour\n"));
+    CHECK(sync().body == "one\nfour\n");
+    REQUIRE(others().size() == 1);
+    CHECK(others()[0].starts_with("TASK.md.merged-"));
+    CHECK(read_text(home / ("task/" + others()[0])) == "one\ntwo\nthree\n");
+    // Lines that only came in cost nothing, and neither do edits that are seen as they are made.
+    restart();
+    save_over(*copies.mirror, projected("one\nfour\nfive\n"));
+    sync();
+    save_over(*copies.mirror, projected("five\n"));
+    CHECK(sync().body == "five\n");
+    CHECK(others().size() == 1);
+}
+
 TEST_CASE_METHOD(TaskWorld, "a deleted copy is restored from the other, or from memory") {
     start("body\n");
     fs::remove(*copies.mirror);

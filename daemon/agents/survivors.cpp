@@ -1,0 +1,61 @@
+#include "daemon/agents/survivors.hpp"
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "daemon/async/async.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/process/proc_info.hpp"
+#include "daemon/process/signal_process.hpp"
+
+namespace orange::agents {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds k_step = 50ms, k_grace = 1s, k_give_up = 3s;
+
+struct Survivor {
+    std::int64_t pid = 0;
+    std::int64_t start_time = 0;
+};
+
+bool is_below(const std::string& directory, const std::string& place) {
+    return directory == place || directory.starts_with(place + "/");
+}
+
+std::vector<Survivor> survivors(const AgentRun& run, const std::string& worktree) {
+    std::vector<Survivor> found;
+    for (const auto pid : proc::all_pids()) {
+        if (proc::environ_of(pid, "ORANGE_RUN") != run.run.value) continue;
+        const auto cwd = proc::cwd_of(pid);
+        const bool in_worktree = !worktree.empty() && cwd && is_below(*cwd, worktree);
+        if (!in_worktree && proc::session_of(pid) != run.pid) continue;
+        if (const auto started = proc::start_time(pid)) found.push_back({pid, *started});
+    }
+    return found;
+}
+
+}  // namespace
+
+Awaitable<void> end_survivors(AgentRun run, Path worktree) {
+    if (run.run.empty()) co_return;
+    auto left = survivors(run, worktree.string());
+    if (left.empty()) co_return;
+    log::warn("agents", "ending what a killed shim left",
+              {{"run", run.run.value}, {"processes", std::to_string(left.size())}});
+    for (std::chrono::milliseconds waited{}; !left.empty() && waited < k_give_up; waited += k_step) {
+        const int signal = waited < k_grace ? SIGTERM : SIGKILL;
+        for (const auto& process : left) {
+            if (waited == waited.zero() || signal == SIGKILL) {
+                signal_process(process.pid, process.start_time, signal);
+                if (signal == SIGTERM) signal_process(process.pid, process.start_time, SIGCONT);
+            }
+        }
+        co_await async::sleep(k_step);
+        left = survivors(run, worktree.string());
+    }
+}
+
+}  // namespace orange::agents

@@ -1,0 +1,91 @@
+#include "daemon/log/log_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace orange::log {
+namespace {
+
+constexpr int k_flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK;
+
+/// "orange.log", 2 → "orange.2.log".
+std::string numbered(const std::string& path, int number) {
+    if (number == 0) return path;
+    const auto name = path.find_last_of('/') + 1;
+    const auto dot = path.find_last_of('.');
+    if (dot == std::string::npos || dot <= name) return path + "." + std::to_string(number);
+    return path.substr(0, dot) + "." + std::to_string(number) + path.substr(dot);
+}
+
+}  // namespace
+
+LogFile::LogFile(std::string path, std::uint64_t limit, int kept) : path_(std::move(path)), limit_(limit), kept_(kept) {
+    open();
+}
+
+LogFile::~LogFile() {
+    if (fd_ >= 0) ::close(fd_);
+}
+
+bool LogFile::fail(const char* doing) {
+    problem_ = std::string(doing) + " " + path_ + ": " + std::strerror(errno);
+    return false;
+}
+
+bool LogFile::open() {
+    fd_ = ::open(path_.c_str(), k_flags, 0600);
+    if (fd_ < 0) return fail("opening");
+    struct stat facts {};
+    size_ = ::fstat(fd_, &facts) == 0 && S_ISREG(facts.st_mode) ? static_cast<std::uint64_t>(facts.st_size) : 0;
+    return true;
+}
+
+/// The new file is there before a name is changed: without one, everything stays as it is.
+void LogFile::rotate() {
+    const auto next = path_ + ".new";
+    const int fd = ::open(next.c_str(), k_flags | O_TRUNC | O_NOFOLLOW, 0600);
+    if (fd < 0) return;
+    for (int number = kept_; number > 0; --number) {
+        if (::rename(numbered(path_, number - 1).c_str(), numbered(path_, number).c_str()) == 0) continue;
+        if (errno == ENOENT) continue;
+        ::close(fd);
+        ::unlink(next.c_str());
+        return;
+    }
+    if (::rename(next.c_str(), path_.c_str()) != 0) {
+        ::close(fd);
+        return;
+    }
+    ::close(std::exchange(fd_, fd));
+    size_ = 0;
+}
+
+bool LogFile::write(std::string_view line) {
+    ++missing_;
+    if (fd_ < 0 && !open()) return false;
+    if (size_ > 0 && size_ + line.size() > limit_) rotate();
+    ssize_t written = -1;
+    do {
+        written = ::write(fd_, line.data(), line.size());
+    } while (written < 0 && errno == EINTR);
+    if (written == static_cast<ssize_t>(line.size())) {
+        size_ += line.size();
+        missing_ = 0;
+        problem_.clear();
+        return true;
+    }
+    if (written > 0) {
+        // Half a line: the next one must not be glued to it.
+        if (::ftruncate(fd_, static_cast<off_t>(size_)) != 0) size_ += static_cast<std::uint64_t>(written);
+        errno = ENOSPC;
+    }
+    return fail("writing");
+}
+
+}  // namespace orange::log

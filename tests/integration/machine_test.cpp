@@ -1,0 +1,136 @@
+#include <cstdlib>
+
+#include "tests/catch.hpp"
+#include "tests/integration/doctor.hpp"
+
+/// Machines that are not as they should be: what the daemon says of them when it starts, and the doctor whenever asked.
+namespace orange::tests {
+namespace {
+
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+/// A program that calls itself another version, and is the real one otherwise.
+void write_older(const fs::path& program, const std::string& real, const std::string& flag, const std::string& says) {
+    fs::create_directories(program.parent_path());
+    write_file(program,
+               "#!/bin/sh\n[ \"$1\" = " + flag + " ] && { echo '" + says + "'; exit 0; }\nexec " + real + " \"$@\"\n");
+    fs::permissions(program, fs::perms::owner_all);
+}
+
+std::string path_after(const fs::path& folder) {
+    return "PATH=" + folder.string() + ":" + program("orange").parent_path().string() + ":/usr/local/bin:/usr/bin:/bin";
+}
+
+}  // namespace
+
+TEST_CASE("A home on a network disk works, and the log, the status and the doctor warn of it") {
+    Sandbox orange;
+    orange.stop_daemon();
+    const auto library = fs::path(ORANGE_BINARY_DIR) / "tests/support/orange-network-disk.so";
+    REQUIRE(fs::exists(library));
+    const char* sanitizer = std::getenv("ASAN_OPTIONS");
+    orange.start_daemon({}, {"LD_PRELOAD=" + library.string(), "NETWORK_DISK=" + orange.home().string(),
+                             "ASAN_OPTIONS=" + std::string(sanitizer ? sanitizer : "") + ":verify_asan_link_order=0"});
+    orange.add_project("shop");
+    CHECK(orange.status(orange.create("shop", "Later", true)) == "pending");
+    const auto warning = orange.home().string() + " is on a network disk (nfs)";
+    CHECK_THAT(read_file(orange.home() / "orange.log"), Contains(warning));
+    CHECK_THAT(orange.orange({"daemon", "status"}).out, Contains("network disk (nfs)"));
+    const auto found = diagnose(orange);
+    CHECK_THAT(found.said("disk"), Contains("warning it is on a network disk (nfs)") && Contains("set ORANGE_HOME"));
+    CHECK(found.file("disk") == orange.home().string());
+
+    orange.stop_daemon();
+    orange.start_daemon();
+    CHECK_THAT(orange.orange({"daemon", "status"}).out, !Contains("network disk"));
+    CHECK_THAT(diagnose(orange).said("disk"), !Contains("network disk"));
+}
+
+TEST_CASE("Programs that are too old, silent or missing are named with their place and what is needed") {
+    Sandbox orange;
+    const auto bin = orange.root() / "bin";
+    write_older(bin / "git", "/usr/bin/git", "--version", "git version 2.35.1");
+    write_older(bin / "tmux", "/usr/bin/tmux", "-V", "tmux 3.1c");
+    orange.stop_daemon();
+    orange.start_daemon({}, {path_after(bin)});
+    const auto old = diagnose(orange);
+    CHECK(old.status == 1);
+    CHECK_THAT(old.said("programs"),
+               Contains("error git 2.35.1 (" + (bin / "git").string() + ") is too old: Orange needs"));
+    CHECK_THAT(old.said("programs"),
+               Contains("error tmux 3.1c (" + (bin / "tmux").string() + ") is too old: Orange needs"));
+    CHECK(old.command("programs") == "sudo apt install tmux");
+
+    write_file(bin / "git", "#!/bin/sh\nexit 1\n");
+    CHECK_THAT(diagnose(orange).said("programs"),
+               Contains("error " + (bin / "git").string() + " does not say its version"));
+    fs::remove(bin / "git");
+    fs::remove(bin / "tmux");
+    CHECK(diagnose(orange).said("programs").find("too old") == std::string::npos);
+
+    orange.stop_daemon();
+    orange.start_daemon({}, {"PATH=" + bin.string()});
+    const auto missing = diagnose(orange);
+    CHECK(missing.status == 1);
+    CHECK_THAT(missing.said("programs"), Contains("error tmux is not on the daemon's PATH"));
+    CHECK_THAT(missing.said("programs"), Contains("error git is not on the daemon's PATH"));
+    CHECK_THAT(missing.said("programs"), Contains("warning gh is not on the daemon's PATH"));
+    orange.stop_daemon();
+    orange.start_daemon();
+}
+
+TEST_CASE("A tmux that was upgraded under its running server is an error, and nobody is taken for dead") {
+    Sandbox orange("poll_interval: 0.3\n");
+    const auto bin = orange.root() / "bin";
+    const auto upgraded = orange.root() / "upgraded";
+    fs::create_directories(bin);
+    write_file(bin / "tmux", "#!/bin/sh\nif [ -e " + upgraded.string() +
+                                 " ]; then echo 'protocol version mismatch (client 9, server 8)' >&2; exit 1; fi\n"
+                                 "exec /usr/bin/tmux \"$@\"\n");
+    fs::permissions(bin / "tmux", fs::perms::owner_all);
+    orange.stop_daemon();
+    orange.start_daemon({}, {path_after(bin)});
+    orange.add_project("shop");
+    add_idle_harness(orange);
+    const auto id = id_of(orange.call(idle_task("shop", "Wait")));
+    orange.wait_for_status(id, "planning");
+    const auto run = orange.run_of(id, "worker");
+    write_file(upgraded, "");
+    for (int polls = 0; polls < 2; ++polls) {
+        const auto before = orange.call(rpc::DaemonStatus{}).last_poll;
+        orange.eventually("the daemon has looked",
+                          [&] { return orange.call(rpc::DaemonStatus{}).last_poll != before; });
+    }
+    CHECK(orange.run_of(id, "worker") == run);
+    CHECK(orange.fields(id).at("crash_count") == 0);
+    CHECK(orange.history(id, "session.lost").empty());
+    const auto found = diagnose(orange);
+    CHECK(found.status == 1);
+    CHECK_THAT(found.said("tmux"), Contains("protocol version mismatch"));
+    const auto refused = orange.orange({"task", "create", "-p", "shop", "--harness", "idle", "--summary", "Another"});
+    CHECK_THAT(refused.out + refused.err, Contains("protocol version mismatch"));
+    fs::remove(upgraded);
+    CHECK(diagnose(orange).said("tmux").empty());
+    CHECK(orange.run_of(id, "worker") == run);
+}
+
+TEST_CASE("A daemon that has nothing but its home in its environment takes a task through its whole life") {
+    Sandbox orange;
+    orange.add_project("shop");
+    orange.stop_daemon();
+    const auto bare = orange.root() / "bare";
+    write_file(bare, "#!/bin/sh\nexec /usr/bin/env -i HOME=" + orange.root().string() +
+                         " ORANGE_SHARE=" ORANGE_SOURCE_DIR " " + program("oranged").string() + "\n");
+    fs::permissions(bare, fs::perms::owner_all);
+    orange.start_daemon(bare);
+    const auto id = orange.create("shop", "Add a greeting demo:fail-once");
+    orange.wait_for_status(id, "reviewing");
+    rpc::TaskMerge merge;
+    merge.id = id;
+    orange.call(merge);
+    CHECK(orange.path_of(id) == "pending planning working agent-review working agent-review reviewing done");
+    CHECK(diagnose(orange).errors().empty());
+}
+
+}  // namespace orange::tests
