@@ -67,7 +67,7 @@ struct Stress : TaskWorld {
     void run(const std::vector<Path>& targets, Style style, std::chrono::milliseconds time) {
         start("begin\n");
         std::atomic<bool> stop{false};
-        std::string failure;
+        std::string failure, failed_writing;
         std::thread writer([&] {
             try {
                 for (int n = 0; !stop && n < k_most_lines; ++n) {
@@ -75,7 +75,7 @@ struct Stress : TaskWorld {
                     written = n + 1;
                 }
             } catch (const std::exception& e) {
-                failure = e.what();
+                failed_writing = e.what();
             }
         });
         const auto end = std::chrono::steady_clock::now() + time;
@@ -92,6 +92,7 @@ struct Stress : TaskWorld {
         stop = true;
         writer.join();
         CHECK(failure.empty());
+        CHECK(failed_writing.empty());
         for (int n = 0; n < 100 && sync().unsettled; ++n) continue;
     }
 

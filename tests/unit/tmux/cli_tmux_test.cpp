@@ -100,7 +100,7 @@ TEST_CASE_METHOD(TmuxFixture, "a pane whose process ended is listed as dead, and
     const auto pane = opened(window("demo", "w", "echo last words; exit 3"));
     REQUIRE(eventually([&] { return state().panes.at(0).dead; }));
     CHECK(state().panes.at(0).ref.pane_id == pane.pane_id);
-    CHECK(go(tmux.capture(pane.pane_id, 100)).value().starts_with("last words\n"));
+    CHECK(eventually([&] { return go(tmux.capture(pane.pane_id, 100)).value().starts_with("last words\n"); }));
     CHECK(go(tmux.send(pane.pane_id, "x")).error().code == ErrorCode::not_found);
     REQUIRE(go(tmux.kill(pane.window_id)));
     CHECK(state().panes.empty());
