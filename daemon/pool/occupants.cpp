@@ -1,8 +1,11 @@
 #include "daemon/pool/occupants.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 
+#include "common/base/text.hpp"
+#include "daemon/async/async.hpp"
 #include "daemon/process/proc_info.hpp"
 
 namespace orange {
@@ -28,6 +31,21 @@ std::vector<Occupant> workers_in(const Path& directory) {
         return shell_of_terminal || process.name == "orange";
     });
     return found;
+}
+
+Awaitable<Result<void>> check_nobody_works_in(Path worktree) {
+    constexpr int k_looks = 40;
+    std::vector<Occupant> busy;
+    for (int look = 0; look < k_looks; ++look) {
+        busy = workers_in(worktree);
+        if (busy.empty()) co_return Result<void>{};
+        const std::chrono::milliseconds moment(50);
+        co_await async::sleep(moment);
+    }
+    co_return Error{ErrorCode::conflict,
+                    "process " + std::to_string(busy.front().pid) + " (" + printable(busy.front().name) +
+                        ") still works in " + worktree.string() + "; end it, then run: orange workspace gc",
+                    {}};
 }
 
 }  // namespace orange

@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <filesystem>
+
+#include "daemon/git/branches.hpp"
+#include "daemon/pool/occupants.hpp"
+#include "daemon/pool/pool_parts.hpp"
+
+/// Workspaces that no task has: made ahead, mended, removed.
+namespace orange {
+
+using namespace pool_parts;
+
+Awaitable<Result<std::vector<std::string>>> Pool::init(Project project) {
+    std::vector<std::string> done;
+    const auto lock = co_await repositories_.acquire(project.path);
+    auto base = co_await git::base_ref(git_, project.path, project.default_branch);
+    if (!base) co_return base.error();
+    // The folder is made, and synced, by what is written into it; one that git made could go with the power.
+    if (!is_folder(root_)) {
+        if (auto written = write(); !written) co_return written.error();
+    }
+    for (int number = 1; number <= project.pool_size; ++number) {
+        const auto name = workspace_name(project.name, number);
+        if (slots_.contains(name) && is_folder(path_of(name))) continue;
+        if (auto made = co_await make_worktree(project, path_of(name), *base); !made) co_return made.error();
+        if (!slots_.contains(name)) slots_[name] = Slot{project.name, number, {}};
+        done.push_back(name + " made");
+    }
+    if (auto written = write(); !written) co_return written.error();
+    co_return done;
+}
+
+/// They hold nothing but what git itself had begun to write, and no git command works in them.
+Awaitable<std::vector<std::string>> Pool::remove_half_made(Project project, std::vector<std::string> names) {
+    std::vector<std::string> done;
+    const auto lock = co_await repositories_.acquire(project.path);
+    const auto trees = co_await git::worktrees(git_, project.path);
+    if (!trees) co_return done;
+    for (const auto& name : names) {
+        if (at_work_.contains(name)) continue;
+        const auto path = path_of(name).string();
+        const bool half_made = std::any_of(trees->begin(), trees->end(), [&](const git::Worktree& tree) {
+            std::error_code error;
+            return is_half_made(tree) && std::filesystem::weakly_canonical(path, error) == tree.path;
+        });
+        if (!half_made) continue;
+        const AtWork at_work(*this, name);
+        const auto removed = co_await git::remove_worktree(git_, project.path, path);
+        // A claim stays: whoever has it makes the worktree anew.
+        if (const auto slot = slots_.find(name); removed && slot != slots_.end() && slot->second.task.empty()) {
+            slots_.erase(slot);
+        }
+        done.push_back(removed ? name + " removed: it was half made"
+                               : name + " is half made, and could not be removed: " + removed.error().message);
+    }
+    co_return done;
+}
+
+Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::function<bool(const TaskId&)> is_live) {
+    std::vector<std::string> names;
+    for (const auto& [name, slot] : slots_) {
+        if (slot.project == project.name) names.push_back(name);
+    }
+    auto done = co_await remove_half_made(project, names);
+    for (const auto& name : names) {
+        if (at_work_.contains(name)) continue;
+        const auto slot = slots_.find(name);
+        if (slot == slots_.end()) continue;
+        const auto task = slot->second.task;
+        const bool surplus = slot->second.number > project.pool_size;
+        if (!task.empty() && is_live(task)) continue;
+        if (!task.empty()) {
+            Task holder;
+            holder.id = task;
+            auto released = co_await release(project, holder);
+            if (!released) {
+                done.push_back(name + " could not be freed: " + released.error().message);
+                continue;
+            }
+            done.push_back(name + " freed" +
+                           (released->snapshot.empty() ? "" : "; uncommitted work is in " + released->ref));
+        }
+        if (surplus || !is_folder(path_of(name))) {
+            const auto lock = co_await repositories_.acquire(project.path);
+            if (!is_idle(name)) continue;  // taken while the lock was waited for
+            const AtWork at_work(*this, name);
+            auto removed = co_await discard(project, name);
+            if (!removed) {
+                done.push_back(name + ": " + removed.error().message);
+                continue;
+            }
+            slots_.erase(name);
+            done.push_back(name + (surplus ? " removed: the pool is smaller now" : " forgotten: its folder was gone"));
+        }
+    }
+    if (auto written = write(); !written) co_return written.error();
+    co_return done;
+}
+
+Awaitable<Result<void>> Pool::discard(Project project, std::string name) {
+    const auto path = path_of(name).string();
+    if (is_folder(path)) {
+        if (auto alone = co_await check_nobody_works_in(path_of(name)); !alone) co_return alone.error();
+        std::vector<std::string> commits;
+        remove_stale_locks(path);
+        const auto saved = co_await save_all(path, "refs/orange/" + name, "found",
+                                             "Found in " + name + " when it was removed", commits);
+        if (!saved) co_return saved.error();
+    }
+    co_return co_await git::remove_worktree(git_, project.path, path);
+}
+
+Awaitable<Result<void>> Pool::remove_all(Project project) {
+    std::vector<std::string> names;
+    for (const auto& [name, slot] : slots_) {
+        if (slot.project != project.name) continue;
+        if (!slot.task.empty()) {
+            co_return Error{ErrorCode::conflict, name + " is still taken by task " + slot.task.value, {}};
+        }
+        names.push_back(name);
+    }
+    const auto lock = co_await repositories_.acquire(project.path);
+    for (const auto& name : names) {
+        if (!is_idle(name)) co_return Error{ErrorCode::conflict, name + " has just been taken by a task", {}};
+        const AtWork at_work(*this, name);
+        if (is_folder(project.path)) {
+            if (auto removed = co_await discard(project, name); !removed) co_return removed.error();
+        }
+        slots_.erase(name);
+    }
+    co_return write();
+}
+
+}  // namespace orange

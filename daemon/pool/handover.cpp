@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <filesystem>
+
+#include "common/base/text.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/pool/occupants.hpp"
+#include "daemon/pool/pool_parts.hpp"
+
+/// A workspace is handed to a task, and taken back from it.
+namespace orange {
+
+using namespace pool_parts;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto k_fetch_deadline = 20s;
+constexpr auto k_setup_deadline = 10min;
+
+}  // namespace
+
+Awaitable<Result<void>> Pool::make_worktree(Project project, Path path, std::string base) {
+    const auto listed = co_await git::worktrees(git_, project.path);
+    if (!listed) co_return listed.error();
+    const bool known = std::any_of(listed->begin(), listed->end(), [&](const git::Worktree& tree) {
+        std::error_code error;
+        return !tree.prunable && !is_half_made(tree) && std::filesystem::equivalent(tree.path, path, error);
+    });
+    if (known && is_folder(path)) co_return Result<void>{};
+    std::error_code error;
+    std::filesystem::create_directories(root_, error);
+    co_return co_await git::add_worktree(git_, project.path, path.string(), base);
+}
+
+Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::string name,
+                                          std::map<std::string, std::string> env, std::vector<std::string> exclude) {
+    Acquired acquired{name, path_of(name), "TASK.md", {}};
+    const auto origin = co_await git::has_origin(git_, project.path);
+    if (!origin) co_return origin.error();
+    if (*origin) {  // outside the lock: a silent remote must not hold up the others
+        const std::chrono::milliseconds deadline = k_fetch_deadline;
+        auto fetched = co_await git::fetch(git_, project.path, deadline);
+        if (!fetched) acquired.notes.push_back("origin could not be fetched: " + fetched.error().message);
+    }
+    {
+        const auto lock = co_await repositories_.acquire(project.path);
+        auto base = co_await git::base_ref(git_, project.path, project.default_branch);
+        if (!base) co_return base.error();
+        if (auto made = co_await make_worktree(project, acquired.path, *base); !made) co_return made.error();
+        remove_stale_locks(acquired.path);
+        // A free workspace is clean; what a human left in one is theirs, and is kept like an agent's work.
+        std::vector<std::string> commits;
+        auto saved = co_await save_all(acquired.path, "refs/orange/" + name, "found",
+                                       "Found in " + name + " when a task took it", commits);
+        if (!saved) co_return saved.error();
+        if (!commits.empty()) {
+            acquired.notes.push_back("commits in " + name + " that no branch has were kept as " + join(commits, ", "));
+        }
+        if (!saved->empty()) {
+            acquired.notes.push_back("uncommitted files in " + name + " were saved as " + saved->substr(0, 12));
+            if (auto reset = co_await git::reset_detached(git_, acquired.path.string(), *base); !reset) {
+                co_return reset.error();
+            }
+        }
+        auto branch = co_await git::checkout_branch(git_, project.path, acquired.path.string(), task.branch,
+                                                    task.base.value_or(*base));
+        if (!branch) co_return branch.error();
+        auto tracked = co_await git::tracks(git_, acquired.path.string(), "TASK.md");
+        if (!tracked) co_return tracked.error();
+        if (*tracked) acquired.task_file = ".orange/TASK.md";
+        if (task.workspace != name) {
+            if (auto kept = keep_found_task_file(name, acquired.task_file); !kept) co_return kept.error();
+        }
+        exclude.insert(exclude.end(), {"/TASK.md", "/.TASK.md.*", "/..TASK.md.*", "/.orange/"});
+        if (auto excluded = co_await git::exclude(git_, acquired.path.string(), exclude); !excluded) {
+            co_return excluded.error();
+        }
+    }
+    if (auto done = co_await set_up(project, task.id, acquired.path, std::move(env)); !done) {
+        co_return in_context("the project's setup command", done.error());
+    }
+    co_return acquired;
+}
+
+Awaitable<Result<void>> Pool::set_up(Project project, TaskId task, Path path, std::map<std::string, std::string> env) {
+    const auto stop = stops_.at(task);
+    if (stop->requested()) co_return Error{ErrorCode::conflict, "the task is being cancelled", {}};
+    if (project.setup.empty()) co_return Result<void>{};
+    Command setup;
+    setup.argv = project.setup;
+    setup.cwd = path.string();
+    setup.env = std::move(env);
+    setup.deadline = k_setup_deadline;
+    setup.stop = stop;
+    const auto done = co_await processes_.run(std::move(setup));
+    if (!done) co_return done.error();
+    if (!done->ok()) co_return command_failed(project.setup, *done);
+    co_return Result<void>{};
+}
+
+void Pool::stop_acquire(const TaskId& task) {
+    const auto found = stops_.find(task);
+    if (found == stops_.end()) return;
+    const auto stop = found->second;
+    stop->request();
+}
+
+Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::map<std::string, std::string> env,
+                                          std::vector<std::string> exclude) {
+    auto name = claim(project, task.id);
+    if (!name) co_return name.error();
+    const bool had_it = task.workspace == *name;
+    const AtWork at_work(*this, *name);
+    const Stoppable stoppable(*this, task.id);
+    auto acquired = co_await prepare(project, task, *name, std::move(env), std::move(exclude));
+    if (acquired || had_it) co_return acquired;
+    // Given back in the state that the next task expects; a worktree that cannot even be cleaned stays claimed by
+    // nobody and is mended by the next claim's make_worktree.
+    if (is_folder(path_of(*name))) {
+        const auto cleaned = co_await clean(project, path_of(*name), task.id);
+        if (!cleaned) acquired = in_context(acquired.error().message, cleaned.error());
+    }
+    if (auto given = give_back(*name, task.id); !given) co_return given.error();
+    co_return acquired;
+}
+
+/// A mirror that an earlier task left (a crash, a claim that was freed) is excluded from git, so that nothing has
+/// removed it: it must not become this task's body, and it is somebody's text.
+Result<void> Pool::keep_found_task_file(const std::string& name, const std::string& task_file) {
+    const auto file = path_of(name) / task_file;
+    const auto text = files_.read(file);
+    if (!text) return text.error().code == ErrorCode::not_found ? Result<void>{} : Result<void>{text.error()};
+    const auto kept = root_ / ".found" / (name + "-" + random_id(8) + "-TASK.md");
+    if (auto written = files_.replace(kept, *text); !written) return written;
+    return files_.remove(file);
+}
+
+/// An agent that was ended in the middle of a git command leaves its locks (index.lock, HEAD.lock, …), and git has no
+/// way to tell that nobody holds them. We have: no process works in this directory any more.
+void Pool::remove_stale_locks(const Path& worktree) {
+    const auto pointer = files_.read(worktree / ".git");
+    constexpr std::string_view k_prefix = "gitdir: ";
+    if (!pointer || !pointer->starts_with(k_prefix)) return;
+    const Path git_dir = std::string(trim(pointer->substr(k_prefix.size())));
+    std::vector<Path> locks;
+    std::error_code error;
+    std::filesystem::directory_iterator entry(git_dir, error);
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+        if (entry->path().extension() == ".lock") locks.push_back(entry->path());
+    }
+    if (locks.empty() || !workers_in(worktree).empty()) return;
+    for (const auto& lock : locks) std::filesystem::remove(lock, error);
+}
+
+Awaitable<Result<std::string>> Pool::save_all(Path path, std::string refs, std::string name, std::string message,
+                                              std::vector<std::string>& commits) {
+    auto kept = co_await git::keep_commits(git_, path.string(), refs);
+    if (!kept) co_return kept.error();
+    commits = std::move(*kept);
+    co_return co_await git::snapshot(git_, path.string(), refs + "/" + name, std::move(message));
+}
+
+Awaitable<Result<Released>> Pool::clean(Project project, Path path, TaskId task) {
+    const auto lock = co_await repositories_.acquire(project.path);
+    remove_stale_locks(path);
+    Released released;
+    released.ref = wip_ref(task);
+    auto saved = co_await save_all(path, "refs/orange/" + task.value, "wip", "Uncommitted work of task " + task.value,
+                                   released.commits);
+    if (!saved) co_return saved.error();
+    released.snapshot = *saved;
+    // A default branch that was renamed keeps nobody from leaving: the next task checks out its own.
+    auto base = co_await git::base_ref(git_, project.path, project.default_branch);
+    if (!base) base = std::string("HEAD");
+    if (auto reset = co_await git::reset_detached(git_, path.string(), *base); !reset) co_return reset.error();
+    co_return released;
+}
+
+Awaitable<Result<Released>> Pool::release(Project project, Task task) {
+    std::string name;
+    for (const auto& [candidate, slot] : slots_) {
+        if (slot.task == task.id) name = candidate;
+    }
+    if (name.empty()) co_return Released{};
+    const AtWork at_work(*this, name);
+    Released released;
+    if (is_folder(path_of(name))) {
+        if (auto alone = co_await check_nobody_works_in(path_of(name)); !alone) co_return alone.error();
+        auto cleaned = co_await clean(project, path_of(name), task.id);
+        if (!cleaned) co_return in_context("releasing " + name, cleaned.error());
+        released = std::move(*cleaned);
+    }
+    if (auto given = give_back(name, task.id); !given) co_return given.error();
+    co_return released;
+}
+
+}  // namespace orange
