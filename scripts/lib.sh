@@ -92,3 +92,19 @@ need_home() {
         scratch_home=$HOME
     fi
 }
+
+# Free space below folder $1, in MiB; 0 where there is no such folder.
+free_mib() {
+    if [ -d "$1" ] && [ -w "$1" ]; then df -Pm "$1" | awk 'NR == 2 { print $4 }'; else echo 0; fi
+}
+
+# Whether programs below folder $1 may be started.
+runs_programs() {
+    program=$(mktemp "$1/orange-XXXXXX") || return 1
+    printf '#!/bin/sh\nexit 0\n' >"$program"
+    chmod 700 "$program"
+    answer=0
+    "$program" 2>/dev/null || answer=$?
+    rm -f "$program"
+    return "$answer"
+}
