@@ -385,7 +385,6 @@ Json to_json(const TaskRecord& record) {
                  {"runs", Json::array()},
                  {"outbox", Json::array()},
                  {"entry_sections", record.entry_sections},
-                 {"reviewed_commit", record.reviewed_commit},
                  {"body_hash", record.body_hash},
                  {"task_file", record.task_file},
                  {"queued", record.queued},
@@ -394,6 +393,7 @@ Json to_json(const TaskRecord& record) {
     if (record.start) json["start"] = *record.start;
     for (const auto& run : record.runs) json["runs"].push_back(to_json(run));
     for (const auto& message : record.outbox) json["outbox"].push_back(to_json(message));
+    if (!record.reviewed_commit.empty()) json["reviewed_commit"] = record.reviewed_commit;
     return json;
 }
 

@@ -15,9 +15,20 @@ using namespace std::chrono_literals;
 
 constexpr auto k_between_releases = 30s;
 
-/// What asks for attention is the release alone, and it has been done.
-bool asks_for_release_only(const std::string& attention) {
-    return attention.starts_with("release_workspace: ") && attention.find(" more failed hook") == std::string::npos;
+/// The hooks that failed when the task ended are those alone that a release does again.
+bool failed_to_release_only(const std::vector<HistoryEvent>& history) {
+    const std::set<Scalar> done_again = {Scalar{std::string("kill_session")}, Scalar{std::string("kill_reviewer")},
+                                         Scalar{std::string("release_workspace")}};
+    int transitions = 0;
+    bool failed = false;
+    for (auto event = history.rbegin(); event != history.rend() && transitions < 2; ++event) {
+        if (event->type == "status.changed") ++transitions;
+        if (event->type != "hook.failed" || transitions == 2) continue;
+        const auto hook = event->fields.find("hook");
+        if (hook == event->fields.end() || !done_again.contains(hook->second)) return false;
+        failed = true;
+    }
+    return failed;
 }
 
 }  // namespace
@@ -29,7 +40,8 @@ Awaitable<Result<void>> Runner::release_ended(TaskRecord& record) {
     actions::Context context{world_, agents_, record, **definition, [](const std::string&) {}};
     const Action release{"release_workspace", {}, {}};
     if (auto released = co_await actions::release_workspace(context, release); !released) co_return released.error();
-    if (record.task.attention && asks_for_release_only(*record.task.attention)) record.task.attention.reset();
+    const auto history = world_.tasks.history(record.task.id);
+    if (history && failed_to_release_only(*history)) record.task.attention.reset();
     co_return world_.tasks.save(record);
 }
 

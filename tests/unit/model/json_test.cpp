@@ -34,6 +34,7 @@ Task some_task() {
 
 TaskRecord some_record() {
     TaskRecord record;
+    record.reviewed_commit = "0123456789abcdef";
     record.task = some_task();
     Intent intent;
     intent.id = "i1";
