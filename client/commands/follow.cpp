@@ -109,6 +109,7 @@ Result<std::optional<Followed>> TaskFollower::ended(const std::string& id, rpc::
     why.id = id;
     auto edges = (*daemon)->call(why);
     if (!edges) return edges.error();
+    if (edges->task.in_progress) return std::optional<Followed>{};  // and what comes of it is an event
     return std::optional<Followed>{ending_of(*edges)};
 }
 

@@ -11,8 +11,6 @@
 namespace orange {
 namespace {
 
-constexpr std::string_view k_not_started = "it could not be started: ";
-
 Caller queue_caller() {
     Caller caller;
     caller.role = Role::system;
@@ -172,10 +170,6 @@ Awaitable<Result<Outcome>> Runner::spawn(TaskId id, Caller by) {
                                 " already; to start a dead agent again: orange task respawn " + id.value,
                             {}};
         }
-        if (record->task.attention && record->task.attention->starts_with(k_not_started)) {
-            record->task.attention.reset();  // it is being tried
-            if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
-        }
         if (is_next(*record)) {
             auto started = co_await start_now(*record, by);
             if (!started && started.error().code != ErrorCode::pool_exhausted) kick(project);
@@ -277,7 +271,7 @@ Awaitable<void> Runner::start_queued(TaskId id, std::shared_ptr<Starts> starts) 
     if (!record) co_return;
     // It would fail the same way for ever, and hold up the others: out of the queue, and somebody is told. Where it is
     // the repository that does not answer, all would fail: they stay, and go on when it does.
-    auto why = std::string(k_not_started) + started.error().message;
+    auto why = "it could not be started: " + started.error().message;
     if (answers) {
         record->queued = false;
         why += "; then run: orange task spawn " + id.value;

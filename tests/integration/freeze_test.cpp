@@ -67,7 +67,7 @@ TEST_CASE("After a freeze nobody is dead who is not, and what happened meanwhile
     for (const char* name : {"calm", "edited", "killed"}) ids.push_back(id_of(orange.call(idle_task("shop", name))));
     for (const auto& id : ids) orange.wait_for_status(id, "planning");
     const auto& [calm, edited, killed] = std::tie(ids[0], ids[1], ids[2]);
-    const auto busy = orange.create("shop", "Works on demo:slow=2");
+    const auto busy = orange.create("shop", "Works on demo:slow=1");
     orange.wait_for_status(busy, "planning");
     const auto runs = std::vector<Json>{orange.run_of(calm, "worker"), orange.run_of(edited, "worker")};
     const auto before = panes(orange);

@@ -2,6 +2,7 @@
 
 #include "common/base/text.hpp"
 #include "common/rpc/task_queries.hpp"
+#include "daemon/async/async.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/store/task_file.hpp"
 
@@ -10,6 +11,7 @@ namespace orange::rpc {
 namespace {
 
 constexpr std::size_t k_recent_events = 20;
+constexpr std::chrono::milliseconds k_step{20}, k_patience{1000};  // for who holds a task's lock
 
 Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     auto& world = api.world();
@@ -186,8 +188,15 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     if (!id) co_return id.error();
     TaskWhy::Reply reply;
     // Its actions may take minutes and hold the task's lock: then what is going on is the answer.
-    const auto* now = api.world().tasks.find(*id);
-    const bool busy = now && (now->intent || api.world().task_locks.busy(id->value));
+    const auto is_held_up = [&] {
+        const auto* now = api.world().tasks.find(*id);
+        return now && (now->intent || api.runner().is_starting(*id));
+    };
+    const auto is_busy = [&] { return is_held_up() || api.world().task_locks.busy(id->value); };
+    for (std::chrono::milliseconds waited{}; is_busy() && !is_held_up() && waited < k_patience; waited += k_step) {
+        co_await async::sleep(k_step);
+    }
+    const bool busy = is_busy();
     if (!busy) {
         const auto edges = co_await api.runner().explain(*id);
         if (!edges) co_return edges.error();
@@ -199,6 +208,10 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     const auto definition = api.runner().definition_of(record->task);
     if (!definition) co_return definition.error();
     say_what_next(api, *record, **definition, reply);
+    if (busy && !is_held_up()) {
+        reply.task.in_progress = "something that takes its time";
+        reply.waiting_for = "a merge, a respawn or the setup of its workspace, which goes on now";
+    }
     co_return reply;
 }
 

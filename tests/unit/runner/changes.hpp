@@ -448,7 +448,9 @@ inline void goes_on(RunnerWorld& world, const TaskId& id, const Change& change) 
     if (change.is_done(world, id)) return;
     if (auto again = change.act(world, id); !again) throw std::runtime_error("again: " + again.error().message);
     change.holds(world, id);
-    if (!change.is_done(world, id)) throw std::runtime_error("done, as it says, and it is not");
+    if (!change.is_done(world, id)) {
+        throw std::runtime_error("done, as it says, and it is not: " + world.state_text(id));
+    }
 }
 
 }  // namespace orange::test

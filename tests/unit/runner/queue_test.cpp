@@ -165,7 +165,8 @@ TEST_CASE("a living task whose folder somebody has deleted gets it again, and it
     const auto done = collect(world);
     REQUIRE_FALSE(done.empty());
     CHECK(contains(done[0], "shop--1 made anew for task " + id.value + ": its folder was gone"));
-    CHECK(contains(done[0], "its worker still works in the folder that was deleted: end it (orange task attach " + id.value));
+    CHECK(contains(done[0],
+                   "its worker still works in the folder that was deleted: end it (orange task attach " + id.value));
     CHECK(contains(attention(world, id), "still works in the folder that was deleted"));
     CHECK(read_file(tree / "feature") == "it\n");
     CHECK(std::filesystem::exists(tree / "TASK.md"));
