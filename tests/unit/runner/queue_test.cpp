@@ -305,3 +305,62 @@ TEST_CASE("a start that meets a full disk is told, and tried again once there is
     }
     CHECK(tried > 0);
 }
+
+TEST_CASE("a release that was refused is tried again by itself, and not all the time") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    world.move(id, "planning").value();
+    const auto living = world.make_task("living", 2);
+    auto project = shop(world);
+    project.pool_size = 2;
+    world.house().world().projects.put(project).value();
+    world.move(living, "planning").value();
+    const auto tree = world.house().world().pool.path_of("shop--1");
+    const auto git_file = read_file(tree / ".git");
+    write_file(tree / ".git", "gitdir: /nonexistent\n");
+    world.move(id, "cancelled").value();
+    REQUIRE(world.record(id).task.workspace == "shop--1");
+    const auto try_again = [&] { world.house().go(world.house().runner().release_left_over()); };
+    SECTION("at once, where nothing is in the way any more") {
+        write_file(tree / ".git", git_file);
+        try_again();
+        CHECK_FALSE(world.record(id).task.workspace);
+        CHECK(attention(world, id) == "none");
+    }
+    SECTION("not again within moments of a try that failed") {
+        try_again();
+        CHECK(world.record(id).task.workspace == "shop--1");
+        write_file(tree / ".git", git_file);
+        try_again();
+        CHECK(world.record(id).task.workspace == "shop--1");
+        world.boot();
+        try_again();
+        CHECK_FALSE(world.record(id).task.workspace);
+    }
+    CHECK(world.record(living).task.workspace == "shop--2");
+    CHECK(world.house().control().alive(world.record(living), Role::worker));
+}
+
+TEST_CASE("a queue whose repository is away stands still, says so once, and goes on when it is back") {
+    RunnerWorld world;
+    auto first = world.draft("first", 1), second = world.draft("second", 1);
+    const auto away = world.home().parent_path() / "away";
+    std::filesystem::rename(world.repo(), away);
+    REQUIRE(world.create(first, "", false));
+    const auto id = first.task.id;
+    CHECK(world.record(id).queued);
+    CHECK(contains(attention(world, id), "it starts by itself once the repository answers (orange doctor)"));
+    world.house().go(world.house().runner().run_queue("shop"));
+    CHECK(world.events(id, "spawn.failed").size() == 1);
+    REQUIRE(world.create(second, "", false));
+    const auto again = [&] {
+        world.house().go(world.house().runner().restart_queues());
+        world.house().go(world.house().runner().run_queue("shop"));
+    };
+    again();
+    CHECK(world.record(id).task.status == "pending");
+    std::filesystem::rename(away, world.repo());
+    again();
+    CHECK(world.record(id).task.status == "planning");
+    CHECK(world.record(second.task.id).queued);
+}
