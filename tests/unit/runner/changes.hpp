@@ -282,6 +282,31 @@ inline Change renaming_the_branch() {
     return editing("update --branch", edit, [](const Task& task) { return task.branch == "better/name"; });
 }
 
+inline Change switching_the_branch() {
+    Edit edit;
+    edit.branch = "there";
+    auto change =
+        editing("update --branch, of one that is there", edit, [](const Task& task) { return task.branch == "there"; });
+    change.arrange = [before = change.arrange](RunnerWorld& world) {
+        const auto id = before(world);
+        world.git.plain(world.repo(), {"branch", "there"});
+        return id;
+    };
+    return change;
+}
+
+inline Change taking_over_the_branch() {
+    Edit edit;
+    edit.sync_branch = true;
+    auto change = editing("update --sync-branch", edit, [](const Task& task) { return task.branch == "by-hand"; });
+    change.arrange = [before = change.arrange](RunnerWorld& world) {
+        const auto id = before(world);
+        world.git.plain(world.house().world().pool.path_of("shop--1"), {"switch", "-qc", "by-hand"});
+        return id;
+    };
+    return change;
+}
+
 inline Change changing_fields() {
     Edit edit;
     edit.summary = "another";

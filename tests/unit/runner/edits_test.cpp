@@ -337,3 +337,84 @@ TEST_CASE("a merge that may not be is refused with the way there, and nothing is
     REQUIRE_FALSE(again);
     CHECK(again.error().code == ErrorCode::illegal_transition);
 }
+
+TEST_CASE("force is a human's, whoever the agent is") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    for (const Role role : {Role::worker, Role::reviewer}) {
+        engine::Request request;
+        request.to = "done";
+        request.by = role;
+        request.force = true;
+        auto by = agent_of(world, id, role);
+        const auto done = world.house().go(world.house().runner().request(id, request, by, Edit{}));
+        REQUIRE_FALSE(done);
+        CHECK(done.error().code == ErrorCode::forbidden);
+        const bool worker = role == Role::worker;
+        CHECK(done.error().message.find(worker ? "--force is a human's; ask them" : "this review round is over") == 0);
+        CHECK(world.record(id).task.status == "planning");
+    }
+}
+
+TEST_CASE("one update of fields and status is refused as a whole, whatever part of it is wrong") {
+    RunnerWorld world;
+    const auto id = world.make_task("do it", 3);
+    const auto ask = [&](const Edit& edit, const Caller& by) {
+        const auto state = world.state_text(id);
+        engine::Request request;
+        request.to = "planning";
+        request.by = by.role;
+        const auto done = world.house().go(world.house().runner().request(id, request, by, edit));
+        REQUIRE_FALSE(done);
+        CHECK(world.state_text(id) == state);
+        CHECK(world.outside.tmux.state.opened.empty());
+        return done.error().message;
+    };
+    Edit edit;
+    edit.summary = "two\nlines";
+    CHECK(ask(edit, human()) == "the summary must be one line of UTF-8 text");
+    edit.summary = "fine";
+    edit.workflow = "nothing";
+    CHECK(ask(edit, human()).find("nothing") != std::string::npos);
+    edit.workflow.reset();
+    auto stranger = human();
+    stranger.role = Role::worker;
+    stranger.task = TaskId{"aaaaaaaaaaaaaaaaaaaaa"};
+    CHECK(ask(edit, stranger).find("an agent may move its own task only") == 0);
+    edit.branch = "main";
+    CHECK(ask(edit, human()).find("main is the default branch") == 0);
+    edit.branch = "fine/too";
+    engine::Request request;
+    request.to = "planning";
+    REQUIRE(world.house().go(world.house().runner().request(id, request, human(), edit)));
+    CHECK(world.record(id).task.branch == "fine/too");
+    CHECK(world.record(id).task.summary == "fine");
+}
+
+TEST_CASE("a branch that only the remote has is checked out from there") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto there = world.git.plain(world.repo(), {"commit-tree", "-m", "theirs", "main^{tree}"});
+    world.git.plain(world.repo(), {"update-ref", "refs/remotes/origin/theirs", there});
+    REQUIRE(change(world, id, to_branch("theirs")));
+    CHECK(world.git.plain(worktree(world, id), {"rev-parse", "HEAD"}) == there);
+}
+
+TEST_CASE("a session that a human has renamed, or that there is none of, is no reason to refuse a branch") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    auto record = world.record(id);
+    record.runs.front().session_id.clear();
+    world.house().world().tasks.save(record).value();
+    REQUIRE(change(world, id, to_branch("one")));
+    CHECK(world.record(id).task.tmux_session != "shop/one");
+    record = world.record(id);
+    record.task.tmux_session.reset();
+    world.house().world().tasks.save(record).value();
+    REQUIRE(change(world, id, to_branch("two")));
+    record = world.record(id);
+    record.runs.clear();
+    world.house().world().tasks.save(record).value();
+    REQUIRE(change(world, id, to_branch("three")));
+    CHECK(world.record(id).task.branch == "three");
+}

@@ -1,3 +1,6 @@
+#include <fstream>
+
+#include "daemon/async/async.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
 
@@ -43,6 +46,14 @@ Result<Outcome> respawn(RunnerWorld& world, const TaskId& id) {
 
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
+}
+
+/// Somebody who has the file open, and takes his time.
+Awaitable<void> writes_late(std::ofstream& writer) {
+    const std::chrono::milliseconds while_open{400};
+    co_await async::sleep(while_open);
+    writer << "late\n";
+    writer.close();
 }
 
 void set(RunnerWorld& world, const TaskId& id, const std::function<void(TaskRecord&)>& change) {
@@ -401,4 +412,208 @@ TEST_CASE("a start of which nobody knows whether it happened is not repeated unt
     world.house().go(world.house().runner().resume(id));
     CHECK(world.house().control().alive(world.record(id), Role::worker));
     CHECK(world.outside.processes.alive.size() == 1);
+}
+
+TEST_CASE("an agent that is being ended is ended for good before another of its role is started") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto old = world.record(id).run_of(Role::worker)->pid;
+    set(world, id, [](TaskRecord& record) { record.run_of(Role::worker)->ending = true; });
+    SECTION("it is") {
+        REQUIRE(respawn(world, id));
+        CHECK_FALSE(world.outside.processes.alive.contains(old));
+        CHECK(world.outside.processes.alive.size() == 1);
+    }
+    SECTION("it cannot be") {
+        world.outside.tmux.kill_fails = Error{ErrorCode::timeout, "tmux does not answer", {}};
+        CHECK(respawn(world, id).error().message == "tmux does not answer");
+        CHECK(world.outside.processes.alive.size() == 1);
+        CHECK(world.record(id).runs.size() == 1);
+    }
+}
+
+TEST_CASE("what Orange had to say to an agent ends with it, and a human's words wait for the next one") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    auto record = world.record(id);
+    auto& control = world.house().control();
+    for (const Role from : {Role::system, Role::human}) {
+        REQUIRE(control.queue_message(record, Role::worker, from, "to the worker"));
+        REQUIRE(control.queue_message(record, Role::reviewer, from, "to the reviewer"));
+    }
+    REQUIRE(world.house().go(control.end(record, Role::worker)));
+    std::string left;
+    for (const auto& message : world.record(id).outbox) left += message.text + "\n";
+    CHECK_FALSE(contains(left, "[orange] to the worker."));
+    CHECK(contains(left, "[orange] The human says: to the worker."));
+    CHECK(contains(left, "[orange] to the reviewer."));
+    auto again = world.record(id);
+    REQUIRE(control.queue_message(again, Role::worker, Role::system, "to the next worker"));
+    REQUIRE(respawn(world, id));  // its prompt says what there is to say
+    for (const auto& message : world.record(id).outbox) CHECK_FALSE(contains(message.text, "to the next worker"));
+}
+
+TEST_CASE("a death in the middle of a transition waits until that is finished") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    world.kill_agent(id, Role::worker, 1);
+    set(world, id, [](TaskRecord& record) {
+        record.intent = Intent{};
+        record.intent->id = "tx-1";
+        record.intent->from = record.intent->to = "planning";
+    });
+    notice(world, id, Role::worker);
+    CHECK(world.record(id).run_of(Role::worker));
+    CHECK(world.record(id).task.crash_count() == 0);
+    world.house().go(world.house().runner().resume(id));
+    notice(world, id, Role::worker);
+    CHECK(world.record(id).task.crash_count() == 1);
+}
+
+TEST_CASE("a tmux that does not answer, or a run without a server, makes no death a lost session") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    SECTION("no answer") {
+        world.outside.tmux.list_fails = Error{ErrorCode::timeout, "tmux does not answer", {}};
+        dies(world, id, Role::worker, 4);
+    }
+    SECTION("no server") {
+        set(world, id, [](TaskRecord& record) { record.run_of(Role::worker)->server_pid = 0; });
+        dies(world, id, Role::worker, 4);
+    }
+    CHECK(world.record(id).task.crash_count() == 1);
+    CHECK(world.events(id, "session.lost").empty());
+}
+
+TEST_CASE("why a program could not even be started is in the history") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto run = *world.record(id).run_of(Role::worker);
+    world.kill_agent(id, Role::worker, 127);
+    write_file(agents::Launcher::exit_file(world.house().control().run_folder(world.record(id)), run.run),
+               "{\"run\": \"" + run.run.value + "\", \"exit_status\": 127, \"error\": \"no such file\"}\n");
+    notice(world, id, Role::worker);
+    CHECK(world.events(id, "agent.exited").at(0).fields.at("error") == Scalar{std::string("no such file")});
+}
+
+TEST_CASE("a death in a state that needs nobody, or that was told of already, asks for nothing more") {
+    RunnerWorld world;
+    const auto id = under_review(world);
+    world.append_body(id, "\n## Review\nVerdict: PASS\n");
+    world.move(id, "reviewing").value();
+    dies(world, id, Role::worker, 1);
+    CHECK(attention(world, id) == "none");
+    const auto asking = world.make_task("", 2);
+    auto project = *world.house().world().projects.find("shop");
+    project.pool_size = 2;
+    world.house().world().projects.put(project).value();
+    world.move(asking, "clarification").value();
+    set(world, asking, [](TaskRecord& record) { record.task.attention = "look here first"; });
+    dies(world, asking, Role::worker, 1);
+    CHECK(attention(world, asking) == "look here first");
+    CHECK(world.record(asking).runs.empty());
+}
+
+TEST_CASE("what cannot be written down is asked for again, and then it is") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto with_full_disk = [&](const std::function<void()>& what) {
+        world.outside.fuse.arm(fakes::Fuse::Ending::disk_full_for_good, 1);
+        what();
+        world.outside.fuse.disarm();
+    };
+    SECTION("a dialog") {
+        write_file(world.home() / "harnesses/shy.yml",
+                   "name: shy\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nscreen:\n  waiting: [\"Really?\"]\n");
+        set(world, id, [](TaskRecord& record) { record.runs.front().harness = "shy"; });
+        world.outside.tmux.screens[world.record(id).runs.front().pane_id] = "Really?";
+        const auto look = [&] { world.house().go(world.house().runner().look_for_dialogs(id)); };
+        with_full_disk(look);
+        CHECK(attention(world, id) == "none");
+        look();
+        CHECK(contains(attention(world, id), "waits for an answer"));
+    }
+    SECTION("a message that waits for long") {
+        world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);
+        world.house().go(world.house().runner().send(id, Role::worker, "hello")).value();
+        world.outside.clock.pass(std::chrono::minutes(6));
+        const auto deliver = [&] {
+            world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);
+            CHECK_FALSE(world.house().go(world.house().runner().deliver(id)));
+        };
+        with_full_disk(deliver);
+        CHECK(attention(world, id) == "none");
+        deliver();
+        CHECK(contains(attention(world, id), "cannot be delivered"));
+    }
+    SECTION("an agent's wish") {
+        world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
+        world.move(id, "working").value();
+        world.move(id, "stuck").value();
+        set(world, id, [](TaskRecord& record) { record.task.attention.reset(); });
+        const auto wish = [&] { CHECK_FALSE(world.move(id, "reviewing", Role::worker)); };
+        with_full_disk(wish);
+        CHECK(attention(world, id) == "none");
+        wish();
+        CHECK(contains(attention(world, id), "ready for review"));
+    }
+    SECTION("a death whose workflow is lost") {
+        set(world, id, [](TaskRecord& record) {
+            record.task.workflow = "lost";
+            record.task.workflow_hash = "0123456789abcdef";
+        });
+        world.kill_agent(id, Role::worker, 1);
+        const auto look = [&] { notice(world, id, Role::worker); };
+        with_full_disk(look);
+        CHECK(world.record(id).run_of(Role::worker));
+        look();
+        CHECK(contains(attention(world, id), "the worker ended: "));
+    }
+    SECTION("the death of somebody who is not waited for") {
+        world.move(id, "clarification").value();
+        world.kill_agent(id, Role::worker, 1);
+        const auto look = [&] { notice(world, id, Role::worker); };
+        with_full_disk(look);
+        REQUIRE(world.record(id).run_of(Role::worker));
+        look();
+        CHECK(world.record(id).runs.empty());
+    }
+}
+
+TEST_CASE("a TASK.md that cannot be read is told to whoever asks, and stops nobody else") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto file = world.house().world().tasks.folder(world.record(id)) / "TASK.md";
+    std::filesystem::rename(file, file.string() + ".kept");
+    std::filesystem::create_directory(file);
+    write_file(file / "x", "in the way");
+    auto& runner = world.house().runner();
+    CHECK_FALSE(world.house().go(runner.explain(id)));
+    CHECK_FALSE(world.move(id, "clarification"));
+    Edit edit;
+    edit.summary = "new";
+    engine::Request request;
+    request.to = "clarification";
+    CHECK_FALSE(world.house().go(runner.request(id, request, Caller{}, edit)));
+    CHECK(world.record(id).task.summary == "do it");
+    world.house().go(runner.body_changed(id));
+    world.house().go(runner.resume(id));
+    CHECK(world.record(id).task.status == "planning");
+    std::filesystem::remove_all(file);
+    std::filesystem::rename(file.string() + ".kept", file);
+    CHECK(world.move(id, "clarification"));
+}
+
+TEST_CASE("a line from somebody who still had the replaced file open comes in by itself") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto mirror = world.house().world().pool.path_of("shop--1") / "TASK.md";
+    std::ofstream writer(mirror, std::ios::app);
+    async::spawn(world.house().io.get_executor(), "late writer", writes_late(writer));
+    Edit edit;
+    edit.summary = "another";
+    REQUIRE(world.house().go(world.house().runner().edit(id, edit, Caller{})));  // and all that follows from it
+    CHECK_FALSE(writer.is_open());
+    CHECK(contains(world.task_text(id), "late\n"));
+    CHECK(contains(read_file(mirror), "late\n"));
 }

@@ -105,6 +105,8 @@ TEST_CASE("a child that fails in a merge never makes it done without being merge
 
 TEST_CASE("a child that fails while a branch is renamed is told, and the next try succeeds") {
     fail_everywhere(renaming_the_branch());
+    fail_everywhere(switching_the_branch());
+    fail_everywhere(taking_over_the_branch());
 }
 
 TEST_CASE("a child that fails while workspaces change is told, and the next try succeeds") {
