@@ -56,15 +56,15 @@ Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {
     if (!end.error.empty()) fields["error"] = end.error;
 
     auto definition = definition_of(record.task);
-    const auto unread = !stepped                                                  ? &stepped.error()
-                        : !definition && definition.error().code == ErrorCode::io ? &definition.error()
-                                                                                  : nullptr;
-    if (unread && !run.ending && !lost) {
-        // Whether it left its artifact is not known: nothing is concluded, and the poll sees the same death again.
+    const bool unreadable = !definition && definition.error().code == ErrorCode::io;  // and not lost
+    if ((!stepped || unreadable) && !run.ending && !lost) {
+        // Whether it left its artifact, and what that means, is not known: nothing is concluded, and the poll sees the
+        // same death again.
         record = record_of(record.task.id).value();
         if (!record.task.attention) {
-            record.task.attention = "the " + role + " ended, and " + (stepped ? "its workflow" : "TASK.md") +
-                                    " cannot be read: " + unread->message;
+            const auto& what = stepped ? definition.error().message : stepped.error().message;
+            record.task.attention =
+                "the " + role + " ended, and " + (stepped ? "its workflow" : "TASK.md") + " cannot be read: " + what;
             if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
         }
         changed_(record.task.id);
