@@ -5,7 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "common/config/home_check.hpp"
@@ -13,10 +17,34 @@
 namespace orange {
 namespace {
 
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds k_patience = 5s, k_step = 20ms;
+
 std::string owner_of(int lock) {
     char text[32] = {};
     const auto size = ::pread(lock, text, sizeof text - 1, 0);
     return size > 0 ? std::string(text, static_cast<std::size_t>(size)) : std::string("unknown");
+}
+
+bool runs(const std::string& pid) {
+    int number = 0;
+    const auto [end, error] = std::from_chars(pid.data(), pid.data() + pid.size(), number);
+    return error == std::errc() && number > 0 && (::kill(number, 0) == 0 || errno == EPERM);
+}
+
+/// A daemon that was killed while it started a child leaves its lock with that child, until that has become what it is
+/// to be.
+bool lock_soon(int lock) {
+    const auto end = std::chrono::steady_clock::now() + k_patience;
+    while (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK) return false;
+        const bool is_taken = runs(owner_of(lock)) || std::chrono::steady_clock::now() > end;
+        errno = EWOULDBLOCK;
+        if (is_taken) return false;
+        std::this_thread::sleep_for(k_step);
+    }
+    return true;
 }
 
 }  // namespace
@@ -31,7 +59,7 @@ Result<Home> Home::take(const Paths& paths) {
     const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock < 0) return io_error("opening " + file.string(), errno);
     Home home(lock);
-    if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    if (!lock_soon(lock)) {
         if (errno != EWOULDBLOCK) return io_error("locking " + file.string(), errno);
         return Error{ErrorCode::conflict, "oranged is running already for this home, pid " + owner_of(lock), {}};
     }

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+
 #include "tests/catch.hpp"
 #include "tests/support/os_fixture.hpp"
 
@@ -47,6 +49,32 @@ TEST_CASE("a home is made, closed to others, and held by one daemon") {
     CHECK(fs::exists(paths.lock()));
     CHECK(taken_by_child(paths) == -1);
     CHECK(Home::take(paths));
+}
+
+TEST_CASE("a lock that a killed daemon left with a child of its own is waited for") {
+    const TempDir dir;
+    const Paths paths{dir / "home"};
+    int ready[2];
+    REQUIRE(::pipe(ready) == 0);
+    const auto daemon = ::fork();
+    if (daemon == 0) {
+        const auto home = Home::take(paths);
+        if (::fork() == 0) {  // has the lock's descriptor until it becomes another program
+            ::usleep(300'000);
+            ::_exit(0);
+        }
+        (void)!::write(ready[1], "x", 1);
+        ::pause();
+    }
+    char byte = 0;
+    REQUIRE(::read(ready[0], &byte, 1) == 1);
+    CHECK_FALSE(Home::take(paths));  // it lives
+    ::kill(daemon, SIGKILL);
+    ::waitpid(daemon, nullptr, 0);
+    CHECK(Home::take(paths));
+    CHECK(read_file(paths.lock()) == std::to_string(::getpid()));
+    ::close(ready[0]);
+    ::close(ready[1]);
 }
 
 TEST_CASE("a home that is open to others is refused with the command that closes it") {
