@@ -24,8 +24,11 @@ Json task_json() {
 struct CommandLine {
     test::Ran run(std::vector<std::string> words, const std::string& input = "") {
         words.insert(words.begin(), ORANGE_BINARY_DIR "/bin/orange");
-        return test::run(words, {"ORANGE_HOME=" + folder.path().string(), "ORANGE_NO_AUTOSTART=1"}, folder.path(),
-                         input);
+        daemon.meet();
+        auto done =
+            test::run(words, {"ORANGE_HOME=" + folder.path().string(), "ORANGE_NO_AUTOSTART=1"}, folder.path(), input);
+        daemon.meet();
+        return done;
     }
     /// The parameters that these words became; the method's name in `method`.
     Json sent(std::vector<std::string> words, const std::string& input = "") {

@@ -32,9 +32,12 @@ struct Tour {
     test::Ran run(std::vector<std::string> words) {
         words.insert(words.begin(), {ORANGE_BINARY_DIR "/bin/orange", "demo"});
         std::filesystem::create_directories(scratch);
-        return test::run(words,
-                         {"ORANGE_HOME=" + folder.path().string(), "TMPDIR=" + scratch.string(), "HOME=/nowhere"},
-                         folder.path());
+        daemon.meet();
+        auto ran =
+            test::run(words, {"ORANGE_HOME=" + folder.path().string(), "TMPDIR=" + scratch.string(), "HOME=/nowhere"},
+                      folder.path());
+        daemon.meet();
+        return ran;
     }
     std::vector<std::string> answer(const Json& request) {
         const std::string method = request["method"];

@@ -102,11 +102,13 @@ void FakeDaemon::talk(int fd) {
         for (auto end = buffer.find('\n'); end != std::string::npos; end = buffer.find('\n')) {
             const Json request = Json::parse(buffer.substr(0, end));
             buffer.erase(0, end + 1);
+            std::vector<std::string> parts;
             {
                 const std::lock_guard lock(mutex_);
                 requests_.push_back(request);
+                parts = answer_(request);
             }
-            for (const auto& part : answer_(request)) {
+            for (const auto& part : parts) {
                 if (part.empty()) return;
                 if (::send(fd, part.data(), part.size(), MSG_NOSIGNAL) < 0) return;
             }

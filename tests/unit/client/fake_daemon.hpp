@@ -32,6 +32,10 @@ class FakeDaemon {
     ~FakeDaemon();
 
     std::vector<Json> requests() const;
+    /// Before and after another process talks to it: what `answer` uses may be changed by whoever called this.
+    /// (`answer` runs in the other thread, and what two threads see of each other through a third process is no order
+    /// to C++.)
+    void meet() const { const std::lock_guard lock(mutex_); }
 
     /// A reply line to `request`.
     static std::string reply(const Json& request, const Json& result);
