@@ -11,7 +11,7 @@ endif()
 file(GLOB reports LIST_DIRECTORIES false ${REPORTS}/*)
 foreach(report IN LISTS reports)
     file(TIMESTAMP ${report} written "%H:%M:%S")
-    file(READ ${report} text)
+    file(READ ${report} text LIMIT 8000)  # the first of what may be thousands
     message("--- ${report}, ${written}\n${text}")
 endforeach()
 list(LENGTH reports count)
