@@ -100,7 +100,8 @@ struct TaskRecord {
     std::vector<Message> outbox;
     /// Hash of each section when the current state was entered: what `fresh` gates compare with.
     std::map<std::string, std::string> entry_sections;
-    /// The commit that the branch was on when it was last given to a reviewer; empty: it never was.
+    /// The commit that the worktree was on when it was last given to a reviewer; "none" where it was on none; empty:
+    /// it never was.
     std::string reviewed_commit;
     std::string body_hash;  ///< of the body that both copies of TASK.md last agreed on
     std::string task_file =

@@ -22,13 +22,15 @@ Awaitable<Result<void>> Runner::check_reviewed(TaskRecord record, std::string re
     const auto& task = record.task;
     const auto& seen = record.reviewed_commit;
     if (seen.empty()) co_return Result<void>{};
-    const auto tip = co_await git::commit_of(world_.git, repo, "refs/heads/" + task.branch);
+    auto tip = co_await git::commit_of(world_.git, repo, "refs/heads/" + task.branch);
+    // Where there is no such branch the merge takes origin's; where there is neither it refuses.
+    if (tip && tip->empty()) tip = co_await git::commit_of(world_.git, repo, "refs/remotes/origin/" + task.branch);
     if (!tip) co_return tip.error();
-    if (tip->empty() || *tip == seen) co_return Result<void>{};  // what has no branch is refused by the merge itself
+    if (tip->empty() || *tip == seen) co_return Result<void>{};
     co_return Error{ErrorCode::needs_force,
                     "branch " + task.branch + " is not what was reviewed: the reviewer was given " +
                         seen.substr(0, 12) + ", and it is at " + tip->substr(0, 12) + " now; look: git -C " + repo +
-                        " log -p " + seen.substr(0, 12) + ".." + tip->substr(0, 12) +
+                        " log -p " + (seen == "none" ? "" : seen.substr(0, 12) + "..") + tip->substr(0, 12) +
                         "; to merge it all the same: orange task merge " + task.id.value + " --force",
                     {}};
 }

@@ -258,12 +258,12 @@ Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library:
 
 /// What the reviewer is to look at: a verdict says nothing of what comes after it.
 Awaitable<void> Runner::note_reviewed_commit(TaskRecord& record) {
-    record.reviewed_commit.clear();
+    record.reviewed_commit = "none";  // what cannot be read, or is an orphan branch, counts as nothing seen
     if (!record.task.workspace) co_return;
     auto commit = co_await git::commit_of(world_.git, world_.pool.path_of(*record.task.workspace).string(), "HEAD");
-    if (commit) {
+    if (commit && !commit->empty()) {
         record.reviewed_commit = std::move(*commit);
-    } else {
+    } else if (!commit) {
         log::warn("runner", commit.error().message, {{"task", record.task.id.value}});
     }
 }

@@ -157,6 +157,25 @@ TEST_CASE("What came to the branch after its review, or another branch, is merge
     CHECK(orange.status(id) == "done");
 }
 
+TEST_CASE("Origin's branch in place of a reviewed one that is gone is merged only with force") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto remote = orange.root() / "origin.git";
+    orange.git({"clone", "-q", "--bare", repo.string(), remote.string()}, orange.root());
+    orange.git({"remote", "add", "origin", remote.string()}, repo);
+    const auto id = reviewed(orange);
+    const auto worktree = orange.worktree(id);
+    const auto branch = orange.fields(id).at("branch").get<std::string>();
+    orange.git({"commit", "-q", "--allow-empty", "-m", "after the review"}, worktree);
+    orange.git({"push", "-q", "origin", branch}, worktree);
+    orange.git({"checkout", "-q", "--detach"}, worktree);
+    orange.git({"branch", "-D", branch}, repo);
+    const auto refused = merge(orange, id);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::needs_force);
+    CHECK(refused.error().message.find("is not what was reviewed") != std::string::npos);
+}
+
 TEST_CASE("Uncommitted work of the agent is kept when its task is merged") {
     Sandbox orange;
     const auto repo = orange.add_project("shop");
