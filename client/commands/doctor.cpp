@@ -10,6 +10,7 @@
 #include "client/connection/autostart.hpp"
 #include "client/connection/child.hpp"
 #include "client/output/doctor.hpp"
+#include "common/base/system.hpp"
 #include "common/base/text.hpp"
 #include "common/config/disk.hpp"
 #include "common/config/home_check.hpp"
@@ -84,7 +85,7 @@ void look_at_config(Findings& findings, const Paths& paths) {
 /// What a program prints within the deadline; nothing where it cannot be started or fails.
 std::optional<std::string> output_of(const std::vector<std::string>& argv) {
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+    if (system::make_pipe(ends) != 0) return std::nullopt;
     connection::ChildOptions options;
     options.out = ends[1];
     const auto pid = connection::start_child(argv, options);

@@ -103,7 +103,9 @@ struct TaskRecord {
     /// The commit that the worktree was on when it was last given to a reviewer; "none" where it was on none; empty:
     /// it never was.
     std::string reviewed_commit;
-    std::string body_hash;  ///< of the body that both copies of TASK.md last agreed on
+    std::string unwritten_feedback;  ///< what ## Feedback of TASK.md has still to say
+    bool imported = false;           ///< from a TASK.md that had no state.json
+    std::string body_hash;           ///< of the body that both copies of TASK.md last agreed on
     std::string task_file =
         "TASK.md";                ///< the mirror in the worktree; ".orange/TASK.md" where the repository has its own
     bool ended = false;           ///< its state is terminal in its workflow

@@ -128,7 +128,7 @@ class App {
         monitor_.on_poll([this] { server_.check_socket(); });
         async::spawn(io_.get_executor(), "signals", handle_signals());
         async::spawn(io_.get_executor(), "socket watch", watch_socket());
-        async::spawn(io_.get_executor(), "monitor", monitor_.run([this] { started_ = true; }));
+        async::spawn(io_.get_executor(), "monitor", monitor_.run());
         log::info("daemon", "started", {{"version", ORANGE_VERSION}, {"pid", std::to_string(::getpid())}});
         tell_service_manager("READY=1");
         io_.run();
@@ -329,7 +329,6 @@ class App {
     rpc::Dispatcher dispatcher_;
     rpc::Server server_;
     asio::signal_set signals_;
-    bool started_ = false;
     bool stopping_ = false;
 };
 

@@ -37,7 +37,7 @@ Awaitable<void> check_projects_file(Exam& exam) {
 
 Awaitable<void> check_pool_file(Exam& exam) {
     const auto file = exam.world.paths.workspaces() / ".pool.json";
-    const auto read = exam.world.pool.load();
+    const auto read = exam.world.pool.check();
     if (read) co_return;
     // Every task says itself which workspace it has: the file is made anew from that.
     exam.report.wrong(

@@ -171,13 +171,15 @@ Awaitable<Result<bool>> has_origin(Git& git, std::string repo) {
     co_return done->ok();
 }
 
-Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseconds deadline) {
+Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseconds deadline,
+                              std::shared_ptr<Stop> stop) {
     GitCommand command;
     command.dir = std::move(repo);
     // The program on the other side is never taken from the repository's config, which agents can write.
     command.args = words("fetch", "--quiet", "--prune", "--no-write-fetch-head", "--no-recurse-submodules",
                          "--upload-pack=git-upload-pack", "origin");
     command.deadline = deadline;
+    command.stop = std::move(stop);
     const auto done = co_await git_output(git, std::move(command));
     if (!done) co_return done.error();
     co_return Result<void>{};

@@ -30,8 +30,9 @@ Awaitable<Result<std::string>> default_branch(Git& git, std::string repo);
 /// True where the repository has a remote called origin.
 Awaitable<Result<bool>> has_origin(Git& git, std::string repo);
 
-/// `fetch --prune origin`, with a deadline. Failing is for the caller to weigh (offline is a warning).
-Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseconds deadline);
+/// `fetch --prune origin`, until the deadline or `stop`. Failing is for the caller to weigh (offline is a warning).
+Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseconds deadline,
+                              std::shared_ptr<Stop> stop = nullptr);
 
 /// What new work begins at: refs/remotes/origin/<branch> where it exists, else refs/heads/<branch>. not_found where
 /// origin had that branch and has others now: it was renamed, and the local one is what nobody follows any more.

@@ -63,6 +63,7 @@ Awaitable<Result<Completed>> CliGit::run(GitCommand command) {
     for (auto& [name, value] : command.env) (*child.env)[name] = std::move(value);
     child.input = std::move(command.input);
     child.deadline = command.deadline;
+    child.stop = std::move(command.stop);
     // A list of all files of a large repository; cut off it would be worse than large.
     child.output_limit = std::size_t{64} << 20;
     co_return co_await runner_.run(std::move(child));

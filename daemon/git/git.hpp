@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct GitCommand {
     std::map<std::string, std::string> env = {};  ///< in addition (GIT_INDEX_FILE)
     std::chrono::milliseconds deadline{60'000};
     std::string input = {};
+    std::shared_ptr<Stop> stop = nullptr;  ///< ends it before its deadline
 };
 
 /// The git program: scrubbed environment (no GIT_*), no prompt, no pager, no hooks, no fsmonitor, optional locks off.

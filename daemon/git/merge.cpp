@@ -87,6 +87,12 @@ Awaitable<Result<Situation>> look(Git& git, const MergeRequest& request) {
                             "update --branch",
                         {}};
     }
+    if (!request.tip.empty() && now.tip != request.tip) {
+        co_return Error{ErrorCode::conflict,
+                        printable(request.branch) + " has moved from " + request.tip.substr(0, 12) + " to " +
+                            now.tip.substr(0, 12) + " meanwhile; try again",
+                        {}};
+    }
     if (auto found = co_await find_base(git, request, now); !found) co_return found.error();
     co_return now;
 }

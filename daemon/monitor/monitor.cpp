@@ -25,7 +25,7 @@ Monitor::Monitor(Runner& runner, AgentControl& agents, FileWatcher& files)
     runner_.on_changed([this](const TaskId& id) { task_changed(id); });
 }
 
-Awaitable<void> Monitor::run(std::function<void()> ready) {
+Awaitable<void> Monitor::run() {
     // Watched first: what one task's interrupted hooks wait for must not keep the others from being seen.
     const auto active = world_.tasks.active();
     for (const auto& id : active) {
@@ -40,13 +40,13 @@ Awaitable<void> Monitor::run(std::function<void()> ready) {
     }
     for (const auto& id : active) {
         const auto* record = world_.tasks.find(id);
-        if (record && record->intent) {
+        // In order, but for those that may take minutes: a request may be at one already.
+        if (record && (record->intent || world_.task_locks.busy(id.value))) {
             async::spawn(world_.executor, "resume", runner_.resume(id));
         } else {
             co_await runner_.resume(id);
         }
     }
-    ready();
     for (const auto& project : world_.projects.list()) {
         async::spawn(world_.executor, "collecting workspaces", collect(project));
     }
@@ -110,7 +110,10 @@ Awaitable<void> Monitor::look_at(TaskId id) {
     if (!record->task.workspace && runs.empty()) co_return;
     for (const auto& run : runs) {
         const auto liveness = world_.launcher.liveness(run);
-        if (liveness == agents::Liveness::dead) co_await runner_.agent_exited(id, run.run);
+        if (liveness == agents::Liveness::dead) {  // what follows from it may take minutes, and looks at the rest
+            async::spawn(world_.executor, "exit", runner_.agent_exited(id, run.run));
+            co_return;
+        }
         // Nobody is at it, so that whoever started it has given up waiting for tmux.
         if (liveness == agents::Liveness::starting) co_await runner_.settle_starting(id);
     }

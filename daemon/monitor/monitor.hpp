@@ -19,9 +19,8 @@ class Monitor {
   public:
     Monitor(Runner& runner, AgentControl& agents, FileWatcher& files);
 
-    /// Resumes what the last daemon left, watches what there is, and polls from then on. `ready` is called when every
-    /// task has been looked at once.
-    Awaitable<void> run(std::function<void()> ready);
+    /// Resumes what the last daemon left, watches what there is, and polls from then on.
+    Awaitable<void> run();
 
     /// Looks at every active task once: what the poll does.
     Awaitable<void> poll();

@@ -90,6 +90,7 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
                 continue;
             }
             slots_.erase(name);
+            if (auto written = write(); !written) co_return written.error();
             done.push_back(name + (surplus ? " removed: the pool is smaller now" : " forgotten: its folder was gone"));
         }
     }
@@ -127,8 +128,9 @@ Awaitable<Result<void>> Pool::remove_all(Project project) {
             if (auto removed = co_await discard(project, name); !removed) co_return removed.error();
         }
         slots_.erase(name);
+        if (auto written = write(); !written) co_return written.error();
     }
-    co_return write();
+    co_return Result<void>{};
 }
 
 }  // namespace orange

@@ -17,6 +17,10 @@ namespace {
 constexpr auto k_fetch_deadline = 20s;
 constexpr auto k_setup_deadline = 10min;
 
+Error being_cancelled() {
+    return {ErrorCode::conflict, "the task is being cancelled", {}};
+}
+
 }  // namespace
 
 Awaitable<Result<void>> Pool::make_worktree(Project project, Path path, std::string base) {
@@ -39,7 +43,9 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
     if (!origin) co_return origin.error();
     if (*origin) {  // outside the lock: a silent remote must not hold up the others
         const std::chrono::milliseconds deadline = k_fetch_deadline;
-        auto fetched = co_await git::fetch(git_, project.path, deadline);
+        const auto stop = stops_.at(task.id);
+        auto fetched = co_await git::fetch(git_, project.path, deadline, stop);
+        if (stop->requested()) co_return being_cancelled();
         if (!fetched) acquired.notes.push_back("origin could not be fetched: " + fetched.error().message);
     }
     {
@@ -84,7 +90,7 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
 
 Awaitable<Result<void>> Pool::set_up(Project project, TaskId task, Path path, std::map<std::string, std::string> env) {
     const auto stop = stops_.at(task);
-    if (stop->requested()) co_return Error{ErrorCode::conflict, "the task is being cancelled", {}};
+    if (stop->requested()) co_return being_cancelled();
     if (project.setup.empty()) co_return Result<void>{};
     Command setup;
     setup.argv = project.setup;

@@ -34,11 +34,10 @@ Result<std::map<std::string, Pool::Slot>> Pool::slots_from(const Json& entries) 
     return slots;
 }
 
-Result<void> Pool::load() {
+Result<std::map<std::string, Pool::Slot>> Pool::read() const {
     const auto file = root_ / ".pool.json";
-    problem_.clear();
     auto text = files_.read(file);
-    if (!text && text.error().code == ErrorCode::not_found) return {};
+    if (!text && text.error().code == ErrorCode::not_found) return std::map<std::string, Slot>();
     auto json = text ? parse_json(*text) : Result<Json>(text.error());
     if (json) {
         if (auto known = check_schema(*json); !known) json = known.error();
@@ -47,11 +46,26 @@ Result<void> Pool::load() {
         json = Error{ErrorCode::invalid_argument, "\"workspaces\" is missing or no list", {}};
     }
     auto slots = json ? slots_from(json->at("workspaces")) : Result<std::map<std::string, Slot>>(json.error());
+    if (slots) return slots;
+    return Error{ErrorCode::io,
+                 file.string() + ": " + slots.error().message + "; mend or remove it, then run: orange workspace gc",
+                 {}};
+}
+
+Result<void> Pool::load() {
+    problem_.clear();
+    auto slots = read();
     if (!slots) {
-        problem_ = file.string() + ": " + slots.error().message + "; mend or remove it, then run: orange workspace gc";
-        return Error{ErrorCode::io, problem_, {}};
+        problem_ = slots.error().message;
+        return slots.error();
     }
     for (auto& [name, slot] : *slots) slots_.try_emplace(name, std::move(slot));
+    return {};
+}
+
+Result<void> Pool::check() const {
+    const auto slots = read();
+    if (!slots) return slots.error();
     return {};
 }
 

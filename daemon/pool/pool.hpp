@@ -52,6 +52,8 @@ class Pool {
     /// Reads .pool.json. A file that cannot be parsed refuses every claim with the reason; it is never overwritten.
     /// Called again by gc, so that a file that was mended or removed counts without a restart.
     Result<void> load();
+    /// Whether load() would succeed. Changes nothing.
+    Result<void> check() const;
 
     /// Claims what the tasks say they have (workspace name → task), whatever .pool.json says: the tasks are right.
     void adopt_claims(const std::map<std::string, TaskId>& workspaces);
@@ -62,7 +64,7 @@ class Pool {
     Awaitable<Result<Acquired>> acquire(Project project, Task task, std::map<std::string, std::string> env,
                                         std::vector<std::string> exclude);
 
-    /// Makes an acquire that runs for a task fail soon: ends its setup command, or does not begin it.
+    /// Makes an acquire that runs for a task fail soon: ends its fetch or its setup command, or does not begin it.
     void stop_acquire(const TaskId& task);
 
     /// Saves what is uncommitted under refs/orange/<task>/wip, and commits that no branch has beside it, then leaves
@@ -122,6 +124,7 @@ class Pool {
     Awaitable<Result<void>> discard(Project project, std::string name);
     Awaitable<std::vector<std::string>> remove_half_made(Project project, std::vector<std::string> names);
     static Result<std::map<std::string, Slot>> slots_from(const Json& entries);
+    Result<std::map<std::string, Slot>> read() const;
     Awaitable<Result<Released>> clean(Project project, Path path, TaskId task);
 
     FileSystem& files_;

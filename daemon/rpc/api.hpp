@@ -1,11 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "common/rpc/daemon_methods.hpp"
 #include "common/rpc/task_view.hpp"
+#include "daemon/async/async.hpp"
 #include "daemon/doctor/doctor.hpp"
 #include "daemon/rpc/method_table.hpp"
 #include "daemon/runner/runner.hpp"
@@ -39,6 +41,9 @@ class Api {
     /// The project of a name, else the one that a directory is in: a workspace, or the repository itself.
     Awaitable<Result<Project>> select_project(std::optional<std::string> name, std::optional<std::string> cwd);
 
+    /// Held while a project is looked at and then changed: two calls at once would each undo the other's change.
+    Awaitable<async::Mutex::Lock> change_projects() { return async::Mutex::acquire(changing_projects_); }
+
     /// The same from paths alone, without asking git: for calls that must be quick and can do without an answer (a
     /// worktree of the user's own outside the repository has none).
     std::optional<std::string> project_near(const std::string& directory) const;
@@ -53,6 +58,7 @@ class Api {
     Runner& runner_;
     World& world_;
     DaemonControl control_;
+    std::shared_ptr<async::Mutex> changing_projects_ = std::make_shared<async::Mutex>(world_.executor);
 };
 
 void add_task_create(MethodTable& table, Api& api);

@@ -27,18 +27,12 @@ Awaitable<Result<Outcome>> Runner::edit(TaskId id, Edit edit, Caller by) {
     if (auto allowed = authorize(*record, by, none); !allowed) co_return allowed.error();
     auto changed = *record;
     if (auto set = co_await set_fields(changed, edit, by); !set) co_return set.error();
-    Stepped text;
-    if (auto written = co_await write_feedback(*record, changed, edit, text); !written) {
-        if (edit.branch) co_await take_back_branch(*record, changed);
-        co_return written.error();
-    }
     if (!(changed.task == record->task)) changed.task.updated_at = world_.clock.now();
     auto notes = co_await commit(*record, changed, by, edit.branch.has_value());
     if (!notes) co_return notes.error();
-    if (auto stepped = co_await step_bodies(changed); !stepped) co_return stepped.error();
-    changed_(id);
     Outcome outcome;
     outcome.notes = std::move(*notes);
+    co_await show(changed, outcome);
     co_return outcome;
 }
 
@@ -76,6 +70,7 @@ Awaitable<Result<void>> Runner::set_fields(TaskRecord& record, const Edit& edit,
         }
         record.task.summary = *edit.summary;
     }
+    if (edit.feedback) record.unwritten_feedback = *edit.feedback;
     if (auto set = set_harnesses(record, edit); !set) co_return set.error();
     if (edit.workflow) {
         if (auto moved = change_workflow(record, *edit.workflow, by); !moved) co_return moved.error();
@@ -88,18 +83,13 @@ Awaitable<Result<void>> Runner::set_fields(TaskRecord& record, const Edit& edit,
     co_return Result<void>{};
 }
 
-Awaitable<Result<void>> Runner::write_feedback(TaskRecord before, TaskRecord& changed, const Edit& edit,
-                                               Stepped& stepped) {
-    if (!edit.feedback) co_return Result<void>{};
-    auto written = co_await world_.task_files.write_section(before, copies_of(before), "Feedback", *edit.feedback);
-    if (!written) co_return written.error();
-    apply_synced(world_, before, *written);  // saves what was found in the text, and that alone
-    changed.task.attention = before.task.attention;
-    changed.task.extra_frontmatter = before.task.extra_frontmatter;
-    changed.body_hash = before.body_hash;
-    stepped.artifacts = store::parse_sections(written->body);
-    stepped.body = std::move(written->body);
-    co_return Result<void>{};
+/// What is saved is done; where TASK.md cannot say so yet, the next poll tries again.
+Awaitable<void> Runner::show(TaskRecord& record, Outcome& outcome) {
+    if (auto stepped = co_await step_bodies(record); !stepped) {
+        outcome.notes.push_back("TASK.md does not show it yet: " + stepped.error().message);
+        log::warn("runner", stepped.error().message, {{"task", record.task.id.value}});
+    }
+    changed_(record.task.id);
 }
 
 Awaitable<Result<std::vector<std::string>>> Runner::commit(TaskRecord before, TaskRecord& changed, Caller by,
@@ -124,8 +114,7 @@ Awaitable<Result<std::vector<std::string>>> Runner::commit(TaskRecord before, Ta
         world_.journal.write(changed, "summary.changed", {{"from", was.summary}, {"to", is.summary}, {"by", who}});
     }
     if (is.workflow_hash != was.workflow_hash || is.workflow != was.workflow) {
-        world_.journal.write(changed, "workflow.changed",
-                             {{"from", was.workflow}, {"to", is.workflow}, {"hash", is.workflow_hash}});
+        tell_workflow(changed, was.workflow);
         notes.push_back("follows the workflow " + is.workflow + " as it is now");
     }
     if (is.branch != was.branch) {
@@ -180,11 +169,20 @@ Result<void> Runner::change_workflow(TaskRecord& record, const std::string& name
     return {};
 }
 
+void Runner::tell_workflow(const TaskRecord& record, const std::string& from) {
+    const auto& task = record.task;
+    world_.journal.write(record, "workflow.changed",
+                         {{"from", from}, {"to", task.workflow}, {"hash", task.workflow_hash}});
+}
+
 Result<void> Runner::leave_lost_workflow(const TaskId& id, const Edit& edit, const Caller& by) {
     auto record = record_of(id);
     if (!edit.workflow || !record || !record->intent || definition_of(record->task)) return {};
+    const auto from = record->task.workflow;
     if (auto moved = change_workflow(*record, *edit.workflow, by); !moved) return moved;
-    return world_.tasks.save(*record);
+    if (auto saved = world_.tasks.save(*record); !saved) return saved;
+    tell_workflow(*record, from);
+    return {};
 }
 
 Awaitable<Result<void>> Runner::change_branch(TaskRecord& record, std::string branch) {
@@ -287,8 +285,7 @@ Awaitable<Result<Outcome>> Runner::acknowledge(TaskId id) {
     record->task.attention.reset();
     record->task.updated_at = world_.clock.now();
     if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
-    if (auto stepped = co_await step_bodies(*record); !stepped) co_return stepped.error();
-    changed_(id);
+    co_await show(*record, outcome);
     co_return outcome;
 }
 

@@ -77,7 +77,10 @@ Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {
         } else if (!definition) {
             record.task.attention = "the " + role + " ended: " + definition.error().message;
         }
-        if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
+        if (auto saved = world_.tasks.save(record); !saved) {
+            log::error("runner", saved.error().message);
+            co_return;  // not counted: the poll sees the same death again
+        }
         world_.journal.write(record, lost ? "session.lost" : "agent.exited", fields);
         changed_(record.task.id);
         co_return;
@@ -142,7 +145,7 @@ Awaitable<void> Runner::advance_after(TaskRecord record, workflow::Library::Defi
 Awaitable<void> Runner::handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
                                      engine::Crash crash, std::map<std::string, Scalar> exited) {
     const auto role = std::string(name_of(run.role));
-    const bool held_back = crash.respawn && many_die();
+    const bool held_back = crash.respawn && many_die(run.run);
     record.task.counters["crash_count"] = crash.crash_count;
     record.task.attention = "the " + role + " crashed: " + crash.reason +
                             (held_back ? "; so many agents died at once that none is started again by itself" : "") +
@@ -177,10 +180,10 @@ Awaitable<void> Runner::handle_crash(TaskRecord record, workflow::Library::Defin
     changed_(record.task.id);
 }
 
-bool Runner::many_die() {
+bool Runner::many_die(const RunId& run) {
     const auto now = std::chrono::steady_clock::now();
-    recent_crashes_.push_back(now);
-    while (!recent_crashes_.empty() && now - recent_crashes_.front() > k_mass_death_window) recent_crashes_.pop_front();
+    recent_crashes_.try_emplace(run.value, now);  // one that is seen again counts once
+    std::erase_if(recent_crashes_, [&](const auto& crash) { return now - crash.second > k_mass_death_window; });
     std::size_t alive = 0;
     for (const auto& id : world_.tasks.active()) {
         const auto* record = world_.tasks.find(id);
@@ -194,7 +197,7 @@ bool Runner::many_die() {
 
 Awaitable<Result<Outcome>> Runner::respawn(TaskId id, Caller by) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = record_of(id);
+    auto record = co_await settled(id);
     if (!record) co_return record.error();
     const auto definition = definition_of(record->task);
     if (!definition) co_return definition.error();

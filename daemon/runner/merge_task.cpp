@@ -18,10 +18,12 @@ Caller merging_for(const Caller& human) {
 
 }  // namespace
 
-Awaitable<Result<void>> Runner::check_reviewed(TaskRecord record, std::string repo) {
+Awaitable<Result<void>> Runner::check_reviewed(TaskRecord record) {
     const auto& task = record.task;
     const auto& seen = record.reviewed_commit;
-    if (seen.empty()) co_return Result<void>{};
+    const auto* project = world_.projects.find(task.project);
+    if (seen.empty() || !project) co_return Result<void>{};
+    const auto repo = project->path;
     auto tip = co_await git::commit_of(world_.git, repo, "refs/heads/" + task.branch);
     // Where there is no such branch the merge takes origin's; where there is neither it refuses.
     if (tip && tip->empty()) tip = co_await git::commit_of(world_.git, repo, "refs/remotes/origin/" + task.branch);
@@ -64,7 +66,7 @@ Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, git::MergeStrategy stra
     }
 
     if (!force) {
-        if (auto reviewed = co_await check_reviewed(*record, copy.path); !reviewed) co_return reviewed.error();
+        if (auto reviewed = co_await check_reviewed(*record); !reviewed) co_return reviewed.error();
     }
 
     MergeOutcome outcome;
@@ -83,6 +85,7 @@ Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, git::MergeStrategy stra
     request.repo = copy.path;
     request.scratch = (world_.paths.workspaces() / (".merge-" + id.value)).string();
     request.branch = task.branch;
+    if (!force && record->reviewed_commit != "none") request.tip = record->reviewed_commit;
     request.default_branch = copy.default_branch;
     request.strategy = strategy;
     request.message = "Merge branch '" + task.branch + "'" + (task.summary.empty() ? "" : "\n\n" + task.summary) +

@@ -78,6 +78,9 @@ Awaitable<Result<Outcome>> Runner::create(TaskRecord record, std::string context
             record.intent = intent_of(*decision, by, record.task.updated_at);
         }
     }
+    if (!world_.projects.find(record.task.project)) {  // removed while this was being prepared
+        co_return Error{ErrorCode::not_found, "project " + record.task.project + " is not registered", {}};
+    }
     if (const auto* other = world_.tasks.on_branch(record.task.project, record.task.branch)) {
         co_return Error{ErrorCode::conflict,
                         "branch " + record.task.branch + " belongs to task " + other->task.id.value + " (" +
@@ -271,16 +274,16 @@ Awaitable<void> Runner::start_queued(TaskId id, std::shared_ptr<Starts> starts) 
     if (!record) co_return;
     // It would fail the same way for ever, and hold up the others: out of the queue, and somebody is told. Where it is
     // the repository that does not answer, all would fail: they stay, and go on when it does.
-    auto why = "it could not be started: " + started.error().message;
+    const auto why = "it could not be started: " + started.error().message;
+    auto attention = why + "; then run: orange task spawn " + id.value;
     if (answers) {
         record->queued = false;
-        why += "; then run: orange task spawn " + id.value;
     } else {
         stalled_.insert(record->task.project);
-        why += "; it starts by itself once the repository answers (orange doctor)";
-        if (record->task.attention == why) co_return;  // told
+        attention = why + "; it starts by itself once the repository answers (orange doctor)";
+        if (record->task.attention == attention) co_return;  // told
     }
-    record->task.attention = why;
+    record->task.attention = attention;
     if (auto saved = world_.tasks.save(*record); !saved) {
         log::error("queue", saved.error().message);  // still in the queue: to go on now would only meet it again
         stalled_.insert(record->task.project);

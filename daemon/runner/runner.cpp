@@ -39,10 +39,17 @@ store::Copies Runner::copies_of(const TaskRecord& record) const {
 }
 
 Awaitable<Result<Runner::Stepped>> Runner::step_bodies(TaskRecord& record) {
-    auto synced = co_await world_.task_files.sync(record, copies_of(record));
+    const auto copies = copies_of(record);
+    Result<store::Synced> synced = Error{};
+    if (record.unwritten_feedback.empty()) {
+        synced = co_await world_.task_files.sync(record, copies);
+    } else {
+        synced = co_await world_.task_files.write_section(record, copies, "Feedback", record.unwritten_feedback);
+    }
     if (!synced) co_return synced.error();
     Stepped stepped;
     stepped.attention_before = record.task.attention;
+    record.unwritten_feedback.clear();
     apply_synced(world_, record, *synced);
     if (synced->unsettled && syncing_soon_.insert(record.task.id).second) {
         async::spawn(world_.executor, "late writer", sync_soon(record.task.id));
@@ -130,10 +137,9 @@ Awaitable<Result<Outcome>> Runner::request(TaskId id, engine::Request request, C
     auto prepared = co_await prepare(changed, *decision);  // refused before anything is written
     if (!prepared) co_return prepared.error();
     prepared->moved_branch = edit.branch.has_value();
-    if (auto written = co_await write_feedback(*record, changed, edit, *stepped); !written) {
-        co_await give_back(changed, *prepared);
-        if (edit.branch) co_await take_back_branch(*record, changed);
-        co_return written.error();
+    if (edit.feedback) {  // part of what the new state begins with
+        stepped->body = store::with_section(stepped->body, "Feedback", *edit.feedback);
+        stepped->artifacts = store::parse_sections(stepped->body);
     }
     co_return co_await perform(std::move(changed), *definition, std::move(*decision), std::move(*stepped), by,
                                std::move(*prepared));

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -76,6 +76,9 @@ class Runner {
 
     /// Merges the task's branch and moves it to `done`.
     Awaitable<Result<MergeOutcome>> merge(TaskId id, git::MergeStrategy strategy, bool force, Caller by);
+
+    /// needs_force where the branch is not at the commit that its reviewer was given: merge() refuses it then.
+    Awaitable<Result<void>> check_reviewed(TaskRecord record);
 
     /// Removes an ended task and its files.
     Awaitable<Result<Outcome>> remove(TaskId id, Caller by);
@@ -164,8 +167,6 @@ class Runner {
     /// All fields of an edit, in `record` alone, but for the branch of a task with a workspace: that is git's too.
     Awaitable<Result<void>> set_fields(TaskRecord& record, const Edit& edit, Caller by);
     Awaitable<void> note_reviewed_commit(TaskRecord& record);
-    /// Refuses to merge what no reviewer has seen, where one has seen the branch before.
-    Awaitable<Result<void>> check_reviewed(TaskRecord record, std::string repo);
     Awaitable<Outcome> finish(TaskRecord record, workflow::Library::DefinitionPtr definition);
     /// The transition into history, once, however often it is tried.
     Result<void> tell(const TaskRecord& record, const Intent& intent);
@@ -176,8 +177,8 @@ class Runner {
                     const Caller& by) const;
     void remember_readiness(TaskRecord& record, const engine::Request& request, const Caller& by, const Error& refused);
 
-    /// The rest of an edit. `stepped` gets the text as it is then.
-    Awaitable<Result<void>> write_feedback(TaskRecord before, TaskRecord& changed, const Edit& edit, Stepped& stepped);
+    /// Brings TASK.md in step with what was changed.
+    Awaitable<void> show(TaskRecord& record, Outcome& outcome);
     /// The commit point: writes the record, and into history what differs from `before` beside the status. Failing
     /// leaves the branch as it was, where an edit has `moved_branch`. Returns notes for the caller.
     Awaitable<Result<std::vector<std::string>>> commit(TaskRecord before, TaskRecord& changed, Caller by,
@@ -192,6 +193,7 @@ class Runner {
     Result<void> change_workflow(TaskRecord& record, const std::string& name, const Caller& by);
     /// A transition cannot be finished without its definition: where that is lost, moving over comes before it.
     Result<void> leave_lost_workflow(const TaskId& id, const Edit& edit, const Caller& by);
+    void tell_workflow(const TaskRecord& record, const std::string& from);
     Result<void> set_harnesses(TaskRecord& record, const Edit& edit);
     Awaitable<void> rename_session(TaskRecord& record);
 
@@ -202,7 +204,7 @@ class Runner {
                                   engine::Advance advance, Stepped stepped, AgentRun run,
                                   std::map<std::string, Scalar> exited);
     Awaitable<bool> server_is_gone(AgentRun run);
-    bool many_die();
+    bool many_die(const RunId& run);
 
     Awaitable<Result<Outcome>> enter_at_once(TaskRecord record, workflow::Library::DefinitionPtr definition);
     Result<void> tell_created(const TaskRecord& record);
@@ -236,7 +238,7 @@ class Runner {
     std::map<TaskId, std::chrono::steady_clock::time_point> release_tried_;  ///< of ended tasks, that failed
     std::set<std::string> stalled_;  ///< projects whose repository did not answer
     std::set<TaskId> starting_;      ///< tasks whose start is under way
-    std::deque<std::chrono::steady_clock::time_point> recent_crashes_;
+    std::map<std::string, std::chrono::steady_clock::time_point> recent_crashes_;  ///< by run
     std::int64_t next_seq_ = 0;
 };
 

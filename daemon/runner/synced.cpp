@@ -5,12 +5,11 @@
 namespace orange {
 
 void apply_synced(World& world, TaskRecord& record, const store::Synced& synced) {
-    const auto before = record;
     for (const auto& event : synced.events) world.journal.write(record, event);
     if (synced.attention) record.task.attention = *synced.attention;
     if (synced.extra_frontmatter) record.task.extra_frontmatter = *synced.extra_frontmatter;
     record.body_hash = synced.body_hash;
-    if (record == before) return;
+    if (const auto* known = world.tasks.find(record.task.id); known && *known == record) return;
     if (auto saved = world.tasks.save(record); !saved) {
         log::error("runner", saved.error().message, {{"task", record.task.id.value}});
     }

@@ -81,7 +81,8 @@ void TaskStore::load_folder(const std::string& project, const std::string& id) {
     const bool cut_off = is_cut_off(root_ / project / id);
     auto record = read_folder(project, id);
     const bool nothing = !record && record.error().code == ErrorCode::not_found;
-    if (cut_off && (record || nothing)) {
+    const bool imported = record && record->imported;  // with no history yet; its TASK.md is written anew
+    if (cut_off && !imported && (record || nothing)) {
         if (auto removed = files_.remove(root_ / project / id); !removed) {
             unreadable_.push_back({project, id, removed.error().message});
         }
@@ -142,6 +143,7 @@ Result<TaskRecord> TaskStore::import_folder(const std::string& project, const st
     }
     if (record.task.updated_at == Timestamp{}) record.task.updated_at = record.task.created_at;
     record.body_hash = content_hash(text.body);
+    record.imported = true;
     if (auto known = Projections(files_, folder).remember(text.frontmatter); !known) return known.error();
     if (auto written = files_.replace(folder / k_state, state_text(record)); !written) return written.error();
     return record;

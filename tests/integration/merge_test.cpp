@@ -143,9 +143,15 @@ TEST_CASE("What came to the branch after its review, or another branch, is merge
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::needs_force);
     CHECK(refused.error().message.find("the reviewer was given " + seen.substr(0, 12)) != std::string::npos);
+    rpc::TaskWhy why;
+    why.id = id;
+    const auto hints = orange.call(why).hints;
+    CHECK(std::find(hints.begin(), hints.end(), refused.error().message) != hints.end());
     CHECK(orange.status(id) == "reviewing");
 
     orange.git({"reset", "-q", "--hard", seen}, worktree);
+    const auto calm = orange.call(why).hints;
+    CHECK(std::find(calm.begin(), calm.end(), refused.error().message) == calm.end());
     orange.git({"branch", "evil", "main"}, repo);
     rpc::TaskUpdate update;
     update.id = id;

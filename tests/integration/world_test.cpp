@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/catch.hpp"
+#include "tests/integration/background.hpp"
 #include "tests/integration/doctor.hpp"
 
 /// What happens to repositories, worktrees and remotes behind Orange's back. Each is done for real, is explained by
@@ -323,6 +324,29 @@ TEST_CASE("A remote that takes the connection and stays silent is a warning afte
     for (const auto& note : reply.notes) notes += note + "\n";
     CHECK_THAT(notes, Contains("origin could not be fetched"));
     shop.orange.wait_for_status(id_of(reply), "planning");
+}
+
+TEST_CASE("Whoever cancels a task does not wait for a remote that is silent") {
+    Shop shop;
+    auto& orange = shop.orange;
+    const Peer silent("");
+    orange.git({"remote", "add", "origin", "git://127.0.0.1:" + silent.port() + "/x.git"}, shop.repo);
+    rpc::TaskCreate create = idle_task("shop", "Wait");
+    create.no_spawn = true;
+    const auto id = id_of(orange.call(create));
+    Background starting(orange, "starting", {"task", "spawn", id});
+    orange.eventually("it is being made ready", [&] {
+        rpc::TaskWhy why;
+        why.id = id;
+        return orange.call(why).waiting_for.starts_with("its workspace to be made ready");
+    });
+    rpc::TaskCancel cancel;
+    cancel.id = id;
+    orange.call(cancel);
+    CHECK(starting.status() != 0);
+    CHECK_THAT(starting.err(), Contains("the task is being cancelled"));
+    CHECK(orange.status(id) == "cancelled");
+    CHECK(orange.fields(id).at("workspace").is_null());
 }
 
 TEST_CASE("A remote that is gone, or asks for a password, is a warning at once, and nobody is asked") {

@@ -25,6 +25,7 @@ ProjectView view(Api& api, const Project& project) {
 }
 
 Awaitable<Result<ProjectReply>> add(Api& api, ProjectAdd params) {
+    const auto lock = co_await api.change_projects();
     auto project = co_await new_project(api, std::move(params));
     if (!project) co_return project.error();
     if (auto stored = api.world().projects.put(*project); !stored) co_return stored.error();
@@ -46,6 +47,7 @@ Awaitable<std::string> repair_workspaces(Api& api, Project project) {
 
 Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
     auto& world = api.world();
+    const auto lock = co_await api.change_projects();
     auto found = co_await api.select_project(params.name, params.cwd);
     if (!found) co_return found.error();
     auto project = *found;
@@ -87,17 +89,23 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
     co_return reply;
 }
 
+Result<void> check_no_tasks(Api& api, const Project& project) {
+    const auto active = view(api, project).active_tasks;
+    if (active == 0) return {};
+    return Error{ErrorCode::conflict,
+                 project.name + " has " + counted(static_cast<std::size_t>(active), "active task") +
+                     "; merge or cancel first (orange task list --project " + project.name + ")",
+                 {}};
+}
+
 Awaitable<Result<ProjectRemove::Reply>> remove(Api& api, ProjectRemove params) {
     auto& world = api.world();
+    const auto lock = co_await api.change_projects();
     auto project = co_await api.select_project(params.name, std::nullopt);
     if (!project) co_return project.error();
-    if (const auto active = view(api, *project).active_tasks; active > 0) {
-        co_return Error{ErrorCode::conflict,
-                        project->name + " has " + counted(static_cast<std::size_t>(active), "active task") +
-                            "; merge or cancel first (orange task list --project " + project->name + ")",
-                        {}};
-    }
+    if (auto none = check_no_tasks(api, *project); !none) co_return none.error();
     if (auto freed = co_await world.pool.remove_all(*project); !freed) co_return freed.error();
+    if (auto none = check_no_tasks(api, *project); !none) co_return none.error();  // made meanwhile
     if (auto removed = world.projects.remove(project->name); !removed) co_return removed.error();
     ProjectRemove::Reply reply;
     reply.notes = {"its workspaces are gone; the repository " + project->path + " and its branches are untouched",

@@ -30,8 +30,9 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
             ++reply.hidden;
             return true;
         }
+        if (params.limit > 0 && reply.tasks.size() == static_cast<std::size_t>(params.limit)) return false;
         reply.tasks.push_back(api.view(record));
-        return params.limit <= 0 || reply.tasks.size() < static_cast<std::size_t>(params.limit);
+        return true;
     });
     for (const auto& broken : world.tasks.unreadable()) {
         if (project && broken.project != *project) continue;
@@ -202,12 +203,17 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
         if (!edges) co_return edges.error();
         for (const auto& edge : *edges) reply.edges.push_back(edge_view(edge));
     }
-    const auto* record = api.world().tasks.find(*id);
-    if (!record) co_return Error{ErrorCode::not_found, "there is no task " + id->value, {}};
-    reply.task = api.view(*record);
-    const auto definition = api.runner().definition_of(record->task);
+    const auto* found = api.world().tasks.find(*id);
+    if (!found) co_return Error{ErrorCode::not_found, "there is no task " + id->value, {}};
+    const auto record = *found;
+    reply.task = api.view(record);
+    const auto definition = api.runner().definition_of(record.task);
     if (!definition) co_return definition.error();
-    say_what_next(api, *record, **definition, reply);
+    say_what_next(api, record, **definition, reply);
+    if (!busy && (*definition)->has_transition(record.task.status, engine::k_done)) {
+        const auto reviewed = co_await api.runner().check_reviewed(record);
+        if (!reviewed) reply.hints.push_back(reviewed.error().message);
+    }
     if (busy && !is_held_up()) {
         reply.task.in_progress = "something that takes its time";
         reply.waiting_for = "a merge, a respawn or the setup of its workspace, which goes on now";

@@ -3,9 +3,9 @@
 
 #include "common/base/text.hpp"
 #include "common/rpc/workflow_methods.hpp"
-#include "daemon/engine/explain.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/workflow/graph.hpp"
+#include "daemon/workflow/graph_edges.hpp"
 
 namespace orange::rpc {
 namespace {
@@ -36,20 +36,6 @@ Awaitable<Result<WorkflowList::Reply>> list(Api& api) {
     co_return reply;
 }
 
-std::string gate_text(const engine::Gate& gate) {
-    auto text = "## " + gate.section;
-    if (gate.verdict) text += " " + std::string(name_of(*gate.verdict));
-    if (!gate.fields.empty()) text += " with " + join(gate.fields, "/");
-    return gate.fresh ? text + ", fresh" : text;
-}
-
-std::string joined_names(const std::vector<Role>& roles) {
-    std::vector<std::string> names;
-    names.reserve(roles.size());
-    for (const auto role : roles) names.emplace_back(orange::name_of(role));
-    return join(names, ", ");
-}
-
 std::string joined_names(const std::vector<Action>& hooks) {
     std::vector<std::string> names;
     names.reserve(hooks.size());
@@ -70,9 +56,8 @@ Awaitable<Result<WorkflowShow::Reply>> show(Api& api, WorkflowShow params) {
         WorkflowShow::TransitionView row;
         row.from = transition.any_active ? "*" : join(transition.from, ", ");
         row.to = transition.to;
-        row.by = transition.by.empty() ? "anyone" : joined_names(transition.by);
-        if (transition.force) row.by += " with force";
-        if (transition.gate) row.gate = gate_text(*transition.gate);
+        row.by = workflow::asker_text(transition);
+        row.gate = workflow::need_text(transition);
         if (transition.when) row.when = transition.when->text();
         row.hooks = joined_names(transition.hooks);
         reply.transitions.push_back(std::move(row));

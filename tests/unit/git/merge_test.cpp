@@ -98,6 +98,26 @@ TEST_CASE_METHOD(Fixture, "a merge makes a merge commit and brings the user's ch
     CHECK(again.commit == done.commit);
 }
 
+TEST_CASE_METHOD(Fixture, "a branch that is not at the commit that was asked for is not merged") {
+    const auto seen = tip;
+    tip = commit(tree, "late", "after it was seen\n");
+    MergeRequest request;
+    request.repo = repo;
+    request.scratch = path("scratch");
+    request.branch = "task";
+    request.tip = seen;
+    request.default_branch = "main";
+    const auto before = state();
+    const auto refused = go(git::merge(git, request));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::conflict);
+    CHECK(refused.error().message ==
+          "task has moved from " + seen.substr(0, 12) + " to " + tip.substr(0, 12) + " meanwhile; try again");
+    CHECK(state() == before);
+    request.tip = tip;
+    CHECK(go(git::merge(git, request)));
+}
+
 TEST_CASE_METHOD(Fixture, "ff takes the branch's own commit, or says that it cannot") {
     SECTION("possible") {
         CHECK(merged(MergeStrategy::ff).commit == tip);

@@ -35,6 +35,8 @@ Task some_task() {
 TaskRecord some_record() {
     TaskRecord record;
     record.reviewed_commit = "0123456789abcdef";
+    record.unwritten_feedback = "Once more.";
+    record.imported = true;
     record.task = some_task();
     Intent intent;
     intent.id = "i1";

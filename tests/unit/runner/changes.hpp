@@ -307,11 +307,21 @@ inline Change taking_over_the_branch() {
     return change;
 }
 
+/// A human's words are in TASK.md where the rest of their update is done, and only there.
+inline void feedback_goes_with(RunnerWorld& world, const TaskId& id, bool done) {
+    const bool written = world.task_text(id).find("## Feedback\n\nmore tests\n") != std::string::npos;
+    if (written != done) throw std::runtime_error("the feedback is in TASK.md: " + std::to_string(written));
+}
+
 inline Change changing_fields() {
     Edit edit;
     edit.summary = "another";
     edit.feedback = "more tests";
-    return editing("update", edit, [](const Task& task) { return task.summary == "another"; });
+    auto change = editing("update", edit, [](const Task& task) { return task.summary == "another"; });
+    change.holds = [](RunnerWorld& world, const TaskId& id) {
+        feedback_goes_with(world, id, world.record(id).task.summary == "another");
+    };
+    return change;
 }
 
 inline Change starting() {
@@ -355,6 +365,7 @@ inline Change moving_with_fields() {
         const auto worktree = world.house().world().pool.path_of("shop--1");
         const auto on = world.git.plain(worktree, {"symbolic-ref", "--short", "HEAD"});
         if (on != task.branch) throw std::runtime_error("git is on " + on + ", the task on " + task.branch);
+        feedback_goes_with(world, id, moved);
     };
     return change;
 }

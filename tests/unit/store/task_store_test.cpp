@@ -166,6 +166,10 @@ TEST_CASE_METHOD(Stored, "a folder without state.json is imported once") {
     CHECK(read_text(task) == text);
     write_text(task, "---\nstatus: done\n---\n");
     CHECK(reloaded().find({"abc123"})->task.status == "reviewing");
+    // Nothing but its state is left, as of a creation that was cut off; but this one has been a task.
+    fs::remove(task);
+    REQUIRE(reloaded().find({"abc123"}));
+    CHECK(reloaded().find({"abc123"})->task.summary == "Old");
 }
 
 TEST_CASE_METHOD(Stored, "history is appended and read back in order") {

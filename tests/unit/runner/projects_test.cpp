@@ -1,0 +1,90 @@
+#include "tests/catch.hpp"
+#include "tests/unit/runner/method_changes.hpp"
+
+/// Calls that change projects while others are on their way: none undoes what another did.
+using namespace orange;
+using namespace orange::test;
+
+namespace {
+
+/// Calls of one daemon, all begun before the first is finished.
+class Calls {
+  public:
+    explicit Calls(RunnerWorld& world) : world_(world), api_(world.house().runner(), {}) { api_.add_to(table_); }
+
+    void begin(const std::string& method, const Json& params) {
+        auto reply = std::make_shared<std::optional<Result<Json>>>();
+        replies_.push_back(reply);
+        rpc::Call by;
+        by.caller = a_human();
+        async::spawn(world_.house().io.get_executor(), method,
+                     into(table_.find(method)->invoke(params, by), std::move(reply)));
+    }
+    std::vector<Result<Json>> finish() {
+        world_.house().io.restart();
+        world_.house().io.run_for(std::chrono::seconds(60));
+        std::vector<Result<Json>> all;
+        for (const auto& reply : replies_) all.push_back(reply->value());
+        replies_.clear();
+        return all;
+    }
+
+  private:
+    static Awaitable<void> into(Awaitable<Result<Json>> call, std::shared_ptr<std::optional<Result<Json>>> reply) {
+        *reply = co_await std::move(call);
+    }
+
+    RunnerWorld& world_;
+    rpc::Api api_;
+    rpc::MethodTable table_;
+    std::vector<std::shared_ptr<std::optional<Result<Json>>>> replies_;
+};
+
+}  // namespace
+
+TEST_CASE("two updates of a project at once are both done") {
+    RunnerWorld world;
+    world.make_task();
+    world.git.plain(world.repo(), {"branch", "trunk"});
+    Calls calls(world);
+    calls.begin("project.update", {{"name", "shop"}, {"default_branch", "trunk"}});  // asks git
+    calls.begin("project.update", {{"name", "shop"}, {"pool_size", 7}});
+    for (const auto& reply : calls.finish()) CHECK(reply);
+    CHECK(shop(world).default_branch == "trunk");
+    CHECK(shop(world).pool_size == 7);
+}
+
+TEST_CASE("of two projects of one name, or of one repository, that are added at once, one is refused") {
+    RunnerWorld world;
+    world.make_task();
+    world.git.make_repo("live/one");
+    world.git.make_repo("live/two");
+    Calls calls(world);
+    const auto path = [&](const char* name) { return (live(world) / name).string(); };
+    calls.begin("project.add", {{"path", path("one")}, {"name", "same"}});
+    calls.begin("project.add", {{"path", path("two")}, {"name", "same"}});
+    calls.begin("project.add", {{"path", path("one")}, {"name", "other"}});
+    const auto replies = calls.finish();
+    CHECK(replies.at(0));
+    for (const auto n : {1U, 2U}) {
+        REQUIRE_FALSE(replies.at(n));
+        CHECK(replies.at(n).error().code == ErrorCode::conflict);
+    }
+    CHECK(world.house().world().projects.find("same")->path == path("one"));
+    CHECK_FALSE(world.house().world().projects.find("other"));
+}
+
+TEST_CASE("a project that is being removed gets no task that nobody would find, and keeps one that was quicker") {
+    RunnerWorld world;
+    const auto first = world.make_task();
+    world.move(first, "cancelled").value();
+    world.house().go(world.house().world().pool.init(shop(world))).value();
+    Calls calls(world);
+    calls.begin("project.remove", {{"name", "shop"}});
+    calls.begin("task.create", {{"project", "shop"}, {"summary", "Late"}, {"no_spawn", true}});
+    const auto replies = calls.finish();
+    const bool removed = static_cast<bool>(replies.at(0)), created = static_cast<bool>(replies.at(1));
+    CHECK(removed != created);
+    CHECK(removed == (world.house().world().projects.find("shop") == nullptr));
+    CHECK(created == !world.house().world().tasks.active().empty());
+}
