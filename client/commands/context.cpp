@@ -22,7 +22,7 @@ std::optional<std::string> current_directory() {
 /// are in conflict.
 std::string shown_details(const Error& error) {
     std::string out;
-    for (const char* key : {"files", "conflicts", "missing", "hint", "stderr"}) {
+    for (const char* key : {"files", "stderr"}) {
         const auto found = error.details.find(key);
         if (found == error.details.end()) continue;
         const auto text = trim(found->second);

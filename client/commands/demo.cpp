@@ -3,8 +3,7 @@
 // Only the real way through the product: each step is the request that the command of that name sends.
 #include "client/commands/demo.hpp"
 
-#include <csignal>
-
+#include "client/commands/interrupts.hpp"
 #include "client/commands/scratch_repository.hpp"
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
@@ -21,20 +20,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
-
-/// Set by SIGINT and SIGTERM: the tour ends, and still removes what it made.
-volatile std::sig_atomic_t g_interrupted = 0;
-
-void on_interrupt(int) {
-    g_interrupted = 1;
-}
-
-void catch_interrupts() {
-    struct sigaction action {};
-    action.sa_handler = on_interrupt;  // without SA_RESTART: it ends the wait for an event
-    ::sigaction(SIGINT, &action, nullptr);
-    ::sigaction(SIGTERM, &action, nullptr);
-}
 
 class Tour {
   public:
@@ -157,7 +142,7 @@ Result<void> Tour::create_task() {
 
 Result<void> Tour::wait_for_review() {
     while (status_ != "reviewing") {
-        if (g_interrupted) return {ErrorCode::timeout, "interrupted"};
+        if (interrupted()) return {ErrorCode::timeout, "interrupted"};
         if (is_over()) {
             return {ErrorCode::timeout, "not reviewed after " + std::to_string(options_.timeout_seconds) + " s"};
         }
@@ -276,7 +261,7 @@ int demo(Context& context, const DemoOptions& options) {
     const auto done = tour.run();
     if (!done) {
         fail(context, done.error());
-        if (!g_interrupted) tour.explain();
+        if (!interrupted()) tour.explain();
     }
     if (options.keep) {
         tour.say_goodbye();

@@ -1,7 +1,6 @@
 #include "client/commands/follow.hpp"
 
-#include <csignal>
-
+#include "client/commands/interrupts.hpp"
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
 #include "common/rpc/watch_methods.hpp"
@@ -19,19 +18,6 @@ constexpr auto k_look_again = std::chrono::seconds(15);
 /// The event of the last step may come a moment after the state that it led to was seen.
 constexpr milliseconds k_last_events{100};
 constexpr auto k_daemon_patience = std::chrono::seconds(15);
-
-volatile std::sig_atomic_t g_interrupted = 0;
-
-void on_interrupt(int) {
-    g_interrupted = 1;
-}
-
-void catch_interrupts() {
-    struct sigaction action {};
-    action.sa_handler = on_interrupt;  // without SA_RESTART: it ends the wait for an event
-    ::sigaction(SIGINT, &action, nullptr);
-    ::sigaction(SIGTERM, &action, nullptr);
-}
 
 bool can_be_merged(const rpc::TaskWhy::Reply& now) {
     for (const auto& edge : now.edges) {
@@ -125,7 +111,7 @@ Result<Followed> TaskFollower::follow(const std::string& id, OnEvent on_event) {
     Followed last;
     bool look = true;
     auto looked_at = steady_clock::now();
-    while (!g_interrupted) {
+    while (!interrupted()) {
         if (!lost_at_ && (look || steady_clock::now() - looked_at >= k_look_again)) {
             auto over = ended(id, last.task);
             looked_at = steady_clock::now();

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +12,7 @@
 #include "common/base/system.hpp"
 #include "common/config/home_check.hpp"
 #include "common/config/peer_user.hpp"
+#include "common/config/socket_address.hpp"
 #include "common/rpc/errors.hpp"
 
 namespace orange::connection {
@@ -29,27 +29,6 @@ struct OwnedFd {
         if (fd >= 0) ::close(fd);
     }
 };
-
-/// `socket` as an address. A path that does not fit sun_path (107 bytes) is reached through its folder's descriptor,
-/// which `folder` keeps open until the connect is done.
-Result<sockaddr_un> address_of(const std::filesystem::path& socket, OwnedFd& folder) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::string path = socket.string();
-    if (path.size() >= sizeof address.sun_path) {
-        folder.fd = ::open(socket.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (folder.fd < 0) {
-            const auto code = errno == ENOENT ? ErrorCode::unavailable : ErrorCode::io;
-            return {code, "opening " + socket.parent_path().string() + ": " + std::strerror(errno)};
-        }
-        path = "/proc/self/fd/" + std::to_string(folder.fd) + "/" + socket.filename().string();
-        if (path.size() >= sizeof address.sun_path) {
-            return {ErrorCode::io, "the socket's name is too long: " + socket.string()};
-        }
-    }
-    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-    return address;
-}
 
 Error connect_error(const std::filesystem::path& socket, int number) {
     const bool nobody = number == ENOENT || number == ECONNREFUSED || number == ENOTDIR;
@@ -97,14 +76,16 @@ Result<Connection> Connection::open(const std::filesystem::path& socket, millise
     if (auto safe = check_home(socket.parent_path()); !safe && safe.error().code == ErrorCode::forbidden) {
         return in_context("not talking to a daemon there", safe.error());
     }
-    OwnedFd folder;
-    auto address = address_of(socket, folder);
-    if (!address) return address.error();
+    const auto address = SocketAddress::in_folder(socket);
+    if (!address) {
+        const bool nobody = address.error().code == ErrorCode::not_found;
+        return {nobody ? ErrorCode::unavailable : address.error().code, address.error().message};
+    }
     const auto until = steady_clock::now() + deadline;
     for (;;) {
         OwnedFd fd{system::local_socket()};
         if (fd.fd < 0) return io_error("opening a socket", errno);
-        if (::connect(fd.fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0) {
+        if (::connect(fd.fd, address->get(), address->size()) == 0) {
             if (auto ours = check_server(fd.fd, socket); !ours) return ours.error();
             ::fcntl(fd.fd, F_SETFL, ::fcntl(fd.fd, F_GETFL) & ~O_NONBLOCK);
             return Connection(std::exchange(fd.fd, -1));

@@ -14,7 +14,11 @@ Result<SocketAddress> SocketAddress::in_folder(const std::filesystem::path& sock
     constexpr auto k_longest = sizeof address.address_.sun_path - 1;
     if (path.size() > k_longest) {
         address.folder_ = ::open(socket.parent_path().c_str(), O_DIRECTORY | O_RDONLY | O_CLOEXEC);
-        if (address.folder_ < 0) return io_error("opening " + socket.parent_path().string(), errno);
+        if (address.folder_ < 0) {
+            auto error = io_error("opening " + socket.parent_path().string(), errno);
+            if (errno == ENOENT) error.code = ErrorCode::not_found;
+            return error;
+        }
         path = "/proc/self/fd/" + std::to_string(address.folder_) + "/" + socket.filename().string();
     }
     if (path.size() > k_longest) {

@@ -12,6 +12,7 @@ namespace orange {
 
 /// A Unix socket's address for bind() and connect(). A path that does not fit (107 bytes) goes through a descriptor of
 /// its folder, /proc/self/fd/N/name, which lives as long as this object. For a path that fits nothing is opened.
+/// not_found where such a folder is not there.
 class SocketAddress {
   public:
     static Result<SocketAddress> in_folder(const std::filesystem::path& socket);

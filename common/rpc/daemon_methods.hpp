@@ -10,10 +10,8 @@
 /// Parameters and results of `daemon.*` and `rpc.discover`.
 namespace orange::rpc {
 
-struct DaemonPing {
+struct DaemonPing : Empty {
     static constexpr const char* k_name = "daemon.ping";
-    template <class V>
-    void describe(V&) {}
     struct Reply {
         std::string version;
         std::int64_t pid = 0;
@@ -25,10 +23,8 @@ struct DaemonPing {
     };
 };
 
-struct DaemonStatus {
+struct DaemonStatus : Empty {
     static constexpr const char* k_name = "daemon.status";
-    template <class V>
-    void describe(V&) {}
     struct Reply {
         std::string version;
         std::int64_t pid = 0;
@@ -58,10 +54,8 @@ struct DaemonStatus {
     };
 };
 
-struct DaemonReload {
+struct DaemonReload : Empty {
     static constexpr const char* k_name = "daemon.reload";
-    template <class V>
-    void describe(V&) {}
     struct Reply {
         std::vector<std::string> notes;
         template <class V>
@@ -71,18 +65,14 @@ struct DaemonReload {
     };
 };
 
-struct DaemonShutdown {
+struct DaemonShutdown : Empty {
     static constexpr const char* k_name = "daemon.shutdown";
     using Reply = Empty;
-    template <class V>
-    void describe(V&) {}
 };
 
-struct RpcDiscover {
+struct RpcDiscover : Empty {
     static constexpr const char* k_name = "rpc.discover";
     using Reply = Json;
-    template <class V>
-    void describe(V&) {}
 };
 
 }  // namespace orange::rpc

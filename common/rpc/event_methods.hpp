@@ -16,7 +16,7 @@ struct EventSelector {
     std::optional<std::string> project;
     std::vector<std::string> types;
     template <class V>
-    void describe_selector(V& v) {
+    void describe(V& v) {
         v.optional("task", task, "only this task's");
         v.optional("project", project, "only this project's");
         v.optional("types", types, "only these: a whole type, or what stands before its dot (agent)");
@@ -29,7 +29,7 @@ struct EventsSubscribe : EventSelector {
     template <class V>
     void describe(V& v) {
         v.optional("since", since, "a cursor: everything after it is sent first; absent: only what comes");
-        describe_selector(v);
+        EventSelector::describe(v);
     }
     struct Reply {
         std::string cursor;
@@ -42,11 +42,9 @@ struct EventsSubscribe : EventSelector {
     };
 };
 
-struct EventsUnsubscribe {
+struct EventsUnsubscribe : Empty {
     static constexpr const char* k_name = "events.unsubscribe";
     using Reply = Empty;
-    template <class V>
-    void describe(V&) {}
 };
 
 /// The notification `event` of a subscription: a history line, where it belongs, and the cursor after it.
@@ -85,7 +83,7 @@ struct EventsList : EventSelector {
     void describe(V& v) {
         v.optional("since", since, "a cursor: everything after it, without a limit; absent: the last ones");
         v.optional("limit", limit, "how many of the last ones, 1 to 4096");
-        describe_selector(v);
+        EventSelector::describe(v);
     }
     struct Reply {
         std::vector<EventNotification> events;

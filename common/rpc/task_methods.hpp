@@ -51,10 +51,6 @@ struct TaskCreate {
 struct TaskSpawn : TaskSelector {
     static constexpr const char* k_name = "task.spawn";
     using Reply = TaskReply;
-    template <class V>
-    void describe(V& v) {
-        describe_selector(v);
-    }
 };
 
 struct TaskRespawn : TaskSelector {
@@ -62,7 +58,7 @@ struct TaskRespawn : TaskSelector {
     bool all = false;
     template <class V>
     void describe(V& v) {
-        describe_selector(v);
+        TaskSelector::describe(v);
         v.optional("all", all, "every task whose agent is dead");
     }
     struct Reply {
@@ -92,7 +88,7 @@ struct TaskUpdate : TaskSelector {
     bool force = false;
     template <class V>
     void describe(V& v) {
-        describe_selector(v);
+        TaskSelector::describe(v);
         v.optional("status", status, "a state of the workflow to move to");
         v.optional("summary", summary, "new summary, one line");
         v.optional("branch", branch, "rename the task's branch, or switch to that one where it exists");
@@ -110,19 +106,11 @@ struct TaskUpdate : TaskSelector {
 struct TaskComplete : TaskSelector {
     static constexpr const char* k_name = "task.complete";
     using Reply = TaskReply;
-    template <class V>
-    void describe(V& v) {
-        describe_selector(v);
-    }
 };
 
 struct TaskStuck : TaskSelector {
     static constexpr const char* k_name = "task.stuck";
     using Reply = TaskReply;
-    template <class V>
-    void describe(V& v) {
-        describe_selector(v);
-    }
 };
 
 struct TaskMerge : TaskSelector {
@@ -131,7 +119,7 @@ struct TaskMerge : TaskSelector {
     bool force = false;
     template <class V>
     void describe(V& v) {
-        describe_selector(v);
+        TaskSelector::describe(v);
         v.optional("strategy", strategy, "merge (a merge commit) or ff (fast-forward only)");
         v.optional("force", force, "merge although it is not reviewed");
     }
@@ -153,10 +141,6 @@ struct TaskMerge : TaskSelector {
 struct TaskCancel : TaskSelector {
     static constexpr const char* k_name = "task.cancel";
     using Reply = TaskReply;
-    template <class V>
-    void describe(V& v) {
-        describe_selector(v);
-    }
 };
 
 struct TaskDelete : TaskSelector {
@@ -164,7 +148,7 @@ struct TaskDelete : TaskSelector {
     bool force = false;
     template <class V>
     void describe(V& v) {
-        describe_selector(v);
+        TaskSelector::describe(v);
         v.optional("force", force, "cancel it first where it has not ended");
     }
     struct Reply {
@@ -185,7 +169,7 @@ struct TaskSend : TaskSelector {
     std::optional<std::string> role;
     template <class V>
     void describe(V& v) {
-        describe_selector(v);
+        TaskSelector::describe(v);
         v.required("text", text, "a message for the agent, one line");
         v.optional("role", role, "worker (default) or reviewer");
     }
@@ -194,10 +178,6 @@ struct TaskSend : TaskSelector {
 struct TaskAck : TaskSelector {
     static constexpr const char* k_name = "task.ack";
     using Reply = TaskReply;
-    template <class V>
-    void describe(V& v) {
-        describe_selector(v);
-    }
 };
 
 }  // namespace orange::rpc

@@ -38,10 +38,6 @@ struct TaskList {
 
 struct TaskShow : TaskSelector {
     static constexpr const char* k_name = "task.show";
-    template <class V>
-    void describe(V& v) {
-        describe_selector(v);
-    }
     struct Reply {
         TaskView task;
         std::string body;
@@ -80,10 +76,6 @@ struct EdgeView {
 
 struct TaskWhy : TaskSelector {
     static constexpr const char* k_name = "task.why";
-    template <class V>
-    void describe(V& v) {
-        describe_selector(v);
-    }
     struct Reply {
         TaskView task;
         std::string waiting_for;
@@ -104,7 +96,7 @@ struct TaskHistory : TaskSelector {
     int limit = 0;
     template <class V>
     void describe(V& v) {
-        describe_selector(v);
+        TaskSelector::describe(v);
         v.optional("limit", limit, "at most so many, the last ones; 0: all");
     }
     struct Reply {
@@ -118,10 +110,6 @@ struct TaskHistory : TaskSelector {
 
 struct TaskAttach : TaskSelector {
     static constexpr const char* k_name = "task.attach";
-    template <class V>
-    void describe(V& v) {
-        describe_selector(v);
-    }
     struct Reply {
         std::vector<std::string> argv;
         std::string session;
@@ -139,7 +127,7 @@ struct TaskPeek : TaskSelector {
     std::optional<std::string> role;
     template <class V>
     void describe(V& v) {
-        describe_selector(v);
+        TaskSelector::describe(v);
         v.optional("lines", lines, "how many lines, 1 to 5000");
         v.optional("role", role, "worker or reviewer; else whoever is at work");
     }

@@ -35,7 +35,7 @@ struct TaskSelector {
     std::optional<std::string> id;
     std::optional<std::string> cwd;
     template <class V>
-    void describe_selector(V& v) {
+    void describe(V& v) {
         v.optional("id", id, "task id, or the beginning of one");
         v.optional("cwd", cwd, "the caller's directory: this task, where it is in a workspace");
     }

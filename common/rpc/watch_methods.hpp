@@ -17,7 +17,7 @@ struct TaskWait : TaskSelector {
     std::optional<std::int64_t> timeout;
     template <class V>
     void describe(V& v) {
-        describe_selector(v);
+        TaskSelector::describe(v);
         v.optional("for", until, "states, or: ended, attention, human (needs one; what is waited for by default)");
         v.optional("timeout", timeout, "seconds after which the call answers anyway");
     }
@@ -65,7 +65,7 @@ struct TaskLog : TaskSelector {
     bool list = false;
     template <class V>
     void describe(V& v) {
-        describe_selector(v);
+        TaskSelector::describe(v);
         v.optional("role", role, "the last window of the worker or of the reviewer");
         v.optional("window", window, "a window's name (the last of it), a run's id, or <window>-<run>");
         v.optional("lines", lines, "how many of the last lines, 1 to 5000");

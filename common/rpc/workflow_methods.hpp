@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/rpc/empty.hpp"
 #include "common/rpc/fields.hpp"
 
 /// Parameters and results of `workflow.*`.
@@ -33,10 +34,8 @@ struct WorkflowView {
     }
 };
 
-struct WorkflowList {
+struct WorkflowList : Empty {
     static constexpr const char* k_name = "workflow.list";
-    template <class V>
-    void describe(V&) {}
     struct Reply {
         std::vector<WorkflowView> workflows;
         template <class V>

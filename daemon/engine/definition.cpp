@@ -97,4 +97,10 @@ std::vector<std::string> Definition::targets_from(std::string_view from) const {
     return targets;
 }
 
+std::optional<Role> spawned_role(const Action& hook) {
+    if (hook.name == "spawn_reviewer") return Role::reviewer;
+    if (hook.name != "spawn_agent") return std::nullopt;
+    return hook.param("harness") == "review" ? Role::reviewer : Role::worker;
+}
+
 }  // namespace orange::engine

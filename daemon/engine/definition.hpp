@@ -102,6 +102,9 @@ struct Definition {
     bool has_transition(std::string_view from, std::string_view to) const { return !between(from, to).empty(); }
 };
 
+/// Whose agent a hook starts; nothing where it starts none.
+std::optional<Role> spawned_role(const Action& hook);
+
 /// The name of the state that crashes lead to.
 inline constexpr std::string_view k_stuck = "stuck";
 inline constexpr std::string_view k_done = "done";

@@ -137,8 +137,7 @@ Role role_of_state(const Definition& definition, const State& state) {
     for (const auto& transition : definition.transitions) {
         if (transition.to != state.name) continue;
         for (const auto& hook : transition.hooks) {
-            if (hook.name == "spawn_reviewer") return Role::reviewer;
-            if (hook.name == "spawn_agent" && hook.param("harness") == "review") return Role::reviewer;
+            if (spawned_role(hook) == Role::reviewer) return Role::reviewer;
         }
     }
     return Role::worker;

@@ -17,7 +17,7 @@ bool may_ask(const Transition& transition, Role role);
 /// "worker, human or system"
 std::string role_list(const std::vector<Role>& roles);
 
-/// "## Handoff with at least one line DONE: … (updated since this state was entered)", for lists of edges.
+/// "## Handoff with a line DONE:, written since this state was entered", for lists of edges.
 std::string gate_text(const Gate& gate);
 
 /// The command with which a human asks for `to`.

@@ -15,7 +15,7 @@ struct EdgeExplanation {
     bool needs_force = false;
     std::string guard;  ///< "review_round < 2", or empty
     bool guard_holds = true;
-    std::string gate;                         ///< "## Handoff with DONE, REMAINING …, fresh", or empty
+    std::string gate;                         ///< "## Handoff with a line DONE:", or empty
     std::optional<std::string> gate_problem;  ///< what is missing, as a sentence; nothing: the gate holds
     bool open() const { return guard_holds && !gate_problem; }
 };

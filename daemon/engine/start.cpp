@@ -10,20 +10,13 @@ namespace {
 
 constexpr std::string_view k_clarification = "clarification";
 
-bool spawns(const Action& hook) {
-    return hook.name == "spawn_agent" || hook.name == "spawn_reviewer";
-}
-
-Role spawned_by(const Action& hook) {
-    return hook.name == "spawn_reviewer" || hook.param("harness") == "review" ? Role::reviewer : Role::worker;
-}
-
 /// The transition that starts the state's agent on the way in; nullptr where none does.
 const Transition* entrance(const Definition& definition, const State& state) {
     for (const auto& transition : definition.transitions) {
         if (transition.to != state.name) continue;
         for (const auto& hook : transition.hooks) {
-            if (spawns(hook) && (!state.agent || spawned_by(hook) == *state.agent)) return &transition;
+            const auto role = spawned_role(hook);
+            if (role && (!state.agent || role == state.agent)) return &transition;
         }
     }
     return nullptr;
@@ -80,14 +73,14 @@ Result<Decision> decide_start(const Definition& definition, const Task& task, co
     if (state->agent || model) made.hooks.push_back({"acquire_workspace", {}, {}});
     for (const auto& hook : model ? model->hooks : std::vector<Action>{}) {
         const bool counts = hook.name == "increment" || hook.name == "set_field";
-        if (counts || spawns(hook)) made.hooks.push_back(hook);
+        if (counts || spawned_role(hook)) made.hooks.push_back(hook);
     }
     return decision_for(definition, task, made);
 }
 
 bool needs_workspace(const Decision& decision) {
     return std::any_of(decision.actions.begin(), decision.actions.end(), [](const Action& action) {
-        return action.name == "acquire_workspace" || action.name == k_ensure_agent || spawns(action);
+        return action.name == "acquire_workspace" || action.name == k_ensure_agent || spawned_role(action);
     });
 }
 

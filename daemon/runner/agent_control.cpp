@@ -19,9 +19,7 @@ namespace {
 std::string first_permissions(const engine::Definition& definition, Role role) {
     for (const auto& transition : definition.transitions) {
         for (const auto& hook : transition.hooks) {
-            const bool reviewer = hook.name == "spawn_reviewer" || hook.param("harness") == "review";
-            const bool spawns = hook.name == "spawn_agent" || hook.name == "spawn_reviewer";
-            if (!spawns || reviewer != (role == Role::reviewer)) continue;
+            if (engine::spawned_role(hook) != role) continue;
             if (auto permissions = hook.param("permissions"); !permissions.empty()) return permissions;
         }
     }

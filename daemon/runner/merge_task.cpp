@@ -99,7 +99,8 @@ Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, git::MergeStrategy stra
     if (!outcome.merged.note.empty()) outcome.notes.push_back(outcome.merged.note);
     world_.journal.write(*record, "task.merged",
                          {{"commit", outcome.merged.commit}, {"pushed", outcome.merged.pushed}});
-    auto moved = co_await request_locked(*record, done, merging_for(by));
+    const Edit no_edit;
+    auto moved = co_await request_locked(*record, done, merging_for(by), no_edit);
     if (!moved) co_return in_context("it is merged, but the task could not be moved to done", moved.error());
     outcome.notes.insert(outcome.notes.end(), moved->notes.begin(), moved->notes.end());
     co_return outcome;

@@ -131,7 +131,8 @@ Awaitable<Result<Outcome>> Runner::start_pending(TaskRecord record, Caller by) {
     engine::Request request;
     request.to = *target;
     request.by = by.role;
-    co_return co_await request_locked(std::move(record), request, by);
+    const Edit no_edit;
+    co_return co_await request_locked(std::move(record), request, by, no_edit);
 }
 
 /// Nobody is passed: where others wait or are being started, it goes behind them.

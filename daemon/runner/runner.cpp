@@ -87,13 +87,12 @@ Error Runner::explained(Error error, const engine::Definition& definition, const
     return error;
 }
 
-void Runner::remember_readiness(TaskRecord& record, const engine::Request& request, const Caller& by,
-                                const Error& refused) {
-    if (record.task.status != engine::k_stuck || by.role != Role::worker || request.to != "reviewing") return;
-    // Where the workflow has no such way, a human cannot take it either.
-    if (refused.code != ErrorCode::forbidden) return;
-    record.task.attention = "ready for review: the agent says that it is fixed; look, then run: orange task update " +
-                            record.task.id.value + " --status reviewing";
+/// Where a human could do what the worker of a stuck task asks for, its asking says that it is ready.
+void Runner::remember_readiness(TaskRecord& record, const Caller& by, const Error& refused) {
+    const auto ready = refused.details.find("attention"), command = refused.details.find("human_command");
+    if (record.task.status != engine::k_stuck || by.role != Role::worker) return;
+    if (ready == refused.details.end() || command == refused.details.end()) return;
+    record.task.attention = ready->second + ": the agent says that it is fixed; look, then run: " + command->second;
     if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
     changed_(record.task.id);
 }
@@ -115,38 +114,12 @@ Awaitable<Result<Outcome>> Runner::request(TaskId id, engine::Request request, C
     if (auto left = leave_lost_workflow(id, edit, by); !left) co_return left.error();
     auto record = co_await settled(id);
     if (!record) co_return record.error();
-    if (!edit.any()) co_return co_await request_locked(std::move(*record), request, by);
-
-    // Decided on the edited fields, and written with them: a refused transition leaves the fields alone too.
-    if (auto allowed = authorize(*record, by, request); !allowed) co_return allowed.error();
-    const auto definition = edit.workflow ? workflow_for(*record, *edit.workflow, by) : definition_of(record->task);
-    if (!definition) co_return definition.error();
-    auto stepped = co_await step_bodies(*record);
-    if (!stepped) co_return stepped.error();
-    auto trial = record->task;
-    if (edit.summary) trial.summary = *edit.summary;
-    request.by = by.role;
-    const engine::Situation situation{trial, stepped->artifacts, record->entry_sections};
-    auto decision = engine::decide_request(**definition, situation, request);
-    if (!decision) {
-        remember_readiness(*record, request, by, decision.error());
-        co_return explained(decision.error(), **definition, situation, by);
-    }
-    auto changed = *record;
-    if (auto set = co_await set_fields(changed, edit, by); !set) co_return set.error();
-    auto prepared = co_await prepare(changed, *decision);  // refused before anything is written
-    if (!prepared) co_return prepared.error();
-    prepared->moved_branch = edit.branch.has_value();
-    if (edit.feedback) {  // part of what the new state begins with
-        stepped->body = store::with_section(stepped->body, "Feedback", *edit.feedback);
-        stepped->artifacts = store::parse_sections(stepped->body);
-    }
-    co_return co_await perform(std::move(changed), *definition, std::move(*decision), std::move(*stepped), by,
-                               std::move(*prepared));
+    co_return co_await request_locked(std::move(*record), std::move(request), by, std::move(edit));
 }
 
-Awaitable<Result<Outcome>> Runner::request_locked(TaskRecord record, engine::Request request, Caller by) {
-    const auto definition = definition_of(record.task);
+/// Decided on the edited fields, and written with them: a refused transition leaves the fields alone too.
+Awaitable<Result<Outcome>> Runner::request_locked(TaskRecord record, engine::Request request, Caller by, Edit edit) {
+    const auto definition = edit.workflow ? workflow_for(record, *edit.workflow, by) : definition_of(record.task);
     if (!definition) co_return definition.error();
     if (auto allowed = authorize(record, by, request); !allowed) co_return allowed.error();
     auto stepped = co_await step_bodies(record);
@@ -155,10 +128,17 @@ Awaitable<Result<Outcome>> Runner::request_locked(TaskRecord record, engine::Req
     const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections};
     auto decision = engine::decide_request(**definition, situation, request);
     if (!decision) {
-        remember_readiness(record, request, by, decision.error());
+        remember_readiness(record, by, decision.error());
         co_return explained(decision.error(), **definition, situation, by);
     }
-    co_return co_await perform(std::move(record), *definition, std::move(*decision), std::move(*stepped), by);
+    auto changed = record;
+    if (auto set = co_await set_fields(changed, edit, by); !set) co_return set.error();
+    if (edit.feedback) {  // part of what the new state begins with
+        stepped->body = store::with_section(stepped->body, "Feedback", *edit.feedback);
+        stepped->artifacts = store::parse_sections(stepped->body);
+    }
+    co_return co_await perform(std::move(changed), *definition, std::move(*decision), std::move(*stepped), by,
+                               edit.branch.has_value());
 }
 
 namespace {
@@ -221,19 +201,18 @@ Intent Runner::intent_of(const engine::Decision& decision, const Caller& by, Tim
 }
 
 Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
-                                           engine::Decision decision, Stepped stepped, Caller by, Prepared prepared) {
+                                           engine::Decision decision, Stepped stepped, Caller by, bool moved_branch) {
     const auto before = record_of(record.task.id);
     if (!before) co_return before.error();
-    if (prepared.workspace.empty()) {
-        auto ready = co_await prepare(record, decision);
-        if (!ready) co_return ready.error();
-        ready->moved_branch = prepared.moved_branch;
-        prepared = std::move(*ready);
+    const auto prepared = co_await prepare(record, decision);
+    if (!prepared) {
+        if (moved_branch) co_await take_back_branch(*before, record);
+        co_return prepared.error();
     }
-    const bool acquired = !prepared.workspace.empty();
+    const bool acquired = !prepared->workspace.empty();
     if (acquired) {
-        record.task.workspace = prepared.workspace;
-        record.task_file = prepared.task_file;
+        record.task.workspace = prepared->workspace;
+        record.task_file = prepared->task_file;
     }
 
     if (record.task.attention == stepped.attention_before) record.task.attention.reset();
@@ -248,16 +227,16 @@ Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library:
     record.intent = intent_of(decision, by, record.task.updated_at);
 
     if (state && state->agent == Role::reviewer) co_await note_reviewed_commit(record);
-    auto edited = co_await commit(*before, record, by, prepared.moved_branch);
+    auto edited = co_await commit(*before, record, by, moved_branch);
     if (!edited) {
-        co_await give_back(record, prepared);
+        co_await give_back(record, *prepared);
         co_return edited.error();
     }
     if (acquired) {
         world_.journal.write(record, "workspace.acquired", {{"workspace", *record.task.workspace}});
     }
     auto outcome = co_await finish(std::move(record), definition);
-    outcome.notes.insert(outcome.notes.begin(), prepared.notes.begin(), prepared.notes.end());
+    outcome.notes.insert(outcome.notes.begin(), prepared->notes.begin(), prepared->notes.end());
     outcome.notes.insert(outcome.notes.begin(), edited->begin(), edited->end());
     co_return outcome;
 }

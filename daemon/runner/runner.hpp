@@ -117,10 +117,10 @@ class Runner {
 
     /// Starts queued tasks of a project, first in first out, as workspaces allow. Returns at once.
     void kick(const std::string& project);
-    /// Its workspace is being made ready; that holds the task's lock, and may take minutes.
-    bool is_starting(const TaskId& id) const { return starting_.contains(id); }
     /// The same, awaited.
     Awaitable<void> run_queue(std::string project);
+    /// Its workspace is being made ready; that holds the task's lock, and may take minutes.
+    bool is_starting(const TaskId& id) const { return starting_.contains(id); }
 
     /// Every way out of the task's state, and what is missing for it.
     Awaitable<Result<std::vector<engine::EdgeExplanation>>> explain(TaskId id);
@@ -142,11 +142,9 @@ class Runner {
 
     /// A workspace that is ready for a transition that is not committed yet.
     struct Prepared {
-        Prepared() {}           // no aggregate: it is a default argument of coroutines
         std::string workspace;  ///< empty: none was needed
         std::string task_file;
         std::vector<std::string> notes;
-        bool moved_branch = false;  ///< in git, by the edit that comes with the transition
     };
 
     Result<TaskRecord> record_of(const TaskId& id) const;
@@ -156,11 +154,12 @@ class Runner {
     /// Whether the task's workflow lets this caller do that now, sections apart.
     bool is_open(const TaskId& id, engine::Request request, const Caller& by);
     Result<void> authorize(const TaskRecord& record, const Caller& by, const engine::Request& request) const;
-    Awaitable<Result<Outcome>> request_locked(TaskRecord record, engine::Request request, Caller by);
+    Awaitable<Result<Outcome>> request_locked(TaskRecord record, engine::Request request, Caller by, Edit edit);
     static Intent intent_of(const engine::Decision& decision, const Caller& by, Timestamp at);
+    /// Steps 5 to 9. `record` may differ from what is saved in what an edit changes; `moved_branch`: in git already.
     Awaitable<Result<Outcome>> perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                        engine::Decision decision, Stepped stepped, Caller by,
-                                       Prepared prepared = Prepared());
+                                       bool moved_branch = false);
     /// Step 5. Nothing where the transition needs no workspace, or the task has one. Failing has changed nothing.
     Awaitable<Result<Prepared>> prepare(TaskRecord record, engine::Decision decision);
     Awaitable<void> give_back(TaskRecord record, Prepared prepared);
@@ -175,7 +174,7 @@ class Runner {
     Awaitable<std::vector<std::string>> run_actions(TaskRecord& record, const engine::Definition& definition);
     Error explained(Error error, const engine::Definition& definition, const engine::Situation& situation,
                     const Caller& by) const;
-    void remember_readiness(TaskRecord& record, const engine::Request& request, const Caller& by, const Error& refused);
+    void remember_readiness(TaskRecord& record, const Caller& by, const Error& refused);
 
     /// Brings TASK.md in step with what was changed.
     Awaitable<void> show(TaskRecord& record, Outcome& outcome);

@@ -35,6 +35,4 @@ Result<std::optional<std::string>> read_any(FileSystem& files, const Path& path)
     return content.error();
 }
 
-/// "20261120T104903.120Z": sorts by time, and every file system takes it.
-
 }  // namespace orange::store

@@ -24,6 +24,7 @@ constexpr std::size_t k_fewest_shown = 4;
 constexpr std::size_t k_most_merged = 5;
 constexpr int k_most_held_back = 40;
 
+/// "20261120T104903.120Z": sorts by time, and every file system takes it.
 std::string file_time(Timestamp time) {
     std::string text = to_rfc3339(time);
     std::erase_if(text, [](char c) { return c == '-' || c == ':'; });

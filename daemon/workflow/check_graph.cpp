@@ -82,12 +82,6 @@ void check_ways(Reader& reader, const Source& source) {
     }
 }
 
-bool spawns(const Action& action, Role role) {
-    if (action.name == "spawn_reviewer") return role == Role::reviewer;
-    if (action.name != "spawn_agent") return false;
-    return (role == Role::reviewer) == (action.param("harness") == "review");
-}
-
 void check_roles(Reader& reader, const Source& source) {
     const auto& definition = source.definition;
     for (std::size_t i = 0; i < definition.states.size(); ++i) {
@@ -96,7 +90,7 @@ void check_roles(Reader& reader, const Source& source) {
         const bool spawned = std::any_of(
             definition.transitions.begin(), definition.transitions.end(), [&](const Transition& transition) {
                 return std::any_of(transition.hooks.begin(), transition.hooks.end(),
-                                   [&](const Action& hook) { return spawns(hook, *agent); });
+                                   [&](const Action& hook) { return engine::spawned_role(hook) == agent; });
             });
         if (spawned) continue;
         const bool worker = *agent == Role::worker;

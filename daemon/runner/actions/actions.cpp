@@ -11,7 +11,7 @@ Function find(std::string_view name) {
         {"acquire_workspace", acquire_workspace},
         {"release_workspace", release_workspace},
         {"spawn_agent", spawn_agent},
-        {"spawn_reviewer", spawn_reviewer},
+        {"spawn_reviewer", spawn_agent},
         {engine::k_ensure_agent, ensure_agent},
         {"kill_session", kill_session},
         {"kill_reviewer", kill_reviewer},

@@ -19,7 +19,7 @@ struct Context {
     AgentControl& agents;
     TaskRecord& record;  ///< saved by whoever runs the actions, after each
     const engine::Definition& definition;
-    std::function<void(const std::string& project)> enqueue;  ///< start what waits for a workspace, soon
+    std::function<void(const std::string& project)> kick;  ///< start what waits for a workspace, soon
 };
 
 using Function = Awaitable<Result<void>> (*)(Context&, const Action&);
@@ -30,7 +30,6 @@ Function find(std::string_view name);
 Awaitable<Result<void>> acquire_workspace(Context& context, const Action& action);
 Awaitable<Result<void>> release_workspace(Context& context, const Action& action);
 Awaitable<Result<void>> spawn_agent(Context& context, const Action& action);
-Awaitable<Result<void>> spawn_reviewer(Context& context, const Action& action);
 Awaitable<Result<void>> ensure_agent(Context& context, const Action& action);
 Awaitable<Result<void>> kill_session(Context& context, const Action& action);
 Awaitable<Result<void>> kill_reviewer(Context& context, const Action& action);

@@ -15,11 +15,7 @@ Awaitable<Result<void>> spawn(Context& context, const Action& action, Role role)
 }  // namespace
 
 Awaitable<Result<void>> spawn_agent(Context& context, const Action& action) {
-    return spawn(context, action, action.param("harness") == "review" ? Role::reviewer : Role::worker);
-}
-
-Awaitable<Result<void>> spawn_reviewer(Context& context, const Action& action) {
-    return spawn(context, action, Role::reviewer);
+    return spawn(context, action, engine::spawned_role(action).value_or(Role::worker));
 }
 
 /// The last action of every transition into a state with `agent`: starts it where no hook has done so.

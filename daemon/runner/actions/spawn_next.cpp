@@ -4,7 +4,7 @@ namespace orange::actions {
 
 /// Only asks: the next task is started on its own, after this transition, under its own lock.
 Awaitable<Result<void>> spawn_next(Context& context, const Action&) {
-    context.enqueue(context.record.task.project);
+    context.kick(context.record.task.project);
     co_return Result<void>{};
 }
 

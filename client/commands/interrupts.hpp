@@ -1,0 +1,10 @@
+#pragma once
+
+namespace orange::commands {
+
+/// From now on SIGINT and SIGTERM end only the wait that they come into; interrupted() tells, and whoever waits ends
+/// properly.
+void catch_interrupts();
+bool interrupted();
+
+}  // namespace orange::commands
