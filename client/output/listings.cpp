@@ -100,9 +100,13 @@ std::string workflow_page(const rpc::WorkflowShow::Reply& reply, const Style& st
         out += wrapped("! " + printable(*reply.workflow.problem, true), "  ", style.width);
     }
     if (reply.transitions.empty()) return out;
-    Table table({{"FROM"}, {"TO"}, {"BY", 8}, {"WHEN", 8}, {"GATE", 8}, {"HOOKS", 8}});
+    Table table({{"FROM"}, {"TO"}, {"BY"}});
     for (const auto& edge : reply.transitions) {
-        table.row({{edge.from}, {edge.to}, {edge.by}, {edge.when}, {edge.gate}, {edge.hooks}});
+        table.row({{edge.from}, {edge.to}, {edge.by}});
+        for (const auto& [what, text] :
+             {std::pair{"when ", edge.when}, std::pair{"needs ", edge.gate}, std::pair{"does ", edge.hooks}}) {
+            if (!text.empty()) table.remark(what + text, Ink::dim);
+        }
     }
     return out + "\n" + table.render(style);
 }

@@ -147,6 +147,7 @@ TEST_CASE("What came to the branch after its review, or another branch, is merge
     why.id = id;
     const auto hints = orange.call(why).hints;
     CHECK(std::find(hints.begin(), hints.end(), refused.error().message) != hints.end());
+    CHECK(std::find(hints.begin(), hints.end(), "orange task merge " + id) == hints.end());
     CHECK(orange.status(id) == "reviewing");
 
     orange.git({"reset", "-q", "--hard", seen}, worktree);

@@ -138,6 +138,10 @@ EdgeView edge_view(const engine::EdgeExplanation& edge) {
     return view;
 }
 
+std::string merge_command(const TaskId& id) {
+    return "orange task merge " + id.value;
+}
+
 /// What the task waits for, and which commands help.
 void say_what_next(Api& api, const TaskRecord& record, const engine::Definition& definition, TaskWhy::Reply& reply) {
     const auto& task = record.task;
@@ -172,7 +176,7 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
         }
     } else {
         reply.waiting_for = "a human";
-        if (definition.has_transition(task.status, engine::k_done)) reply.hints.push_back("orange task merge " + id);
+        if (definition.has_transition(task.status, engine::k_done)) reply.hints.push_back(merge_command(task.id));
         for (const auto& to : definition.targets_from(task.status)) {
             if (to != engine::k_done && to != engine::k_cancelled) {
                 reply.hints.push_back("orange task update " + id + " --status " + to);
@@ -212,7 +216,10 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     say_what_next(api, record, **definition, reply);
     if (!busy && (*definition)->has_transition(record.task.status, engine::k_done)) {
         const auto reviewed = co_await api.runner().check_reviewed(record);
-        if (!reviewed) reply.hints.push_back(reviewed.error().message);
+        if (!reviewed) {
+            std::erase(reply.hints, merge_command(record.task.id));
+            reply.hints.push_back(reviewed.error().message);
+        }
     }
     if (busy && !is_held_up()) {
         reply.task.in_progress = "something that takes its time";
