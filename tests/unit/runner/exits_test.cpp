@@ -617,3 +617,45 @@ TEST_CASE("a line from somebody who still had the replaced file open comes in by
     CHECK(contains(world.task_text(id), "late\n"));
     CHECK(contains(read_file(mirror), "late\n"));
 }
+
+TEST_CASE("a respawn first finishes the transition that was interrupted") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    set(world, id, [](TaskRecord& record) {
+        Intent intent;
+        intent.id = "interrupted";
+        intent.from = "pending";
+        intent.to = "planning";
+        record.intent = intent;
+    });
+    world.kill_agent(id, Role::worker, 1);
+    const auto told = world.events(id, "status.changed").size();
+    REQUIRE(respawn(world, id));
+    CHECK_FALSE(world.record(id).intent);
+    CHECK(world.events(id, "status.changed").size() == told + 1);
+}
+
+TEST_CASE("a death that could not be written down is not told, and told once when it can be") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    world.outside.processes.alive.clear();
+    world.outside.tmux.state.panes.clear();
+    world.outside.tmux.state.server_pid = 4711;
+    world.keep();
+    for (int n = 1;; ++n) {
+        INFO("operation " << n);
+        world.back();
+        world.outside.fuse.arm(fakes::Fuse::Ending::disk_full_once, n);
+        notice(world, id, Role::worker);
+        const bool struck = world.outside.fuse.struck();
+        world.outside.fuse.disarm();
+        const bool known = world.record(id).runs.empty();
+        if (!known) {
+            CHECK(world.events(id, "session.lost").empty());
+            notice(world, id, Role::worker);
+            CHECK(world.events(id, "session.lost").size() == 1);
+        }
+        CHECK(world.record(id).runs.empty());
+        if (!struck) break;
+    }
+}
