@@ -24,6 +24,7 @@ class Child {
         std::string cwd;
         int in = -1, out = -1, err = -1;  ///< become 0, 1 and 2; the caller keeps its own
     };
+    /// An error leaves no child behind, also where it had begun and cannot be watched.
     static Result<Child> start(const Start& start);
 
     Child(Child&&) noexcept = default;

@@ -78,8 +78,12 @@ Result<Child> Child::start(const Start& start) {
     int pidfd_error = 0;
     // An unreaped child of ours: the pid cannot have been reused.
     Child child(pid, open_pidfd(pid, pidfd_error));
-    if (!child.pidfd_) return io_error("watching " + start.program, pidfd_error);
-    return child;
+    if (child.pidfd_) return child;
+    // Nobody would see its end, nor hold it to a deadline; and it would be there while the caller takes it for failed.
+    child.signal_group(SIGKILL);
+    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    return io_error("watching " + start.program, pidfd_error);
 }
 
 Child::~Child() {

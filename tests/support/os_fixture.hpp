@@ -1,6 +1,8 @@
 #pragma once
 
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
@@ -60,6 +62,24 @@ T run(asio::io_context& io, Awaitable<T> coroutine) {
     if (!result) throw std::runtime_error("the coroutine never ended");
     return std::move(*result);
 }
+
+/// While it is there, this process can open nothing: the lowest free descriptor is the limit.
+class NoDescriptors {
+  public:
+    NoDescriptors() {
+        const int lowest = ::dup(0);
+        ::close(lowest);
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        const rlimit none{static_cast<rlim_t>(lowest), before_.rlim_max};
+        ::setrlimit(RLIMIT_NOFILE, &none);
+    }
+    ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+    NoDescriptors(const NoDescriptors&) = delete;
+    NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+  private:
+    rlimit before_{};
+};
 
 /// Polls a condition that the outside world will make true.
 template <class Condition>

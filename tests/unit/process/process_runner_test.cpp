@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <asio/steady_timer.hpp>
+#include <set>
 #include <sstream>
 
 #include "daemon/async/async.hpp"
+#include "daemon/process/child.hpp"
 #include "daemon/process/environment.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "tests/catch.hpp"
@@ -260,4 +262,28 @@ TEST_CASE("a failed command's error tells command, status and stderr") {
     CHECK(error.details.at("exit_status") == "3");
     CHECK(error.details.at("command") == "git push");
     CHECK(error.details.at("stderr") == completed.err);
+}
+
+TEST_CASE_METHOD(Fixture, "a child that cannot be watched is ended, and an error") {
+    const auto null = open_null().value();
+    Child::Start start;
+    start.program = "/bin/sh";
+    start.argv = {"sh", "-c", "exec sleep 600"};
+    start.cwd = dir.path.string();
+    start.in = start.out = start.err = null.get();
+    const auto children = [] {
+        std::set<std::int64_t> found;
+        for (const auto pid : proc::all_pids()) {
+            if (proc::parent_of(pid) == ::getpid()) found.insert(pid);
+        }
+        return found;
+    };
+    const auto before = children();
+    const auto code = [&] {
+        const NoDescriptors none;
+        const auto child = Child::start(start);
+        return child ? ErrorCode::internal : child.error().code;
+    }();
+    CHECK(code == ErrorCode::io);
+    CHECK(children() == before);  // neither running nor a zombie
 }
