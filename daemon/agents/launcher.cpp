@@ -24,6 +24,11 @@ constexpr auto k_after_kill = 2s;
 /// No process has it: the pid of a run that began and ended while nobody looked.
 constexpr std::int64_t k_ended_pid = -1;
 
+/// Neither there nor gone: it could not be looked at.
+bool is_unknown(const Result<std::int64_t>& started) {
+    return !started && started.error().code != ErrorCode::not_found;
+}
+
 }  // namespace
 
 std::string_view name_of(Liveness liveness) {
@@ -36,6 +41,8 @@ std::string_view name_of(Liveness liveness) {
             return "alive";
         case Liveness::dead:
             return "dead";
+        case Liveness::unknown:
+            break;
     }
     return "unknown";
 }
@@ -83,7 +90,9 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
     run.window_id = opened->window_id;
     run.pane_id = opened->pane_id;
     run.pid = opened->pid;
-    run.start_time = exits_.start_time(opened->pid).value_or(0);
+    const auto begun = exits_.start_time(opened->pid);
+    if (is_unknown(begun)) co_return Error{ErrorCode::timeout, begun.error().message, {}};
+    run.start_time = begun.value_or(0);
     run.spawned_at = clock_.now();
     Started started;
     started.run = std::move(run);
@@ -96,14 +105,17 @@ Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
     if (!state) co_return Error{ErrorCode::unavailable, state.error().message, {}};
     const auto spec = spec_file(run_folder, run.run).string();
     for (const auto& pane : state->panes) {
+        if (pane.dead) continue;
+        const auto begun = exits_.start_time(pane.ref.pid);
         const auto argv = argv_of_(pane.ref.pid);
-        if (pane.dead || std::find(argv.begin(), argv.end(), spec) == argv.end()) continue;
+        if (is_unknown(begun)) co_return Error{ErrorCode::unavailable, begun.error().message, {}};
+        if (std::find(argv.begin(), argv.end(), spec) == argv.end()) continue;
         run.server_pid = pane.ref.server_pid;
         run.session_id = pane.ref.session_id;
         run.window_id = pane.ref.window_id;
         run.pane_id = pane.ref.pane_id;
         run.pid = pane.ref.pid;
-        run.start_time = exits_.start_time(run.pid).value_or(0);
+        run.start_time = begun.value_or(0);
         co_return run;
     }
     if (files_.read(exit_file(run_folder, run.run))) {
@@ -119,6 +131,7 @@ Liveness Launcher::liveness(const AgentRun& run) const {
     if (run.run.empty()) return Liveness::none;
     if (run.pid == 0) return Liveness::starting;
     const auto started = exits_.start_time(run.pid);
+    if (is_unknown(started)) return Liveness::unknown;
     return started && *started == run.start_time ? Liveness::alive : Liveness::dead;
 }
 
@@ -141,7 +154,7 @@ Awaitable<Result<void>> Launcher::end(AgentRun run, Path log) {
         if (!killed) co_return killed.error();
     }
     // tmux returns long before the process has gone; nobody may be told that an agent has ended while it still acts.
-    for (std::chrono::milliseconds waited{}; liveness(run) == Liveness::alive; waited += k_step) {
+    for (std::chrono::milliseconds waited{}; may_live(liveness(run)); waited += k_step) {
         if (waited == patience_) signal_process(run.pid, run.start_time, SIGKILL);
         if (waited > patience_ + k_after_kill) {
             co_return Error{ErrorCode::timeout, "process " + std::to_string(run.pid) + " does not end", {}};

@@ -40,8 +40,13 @@ struct RunEnd {
     std::string error;     ///< why the program could not even be started
 };
 
-enum class Liveness { none, starting, alive, dead };
+/// `unknown`: its process cannot be looked at just now, so that nothing may follow from it.
+enum class Liveness { none, starting, alive, dead, unknown };
 std::string_view name_of(Liveness liveness);
+/// Alive, as far as is known: what must not meet a second one of its kind.
+inline bool may_live(Liveness liveness) {
+    return liveness == Liveness::alive || liveness == Liveness::unknown;
+}
 
 /// Starts and ends agent processes: a spec file in the task's folder, a tmux window with the shim in it, and back.
 /// Knows nothing of workflows; what a run is for is the caller's.
@@ -57,11 +62,12 @@ class Launcher {
     void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
     /// Opens the window and returns the run with all ids filled in. `run_folder` is the task's run/. timeout: it may
-    /// have begun all the same, which adopt() finds out.
+    /// have begun all the same (tmux was too slow, or its process cannot be looked at), which adopt() finds out.
     Awaitable<Result<Started>> start(StartRequest request, Path run_folder);
 
     /// The run that a daemon which died in the middle of start(), or a timeout, left behind: found by its spec file
-    /// among the panes of our tmux server. not_found where it never began; unavailable where tmux does not answer.
+    /// among the panes of our tmux server. not_found where it never began; unavailable where tmux does not answer, or a
+    /// process cannot be looked at.
     Awaitable<Result<AgentRun>> adopt(AgentRun run, Path run_folder);
 
     /// Saves the window's scrollback to `log`, kills the window and waits until its processes have ended, with force

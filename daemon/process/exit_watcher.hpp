@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "common/base/result.hpp"
 #include "daemon/async/awaitable.hpp"
@@ -14,11 +13,12 @@ class ExitWatcher {
     virtual ~ExitWatcher() = default;
 
     /// Completes when that process is gone; at once where it is gone already or the pid has another start time
-    /// (reused). Cancellable.
+    /// (reused). Cancellable. An error says nothing of it.
     virtual Awaitable<Result<void>> wait(std::int64_t pid, std::int64_t start_time) = 0;
 
-    /// When that pid was started, in clock ticks since boot; nothing where there is no such process (or a zombie).
-    virtual std::optional<std::int64_t> start_time(std::int64_t pid) = 0;
+    /// When that pid was started, in clock ticks since boot. not_found where there is no such process (or a zombie);
+    /// another error where it cannot be looked at: then it may live or not.
+    virtual Result<std::int64_t> start_time(std::int64_t pid) = 0;
 };
 
 }  // namespace orange

@@ -19,7 +19,9 @@ Awaitable<Result<void>> PidfdExitWatcher::wait(std::int64_t pid, std::int64_t st
         co_return io_error("watching process " + std::to_string(pid), error);
     }
     // After opening: from here on the pidfd stands for this very process, whatever becomes of the number.
-    if (proc::start_time(pid) != start_time) co_return Result<void>{};
+    const auto started = proc::look_up_start_time(pid);
+    if (!started && started.error().code != ErrorCode::not_found) co_return started.error();
+    if (!started || *started != start_time) co_return Result<void>{};
     asio::posix::stream_descriptor exited(co_await asio::this_coro::executor, pidfd.release());
     do {
         const auto [failed] = co_await exited.async_wait(asio::posix::descriptor_base::wait_read,
@@ -29,8 +31,8 @@ Awaitable<Result<void>> PidfdExitWatcher::wait(std::int64_t pid, std::int64_t st
     co_return Result<void>{};
 }
 
-std::optional<std::int64_t> PidfdExitWatcher::start_time(std::int64_t pid) {
-    return proc::start_time(pid);
+Result<std::int64_t> PidfdExitWatcher::start_time(std::int64_t pid) {
+    return proc::look_up_start_time(pid);
 }
 
 }  // namespace orange

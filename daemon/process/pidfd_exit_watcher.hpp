@@ -9,7 +9,7 @@ namespace orange {
 class PidfdExitWatcher final : public ExitWatcher {
   public:
     Awaitable<Result<void>> wait(std::int64_t pid, std::int64_t start_time) override;
-    std::optional<std::int64_t> start_time(std::int64_t pid) override;
+    Result<std::int64_t> start_time(std::int64_t pid) override;
 };
 
 }  // namespace orange

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "common/base/result.hpp"
+
 /// What the kernel tells of other processes. Everything is a snapshot: nothing where the process is gone or may not be
 /// looked at. A zombie still has a parent, but no start time here: for Orange it has ended.
 namespace orange::proc {
@@ -16,6 +18,9 @@ std::optional<std::int64_t> session_of(std::int64_t pid);
 std::optional<std::int64_t> tty_of(std::int64_t pid);
 /// In clock ticks since boot; tells a process from a later one with the same pid.
 std::optional<std::int64_t> start_time(std::int64_t pid);
+/// The same, for whoever concludes something from an end: not_found where that process is gone (or a zombie), another
+/// error where it could not be looked at (no descriptor is left, no memory), and nothing is known of it.
+Result<std::int64_t> look_up_start_time(std::int64_t pid);
 /// The kernel's short name, at most 15 characters; any process may choose its own.
 std::optional<std::string> name_of(std::int64_t pid);
 /// The executable's path.

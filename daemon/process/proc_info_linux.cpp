@@ -18,18 +18,25 @@ std::string file_of(std::int64_t pid, const char* name) {
     return "/proc/" + std::to_string(pid) + "/" + name;
 }
 
-std::optional<std::string> read_file(const std::string& path) {
+/// `error` is the errno of a failure.
+std::optional<std::string> read_file(const std::string& path, int& error) {
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd) return std::nullopt;
     std::string content;
     char buffer[4096];
-    for (;;) {
+    while (fd) {
         const auto size = ::read(fd.get(), buffer, sizeof buffer);
         if (size < 0 && errno == EINTR) continue;
-        if (size < 0) return std::nullopt;
+        if (size < 0) break;
         if (size == 0) return content;
         content.append(buffer, static_cast<std::size_t>(size));
     }
+    error = errno;
+    return std::nullopt;
+}
+
+std::optional<std::string> read_file(const std::string& path) {
+    int ignored = 0;
+    return read_file(path, ignored);
 }
 
 std::optional<std::string> read_link(const std::string& path) {
@@ -48,14 +55,17 @@ std::optional<std::int64_t> number(std::string_view text) {
 
 /// The fields of /proc/<pid>/stat from the third on (index 0 is the state): the second, the name, may hold blanks and
 /// parentheses, so everything is counted from its last ')'.
-std::vector<std::string> stat_fields(std::int64_t pid) {
+std::vector<std::string> fields_of(const std::string& stat) {
     std::vector<std::string> fields;
-    const auto content = pid > 0 ? read_file(file_of(pid, "stat")) : std::nullopt;
-    if (!content) return fields;
-    const auto end = content->rfind(')');
-    if (end == std::string::npos || end + 2 > content->size()) return fields;
-    for (const auto field : split(trim(std::string_view(*content).substr(end + 1)), ' ')) fields.emplace_back(field);
+    const auto end = stat.rfind(')');
+    if (end == std::string::npos || end + 2 > stat.size()) return fields;
+    for (const auto field : split(trim(std::string_view(stat).substr(end + 1)), ' ')) fields.emplace_back(field);
     return fields;
+}
+
+std::vector<std::string> stat_fields(std::int64_t pid) {
+    const auto content = pid > 0 ? read_file(file_of(pid, "stat")) : std::nullopt;
+    return content ? fields_of(*content) : std::vector<std::string>{};
 }
 
 std::optional<std::int64_t> stat_number(std::int64_t pid, std::size_t index) {
@@ -83,10 +93,25 @@ std::optional<std::int64_t> tty_of(std::int64_t pid) {
     return device == 0 ? std::nullopt : device;
 }
 
+Result<std::int64_t> look_up_start_time(std::int64_t pid) {
+    const auto who = "process " + std::to_string(pid);
+    const Error gone{ErrorCode::not_found, "there is no " + who, {}};
+    if (pid <= 0) return gone;
+    int error = 0;
+    const auto content = read_file(file_of(pid, "stat"), error);
+    if (!content && (error == ENOENT || error == ESRCH)) return gone;
+    if (!content) return io_error("looking at " + who, error);
+    const auto fields = fields_of(*content);
+    if (!fields.empty() && (fields[0] == "Z" || fields[0] == "X")) return gone;
+    const auto started = fields.size() < 20 ? std::nullopt : number(fields[19]);
+    if (!started) return Error{ErrorCode::io, "looking at " + who + ": its stat file makes no sense", {}};
+    return *started;
+}
+
 std::optional<std::int64_t> start_time(std::int64_t pid) {
-    const auto fields = stat_fields(pid);
-    if (fields.size() < 20 || fields[0] == "Z" || fields[0] == "X") return std::nullopt;
-    return number(fields[19]);
+    const auto started = look_up_start_time(pid);
+    if (!started) return std::nullopt;
+    return *started;
 }
 
 std::optional<std::string> name_of(std::int64_t pid) {

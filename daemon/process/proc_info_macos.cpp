@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <string_view>
 
@@ -74,11 +75,23 @@ std::optional<std::int64_t> tty_of(std::int64_t pid) {
 }
 
 /// In microseconds since 1970 here: there is no clock of ticks, and nobody compares it with anything but itself.
-std::optional<std::int64_t> start_time(std::int64_t pid) {
+Result<std::int64_t> look_up_start_time(std::int64_t pid) {
+    const auto who = "process " + std::to_string(pid);
+    const Error gone{ErrorCode::not_found, "there is no " + who, {}};
+    if (pid <= 0) return gone;
+    errno = 0;
     const auto info = info_of(pid);
-    if (!info || info->pbi_status == SZOMB) return std::nullopt;
+    if (!info && (errno == 0 || errno == ESRCH)) return gone;
+    if (!info) return io_error("looking at " + who, errno);
+    if (info->pbi_status == SZOMB) return gone;
     return static_cast<std::int64_t>(info->pbi_start_tvsec) * 1'000'000 +
            static_cast<std::int64_t>(info->pbi_start_tvusec);
+}
+
+std::optional<std::int64_t> start_time(std::int64_t pid) {
+    const auto started = look_up_start_time(pid);
+    if (!started) return std::nullopt;
+    return *started;
 }
 
 std::optional<std::string> name_of(std::int64_t pid) {

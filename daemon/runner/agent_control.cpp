@@ -43,7 +43,7 @@ agents::Liveness AgentControl::liveness(const TaskRecord& record, Role role) con
 
 bool AgentControl::alive(const TaskRecord& record, Role role) const {
     const auto* run = record.run_of(role);
-    return run && !run->ending && world_.launcher.liveness(*run) == agents::Liveness::alive;
+    return run && !run->ending && agents::may_live(world_.launcher.liveness(*run));
 }
 
 Path AgentControl::log_file(const TaskRecord& record, const AgentRun& run) const {
@@ -240,7 +240,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     co_await settle_starting(record);
     auto* run = record.run_of(role);
     if (!run) co_return Result<void>{};
-    const bool was_alive = world_.launcher.liveness(*run) == agents::Liveness::alive;
+    const bool was_alive = agents::may_live(world_.launcher.liveness(*run));
     if (!run->ending) {
         run->ending = true;
         if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();

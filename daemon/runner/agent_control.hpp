@@ -56,6 +56,7 @@ class AgentControl {
     /// True where the role's agent waits for a human's answer in its window.
     Awaitable<bool> shows_dialog(const TaskRecord& record, Role role);
 
+    /// Also where it cannot be looked at just now: two of one role must never be.
     bool alive(const TaskRecord& record, Role role) const;
     agents::Liveness liveness(const TaskRecord& record, Role role) const;
 

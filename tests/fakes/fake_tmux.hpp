@@ -41,10 +41,14 @@ class FakeExitWatcher final : public ExitWatcher {
         if (!processes_.alive.contains(pid)) co_return Result<void>{};
         co_return Error{ErrorCode::unavailable, "this watcher does not wait", {}};
     }
-    std::optional<std::int64_t> start_time(std::int64_t pid) override {
+    Result<std::int64_t> start_time(std::int64_t pid) override {
+        if (look_fails) return *look_fails;
         const auto found = processes_.alive.find(pid);
-        return found == processes_.alive.end() ? std::nullopt : std::optional(found->second.start_time);
+        if (found != processes_.alive.end()) return found->second.start_time;
+        return Error{ErrorCode::not_found, "there is no such process", {}};
     }
+
+    std::optional<Error> look_fails;  ///< no process can be looked at
 
   private:
     const FakeProcesses& processes_;

@@ -197,17 +197,23 @@ TEST_CASE("A merge that finds the disk full is not done, and is when there is ro
     CHECK(orange.status(id) == "done");
 }
 
-TEST_CASE("Out of descriptors the daemon serves who is connected, idles, and takes callers again later") {
-    Sandbox orange("poll_interval: 3600\n");
+TEST_CASE(
+    "Out of descriptors the daemon serves who is connected, idles, takes nobody for dead, and takes callers again "
+    "later") {
+    Sandbox orange("poll_interval: 0.2\n");
     orange.add_project("shop");
     const auto id = orange.create("shop", "first", true);
+    const auto living = orange.create("shop", "First demo:slow=600");
+    orange.eventually("the agent is alive", [&] { return orange.call(rpc::DaemonStatus{}).agents_alive == 1; });
+    const auto run = orange.run_of(living, "worker");
     rlimit old{};
     REQUIRE(::prlimit(orange.daemon_pid(), RLIMIT_NOFILE, nullptr, &old) == 0);
-    int open = 0;
-    for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(orange.daemon_pid()) + "/fd")) {
-        open = std::max(open, std::stoi(entry.path().filename().string()));
+    int free = 0;  // the lowest one: those above are not lost by a limit, and nothing is left below
+    while (fs::exists(
+        fs::symlink_status("/proc/" + std::to_string(orange.daemon_pid()) + "/fd/" + std::to_string(free)))) {
+        ++free;
     }
-    const rlimit few{static_cast<rlim_t>(open + 1), old.rlim_max};
+    const rlimit few{static_cast<rlim_t>(free + 1), old.rlim_max};
     REQUIRE(::prlimit(orange.daemon_pid(), RLIMIT_NOFILE, &few, nullptr) == 0);
     const auto ticks = [&] {
         const auto stat = read_file("/proc/" + std::to_string(orange.daemon_pid()) + "/stat");
@@ -217,7 +223,7 @@ TEST_CASE("Out of descriptors the daemon serves who is connected, idles, and tak
     };
     // Callers that wait in the socket's queue, and whom nobody can accept.
     std::vector<int> waiting;
-    for (int n = 0; n < 3; ++n) {
+    for (int n = 0; n < 16; ++n) {
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
         const auto path = (orange.home() / "orange.sock").string();
@@ -235,9 +241,14 @@ TEST_CASE("Out of descriptors the daemon serves who is connected, idles, and tak
     while (std::chrono::steady_clock::now() - start < std::chrono::seconds(2)) ::usleep(50'000);
     const auto used = ticks() - before;
     CHECK(used < ::sysconf(_SC_CLK_TCK));  // half of a core at most: a loop would take all of it
+    CHECK(orange.call(rpc::DaemonStatus{}).agents_alive == 1);
     for (const int socket : waiting) ::close(socket);
 
     REQUIRE(::prlimit(orange.daemon_pid(), RLIMIT_NOFILE, &old, nullptr) == 0);
+    const auto log = read_file(orange.home() / "orange.log");
+    CHECK(log.find("accept: Too many open files") != std::string::npos);  // it really ran out
+    CHECK(orange.run_of(living, "worker") == run);
+    CHECK(orange.history(living, "agent.exited").empty());
     REQUIRE(change_summary(orange, id, "third"));
     CHECK(orange.orange({"task", "list"}).status == 0);
     CHECK(orange.fields(id).at("summary") == "third");

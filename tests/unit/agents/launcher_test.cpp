@@ -23,7 +23,7 @@ namespace {
 class RealExits final : public ExitWatcher {
   public:
     Awaitable<Result<void>> wait(std::int64_t, std::int64_t) override { co_return Result<void>{}; }
-    std::optional<std::int64_t> start_time(std::int64_t pid) override { return proc::start_time(pid); }
+    Result<std::int64_t> start_time(std::int64_t pid) override { return proc::look_up_start_time(pid); }
 };
 
 struct World {
@@ -72,7 +72,7 @@ TEST_CASE("a start writes the whole spec before tmux is asked for a window") {
     REQUIRE(world.tmux.state.opened.size() == 1);
     CHECK(world.tmux.state.opened[0].argv == std::vector<std::string>{"/bin/orange-agent", world.spec.string()});
     CHECK(run.server_pid == world.tmux.state.server_pid);
-    CHECK(run.start_time == world.exits.start_time(run.pid));
+    CHECK(run.start_time == world.exits.start_time(run.pid).value());
     CHECK(world.launcher.liveness(run) == Liveness::alive);
 }
 
@@ -205,4 +205,32 @@ TEST_CASE("a burial removes the spec, which holds the environment") {
     const auto end = world.go(world.launcher.bury(run, world.folder, "/tasks/logs/worker.log", {}));
     CHECK(end.exit_status == -1);
     CHECK_FALSE(world.files.files.contains(world.spec));
+}
+
+TEST_CASE("an agent that cannot be looked at is not dead, and what it began is not forgotten") {
+    World world;
+    const auto run = world.started();
+    const auto starting = world.request().run;
+    const Error full{ErrorCode::io, "no descriptor is left", {}};
+    world.exits.look_fails = full;
+    CHECK(world.launcher.liveness(run) == Liveness::unknown);
+    CHECK(may_live(Liveness::unknown));
+    CHECK(world.go(world.launcher.adopt(starting, world.folder)).error().code == ErrorCode::unavailable);
+    CHECK(world.files.files.contains(world.spec));
+    world.launcher.set_patience(20ms);
+    world.tmux.kill_ends_processes = false;
+    CHECK(world.end(run).error().code == ErrorCode::timeout);
+    world.exits.look_fails.reset();
+    CHECK(world.launcher.liveness(run) == Liveness::alive);
+}
+
+TEST_CASE("a window whose process cannot be looked at counts as one that may have opened") {
+    World world;
+    world.exits.look_fails = Error{ErrorCode::io, "no descriptor is left", {}};
+    const auto started = world.go(world.launcher.start(world.request(), world.folder));
+    REQUIRE_FALSE(started);
+    CHECK(started.error().code == ErrorCode::timeout);
+    world.exits.look_fails.reset();
+    const auto adopted = world.go(world.launcher.adopt(world.request().run, world.folder)).value();
+    CHECK(world.launcher.liveness(adopted) == Liveness::alive);
 }

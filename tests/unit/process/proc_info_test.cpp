@@ -47,3 +47,12 @@ TEST_CASE("a variable of another process's environment is read by its whole name
     CHECK(proc::environ_of(::getpid(), "PATH"));
     CHECK_FALSE(proc::environ_of(-1, "PATH"));
 }
+
+TEST_CASE("without a descriptor a process cannot be looked at, which is not its end") {
+    const auto self = ::getpid();
+    CHECK(proc::look_up_start_time(self).value() == proc::start_time(self));
+    CHECK(proc::look_up_start_time(0).error().code == ErrorCode::not_found);
+    CHECK(proc::look_up_start_time(2'000'000'000).error().code == ErrorCode::not_found);
+    const NoDescriptors none;
+    CHECK(proc::look_up_start_time(self).error().code == ErrorCode::io);
+}

@@ -74,6 +74,20 @@ TEST_CASE("an agent that is alive, or was dealt with, is no death") {
     CHECK(world.events(id, "agent.exited").empty());
 }
 
+TEST_CASE("an agent that cannot be looked at is no death, and no second one is started beside it") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto before = world.state_text(id);
+    world.outside.exits.look_fails = Error{ErrorCode::io, "Too many open files", {}};
+    notice(world, id, Role::worker);
+    CHECK(world.state_text(id) == before);
+    CHECK(world.house().control().liveness(world.record(id), Role::worker) == agents::Liveness::unknown);
+    CHECK(respawn(world, id).error().code == ErrorCode::conflict);
+    world.outside.exits.look_fails.reset();
+    dies(world, id, Role::worker, 4);
+    CHECK(world.record(id).task.crash_count() == 1);
+}
+
 TEST_CASE("a tmux server that took the agents along is told as that, and is no crash of the task") {
     RunnerWorld world;
     const auto id = planning(world);
