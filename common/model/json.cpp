@@ -175,20 +175,22 @@ Result<Intent> intent_from_json(const Json& json) {
 }
 
 Json to_json(const AgentRun& run) {
-    return {{"run", run.run.value},
-            {"role", name_of(run.role)},
-            {"harness", run.harness},
-            {"prompt", run.prompt},
-            {"intent", run.intent},
-            {"window_name", run.window_name},
-            {"session_id", run.session_id},
-            {"window_id", run.window_id},
-            {"pane_id", run.pane_id},
-            {"server_pid", run.server_pid},
-            {"pid", run.pid},
-            {"start_time", run.start_time},
-            {"ending", run.ending},
-            {"spawned_at", to_rfc3339(run.spawned_at)}};
+    Json json = {{"run", run.run.value},
+                 {"role", name_of(run.role)},
+                 {"harness", run.harness},
+                 {"prompt", run.prompt},
+                 {"intent", run.intent},
+                 {"window_name", run.window_name},
+                 {"session_id", run.session_id},
+                 {"window_id", run.window_id},
+                 {"pane_id", run.pane_id},
+                 {"server_pid", run.server_pid},
+                 {"pid", run.pid},
+                 {"start_time", run.start_time},
+                 {"ending", run.ending},
+                 {"spawned_at", to_rfc3339(run.spawned_at)}};
+    if (run.server_start != 0) json["server_start"] = run.server_start;  // else a record stays as it was
+    return json;
 }
 
 Result<AgentRun> run_from_json(const Json& json) {
@@ -204,6 +206,7 @@ Result<AgentRun> run_from_json(const Json& json) {
     in.read("window_id", run.window_id);
     in.read("pane_id", run.pane_id);
     in.read("server_pid", run.server_pid);
+    in.read("server_start", run.server_start);
     in.read("pid", run.pid);
     in.read("start_time", run.start_time);
     in.read("ending", run.ending);

@@ -66,16 +66,17 @@ struct AgentRun {
     RunId run;
     Role role = Role::worker;
     std::string harness;
-    std::string prompt;           ///< key of the prompt it was started with
-    std::string intent;           ///< id of the intent that started it; empty for a respawn
-    std::string window_name;      ///< "worker", "review-1", "worker-2" …
-    std::string session_id;       ///< tmux "$3"
-    std::string window_id;        ///< tmux "@7"
-    std::string pane_id;          ///< tmux "%7"
-    std::int64_t server_pid = 0;  ///< of the tmux server that gave those ids
-    std::int64_t pid = 0;         ///< of the shim (orange-agent) in the pane
-    std::int64_t start_time = 0;  ///< of that pid, in clock ticks since boot: pids are reused
-    bool ending = false;          ///< Orange is ending it: its death reaches no rule
+    std::string prompt;             ///< key of the prompt it was started with
+    std::string intent;             ///< id of the intent that started it; empty for a respawn
+    std::string window_name;        ///< "worker", "review-1", "worker-2" …
+    std::string session_id;         ///< tmux "$3"
+    std::string window_id;          ///< tmux "@7"
+    std::string pane_id;            ///< tmux "%7"
+    std::int64_t server_pid = 0;    ///< of the tmux server that gave those ids
+    std::int64_t server_start = 0;  ///< of that pid; 0: unknown, as in older records
+    std::int64_t pid = 0;           ///< of the shim (orange-agent) in the pane
+    std::int64_t start_time = 0;    ///< of that pid, in clock ticks since boot: pids are reused
+    bool ending = false;            ///< Orange is ending it: its death reaches no rule
     Timestamp spawned_at{};
 
     bool operator==(const AgentRun&) const = default;

@@ -56,7 +56,7 @@ std::optional<Caller> by_ancestor(const Evidence& evidence, const Registry& regi
 std::optional<Caller> by_stranger(const Evidence& evidence, const Registry& registry) {
     if (evidence.under_shim) return unknown(evidence.pid, "below an orange-agent whose run is over, or never was");
     for (const auto& ancestor : evidence.ancestors) {
-        if (registry.is_tmux_server(ancestor.pid)) {
+        if (registry.is_tmux_server(ancestor)) {
             return unknown(evidence.pid, "below Orange's tmux server, but below none of its agents");
         }
         // A filter in the repository's configuration is an agent's to set, and the daemon's git runs it.

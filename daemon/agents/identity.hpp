@@ -93,7 +93,7 @@ class Registry {
     virtual std::optional<KnownRun> run_of_worker(const TaskId& task) const = 0;
     /// The task has a run of that id that has no pid yet: its orange-agent is just being started.
     virtual bool is_starting(const TaskId& task, const RunId& run) const = 0;
-    virtual bool is_tmux_server(std::int64_t pid) const = 0;
+    virtual bool is_tmux_server(const ProcessId& process) const = 0;
     /// The daemon itself.
     virtual bool is_daemon(std::int64_t pid) const = 0;
     /// The task whose worktree that directory is in.

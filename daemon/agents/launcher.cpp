@@ -86,6 +86,7 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
         co_return opened.error();
     }
     run.server_pid = opened->server_pid;
+    run.server_start = opened->server_start;
     run.session_id = opened->session_id;
     run.window_id = opened->window_id;
     run.pane_id = opened->pane_id;
@@ -111,6 +112,7 @@ Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
         if (is_unknown(begun)) co_return Error{ErrorCode::unavailable, begun.error().message, {}};
         if (std::find(argv.begin(), argv.end(), spec) == argv.end()) continue;
         run.server_pid = pane.ref.server_pid;
+        run.server_start = pane.ref.server_start;
         run.session_id = pane.ref.session_id;
         run.window_id = pane.ref.window_id;
         run.pane_id = pane.ref.pane_id;
@@ -138,7 +140,7 @@ Liveness Launcher::liveness(const AgentRun& run) const {
 Awaitable<bool> Launcher::on_same_server(AgentRun run) {
     if (run.window_id.empty()) co_return false;
     const auto state = co_await tmux_.list();
-    co_return state && state->server_pid == run.server_pid;
+    co_return state&& is_on_server(run, *state);
 }
 
 Awaitable<void> Launcher::save_scrollback(AgentRun run, Path log) {

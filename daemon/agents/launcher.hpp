@@ -48,6 +48,13 @@ inline bool may_live(Liveness liveness) {
     return liveness == Liveness::alive || liveness == Liveness::unknown;
 }
 
+/// The server that answers is the one that the run's ids are of: by its pid, and by its start time where both are
+/// known.
+inline bool is_on_server(const AgentRun& run, const TmuxState& state) {
+    const bool same_start = run.server_start == 0 || state.server_start == 0 || run.server_start == state.server_start;
+    return run.server_pid == state.server_pid && same_start;
+}
+
 /// Starts and ends agent processes: a spec file in the task's folder, a tmux window with the shim in it, and back.
 /// Knows nothing of workflows; what a run is for is the caller's.
 class Launcher {

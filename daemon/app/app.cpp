@@ -81,7 +81,10 @@ class App {
           harnesses_(installation.share / "harnesses", paths.harnesses(), path_of(login)),
           launcher_(files_, tmux_, exits_, clock_, installation.bin / "orange-agent"),
           journal_(tasks_, clock_),
-          callers_(process_table_, tasks_, pool_, task_locks_, [this] { return tmux_.server_pid(); }),
+          callers_(process_table_, tasks_, pool_, task_locks_,
+                   [this] {
+                       return agents::ProcessId{tmux_.server_pid(), tmux_.server_start()};
+                   }),
           login_(std::move(login)),
           github_(processes_, login_.variables),
           world_{io_.get_executor(),

@@ -68,8 +68,11 @@ bool Callers::is_starting(const TaskId& task, const RunId& run) const {
     return false;
 }
 
-bool Callers::is_tmux_server(std::int64_t pid) const {
-    return pid > 0 && (pid == tmux_server_() || tasks_.runs().has_server(pid));
+bool Callers::is_tmux_server(const agents::ProcessId& process) const {
+    if (process.pid <= 0) return false;
+    const auto known = tmux_server_();
+    const bool same_start = known.start_time == 0 || known.start_time == process.start_time;
+    return (process.pid == known.pid && same_start) || tasks_.runs().has_server(process.pid, process.start_time);
 }
 
 bool Callers::is_daemon(std::int64_t pid) const {

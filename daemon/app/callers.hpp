@@ -14,9 +14,9 @@ namespace orange {
 /// to must outlive it.
 class Callers final : public agents::Registry {
   public:
-    /// `tmux_server`: the pid of Orange's tmux server as far as it is known, else 0.
+    /// `tmux_server`: Orange's tmux server as far as it is known, else the pid 0.
     Callers(agents::ProcessTable& processes, const store::TaskStore& tasks, const Pool& pool,
-            async::KeyedMutex& task_locks, std::function<std::int64_t()> tmux_server)
+            async::KeyedMutex& task_locks, std::function<agents::ProcessId()> tmux_server)
         : processes_(processes),
           tasks_(tasks),
           pool_(pool),
@@ -30,7 +30,7 @@ class Callers final : public agents::Registry {
     std::optional<agents::KnownRun> run_of_session(std::int64_t pid) const override;
     std::optional<agents::KnownRun> run_of_worker(const TaskId& task) const override;
     bool is_starting(const TaskId& task, const RunId& run) const override;
-    bool is_tmux_server(std::int64_t pid) const override;
+    bool is_tmux_server(const agents::ProcessId& process) const override;
     bool is_daemon(std::int64_t pid) const override;
     std::optional<TaskId> task_at(const std::string& directory) const override;
 
@@ -39,7 +39,7 @@ class Callers final : public agents::Registry {
     const store::TaskStore& tasks_;
     const Pool& pool_;
     async::KeyedMutex& task_locks_;
-    std::function<std::int64_t()> tmux_server_;
+    std::function<agents::ProcessId()> tmux_server_;
 };
 
 }  // namespace orange

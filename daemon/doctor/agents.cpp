@@ -39,7 +39,7 @@ Awaitable<void> check_servers(Exam& exam) {
     if (!exam.tmux) co_return;
     for (const auto& record : exam.tasks()) {
         for (const auto& run : record.runs) {
-            if (run.server_pid == 0 || run.server_pid == exam.tmux->server_pid) continue;
+            if (run.server_pid == 0 || agents::is_on_server(run, *exam.tmux)) continue;
             if (exam.world.launcher.liveness(run) != agents::Liveness::alive) continue;
             const auto server = std::to_string(run.server_pid);
             exam.report.wrong("the " + std::string(name_of(run.role)) + " of " + record.task.id.value +

@@ -260,18 +260,17 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
 }
 
 Awaitable<Result<void>> AgentControl::end_session(TaskRecord& record) {
-    std::string session;
-    std::int64_t server = 0;
+    AgentRun last;
     for (const auto& run : record.runs) {
-        if (!run.session_id.empty()) session = run.session_id, server = run.server_pid;
+        if (!run.session_id.empty()) last = run;
     }
     for (const Role role : {Role::reviewer, Role::worker}) {
         if (auto ended = co_await end(record, role); !ended) co_return ended.error();
     }
-    if (!session.empty()) {
+    if (!last.session_id.empty()) {
         const auto state = co_await world_.tmux.list();
-        if (state && state->server_pid == server) {
-            if (auto killed = co_await world_.tmux.kill(session); !killed) co_return killed.error();
+        if (state && agents::is_on_server(last, *state)) {
+            if (auto killed = co_await world_.tmux.kill(last.session_id); !killed) co_return killed.error();
         }
     }
     record.task.tmux_session.reset();

@@ -38,7 +38,7 @@ Awaitable<void> Runner::agent_exited(TaskId id, RunId run_id) {
 Awaitable<bool> Runner::server_is_gone(AgentRun run) {
     if (run.server_pid == 0) co_return false;
     const auto state = co_await world_.tmux.list();
-    co_return state && state->server_pid != run.server_pid;
+    co_return state && !agents::is_on_server(run, *state);
 }
 
 Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "common/model/record.hpp"
@@ -20,13 +21,13 @@ class RunIndex {
     /// Tasks with a run whose orange-agent had that pid; more than one where the pid was reused before the older run's
     /// end was dealt with: the start time in the record tells.
     std::vector<TaskId> with_shim(std::int64_t pid) const;
-    /// A run is noted as in the care of a tmux server with that pid.
-    bool has_server(std::int64_t pid) const { return servers_.contains(pid); }
+    /// A run is noted as in the care of the tmux server with that pid and start time (of either, 0: unknown, any).
+    bool has_server(std::int64_t pid, std::int64_t start_time) const;
     std::size_t size() const { return shims_.size(); }
 
   private:
     std::set<std::pair<std::int64_t, TaskId>> shims_;
-    std::map<std::int64_t, std::size_t> servers_;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> servers_;  ///< runs by pid and start time
 };
 
 }  // namespace orange::store

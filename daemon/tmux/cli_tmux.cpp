@@ -145,6 +145,13 @@ Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::s
     }
 }
 
+void CliTmux::remember_server(std::int64_t pid) {
+    const auto started = proc::start_time(pid);
+    if (!started && pid == server_pid_) return;  // it answered: what was known of it still holds
+    server_pid_ = pid;
+    server_start_ = started.value_or(0);
+}
+
 Awaitable<bool> CliTmux::succeeds(std::vector<std::string> args) {
     const auto done = co_await call(std::move(args));
     co_return done && done->ok();
@@ -196,8 +203,12 @@ Awaitable<Result<PaneRef>> CliTmux::open(WindowSpec spec) {
     const auto done = co_await call(window_command(spec));
     if (!done) co_return done.error();
     if (done->ok()) {
-        const auto pane = tmux::pane_from(trim(done->out));
-        if (pane) co_return pane->ref;
+        auto pane = tmux::pane_from(trim(done->out));
+        if (pane) {
+            remember_server(pane->ref.server_pid);
+            pane->ref.server_start = server_start_;
+            co_return pane->ref;
+        }
         co_return Error{ErrorCode::external_failed, "tmux opened a window and answered " + printable(done->out), {}};
     }
     if (spec.in_session.empty() && co_await succeeds(words("has-session", "-t", "=" + spec.session))) {
@@ -224,14 +235,15 @@ Awaitable<Result<TmuxState>> CliTmux::list() {
     }
     if (lines.empty()) co_return failed("display-message", *done);
     state.server_pid = std::atoll(std::string(lines[0]).c_str());
+    remember_server(state.server_pid);
+    state.server_start = server_start_;
     for (std::size_t i = 1; i < lines.size(); ++i) {
         auto pane = tmux::pane_from(lines[i]);
         // Half an answer would make agents look dead.
         if (!pane) co_return Error{ErrorCode::external_failed, "tmux answered " + printable(lines[i]), {}};
+        pane->ref.server_start = state.server_start;
         state.panes.push_back(std::move(*pane));
     }
-    server_pid_ = state.server_pid;
-    server_start_ = proc::start_time(server_pid_).value_or(0);
     co_return state;
 }
 

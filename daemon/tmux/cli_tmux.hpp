@@ -36,6 +36,7 @@ class CliTmux final : public Tmux {
 
     /// The server that answered last; 0: none yet. Who is called from there is told by it.
     std::int64_t server_pid() const { return server_pid_; }
+    std::int64_t server_start() const { return server_start_; }
 
   private:
     /// `before` are words in front of tmux's own (scope_words).
@@ -45,6 +46,7 @@ class CliTmux final : public Tmux {
     Awaitable<Result<void>> start_server();
     Awaitable<bool> start_in_scope(std::vector<std::string> args);
     Awaitable<bool> wake_lost_server();
+    void remember_server(std::int64_t pid);
     Awaitable<Result<void>> find_pane(std::string pane_id);
     Awaitable<Result<void>> press_enter(std::string pane_id);
 

@@ -13,9 +13,11 @@
 namespace orange {
 
 /// Where something runs in Orange's tmux server. Ids only ever come from tmux ("$3", "@7", "%7") and are valid only
-/// together with the pid of the server that gave them: a new server starts counting at 0 again.
+/// together with the server that gave them: a new server starts counting at 0 again, and after a reboot it may well
+/// have the old one's pid.
 struct PaneRef {
     std::int64_t server_pid = 0;
+    std::int64_t server_start = 0;  ///< when that process was started (proc::start_time); 0: unknown
     std::string session_id;
     std::string window_id;
     std::string pane_id;
@@ -35,6 +37,7 @@ struct PaneInfo {
 /// What tmux says of itself. No server is an answer (`server_pid` 0); a tmux that does not answer is an Error.
 struct TmuxState {
     std::int64_t server_pid = 0;
+    std::int64_t server_start = 0;  ///< as in PaneRef
     std::vector<PaneInfo> panes;
 };
 

@@ -62,6 +62,7 @@ class FakeTmux final : public Tmux {
     /// What a server is: copied and put back by tests that go back in time.
     struct State {
         std::int64_t server_pid = 9'999'999;
+        std::int64_t server_start = 5;
         std::vector<PaneInfo> panes;
         int next_id = 1;
         std::vector<WindowSpec> opened;
@@ -88,6 +89,7 @@ class FakeTmux final : public Tmux {
             co_return Error{ErrorCode::conflict, "duplicate session: " + spec.session, {}};
         }
         pane.ref.server_pid = state.server_pid;
+        pane.ref.server_start = state.server_start;
         pane.ref.window_id = "@" + std::to_string(state.next_id);
         pane.ref.pane_id = "%" + std::to_string(state.next_id++);
         pane.ref.pid = processes_.start(spec.argv);
@@ -97,7 +99,7 @@ class FakeTmux final : public Tmux {
     }
     Awaitable<Result<TmuxState>> list() override {
         if (list_fails) co_return *list_fails;
-        TmuxState now{state.server_pid, state.panes};
+        TmuxState now{state.server_pid, state.server_start, state.panes};
         for (auto& pane : now.panes) pane.dead = !processes_.alive.contains(pane.ref.pid);
         co_return now;
     }

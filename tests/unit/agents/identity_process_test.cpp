@@ -111,7 +111,7 @@ class OneRun final : public Registry {
         return task == run.task && run.role == Role::worker ? std::optional(run) : std::nullopt;
     }
     bool is_starting(const TaskId&, const RunId&) const override { return false; }
-    bool is_tmux_server(std::int64_t) const override { return false; }
+    bool is_tmux_server(const ProcessId&) const override { return false; }
     bool is_daemon(std::int64_t) const override { return false; }
     std::optional<TaskId> task_at(const std::string& directory) const override {
         return directory.starts_with(worktree + "/") ? std::optional(run.task) : std::nullopt;

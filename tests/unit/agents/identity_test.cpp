@@ -62,7 +62,7 @@ class FakeRegistry final : public Registry {
         const auto found = starting.find(run.value);
         return found != starting.end() && found->second == task.value;
     }
-    bool is_tmux_server(std::int64_t pid) const override { return pid == tmux_server; }
+    bool is_tmux_server(const ProcessId& process) const override { return process.pid == tmux_server; }
     bool is_daemon(std::int64_t pid) const override { return pid == 60; }
     std::optional<TaskId> task_at(const std::string& directory) const override {
         const bool inside = directory == "/ws/a--1" || directory.starts_with("/ws/a--1/");

@@ -72,6 +72,7 @@ TEST_CASE("a start writes the whole spec before tmux is asked for a window") {
     REQUIRE(world.tmux.state.opened.size() == 1);
     CHECK(world.tmux.state.opened[0].argv == std::vector<std::string>{"/bin/orange-agent", world.spec.string()});
     CHECK(run.server_pid == world.tmux.state.server_pid);
+    CHECK(run.server_start == world.tmux.state.server_start);
     CHECK(run.start_time == world.exits.start_time(run.pid).value());
     CHECK(world.launcher.liveness(run) == Liveness::alive);
 }
@@ -126,6 +127,19 @@ TEST_CASE("a window of another tmux server is not touched") {
     CHECK_FALSE(world.files.files.contains("/tasks/logs/worker.log"));
 }
 
+TEST_CASE("a server that was given the old one's pid, as after a reboot, is another server") {
+    World world;
+    auto run = world.started();
+    world.processes.alive.erase(run.pid);
+    world.tmux.state.server_start += 1;
+    REQUIRE(world.end(run));
+    world.go(world.launcher.bury(run, world.folder, "/tasks/logs/worker.log", {}));
+    CHECK(world.tmux.state.killed.empty());
+    run.server_start = 0;  // of a record that does not have it: the pid alone counts
+    REQUIRE(world.end(run));
+    CHECK(world.tmux.state.killed == std::vector<std::string>{run.window_id});
+}
+
 TEST_CASE("a kill that tmux refuses is told, and the agent not taken for ended") {
     World world;
     const auto run = world.started();
@@ -170,6 +184,7 @@ TEST_CASE("a run whose start was cut off is found by its spec") {
     const auto adopted = world.go(world.launcher.adopt(world.request().run, world.folder)).value();
     CHECK(adopted.pid == run.pid);
     CHECK(adopted.window_id == run.window_id);
+    CHECK(adopted.server_start == run.server_start);
     CHECK(adopted.start_time == run.start_time);
 }
 

@@ -40,6 +40,7 @@ struct CallersWorld : RunnerWorld {
         run.pid = pid;
         run.start_time = start_time;
         run.server_pid = 4;
+        run.server_start = 44;
         return run;
     }
     void save(std::vector<AgentRun> runs) {
@@ -60,7 +61,7 @@ struct CallersWorld : RunnerWorld {
 
     TaskId id;
     BelowShim table;
-    std::int64_t tmux_server = 0;
+    ProcessId tmux_server;
     std::optional<Callers> made;
 };
 
@@ -108,13 +109,15 @@ TEST_CASE("a run is starting as long as it has no process, for its own task and 
 TEST_CASE("Orange's tmux servers are the one that runs and those that its agents were started in") {
     CallersWorld world;
     auto& callers = world.callers();
-    CHECK_FALSE(callers.is_tmux_server(0));
-    CHECK_FALSE(callers.is_tmux_server(4));
+    CHECK_FALSE(callers.is_tmux_server(ProcessId{0, 0}));
+    CHECK_FALSE(callers.is_tmux_server(ProcessId{4, 44}));
     world.save({world.run_with(Role::worker, 10, 77)});
-    CHECK(callers.is_tmux_server(4));
-    world.tmux_server = 5;
-    CHECK(callers.is_tmux_server(5));
-    CHECK_FALSE(callers.is_tmux_server(6));
+    CHECK(callers.is_tmux_server(ProcessId{4, 44}));
+    CHECK_FALSE(callers.is_tmux_server(ProcessId{4, 45}));  // a later process with that pid
+    world.tmux_server = {5, 55};
+    CHECK(callers.is_tmux_server(ProcessId{5, 55}));
+    CHECK_FALSE(callers.is_tmux_server(ProcessId{5, 56}));
+    CHECK_FALSE(callers.is_tmux_server(ProcessId{6, 66}));
     CHECK(callers.is_daemon(::getpid()));
     CHECK_FALSE(callers.is_daemon(::getppid()));
 }

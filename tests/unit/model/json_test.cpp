@@ -60,6 +60,7 @@ TaskRecord some_record() {
     run.window_id = "@7";
     run.pane_id = "%7";
     run.server_pid = 1;
+    run.server_start = 3;
     run.pid = 1LL << 40;
     run.start_time = 99;
     run.ending = true;

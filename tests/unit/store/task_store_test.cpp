@@ -303,6 +303,7 @@ TEST_CASE_METHOD(Stored, "whose agent a process is, is looked up, not searched")
         made.role = role;
         made.pid = pid;
         made.server_pid = server;
+        made.server_start = server == 0 ? 0 : 5;
         return made;
     };
     CHECK(store.runs().with_shim(0).empty());
@@ -313,14 +314,17 @@ TEST_CASE_METHOD(Stored, "whose agent a process is, is looked up, not searched")
     CHECK(store.runs().with_shim(700) == std::vector{one.task.id});
     CHECK(store.runs().with_shim(701) == std::vector{one.task.id, two.task.id});
     CHECK(store.runs().with_shim(0).empty());
-    CHECK(store.runs().has_server(60));
+    CHECK(store.runs().has_server(60, 5));
+    CHECK(store.runs().has_server(60, 0));
+    CHECK_FALSE(store.runs().has_server(60, 6));  // the pid was given to somebody else
+    CHECK_FALSE(store.runs().has_server(61, 5));
     CHECK(reloaded().runs().with_shim(701).size() == 2);
     one.runs.clear();
     REQUIRE(store.save(one));
     CHECK(store.runs().with_shim(701) == std::vector{two.task.id});
-    CHECK(store.runs().has_server(60));
+    CHECK(store.runs().has_server(60, 5));
     REQUIRE(store.remove(two.task.id));
-    CHECK_FALSE(store.runs().has_server(60));
+    CHECK_FALSE(store.runs().has_server(60, 5));
     CHECK(store.runs().size() == 0);
 }
 

@@ -37,7 +37,7 @@ TEST_CASE("ids are a sign and digits") {
 TEST_CASE("a pane's line is read whole or not at all") {
     const auto pane = tmux::pane_from("12 $1 @2 %3 456 1 demo/b worker");
     REQUIRE(pane);
-    CHECK(pane->ref == PaneRef{12, "$1", "@2", "%3", 456});
+    CHECK(pane->ref == PaneRef{12, 0, "$1", "@2", "%3", 456});
     CHECK(pane->dead);
     CHECK(pane->session_name == "demo/b");
     CHECK(pane->window_name == "worker");
