@@ -137,6 +137,16 @@ Liveness Launcher::liveness(const AgentRun& run) const {
     return started && *started == run.start_time ? Liveness::alive : Liveness::dead;
 }
 
+std::optional<std::int64_t> Launcher::server_start(const AgentRun& run) const {
+    const auto started = run.server_pid > 0 ? exits_.start_time(run.server_pid) : Result<std::int64_t>(0);
+    if (!started || *started == 0) return std::nullopt;
+    // Where the record does not have it, the shim vouches: it is the server's child.
+    const bool same = run.server_start != 0
+                          ? *started == run.server_start
+                          : liveness(run) == Liveness::alive && proc::parent_of(run.pid) == run.server_pid;
+    return same ? std::optional(*started) : std::nullopt;
+}
+
 Awaitable<bool> Launcher::on_same_server(AgentRun run) {
     if (run.window_id.empty()) co_return false;
     const auto state = co_await tmux_.list();

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,10 @@ class Launcher {
     Awaitable<RunEnd> bury(AgentRun run, Path run_folder, Path log, Path worktree);
 
     Liveness liveness(const AgentRun& run) const;
+
+    /// When the tmux server was started that the run's ids are of, where that server still runs, whether anybody can
+    /// reach it or not. Nothing where it does not, or cannot be told from a later process.
+    std::optional<std::int64_t> server_start(const AgentRun& run) const;
 
     static Path spec_file(const Path& run_folder, const RunId& run) { return run_folder / (run.value + ".json"); }
     static Path exit_file(const Path& run_folder, const RunId& run) { return run_folder / (run.value + ".exit"); }

@@ -171,11 +171,22 @@ class App {
             return true;
         });
         pool_.adopt_claims(claims);
+        expect_tmux_server();
         workflows_.on_change([](const std::string& name, const std::string& what) {
             log::warn("workflows", "the workflow " + name + " " + what, {{"workflow", name}});
         });
         workflows_.list();  // a file that is broken later has a good version before it
         if (!login_.problem.empty()) problems_.push_back("login shell: " + login_.problem);
+    }
+
+    /// The one that living agents are in, whose socket may have been removed while no daemon looked.
+    void expect_tmux_server() {
+        tasks_.each([&](const TaskRecord& record) {
+            for (const auto& run : record.runs) {
+                if (const auto start = launcher_.server_start(run)) tmux_.expect_server(run.server_pid, *start);
+            }
+            return true;
+        });
     }
 
     rpc::DaemonControl daemon_control() {

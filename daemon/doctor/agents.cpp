@@ -35,6 +35,19 @@ Awaitable<void> check_tmux(Exam& exam) {
     exam.tmux = std::move(*state);
 }
 
+namespace {
+
+/// One server at a time can be reached. The one that answers gives way where nobody is in it; else the agent in the
+/// other one does, and may be started again in this one.
+std::string command_for(const TmuxState& answering, const AgentRun& lost) {
+    const auto wake = "kill -USR1 " + std::to_string(lost.server_pid);
+    if (answering.server_pid == 0) return wake;
+    if (answering.panes.empty()) return "kill " + std::to_string(answering.server_pid) + "; sleep 1; " + wake;
+    return "kill " + std::to_string(lost.pid);
+}
+
+}  // namespace
+
 Awaitable<void> check_servers(Exam& exam) {
     if (!exam.tmux) co_return;
     for (const auto& record : exam.tasks()) {
@@ -44,9 +57,8 @@ Awaitable<void> check_servers(Exam& exam) {
             const auto server = std::to_string(run.server_pid);
             exam.report.wrong("the " + std::string(name_of(run.role)) + " of " + record.task.id.value +
                                   " lives in another tmux server (" + server +
-                                  ") than the one that answers: nobody can reach it; if that server still runs, its "
-                                  "socket can be made anew",
-                              "kill -USR1 " + server);
+                                  ") than the one that answers: nobody can reach it",
+                              command_for(*exam.tmux, run));
         }
     }
 }

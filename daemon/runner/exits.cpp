@@ -38,7 +38,8 @@ Awaitable<void> Runner::agent_exited(TaskId id, RunId run_id) {
 Awaitable<bool> Runner::server_is_gone(AgentRun run) {
     if (run.server_pid == 0) co_return false;
     const auto state = co_await world_.tmux.list();
-    co_return state && !agents::is_on_server(run, *state);
+    // One that runs, and that nobody can reach since another answers in its place, took nobody along.
+    co_return state && !agents::is_on_server(run, *state) && !world_.launcher.server_start(run);
 }
 
 Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {

@@ -13,6 +13,7 @@
 #include "common/base/text.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/process/proc_info.hpp"
+#include "daemon/process/signal_process.hpp"
 #include "daemon/process/unique_fd.hpp"
 #include "daemon/tmux/names.hpp"
 #include "daemon/tmux/scope.hpp"
@@ -25,6 +26,9 @@ using namespace std::chrono_literals;
 constexpr auto k_before_enter = 300ms;
 constexpr auto k_first_pause = 50ms;
 constexpr auto k_longest_pause = 1s;
+constexpr std::chrono::milliseconds k_wake_step = 25ms;
+constexpr int k_wake_steps = 80;
+constexpr auto k_wake_again = 500ms;
 constexpr std::size_t k_socket_limit = sizeof(sockaddr_un::sun_path) - 1;
 
 /// What everything here relies on; set again with every window, for a server that somebody else started.
@@ -116,7 +120,8 @@ CliTmux::CliTmux(ProcessRunner& runner, std::filesystem::path socket, const Envi
     program_ = find_program("tmux", path == env_.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
 }
 
-/// One tmux command, retried where it met a server that was just going away (faults.md T3).
+/// One tmux command, retried where it met a server that was just going away (faults.md T3), and where the server had
+/// lost its socket.
 Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::string input,
                                            std::vector<std::string> before) {
     if (program_.empty()) co_return Error{ErrorCode::not_found, "tmux is not installed", {}};
@@ -127,6 +132,7 @@ Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::s
                             " (choose a shorter ORANGE_HOME)",
                         {}};
     }
+    bool woken = false;
     for (auto pause = k_first_pause;; pause *= 2) {
         Command command;
         command.argv = before;
@@ -138,6 +144,10 @@ Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::s
         command.output_limit = std::size_t{16} << 20;
         auto done = co_await runner_.run(std::move(command));
         if (!done) co_return in_context("tmux", done.error());
+        if (!done->ok() && !woken && server_behind(socket_) == Server::absent && co_await wake_lost_server()) {
+            woken = true;
+            continue;
+        }
         const bool server_left = !done->ok() && (done->err.find("server exited") != std::string::npos ||
                                                  done->err.find("lost server") != std::string::npos);
         if (!server_left || pause > k_longest_pause) co_return std::move(*done);
@@ -157,16 +167,42 @@ Awaitable<bool> CliTmux::succeeds(std::vector<std::string> args) {
     co_return done && done->ok();
 }
 
+void CliTmux::expect_server(std::int64_t pid, std::int64_t start_time) {
+    if (server_lives()) return;
+    server_pid_ = pid;
+    server_start_ = start_time;
+}
+
+/// The server that is known; also where it cannot be looked at just now.
+bool CliTmux::server_lives() const {
+    if (server_pid_ <= 0 || server_start_ == 0) return false;
+    const auto started = proc::look_up_start_time(server_pid_);
+    return started ? *started == server_start_ : started.error().code != ErrorCode::not_found;
+}
+
+Error CliTmux::unreachable() const {
+    const auto pid = std::to_string(server_pid_);
+    return {ErrorCode::unavailable,
+            "tmux server " + pid + " runs, but its socket " + printable(socket_) +
+                " is gone, and it does not make it anew; try: kill -USR1 " + pid,
+            {}};
+}
+
 /// A server whose socket was deleted is still there with all its agents, and makes the socket anew when asked by USR1;
-/// a second server in its place would hide it for good (faults.md T2).
+/// a second server in its place would hide it for good (faults.md T2). Asked for all who wait at once: each new
+/// socket throws out whoever is just connecting.
 Awaitable<bool> CliTmux::wake_lost_server() {
-    if (server_pid_ <= 0 || proc::start_time(server_pid_) != server_start_) co_return false;
-    ::kill(static_cast<pid_t>(server_pid_), SIGUSR1);
-    for (int i = 0; i < 40; ++i) {
-        if (server_behind(socket_) == Server::present) co_return true;
-        co_await async::sleep(25ms);
+    bool back = false;
+    for (int i = 0; i < k_wake_steps && !back && server_lives(); ++i) {
+        const auto now = std::chrono::steady_clock::now();
+        if (!woken_ || now - *woken_ > k_wake_again) {
+            woken_ = now;
+            signal_process(server_pid_, server_start_, SIGUSR1);
+        }
+        co_await async::sleep(k_wake_step);
+        back = server_behind(socket_) == Server::present;
     }
-    co_return false;
+    co_return back;
 }
 
 /// True where a server runs now. Not where there is no user manager, or it does not want to: then it starts as our own
@@ -184,6 +220,7 @@ Awaitable<bool> CliTmux::start_in_scope(std::vector<std::string> args) {
 Awaitable<Result<void>> CliTmux::start_server() {
     const bool there = server_behind(socket_) == Server::present || co_await wake_lost_server();
     if (there) co_return Result<void>{};
+    if (server_lives()) co_return unreachable();
     auto args = k_needed;
     for (const auto& option : k_comfort) {
         args.emplace_back("set-option");
@@ -227,7 +264,10 @@ Awaitable<Result<TmuxState>> CliTmux::list() {
     if (!done) co_return done.error();
     const auto lines = split_lines(done->out);
     if (!done->ok()) {
-        if (server_behind(socket_) == Server::absent) co_return state;
+        if (server_behind(socket_) == Server::absent) {
+            if (server_lives()) co_return unreachable();  // and its agents with it: not the same as "no server"
+            co_return state;
+        }
         // A server without a session has no "current target" for list-panes.
         const auto sessions = co_await call(words("list-sessions", "-F", "#{session_id}"));
         if (!sessions) co_return sessions.error();

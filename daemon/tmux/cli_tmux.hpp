@@ -31,6 +31,10 @@ class CliTmux final : public Tmux {
     Awaitable<Result<void>> send(std::string pane_id, std::string text) override;
     Awaitable<Result<std::string>> capture(std::string pane_id, int lines) override;
 
+    /// A server that agents are known to be in, from before this object asked any: where its socket has been removed,
+    /// it is made to make it anew (USR1), never replaced by a second server. Ignored where one is known that runs.
+    void expect_server(std::int64_t pid, std::int64_t start_time);
+
     /// Who is told, in a sentence, what is worth a line in the log. Unset: nobody.
     void on_note(std::function<void(const std::string&)> note) { note_ = std::move(note); }
 
@@ -45,6 +49,8 @@ class CliTmux final : public Tmux {
     Awaitable<bool> succeeds(std::vector<std::string> args);
     Awaitable<Result<void>> start_server();
     Awaitable<bool> start_in_scope(std::vector<std::string> args);
+    bool server_lives() const;
+    Error unreachable() const;
     Awaitable<bool> wake_lost_server();
     void remember_server(std::int64_t pid);
     Awaitable<Result<void>> find_pane(std::string pane_id);
@@ -58,6 +64,7 @@ class CliTmux final : public Tmux {
     std::string program_;          ///< absolute; empty: not installed
     std::int64_t server_pid_ = 0;  ///< the last one that answered
     std::int64_t server_start_ = 0;
+    std::optional<std::chrono::steady_clock::time_point> woken_;  ///< when it was last sent USR1
 };
 
 }  // namespace orange

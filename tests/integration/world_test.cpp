@@ -461,20 +461,74 @@ TEST_CASE("A killed tmux server is explained with the command that brings the ag
     CHECK(orange.fields(id).at("crash_count") == 0);
 }
 
-TEST_CASE("A tmux socket that was removed hides the agents, and its server makes it anew when told to") {
+TEST_CASE("A tmux socket that was removed is made anew, and an agent that ends meanwhile is no lost session") {
     Shop shop;
     auto& orange = shop.orange;
     const auto id = shop.start();
     orange.wait_for_status(id, "planning");
     const auto run = orange.run_of(id, "worker");
     fs::remove(orange.home() / "tmux.sock");
-    const auto found = diagnose(orange);
-    CHECK(found.status == 1);
-    CHECK_THAT(found.said("servers"), Contains(id) && Contains("nobody can reach it"));
-    mend(orange, found.command("servers"));
-    orange.eventually("the socket is back", [&] { return fs::exists(orange.home() / "tmux.sock"); });
     CHECK(diagnose(orange).errors().empty());
+    CHECK(fs::exists(orange.home() / "tmux.sock"));
     CHECK(orange.run_of(id, "worker") == run);
+    fs::remove(orange.home() / "tmux.sock");
+    ::kill(run.at("pid").get<pid_t>(), SIGTERM);
+    orange.eventually("the end is seen", [&] { return !orange.history(id, "agent.exited").empty(); });
+    CHECK(orange.history(id, "session.lost").empty());
+}
+
+TEST_CASE("A daemon that begins when the tmux socket was removed starts no second server") {
+    Shop shop;
+    auto& orange = shop.orange;
+    const auto one = shop.start();
+    orange.wait_for_status(one, "planning");
+    const auto run = orange.run_of(one, "worker");
+    CHECK(run.at("server_start").get<std::int64_t>() > 0);
+    orange.stop_daemon();
+    fs::remove(orange.home() / "tmux.sock");
+    orange.start_daemon();
+    const auto two = shop.start();
+    orange.wait_for_status(two, "planning");
+    CHECK(orange.run_of(two, "worker").at("server_pid") == run.at("server_pid"));
+    CHECK(orange.run_of(one, "worker") == run);
+    CHECK(diagnose(orange).errors().empty());
+}
+
+TEST_CASE("Agents in a tmux server that another one hides are named, and the command brings all into one") {
+    Shop shop;
+    auto& orange = shop.orange;
+    const auto id = shop.start();
+    orange.wait_for_status(id, "planning");
+    const auto run = orange.run_of(id, "worker");
+    const auto hidden = run.at("server_pid").get<pid_t>();
+    orange.stop_daemon();
+    fs::remove(orange.home() / "tmux.sock");
+    const auto answering = [&] { return orange.tmux({"display-message", "-p", "#{pid}"}).out; };
+    SECTION("nobody is in the other one: it gives way") {
+        REQUIRE(orange.tmux({"start-server", ";", "set-option", "-g", "exit-empty", "off"}).status == 0);
+        orange.start_daemon();
+        const auto found = diagnose(orange);
+        CHECK_THAT(found.said("servers"), Contains(id) && Contains("nobody can reach it"));
+        mend(orange, found.command("servers"));
+        orange.eventually("the agent is back", [&] { return diagnose(orange).errors().empty(); });
+        CHECK(answering() == std::to_string(hidden) + "\n");
+        CHECK(orange.run_of(id, "worker") == run);
+    }
+    SECTION("somebody is: the agent is started again in that one") {
+        REQUIRE(orange.tmux({"new-session", "-d", "-s", "mine", "sleep 600"}).status == 0);
+        orange.start_daemon();
+        const auto found = diagnose(orange);
+        CHECK_THAT(found.said("servers"), Contains(id) && Contains("nobody can reach it"));
+        mend(orange, found.command("servers"));
+        orange.eventually("its end is seen", [&] { return !orange.history(id, "agent.crashed").empty(); });
+        const auto ended = diagnose(orange);
+        CHECK(ended.said("servers").empty());
+        mend(orange, ended.command("agents"));
+        CHECK(diagnose(orange).errors().empty());
+        CHECK(std::to_string(orange.run_of(id, "worker").at("server_pid").get<pid_t>()) + "\n" == answering());
+        CHECK(orange.history(id, "session.lost").empty());
+        ::kill(hidden, SIGTERM);
+    }
 }
 
 }  // namespace orange::tests

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "daemon/process/proc_info.hpp"
 #include "daemon/shim/spec.hpp"
@@ -138,6 +139,27 @@ TEST_CASE("a server that was given the old one's pid, as after a reboot, is anot
     run.server_start = 0;  // of a record that does not have it: the pid alone counts
     REQUIRE(world.end(run));
     CHECK(world.tmux.state.killed == std::vector<std::string>{run.window_id});
+}
+
+TEST_CASE("a run's server is told from a later process by its start time, or by its child, the shim") {
+    World world;
+    auto run = world.started();
+    CHECK_FALSE(world.launcher.server_start(run));  // no process has that number
+    world.processes.alive[run.server_pid].start_time = run.server_start;
+    CHECK(world.launcher.server_start(run) == run.server_start);
+    world.processes.alive[run.server_pid].start_time += 1;
+    CHECK_FALSE(world.launcher.server_start(run));
+    run.server_start = 0;
+    CHECK_FALSE(world.launcher.server_start(run));  // nothing says that this is the one
+
+    RealExits real;
+    const Launcher launcher(world.files, world.tmux, real, world.clock, "/bin/orange-agent");
+    run.server_pid = ::getppid();  // this test is the shim
+    run.pid = ::getpid();
+    run.start_time = proc::start_time(run.pid).value();
+    CHECK(launcher.server_start(run) == proc::start_time(run.server_pid));
+    run.start_time += 1;
+    CHECK_FALSE(launcher.server_start(run));
 }
 
 TEST_CASE("a kill that tmux refuses is told, and the agent not taken for ended") {

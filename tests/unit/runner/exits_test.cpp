@@ -105,6 +105,18 @@ TEST_CASE("a tmux server that took the agents along is told as that, and is no c
     CHECK(attention(world, id) == "none");
 }
 
+TEST_CASE("a death in a tmux server that runs, and that another one hides, is no lost session") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto run = *world.record(id).run_of(Role::worker);
+    world.outside.processes.alive[run.server_pid].start_time = run.server_start;
+    world.outside.tmux.state.panes.clear();
+    world.outside.tmux.state.server_pid = 4711;
+    dies(world, id, Role::worker, 4);
+    CHECK(world.events(id, "session.lost").empty());
+    CHECK(world.record(id).task.crash_count() == 1);
+}
+
 TEST_CASE("the death of an agent whose workflow is lost concludes nothing, and says what is wrong") {
     RunnerWorld world;
     const auto id = planning(world);

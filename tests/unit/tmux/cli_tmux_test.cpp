@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <asio/detached.hpp>
+#include <set>
 
 #include "tests/catch.hpp"
 #include "tests/unit/tmux/tmux_fixture.hpp"
@@ -131,6 +133,48 @@ TEST_CASE_METHOD(TmuxFixture, "a server whose socket was deleted is found again 
     const auto second = opened(window("demo2", "w"));
     CHECK(second.server_pid == first.server_pid);
     CHECK(names().size() == 2);
+}
+
+TEST_CASE_METHOD(TmuxFixture, "a server whose socket was deleted is still a server to whoever looks") {
+    const auto first = opened(window("demo", "w"));
+    std::filesystem::remove(dir / "tmux.sock");
+    CHECK(state().server_pid == first.server_pid);
+    std::filesystem::remove(dir / "tmux.sock");
+    CHECK(go(tmux.capture(first.pane_id, 0)));
+    std::filesystem::remove(dir / "tmux.sock");
+    CHECK(go(tmux.kill(first.window_id)));
+    CHECK(names().empty());
+}
+
+TEST_CASE_METHOD(TmuxFixture, "a server whose socket was deleted before anybody asked is known by what is expected") {
+    const auto first = opened(window("demo", "w"));
+    CHECK(first.server_start == proc::start_time(first.server_pid));
+    std::filesystem::remove(dir / "tmux.sock");
+    CliTmux later(runner, dir / "tmux.sock", scrubbed_environment());
+    later.expect_server(first.server_pid, first.server_start - 1);  // gone, and its number was given away
+    CHECK(go(later.list()).value().server_pid == 0);
+    later.expect_server(first.server_pid, first.server_start);
+    CHECK(go(later.open(window("demo2", "w"))).value().server_pid == first.server_pid);
+    const auto now = go(later.list()).value();
+    CHECK(now.server_pid == first.server_pid);
+    CHECK(now.server_start == first.server_start);
+    CHECK(now.panes.size() == 2);
+}
+
+TEST_CASE_METHOD(TmuxFixture,
+                 "a server that does not make its socket anew is an error, neither none nor a second one") {
+    const auto first = opened(window("demo", "w"));
+    ::kill(static_cast<pid_t>(first.server_pid), SIGSTOP);
+    std::filesystem::remove(dir / "tmux.sock");
+    const auto listed = go(tmux.list());
+    const auto second = go(tmux.open(window("demo2", "w")));
+    ::kill(static_cast<pid_t>(first.server_pid), SIGCONT);
+    REQUIRE_FALSE(listed);
+    CHECK(listed.error().code == ErrorCode::unavailable);
+    CHECK(listed.error().message.find("kill -USR1 " + std::to_string(first.server_pid)) != std::string::npos);
+    REQUIRE_FALSE(second);
+    CHECK(second.error().code == ErrorCode::unavailable);
+    CHECK(state().server_pid == first.server_pid);
 }
 
 TEST_CASE_METHOD(TmuxFixture, "nothing of the daemon's environment leaks into a pane") {
