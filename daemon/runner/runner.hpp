@@ -225,6 +225,7 @@ class Runner {
         async::Notifier ended;
     };
     Awaitable<void> mark_dialogs(TaskRecord& record);
+    bool waits_too_long(const TaskId& id, const Message& message);
     bool has_room(const Project& project) const;
     Awaitable<bool> repository_answers(std::string project);
     Awaitable<void> start_queued(TaskId id, std::shared_ptr<Starts> starts);
@@ -233,6 +234,13 @@ class Runner {
     AgentControl& agents_;
     std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
     std::map<TaskId, std::vector<std::string>> start_notes_;  ///< of tasks that create() waits for
+    /// The message that a task's outbox is held up by, and since when this daemon has tried it. By the steady clock: a
+    /// wall clock that is set, or a machine that slept, is no patience of an agent's.
+    struct Undelivered {
+        std::string message;
+        std::chrono::steady_clock::time_point since;
+    };
+    std::map<TaskId, Undelivered> undelivered_;
     std::set<TaskId> syncing_soon_;
     std::map<TaskId, std::chrono::steady_clock::time_point> release_tried_;  ///< of ended tasks, that failed
     std::set<std::string> stalled_;  ///< projects whose repository did not answer

@@ -75,14 +75,25 @@ Awaitable<void> Runner::body_changed(TaskId id) {
     }
 }
 
+bool Runner::waits_too_long(const TaskId& id, const Message& message) {
+    const auto now = std::chrono::steady_clock::now();
+    auto& undelivered = undelivered_[id];
+    if (undelivered.message != message.id) undelivered = {message.id, now};
+    return now - undelivered.since > world_.settings.message_patience;
+}
+
 Awaitable<bool> Runner::deliver(TaskId id) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
     auto record = record_of(id);
-    if (!record) co_return true;
+    if (!record) {
+        undelivered_.erase(id);
+        co_return true;
+    }
     const bool delivered = co_await agents_.deliver(*record);
+    if (record->outbox.empty()) undelivered_.erase(id);
     if (!delivered) co_await mark_dialogs(*record);
-    if (!delivered && !record->outbox.empty() && !record->task.attention &&
-        world_.clock.now() - record->outbox.front().queued_at > world_.settings.message_patience) {
+    if (!delivered && !record->outbox.empty() && waits_too_long(id, record->outbox.front()) &&
+        !record->task.attention) {
         record->task.attention = "a message for the " + std::string(name_of(record->outbox.front().to)) +
                                  " cannot be delivered: its window does not take input; look: orange task attach " +
                                  id.value;

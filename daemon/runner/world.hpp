@@ -35,7 +35,7 @@ struct Settings {
     std::vector<std::string> notify_command;  ///< argv; the message is appended; empty: none
     std::map<std::string, std::string> env;   ///< for all agents
     log::Level log_level = log::Level::info;
-    std::chrono::milliseconds message_patience{std::chrono::minutes(5)};
+    std::chrono::milliseconds message_patience{std::chrono::minutes(5)};  ///< of one daemon, on the steady clock
 };
 
 /// What the runner and the actions reach the outside through. Put together by app (or a test), owned there, outlives

@@ -99,3 +99,26 @@ TEST_CASE("a message is typed although its agent was started in what is the futu
     CHECK(world.house().go(world.house().runner().deliver(id)));
     CHECK(world.record(id).outbox.empty());
 }
+
+TEST_CASE("a message that waits while the clock is set, or the machine sleeps, is not one that cannot be delivered") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto deliver = [&] {
+        world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);  // the screen, then the keys
+        CHECK_FALSE(world.house().go(world.house().runner().deliver(id)));
+        REQUIRE(world.outside.tmux_faults.struck);
+        world.outside.tmux_faults.disarm();
+    };
+    world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);
+    world.house().go(world.house().runner().send(id, Role::worker, "hello")).value();
+    for (const auto jump : {10h, 24h * 3650}) {
+        world.outside.clock.pass(jump);
+        deliver();
+        CHECK_FALSE(world.record(id).task.attention);
+    }
+    world.boot();  // and for a daemon that begins then
+    deliver();
+    CHECK_FALSE(world.record(id).task.attention);
+    CHECK(world.record(id).outbox.size() == 1);
+    CHECK(world.house().go(world.house().runner().deliver(id)));
+}

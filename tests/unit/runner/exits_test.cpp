@@ -562,7 +562,7 @@ TEST_CASE("what cannot be written down is asked for again, and then it is") {
     SECTION("a message that waits for long") {
         world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);
         world.house().go(world.house().runner().send(id, Role::worker, "hello")).value();
-        world.outside.clock.pass(std::chrono::minutes(6));
+        world.house().world().settings.message_patience = {};
         const auto deliver = [&] {
             world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);
             CHECK_FALSE(world.house().go(world.house().runner().deliver(id)));

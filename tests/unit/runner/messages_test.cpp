@@ -160,7 +160,10 @@ TEST_CASE("a message that cannot be typed for long is told, once, and goes out w
     world.send(id, "hello").value();
     REQUIRE(world.outside.tmux_faults.struck);
     CHECK(world.attention(id) == "none");
-    world.outside.clock.pass(6min);
+    world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);
+    CHECK_FALSE(world.deliver(id));
+    CHECK(world.attention(id) == "none");  // not yet
+    world.house().world().settings.message_patience = 0ms;
     world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);
     CHECK_FALSE(world.deliver(id));
     CHECK(world.attention(id) ==
