@@ -70,8 +70,9 @@ Result<void> Runner::authorize(const TaskRecord& record, const Caller& by, const
         return refused("this review round is over: its reviewer was ended, or another was started since");
     }
     const auto* worker = record.run_of(Role::worker);
-    if (by.role == Role::worker && worker && !by.run.empty() && worker->run != by.run) {
-        return refused("another worker was started in this one's place since");
+    // Who calls is found out once a connection, and that may outlive the run: a new one would be nobody's.
+    if (by.role == Role::worker && !by.run.empty() && (!worker || worker->run != by.run)) {
+        return refused(worker ? "another worker was started in this one's place since" : "this worker's run is over");
     }
     if (request.force) return refused("--force is a human's; ask them");
     return {};

@@ -125,6 +125,20 @@ TEST_CASE("fields that make no sense are refused, and none of them is changed") 
         edit.summary = "fine as it is";
         refused(world, id, edit, ErrorCode::forbidden, "this review round is over", late);
     }
+    SECTION("a worker whose run is over, on the connection that it had") {
+        const auto late = agent_of(world, id, Role::worker);
+        auto record = world.record(id);
+        record.runs.clear();
+        world.house().world().tasks.save(record).value();
+        edit.summary = "one more thing";
+        refused(world, id, edit, ErrorCode::forbidden, "this worker's run is over", late);
+    }
+    SECTION("a worker in whose place another was started") {
+        auto late = agent_of(world, id, Role::worker);
+        late.run = RunId{"gone"};
+        edit.summary = "one more thing";
+        refused(world, id, edit, ErrorCode::forbidden, "another worker was started in this one's place", late);
+    }
 }
 
 TEST_CASE("an effort is set, and taken away by an empty one") {
