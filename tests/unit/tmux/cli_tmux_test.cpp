@@ -222,3 +222,68 @@ TEST_CASE_METHOD(TmuxFixture, "a server that does not answer is an error, never 
     REQUIRE_FALSE(listed);
     CHECK(listed.error().code == ErrorCode::timeout);
 }
+
+TEST_CASE_METHOD(TmuxFixture, "many first windows at once share one server, and one whose socket was removed, too") {
+    const auto opened_at_once = [&](const std::string& name) {
+        std::vector<std::optional<Result<PaneRef>>> panes(12);
+        for (std::size_t i = 0; i < panes.size(); ++i) {
+            auto one = into(panes[i], tmux.open(window(name + std::to_string(i), "w")));
+            asio::co_spawn(io, std::move(one), asio::detached);
+        }
+        io.restart();
+        io.run();
+        std::set<std::int64_t> servers;
+        for (const auto& pane : panes) servers.insert(pane->value().server_pid);
+        return servers;
+    };
+    const auto servers = opened_at_once("first");
+    CHECK(servers.size() == 1);
+    std::filesystem::remove(dir / "tmux.sock");
+    CHECK(opened_at_once("second") == servers);
+    std::set<std::int64_t> running;
+    for (const auto pid : proc::all_pids()) {
+        const auto argv = proc::argv_of(pid);
+        const bool ours = std::find(argv.begin(), argv.end(), (dir / "tmux.sock").string()) != argv.end();
+        if (ours && proc::name_of(pid) == "tmux: server") running.insert(pid);
+    }
+    CHECK(running == servers);
+    CHECK(state().panes.size() == 24);
+}
+
+TEST_CASE_METHOD(TmuxFixture, "what the user has configured of tmux is not read") {
+    auto base = scrubbed_environment();
+    base["HOME"] = dir.path.string();
+    base.erase("XDG_CONFIG_HOME");
+    const auto mark = (dir / "ran").string();
+    for (const auto* name : {".tmux.conf", ".config/tmux/tmux.conf"}) {
+        write_file(dir / name, "set-option -g @mine yes\nset-option -g base-index 7\nrun-shell 'touch " + mark + "'\n");
+    }
+    CliTmux other(runner, dir / "tmux.sock", base);
+    const auto pane = go(other.open(window("demo", "w"))).value();
+    CHECK(plain({"show-options", "-gqv", "@mine"}).empty());
+    CHECK(plain({"display-message", "-p", "-t", pane.pane_id, "#{window_index}"}) == "0\n");
+    CHECK_FALSE(std::filesystem::exists(mark));
+}
+
+TEST_CASE_METHOD(TmuxFixture, "a server that is just going away is asked again, though not for ever") {
+    const auto here = dir.path.string();
+    write_file(dir / "bin/tmux", "#!/bin/sh\nn=$(cat " + here + "/asked)\necho $((n + 1)) >" + here +
+                                     "/asked\nif [ \"$n\" -lt \"$(cat " + here + "/failures)\" ]; then cat " + here +
+                                     "/words >&2; exit 1; fi\necho 2000000000\n");
+    std::filesystem::permissions(dir / "bin/tmux", std::filesystem::perms::owner_all);
+    CliTmux leaving(runner, dir / "tmux.sock", Environment{{"PATH", here + "/bin:/usr/bin:/bin"}});
+    const auto asked = [&](const std::string& words, const std::string& failures) {
+        write_file(dir / "words", words + "\n");
+        write_file(dir / "failures", failures + "\n");
+        write_file(dir / "asked", "0\n");
+        return go(leaving.list()).value().server_pid;
+    };
+    for (const auto* words : {"server exited unexpectedly", "lost server"}) {
+        CHECK(asked(words, "2") == 2'000'000'000);
+        CHECK(read_file(dir / "asked") == "3\n");
+    }
+    CHECK(asked("no server running on /x", "2") == 0);
+    CHECK(read_file(dir / "asked") == "1\n");
+    CHECK(asked("lost server", "1000") == 0);
+    CHECK(read_file(dir / "asked") == "6\n");
+}
