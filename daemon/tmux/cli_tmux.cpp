@@ -13,7 +13,6 @@
 #include "common/base/text.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/process/proc_info.hpp"
-#include "daemon/process/signal_process.hpp"
 #include "daemon/process/unique_fd.hpp"
 #include "daemon/tmux/names.hpp"
 #include "daemon/tmux/scope.hpp"
@@ -197,7 +196,7 @@ Awaitable<bool> CliTmux::wake_lost_server() {
         const auto now = std::chrono::steady_clock::now();
         if (!woken_ || now - *woken_ > k_wake_again) {
             woken_ = now;
-            signal_process(server_pid_, server_start_, SIGUSR1);
+            ::kill(static_cast<pid_t>(server_pid_), SIGUSR1);
         }
         co_await async::sleep(k_wake_step);
         back = server_behind(socket_) == Server::present;

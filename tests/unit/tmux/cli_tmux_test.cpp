@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <asio/detached.hpp>
 #include <set>
 
 #include "tests/catch.hpp"
