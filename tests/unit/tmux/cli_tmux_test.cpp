@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "daemon/async/async.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/tmux/tmux_fixture.hpp"
 
@@ -227,7 +228,7 @@ TEST_CASE_METHOD(TmuxFixture, "many first windows at once share one server, and 
         std::vector<std::optional<Result<PaneRef>>> panes(12);
         for (std::size_t i = 0; i < panes.size(); ++i) {
             auto one = into(panes[i], tmux.open(window(name + std::to_string(i), "w")));
-            asio::co_spawn(io, std::move(one), asio::detached);
+            async::spawn(io.get_executor(), "opening", std::move(one));
         }
         io.restart();
         io.run();
