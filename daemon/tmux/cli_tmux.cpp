@@ -194,7 +194,8 @@ Awaitable<bool> CliTmux::wake_lost_server() {
     bool back = false;
     for (int i = 0; i < k_wake_steps && !back && server_lives(); ++i) {
         const auto now = std::chrono::steady_clock::now();
-        if (!woken_ || now - *woken_ > k_wake_again) {
+        const bool due = !woken_ || now - *woken_ > k_wake_again;
+        if (due && proc::start_time(server_pid_) == server_start_) {  // USR1 ends whoever does not expect it
             woken_ = now;
             ::kill(static_cast<pid_t>(server_pid_), SIGUSR1);
         }
