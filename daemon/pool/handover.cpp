@@ -32,7 +32,8 @@ Awaitable<Result<void>> Pool::make_worktree(Project project, Path path, std::str
     });
     if (known && is_folder(path)) co_return Result<void>{};
     std::error_code error;
-    std::filesystem::create_directories(root_, error);
+    std::filesystem::create_directory(root_, error);  // never the home: one that is gone is not to be made anew
+    if (error) co_return io_error("making " + root_.string(), error.value());
     co_return co_await git::add_worktree(git_, project.path, path.string(), base);
 }
 

@@ -65,16 +65,23 @@ Result<void> Server::listen(const Path& socket) {
     return {};
 }
 
-void Server::check_socket() {
-    if (stopping_ || !listener_) return;
+bool Server::is_ours() const {
     struct stat info {};
-    const bool ours =
-        ::lstat(socket_.c_str(), &info) == 0 && info.st_dev == listener_->device && info.st_ino == listener_->inode;
-    if (ours) return;
+    return listener_ && ::lstat(socket_.c_str(), &info) == 0 && info.st_dev == listener_->device &&
+           info.st_ino == listener_->inode;
+}
+
+void Server::check_socket() {
+    if (stopping_ || !listener_ || is_ours()) return;
     log::warn("rpc", "the socket's file is gone; binding it again", {{"socket", socket_.string()}});
+    // The old one listens until there is another: its file may come back, with the folder that it was in.
+    const auto old = listener_;
+    if (auto bound = listen(socket_); !bound) {
+        log::error("rpc", bound.error().message);
+        return;
+    }
     asio::error_code ignored;
-    listener_->acceptor.close(ignored);
-    if (auto bound = listen(socket_); !bound) log::error("rpc", bound.error().message);
+    old->acceptor.close(ignored);
 }
 
 void Server::stop() {
@@ -82,7 +89,7 @@ void Server::stop() {
     if (listener_) {
         asio::error_code ignored;
         listener_->acceptor.close(ignored);
-        ::unlink(socket_.c_str());
+        if (is_ours()) ::unlink(socket_.c_str());
     }
     const auto sessions = sessions_;  // finish() leaves the set
     for (const auto& session : sessions) session->finish();

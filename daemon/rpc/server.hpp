@@ -38,7 +38,7 @@ class Server {
     /// Binds (mode 0600 from the first instant, paths of any length) and accepts from now on. Only under the home's
     /// lock: a socket file that is there is stale and replaced.
     Result<void> listen(const Path& socket);
-    /// Binds anew where the socket's file was removed or replaced.
+    /// Binds anew where the socket's file was removed or replaced. Where that cannot be done the old one goes on.
     void check_socket();
     /// Accepts no more and closes what is idle; calls under way end first.
     void stop();
@@ -50,6 +50,8 @@ class Server {
     friend class Session;
     struct Listener;
 
+    /// The file at the socket's path is the one that was bound.
+    bool is_ours() const;
     Awaitable<void> accept_loop(std::shared_ptr<Listener> listener);
 
     asio::any_io_executor executor_;
