@@ -155,7 +155,7 @@ TEST_CASE("a home that is too long for tmux's socket has a folder of its own for
     fs::remove_all(folder);
 }
 
-TEST_CASE("a home that is away is waited for, for a minute; another folder in its place ends the daemon") {
+TEST_CASE("a home that is away is waited for for a minute, and another folder in its place ends the daemon") {
     using namespace std::chrono_literals;
     const TempDir dir;
     const Paths paths{dir / "home"};
