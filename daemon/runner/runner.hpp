@@ -231,6 +231,7 @@ class Runner {
 
     World& world_;
     AgentControl& agents_;
+    async::KeyedMutex merges_;  ///< one a repository, taken after a task's lock and before the repository's own
     std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
     std::map<TaskId, std::vector<std::string>> start_notes_;  ///< of tasks that create() waits for
     std::set<TaskId> syncing_soon_;
