@@ -1,5 +1,6 @@
 #include <signal.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "tests/catch.hpp"
@@ -212,6 +213,54 @@ TEST_CASE("A daemon that is stopped while a workspace is made ready ends properl
     orange.eventually("the setup has ended", [&] { return ::kill(setup, 0) != 0; });
     orange.start_daemon();
     CHECK(orange.status(id) == "pending");
+}
+
+TEST_CASE("A setup that a killed daemon left is ended before the next one's begins, and by a cancellation") {
+    Sandbox orange("poll_interval: 3600\n");
+    orange.add_project("shop");
+    const auto flag = orange.root() / "begun";
+    // The shell, which hears no TERM, and its child: each says who it is.
+    write_file(orange.root() / "setup", "trap '' TERM\nsh -c 'echo $$ >>\"$0\"; cd /; while :; do sleep 0.2; done' " +
+                                            flag.string() + " &\nwhile ! [ -s " + flag.string() +
+                                            " ]; do sleep 0.05; done\necho $$ >>" + flag.string() +
+                                            "\nwhile :; do sleep 0.2; done\n");
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    update.setup = {{"sh", (orange.root() / "setup").string()}};
+    orange.call(update);
+    const auto pids = [&] {
+        std::istringstream in(read_file(flag));
+        std::vector<pid_t> all;
+        for (pid_t pid = 0; in >> pid;) all.push_back(pid);
+        return all;
+    };
+    const auto runs = [](pid_t pid) { return !read_file("/proc/" + std::to_string(pid) + "/cmdline").empty(); };
+    const auto id = orange.create("shop", "Add a greeting", true);
+    Background spawning(orange, "spawn", {"task", "spawn", id});
+    orange.eventually("the setup runs", [&] { return pids().size() == 2; });
+    orange.kill_daemon();
+    REQUIRE(runs(pids()[0]));
+    REQUIRE(runs(pids()[1]));
+    orange.start_daemon();
+    Background again(orange, "again", {"task", "spawn", id});
+    orange.eventually("the next setup runs", [&] { return pids().size() == 4; });
+    CHECK_FALSE(runs(pids()[0]));
+    CHECK_FALSE(runs(pids()[1]));
+    CHECK(runs(pids()[2]));
+    CHECK(runs(pids()[3]));
+
+    orange.kill_daemon();
+    orange.start_daemon();
+    rpc::TaskCancel cancel;
+    cancel.id = id;
+    orange.call(cancel);
+    CHECK(orange.status(id) == "cancelled");
+    orange.eventually("the workspace is free", [&] {
+        const auto all = orange.call(rpc::WorkspaceGc{}).workspaces;
+        return std::none_of(all.begin(), all.end(), [](const auto& workspace) { return workspace.task.has_value(); });
+    });
+    for (const auto pid : pids()) CHECK_FALSE(runs(pid));
+    CHECK(pids().size() == 4);
 }
 
 TEST_CASE("What a killed shim leaves is ended before another agent is started in its place") {
