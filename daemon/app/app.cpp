@@ -115,7 +115,9 @@ class App {
           monitor_(runner_, control_, watcher()),
           api_(runner_, daemon_control()),
           dispatcher_(table_),
-          server_(io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return callers_.identify(peer); }),
+          server_(
+              io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return callers_.identify(peer); },
+              rpc::Limits::of_process()),
           signals_(io_, SIGTERM, SIGINT, SIGHUP) {}
 
     int run() {
@@ -288,6 +290,7 @@ class App {
             const bool slept = co_await async::sleep(k_between_looks);
             if (!slept) co_return;
             look_at_home();
+            server_.check_clients();
         }
     }
 

@@ -199,6 +199,7 @@ TEST_CASE("A merge that finds the disk full is not done, and is when there is ro
 
 TEST_CASE("Out of descriptors the daemon serves who is connected, idles, and takes callers again later") {
     Sandbox orange("poll_interval: 3600\n");
+    const auto log = [&] { return read_file(orange.home() / "orange.log"); };
     orange.add_project("shop");
     const auto id = orange.create("shop", "first", true);
     rlimit old{};
@@ -215,9 +216,10 @@ TEST_CASE("Out of descriptors the daemon serves who is connected, idles, and tak
         std::vector<std::string> fields{std::istream_iterator<std::string>(words), {}};
         return std::stol(fields.at(11)) + std::stol(fields.at(12));
     };
-    // Callers that wait in the socket's queue, and whom nobody can accept.
+    // The first may find a descriptor that was free below the highest; then come callers that wait in the socket's
+    // queue, and whom nobody can accept.
     std::vector<int> waiting;
-    for (int n = 0; n < 3; ++n) {
+    for (int n = 0; n < open + 3; ++n) {
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
         const auto path = (orange.home() / "orange.sock").string();
@@ -227,6 +229,7 @@ TEST_CASE("Out of descriptors the daemon serves who is connected, idles, and tak
         const void* where = &address;
         REQUIRE(::connect(waiting.back(), static_cast<const sockaddr*>(where), sizeof address) == 0);
     }
+    orange.eventually("it has run out", [&] { return log().find("accept: Too many open files") != std::string::npos; });
     const auto before = ticks();
     const auto start = std::chrono::steady_clock::now();
     for (int n = 0; n < 20; ++n) CHECK(orange.try_call(rpc::TaskList{}).has_value());
@@ -235,6 +238,9 @@ TEST_CASE("Out of descriptors the daemon serves who is connected, idles, and tak
     while (std::chrono::steady_clock::now() - start < std::chrono::seconds(2)) ::usleep(50'000);
     const auto used = ticks() - before;
     CHECK(used < ::sysconf(_SC_CLK_TCK));  // half of a core at most: a loop would take all of it
+    char refusal[512] = {};
+    REQUIRE(::recv(waiting.back(), refusal, sizeof refusal - 1, MSG_WAITALL) > 0);
+    CHECK(std::string(refusal).find("no file descriptor left") != std::string::npos);
     for (const int socket : waiting) ::close(socket);
 
     REQUIRE(::prlimit(orange.daemon_pid(), RLIMIT_NOFILE, &old, nullptr) == 0);
