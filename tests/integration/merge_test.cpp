@@ -1,3 +1,7 @@
+#include <unistd.h>
+
+#include <chrono>
+
 #include "tests/catch.hpp"
 #include "tests/integration/background.hpp"
 #include "tests/integration/sandbox.hpp"
@@ -55,6 +59,10 @@ TEST_CASE("Two merges of one project at once follow one another, and both arrive
     Background second(orange, "second", {"task", "merge", two});
     orange.eventually("the second is asked for",
                       [&] { return orange.call(rpc::DaemonStatus{}).connections > connections; });
+    // It is to wait for its turn: two seconds are plenty for a push that does not.
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (read_file(begun).size() < 3 && std::chrono::steady_clock::now() < end) ::usleep(20'000);
+    CHECK(read_file(begun) == "x\n");
     write_file(go_on, "");
     CHECK(first.status() == 0);
     CHECK(second.status() == 0);

@@ -145,6 +145,35 @@ TEST_CASE_METHOD(Fixture, "conflicts are listed by file and everything stays") {
     CHECK(error.message.find("2 files") != std::string::npos);
 }
 
+TEST_CASE_METHOD(Fixture, "programs that the repository names for signing and for diffs do not run") {
+    const auto mark = path("ran");
+    write_file(dir / "evil", "#!/bin/sh\ntouch " + mark + "\nexit 1\n");
+    ::chmod(path("evil").c_str(), 0755);
+    write_file(repo + "/.git/info/attributes", "* diff=evil\n");
+    for (const auto* key : {"gpg.program", "diff.external", "diff.evil.command", "diff.evil.textconv"}) {
+        plain(repo, {"config", key, path("evil")});
+    }
+    for (const auto* key : {"commit.gpgSign", "merge.verifySignatures", "log.showSignature", "push.gpgSign"}) {
+        plain(repo, {"config", key, "true"});
+    }
+    // With a conflict, whose files are listed by a diff, and without.
+    const auto before = ref(repo, "refs/heads/main");
+    write_file(repo + "/work", "mine\n");
+    plain(repo, {"add", "work"});
+    plain(repo, {"commit", "-qm", "in the way", "--no-gpg-sign"});
+    CHECK(refused(ErrorCode::conflict).message.find("work") != std::string::npos);
+    plain(repo, {"reset", "-q", "--hard", before});
+    merged();
+    write_file(repo + "/shared", "changed\n");
+    CHECK_FALSE(go(snapshot(git, repo, "refs/orange/x/wip", "kept")).value().empty());
+    CHECK_FALSE(std::filesystem::exists(mark));
+    plain(repo, {"diff"}, true);
+    CHECK(std::filesystem::exists(mark));  // the user's own does
+    std::filesystem::remove(mark);
+    plain(repo, {"commit", "-qam", "signed"}, true);
+    CHECK(std::filesystem::exists(mark));
+}
+
 TEST_CASE_METHOD(Fixture, "the user's own uncommitted files in the way are listed and kept") {
     commit(tree, "shared", "task's\n");
     std::string expected;
