@@ -1,7 +1,10 @@
 #include "daemon/agents/survivors.hpp"
 
 #include <csignal>
+#include <functional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/async/async.hpp"
@@ -37,14 +40,28 @@ std::vector<Survivor> survivors(const AgentRun& run, const std::string& worktree
     return found;
 }
 
-}  // namespace
+std::vector<Survivor> setup_left(const std::string& worktree, const std::string& own_mark) {
+    std::vector<std::int64_t> marked;
+    std::set<std::int64_t> sessions;
+    for (const auto pid : proc::all_pids()) {
+        const auto mark = proc::environ_of(pid, k_setup_variable);
+        if (!mark || !mark->starts_with(worktree + "@") || *mark == own_mark) continue;
+        marked.push_back(pid);
+        const auto cwd = proc::cwd_of(pid);
+        const auto session = proc::session_of(pid);
+        if (cwd && session && is_below(*cwd, worktree)) sessions.insert(*session);
+    }
+    std::vector<Survivor> found;
+    for (const auto pid : marked) {
+        const auto session = proc::session_of(pid);
+        const auto started = proc::start_time(pid);
+        if (session && started && sessions.contains(*session)) found.push_back({pid, *started});
+    }
+    return found;
+}
 
-Awaitable<void> end_survivors(AgentRun run, Path worktree) {
-    if (run.run.empty()) co_return;
-    auto left = survivors(run, worktree.string());
-    if (left.empty()) co_return;
-    log::warn("agents", "ending what a killed shim left",
-              {{"run", run.run.value}, {"processes", std::to_string(left.size())}});
+/// `find` is asked again until there are none: what is told to end may start others first.
+Awaitable<void> end_all(std::vector<Survivor> left, std::function<std::vector<Survivor>()> find) {
     for (std::chrono::milliseconds waited{}; !left.empty() && waited < k_give_up; waited += k_step) {
         const int signal = waited < k_grace ? SIGTERM : SIGKILL;
         for (const auto& process : left) {
@@ -54,8 +71,30 @@ Awaitable<void> end_survivors(AgentRun run, Path worktree) {
             }
         }
         co_await async::sleep(k_step);
-        left = survivors(run, worktree.string());
+        left = find();
     }
+}
+
+}  // namespace
+
+Awaitable<void> end_survivors(AgentRun run, Path worktree) {
+    if (run.run.empty()) co_return;
+    auto left = survivors(run, worktree.string());
+    if (left.empty()) co_return;
+    log::warn("agents", "ending what a killed shim left",
+              {{"run", run.run.value}, {"processes", std::to_string(left.size())}});
+    std::function<std::vector<Survivor>()> find = [run, place = worktree.string()] { return survivors(run, place); };
+    co_await end_all(std::move(left), std::move(find));
+}
+
+Awaitable<void> end_lost_setup(Path worktree, std::string daemon) {
+    const auto own = setup_mark(worktree, daemon);
+    auto left = setup_left(worktree.string(), own);
+    if (left.empty()) co_return;
+    log::warn("agents", "ending the setup command that a killed daemon left",
+              {{"worktree", worktree.string()}, {"processes", std::to_string(left.size())}});
+    std::function<std::vector<Survivor>()> find = [own, place = worktree.string()] { return setup_left(place, own); };
+    co_await end_all(std::move(left), std::move(find));
 }
 
 }  // namespace orange::agents

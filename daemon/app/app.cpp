@@ -15,6 +15,7 @@
 #include "daemon/agents/login_environment.hpp"
 #include "daemon/app/callers.hpp"
 #include "daemon/app/home.hpp"
+#include "daemon/app/home_files.hpp"
 #include "daemon/app/service.hpp"
 #include "daemon/app/settings.hpp"
 #include "daemon/files/native_file_watcher.hpp"
@@ -65,9 +66,12 @@ class DaemonContext : public asio::io_context {
 
 class App {
   public:
-    App(const Paths& paths, const Installation& installation, Settings settings, agents::LoginEnvironment login)
+    App(const Home& home, const Paths& paths, const Installation& installation, Settings settings,
+        agents::LoginEnvironment login)
         : file_watcher_(native_file_watcher(io_.get_executor())),
+          home_watch_(home),
           paths_(paths),
+          files_(disk_, home),
           process_table_(paths.home.string()),
           git_(processes_, scrubbed_environment()),
           tmux_(processes_, paths.tmux_socket(), scrubbed_environment()),
@@ -114,7 +118,9 @@ class App {
           monitor_(runner_, control_, watcher()),
           api_(runner_, daemon_control()),
           dispatcher_(table_),
-          server_(io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return callers_.identify(peer); }),
+          server_(
+              io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return callers_.identify(peer); },
+              rpc::Limits::of_process()),
           signals_(io_, SIGTERM, SIGINT, SIGHUP) {}
 
     int run() {
@@ -128,9 +134,9 @@ class App {
             std::fprintf(stderr, "oranged: %s\n", listening.error().message.c_str());
             return 1;
         }
-        monitor_.on_poll([this] { server_.check_socket(); });
+        monitor_.on_poll([this] { look_at_home(); });
         async::spawn(io_.get_executor(), "signals", handle_signals());
-        async::spawn(io_.get_executor(), "socket watch", watch_socket());
+        async::spawn(io_.get_executor(), "home watch", watch_home());
         async::spawn(io_.get_executor(), "monitor", monitor_.run());
         log::info("daemon", "started", {{"version", ORANGE_VERSION}, {"pid", std::to_string(::getpid())}});
         tell_service_manager("READY=1");
@@ -293,12 +299,26 @@ class App {
     }
 
     /// The poll may be far apart; a removed socket leaves everybody outside.
-    Awaitable<void> watch_socket() {
+    Awaitable<void> watch_home() {
         while (!stopping_) {
             const bool slept = co_await async::sleep(k_between_looks);
             if (!slept) co_return;
-            server_.check_socket();
+            look_at_home();
+            server_.check_clients();
         }
+    }
+
+    void look_at_home() {
+        if (stopping_) return;
+        const auto look = home_watch_.look(HomeWatch::Clock::now());
+        if (look.over) {
+            log::error("daemon", look.note);
+            std::fprintf(stderr, "oranged: %s\n", look.note.c_str());
+            async::spawn(io_.get_executor(), "shutdown", shut_down());
+            return;
+        }
+        if (!look.note.empty()) log::warn("daemon", look.note);
+        if (look.here) server_.check_socket();
     }
 
     /// Without notifications the poll still sees everything, later.
@@ -312,10 +332,12 @@ class App {
     Result<std::unique_ptr<FileWatcher>> file_watcher_;
     NoFileWatcher no_watcher_;
     std::vector<std::string> problems_;
+    HomeWatch home_watch_;
     Paths paths_;
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
     SystemClock clock_;
-    PosixFileSystem files_;
+    PosixFileSystem disk_;
+    HomeFiles files_;
     PosixProcessRunner processes_;
     PidfdExitWatcher exits_;
     agents::ProcProcessTable process_table_;
@@ -380,9 +402,7 @@ int run_daemon(const Paths& paths, const Installation& installation) {
         return home.error().code == ErrorCode::conflict ? k_exit_other_daemon : 1;
     }
     // Callers' directories come with links resolved: so do ours, or nobody is ever inside a workspace.
-    std::error_code error;
-    Paths resolved{std::filesystem::canonical(paths.home, error)};
-    if (error) resolved = paths;
+    const Paths resolved{home->path()};
     log::open(resolved.log().string(), log::Level::info);
     Settings settings;
     PosixFileSystem files;
@@ -400,7 +420,7 @@ int run_daemon(const Paths& paths, const Installation& installation) {
         settings = std::move(*parsed);
     }
     log::set_level(settings.log_level);
-    App app(resolved, installation, std::move(settings), login_environment());
+    App app(*home, resolved, installation, std::move(settings), login_environment());
     return app.run();
 }
 

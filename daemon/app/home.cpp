@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -67,13 +68,52 @@ Result<Home> Home::take(const Paths& paths) {
     if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, pid.data(), pid.size(), 0) < 0) {
         return io_error("writing " + file.string(), errno);
     }
+    std::error_code error;
+    home.path_ = std::filesystem::canonical(paths.home, error);
+    struct stat facts {};
+    if (error || ::lstat(home.path_.c_str(), &facts) != 0) {
+        return io_error("looking at " + paths.home.string(), error ? error.value() : errno);
+    }
+    home.device_ = facts.st_dev;
+    home.inode_ = facts.st_ino;
     return home;
 }
 
-Home::Home(Home&& other) noexcept : lock_(std::exchange(other.lock_, -1)) {}
+Home::State Home::state() const {
+    struct stat facts {};
+    if (::lstat(path_.c_str(), &facts) != 0) return State::missing;
+    return facts.st_dev == device_ && facts.st_ino == inode_ ? State::here : State::another;
+}
+
+Home::Home(Home&& other) noexcept
+    : lock_(std::exchange(other.lock_, -1)),
+      path_(std::move(other.path_)),
+      device_(other.device_),
+      inode_(other.inode_) {}
 
 Home::~Home() {
     if (lock_ >= 0) ::close(lock_);
+}
+
+HomeWatch::Look HomeWatch::look(Clock::time_point now) {
+    const auto place = home_.path().string();
+    const std::string agents = "; agents go on, and the next daemon adopts them";
+    switch (home_.state()) {
+        case Home::State::here:
+            if (!std::exchange(missing_since_, std::nullopt)) return {};
+            return {true, false, place + " is back"};
+        case Home::State::another:
+            return {false, true,
+                    place + " is another folder than the one that this daemon has locked: it ends" + agents};
+        case Home::State::missing:
+            break;
+    }
+    if (!missing_since_) {
+        missing_since_ = now;
+        return {false, false, place + " is gone: nothing is written until it is back"};
+    }
+    if (now - *missing_since_ < k_patience) return {false, false, {}};
+    return {false, true, place + " has been gone for a minute: this daemon ends" + agents};
 }
 
 }  // namespace orange

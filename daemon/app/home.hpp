@@ -1,5 +1,12 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "common/base/result.hpp"
 #include "common/config/paths.hpp"
 
@@ -17,9 +24,39 @@ class Home {
     Home& operator=(Home&&) = delete;
     ~Home();
 
+    enum class State { here, missing, another };
+    /// What is at its path now: the folder that was locked, nothing that can be seen, or something else.
+    State state() const;
+    /// With links resolved, as it was when it was taken.
+    const std::filesystem::path& path() const { return path_; }
+
   private:
     explicit Home(int lock) : lock_(lock) {}
     int lock_;
+    std::filesystem::path path_;
+    dev_t device_ = 0;
+    ino_t inode_ = 0;
+};
+
+/// What a daemon makes of a home that was moved, removed or replaced while it runs: gone for a moment, it waits;
+/// longer, or with something else in its place, it ends, so that the next one may take what is there.
+class HomeWatch {
+  public:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::seconds k_patience{60};
+
+    explicit HomeWatch(const Home& home) : home_(home) {}
+
+    struct Look {
+        bool here = true;
+        bool over = false;  ///< the daemon is to end
+        std::string note;   ///< to be logged; empty where nothing has changed
+    };
+    Look look(Clock::time_point now);
+
+  private:
+    const Home& home_;
+    std::optional<Clock::time_point> missing_since_;
 };
 
 }  // namespace orange

@@ -12,6 +12,9 @@
 /// private worktree; an unreferenced object until the end), look whether it can be put in place, publish. Publishing is
 /// origin first: what a push refused must not be in the local branch either. Only when origin has it and the local
 /// branch then cannot follow is there a half: that is a merge, with a note for the human.
+///
+/// The repository is locked from the look at its refs to the finished commit, and again to move the branch; not while
+/// origin is fetched from and pushed to.
 namespace orange::git {
 namespace {
 
@@ -46,8 +49,8 @@ Awaitable<Result<void>> find_base(Git& git, const MergeRequest& request, Situati
     co_return Result<void>{};
 }
 
-Awaitable<Result<Situation>> look(Git& git, const MergeRequest& request) {
-    Situation now;
+/// What is to be known before the repository is locked: whether there is an origin, and what it has.
+Awaitable<Result<bool>> fetched_origin(Git& git, const MergeRequest& request) {
     if (request.branch == request.default_branch) {
         co_return Error{
             ErrorCode::invalid_argument, "branch " + printable(request.branch) + " is the default branch itself", {}};
@@ -56,14 +59,17 @@ Awaitable<Result<Situation>> look(Git& git, const MergeRequest& request) {
         if (auto good = co_await check_branch_name(git, branch); !good) co_return good.error();
     }
     const auto origin = co_await has_origin(git, request.repo);
-    if (!origin) co_return origin.error();
-    now.origin = *origin;
-    if (now.origin) {
-        // Not knowing where origin is, nothing can be said about the merge.
-        const std::chrono::milliseconds deadline = k_network_deadline;
-        auto fetched = co_await fetch(git, request.repo, deadline);
-        if (!fetched) co_return in_context("fetching from origin before the merge", fetched.error());
-    }
+    if (!origin || !*origin) co_return origin;
+    // Not knowing where origin is, nothing can be said about the merge.
+    const std::chrono::milliseconds deadline = k_network_deadline;
+    auto fetched = co_await fetch(git, request.repo, deadline);
+    if (!fetched) co_return in_context("fetching from origin before the merge", fetched.error());
+    co_return true;
+}
+
+Awaitable<Result<Situation>> look(Git& git, const MergeRequest& request, bool origin) {
+    Situation now;
+    now.origin = origin;
     const std::pair<std::string, std::string*> refs[] = {
         {"refs/heads/" + request.branch, &now.tip},
         {"refs/heads/" + request.default_branch, &now.local},
@@ -205,60 +211,82 @@ Awaitable<Result<void>> move_local(Git& git, const MergeRequest& request, const 
     co_return Result<void>{};
 }
 
-Awaitable<Result<Merged>> publish(Git& git, const MergeRequest& request, const Situation& now, std::string commit) {
-    std::optional<Worktree> checkout;
-    const bool move = !now.local.empty() && now.local != commit;
-    if (move) {
-        if (auto free = co_await can_move(git, request); !free) co_return free.error();
-        auto found = co_await checkout_of(git, request.repo, request.default_branch);
-        if (!found) co_return found.error();
-        checkout = std::move(*found);
-    }
-    if (checkout) {
-        auto free = co_await can_fast_forward(git, checkout->path, now.local, commit);
-        if (!free) co_return free.error();
-    }
+/// The commit is there, and everything that could refuse it here has been asked; nothing has changed yet.
+struct Prepared {
+    Situation now;
     Merged merged;
-    merged.commit = commit;
-    if (now.origin && now.remote != commit) {
-        if (auto pushed = co_await push(git, request, commit); !pushed) co_return pushed.error();
+    bool push = false;  ///< origin is still to get it
+    bool move = false;  ///< and the local default branch
+};
+
+Awaitable<Result<void>> check_move(Git& git, const MergeRequest& request, const Situation& now, std::string commit) {
+    if (auto free = co_await can_move(git, request); !free) co_return free.error();
+    const auto checkout = co_await checkout_of(git, request.repo, request.default_branch);
+    if (!checkout) co_return checkout.error();
+    if (!*checkout) co_return Result<void>{};
+    co_return co_await can_fast_forward(git, (*checkout)->path, now.local, std::move(commit));
+}
+
+Awaitable<Result<Prepared>> prepare(Git& git, const MergeRequest& request, bool origin) {
+    Prepared ready;
+    auto looked = co_await look(git, request, origin);
+    if (!looked) co_return looked.error();
+    ready.now = std::move(*looked);
+    const auto& now = ready.now;
+    const auto contained = co_await contains(git, request.repo, now.base, now.tip);
+    if (!contained) co_return contained.error();
+    ready.merged.already = *contained;
+    ready.merged.pushed = now.origin;
+    if (*contained) {
+        ready.merged.commit = now.base;
+        // Merged by hand already. Where origin has it there is nothing to do; else it is only still to be pushed.
+        if (!now.origin || now.base == now.remote) co_return ready;
+    } else {
+        auto commit = co_await make_commit(git, request, now);
+        if (!commit) co_return commit.error();
+        ready.merged.commit = std::move(*commit);
     }
-    merged.pushed = now.origin;
+    const auto& commit = ready.merged.commit;
+    ready.push = now.origin && now.remote != commit;
+    ready.move = !now.local.empty() && now.local != commit;
+    if (ready.move) {
+        if (auto free = co_await check_move(git, request, now, commit); !free) co_return free.error();
+    }
     if (now.origin && now.base != now.remote && !now.remote.empty()) {
-        merged.note = "commits of your local " + printable(request.default_branch) + " were pushed with it";
+        ready.merged.note = "commits of your local " + printable(request.default_branch) + " were pushed with it";
     }
-    if (!move) co_return merged;
-    auto moved = co_await move_local(git, request, now, checkout, commit);
-    if (moved) co_return merged;
-    if (!merged.pushed) co_return in_context("moving " + printable(request.default_branch), moved.error());
-    merged.note = "origin has it, but your local " + printable(request.default_branch) +
-                  " could not follow (git pull --ff-only): " + moved.error().message;
-    co_return merged;
+    co_return ready;
+}
+
+/// Somebody may have checked it out, or left it, since it was looked at.
+Awaitable<Result<void>> follow(Git& git, const MergeRequest& request, const Prepared& ready) {
+    const auto checkout = co_await checkout_of(git, request.repo, request.default_branch);
+    if (!checkout) co_return checkout.error();
+    co_return co_await move_local(git, request, ready.now, *checkout, ready.merged.commit);
 }
 
 }  // namespace
 
-Awaitable<Result<Merged>> merge(Git& git, MergeRequest request) {
-    const auto now = co_await look(git, request);
-    if (!now) co_return now.error();
-    const auto contained = co_await contains(git, request.repo, now->base, now->tip);
-    if (!contained) co_return contained.error();
-    if (*contained) {
-        // Merged by hand already. Where origin has it there is nothing to do; else it is only still to be pushed.
-        Merged merged;
-        merged.commit = now->base;
-        if (now->origin && now->base != now->remote) {
-            auto published = co_await publish(git, request, *now, now->base);
-            if (!published) co_return published.error();
-            merged = std::move(*published);
-        }
-        merged.pushed = now->origin;
-        merged.already = true;
-        co_return merged;
+Awaitable<Result<Merged>> merge(Git& git, MergeRequest request, LockRepository lock) {
+    const auto origin = co_await fetched_origin(git, request);
+    if (!origin) co_return origin.error();
+    async::Mutex::Lock held;
+    if (lock) held = co_await lock();
+    auto ready = co_await prepare(git, request, *origin);
+    if (!ready) co_return ready.error();
+    if (ready->push) {
+        held.release();
+        if (auto pushed = co_await push(git, request, ready->merged.commit); !pushed) co_return pushed.error();
+        if (lock) held = co_await lock();
     }
-    auto commit = co_await make_commit(git, request, *now);
-    if (!commit) co_return commit.error();
-    co_return co_await publish(git, request, *now, std::move(*commit));
+    auto& merged = ready->merged;
+    if (!ready->move) co_return std::move(merged);
+    auto moved = co_await follow(git, request, *ready);
+    if (moved) co_return std::move(merged);
+    if (!merged.pushed) co_return in_context("moving " + printable(request.default_branch), moved.error());
+    merged.note = "origin has it, but your local " + printable(request.default_branch) +
+                  " could not follow (git pull --ff-only): " + moved.error().message;
+    co_return std::move(merged);
 }
 
 }  // namespace orange::git

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/pool/pool_parts.hpp"
@@ -32,13 +33,16 @@ Awaitable<Result<void>> Pool::make_worktree(Project project, Path path, std::str
     });
     if (known && is_folder(path)) co_return Result<void>{};
     std::error_code error;
-    std::filesystem::create_directories(root_, error);
+    std::filesystem::create_directory(root_, error);  // never the home: one that is gone is not to be made anew
+    if (error) co_return io_error("making " + root_.string(), error.value());
     co_return co_await git::add_worktree(git_, project.path, path.string(), base);
 }
 
 Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::string name,
                                           std::map<std::string, std::string> env, std::vector<std::string> exclude) {
     Acquired acquired{name, path_of(name), "TASK.md", {}};
+    // A daemon that was killed while this was made ready has left its setup command, which would run beside ours.
+    co_await agents::end_lost_setup(acquired.path, daemon_);
     const auto origin = co_await git::has_origin(git_, project.path);
     if (!origin) co_return origin.error();
     if (*origin) {  // outside the lock: a silent remote must not hold up the others
@@ -95,6 +99,7 @@ Awaitable<Result<void>> Pool::set_up(Project project, TaskId task, Path path, st
     Command setup;
     setup.argv = project.setup;
     setup.cwd = path.string();
+    env[agents::k_setup_variable] = agents::setup_mark(path, daemon_);
     setup.env = std::move(env);
     setup.deadline = k_setup_deadline;
     setup.stop = stop;
@@ -191,6 +196,7 @@ Awaitable<Result<Released>> Pool::release(Project project, Task task) {
     const AtWork at_work(*this, name);
     Released released;
     if (is_folder(path_of(name))) {
+        co_await agents::end_lost_setup(path_of(name), daemon_);
         if (auto alone = co_await check_nobody_works_in(path_of(name)); !alone) co_return alone.error();
         auto cleaned = co_await clean(project, path_of(name), task.id);
         if (!cleaned) co_return in_context("releasing " + name, cleaned.error());

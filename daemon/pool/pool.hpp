@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/ids.hpp"
 #include "common/base/result.hpp"
 #include "common/model/json.hpp"
 #include "common/model/project.hpp"
@@ -59,7 +60,8 @@ class Pool {
     void adopt_claims(const std::map<std::string, TaskId>& workspaces);
 
     /// The prepare step of a transition: claims the lowest free workspace, fetches (offline is a note), checks out the
-    /// task's branch, runs the project's setup command with `env`. Whatever fails gives everything back. A task that
+    /// task's branch, runs the project's setup command with `env`; one that a killed daemon left there is ended first.
+    /// Whatever fails gives everything back. A task that
     /// has one already gets that one. pool_exhausted where all are taken.
     Awaitable<Result<Acquired>> acquire(Project project, Task task, std::map<std::string, std::string> env,
                                         std::vector<std::string> exclude);
@@ -132,6 +134,7 @@ class Pool {
     ProcessRunner& processes_;
     async::KeyedMutex& repositories_;
     Path root_;
+    std::string daemon_ = random_id(10);             ///< what this daemon's setup commands are marked with
     std::map<std::string, Slot> slots_;              ///< by workspace name
     std::map<TaskId, std::shared_ptr<Stop>> stops_;  ///< of tasks whose acquire runs
     std::set<std::string> at_work_;  ///< workspaces that somebody is busy with: nothing for gc, nor for a claim

@@ -1,18 +1,22 @@
 #include "daemon/rpc/server.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/use_awaitable.hpp>
 #include <cstring>
+#include <utility>
 
 #include "common/base/system.hpp"
 #include "common/config/socket_address.hpp"
+#include "common/rpc/errors.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/rpc/peer.hpp"
@@ -24,8 +28,23 @@ namespace {
 
 constexpr auto use_tuple = asio::experimental::as_tuple(asio::use_awaitable);
 constexpr int k_backlog = 4096;
+constexpr std::chrono::milliseconds k_moment{50};
+/// A child that starts or a file that is written has descriptors for a moment: whoever waits may fit after all.
+constexpr int k_moments_without_room = 20;
+
+int spare_descriptor() {
+    return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
 
 }  // namespace
+
+Limits Limits::of_process() {
+    Limits limits;
+    rlimit descriptors{};
+    if (::getrlimit(RLIMIT_NOFILE, &descriptors) != 0 || descriptors.rlim_cur == RLIM_INFINITY) return limits;
+    limits.connections = std::min<std::size_t>(limits.connections, descriptors.rlim_cur / 4 * 3);
+    return limits;
+}
 
 struct Server::Listener {
     asio::local::stream_protocol::acceptor acceptor;
@@ -33,10 +52,16 @@ struct Server::Listener {
     ino_t inode = 0;
 };
 
-Server::Server(const asio::any_io_executor& executor, Dispatcher& dispatcher, Identify identify)
-    : executor_(executor), dispatcher_(dispatcher), identify_(std::move(identify)) {}
+Server::Server(const asio::any_io_executor& executor, Dispatcher& dispatcher, Identify identify, Limits limits)
+    : executor_(executor),
+      dispatcher_(dispatcher),
+      identify_(std::move(identify)),
+      limits_(limits),
+      reserve_(spare_descriptor()) {}
 
-Server::~Server() = default;
+Server::~Server() {
+    if (reserve_ >= 0) ::close(reserve_);
+}
 
 Result<void> Server::listen(const Path& socket) {
     socket_ = socket;
@@ -65,16 +90,45 @@ Result<void> Server::listen(const Path& socket) {
     return {};
 }
 
-void Server::check_socket() {
-    if (stopping_ || !listener_) return;
+bool Server::is_ours() const {
     struct stat info {};
-    const bool ours =
-        ::lstat(socket_.c_str(), &info) == 0 && info.st_dev == listener_->device && info.st_ino == listener_->inode;
-    if (ours) return;
+    return listener_ && ::lstat(socket_.c_str(), &info) == 0 && info.st_dev == listener_->device &&
+           info.st_ino == listener_->inode;
+}
+
+void Server::check_socket() {
+    if (stopping_ || !listener_ || is_ours()) return;
     log::warn("rpc", "the socket's file is gone; binding it again", {{"socket", socket_.string()}});
+    // The old one listens until there is another: its file may come back, with the folder that it was in.
+    const auto old = listener_;
+    if (auto bound = listen(socket_); !bound) {
+        log::error("rpc", bound.error().message);
+        return;
+    }
     asio::error_code ignored;
-    listener_->acceptor.close(ignored);
-    if (auto bound = listen(socket_); !bound) log::error("rpc", bound.error().message);
+    old->acceptor.close(ignored);
+}
+
+void Server::check_clients() {
+    const auto sessions = sessions_;  // drop() may leave the set
+    for (const auto& session : sessions) session->check_reader(limits_.patience);
+}
+
+void Server::refuse(int fd, const std::string& why) {
+    if (!std::exchange(refusing_, true)) log::warn("rpc", "a client was refused: " + why);
+    Json reply = {{"jsonrpc", "2.0"}, {"id", nullptr}, {"error", error_json({ErrorCode::unavailable, why, {}})}};
+    const auto line = dump(reply) + "\n";
+    (void)!::send(fd, line.data(), line.size(), MSG_DONTWAIT | system::send_flags());
+}
+
+void Server::refuse_waiting(Listener& listener) {
+    if (reserve_ >= 0) ::close(reserve_);
+    const int fd = ::accept(listener.acceptor.native_handle(), nullptr, nullptr);  // does not wait: asio has seen to it
+    if (fd >= 0) {
+        refuse(fd, "the daemon has no file descriptor left for another connection; close some, and try again");
+        ::close(fd);
+    }
+    reserve_ = spare_descriptor();
 }
 
 void Server::stop() {
@@ -82,24 +136,33 @@ void Server::stop() {
     if (listener_) {
         asio::error_code ignored;
         listener_->acceptor.close(ignored);
-        ::unlink(socket_.c_str());
+        if (is_ours()) ::unlink(socket_.c_str());
     }
     const auto sessions = sessions_;  // finish() leaves the set
     for (const auto& session : sessions) session->finish();
 }
 
 Awaitable<void> Server::accept_loop(std::shared_ptr<Listener> listener) {
-    while (listener->acceptor.is_open()) {
+    for (int without_room = 0; listener->acceptor.is_open();) {
         auto [error, socket] = co_await listener->acceptor.async_accept(use_tuple);
         if (error == asio::error::operation_aborted) break;
-        if (error) {  // EMFILE and the like: those that are connected go on, and the next one may fit
-            log::warn("rpc", "accept: " + error.message());
-            co_await async::sleep(std::chrono::milliseconds(50));
+        if (error) {  // EMFILE and the like: those that are connected go on
+            if (without_room == 0) log::warn("rpc", "accept: " + error.message());
+            if (++without_room > k_moments_without_room) refuse_waiting(*listener);
+            const auto pause = k_moment;
+            co_await async::sleep(pause);
             continue;
         }
+        without_room = 0;
         ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
         const auto peer = peer_of(socket.native_handle());
         if (!peer || peer->uid != static_cast<std::int64_t>(::geteuid())) continue;  // another user: closed unheard
+        if (sessions_.size() >= limits_.connections) {
+            refuse(socket.native_handle(), "the daemon has " + std::to_string(sessions_.size()) +
+                                               " connections already, and takes no more; close some, and try again");
+            continue;
+        }
+        refusing_ = false;
         auto session = std::make_shared<Session>(*this, std::move(socket), *peer);
         sessions_.insert(session);
         session->start();

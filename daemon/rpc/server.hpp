@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,17 +30,32 @@ using Identify = std::function<Awaitable<Caller>(Peer)>;
 
 class Session;
 
+/// What the socket takes on.
+struct Limits {
+    std::size_t connections = 16'384;  ///< at once; more are refused with an error
+    /// How long a client may take to make room for more of what waits for it, before it is dropped.
+    std::chrono::milliseconds patience = std::chrono::minutes(10);
+
+    /// Three quarters of the descriptors that this process may have, the rest being for files and children; never more
+    /// than the above.
+    static Limits of_process();
+};
+
 class Server {
   public:
     /// `identify` is asked at the first call of a connection that wants to know.
-    Server(const asio::any_io_executor& executor, Dispatcher& dispatcher, Identify identify);
+    Server(const asio::any_io_executor& executor, Dispatcher& dispatcher, Identify identify, Limits limits = {});
     ~Server();
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
 
     /// Binds (mode 0600 from the first instant, paths of any length) and accepts from now on. Only under the home's
     /// lock: a socket file that is there is stale and replaced.
     Result<void> listen(const Path& socket);
-    /// Binds anew where the socket's file was removed or replaced.
+    /// Binds anew where the socket's file was removed or replaced. Where that cannot be done the old one goes on.
     void check_socket();
+    /// Drops clients that have not read for too long, though more waits for them than a socket holds.
+    void check_clients();
     /// Accepts no more and closes what is idle; calls under way end first.
     void stop();
     /// Calls that have not been answered yet.
@@ -50,11 +66,19 @@ class Server {
     friend class Session;
     struct Listener;
 
+    /// The file at the socket's path is the one that was bound.
+    bool is_ours() const;
     Awaitable<void> accept_loop(std::shared_ptr<Listener> listener);
+    /// Takes one that waits, with the descriptor that is kept for this, and tells it to come again.
+    void refuse_waiting(Listener& listener);
+    void refuse(int fd, const std::string& why);
 
     asio::any_io_executor executor_;
     Dispatcher& dispatcher_;
     Identify identify_;
+    Limits limits_;
+    int reserve_ = -1;       ///< a descriptor to take and refuse somebody with when there is none left
+    bool refusing_ = false;  ///< told in the log
     Path socket_;
     std::shared_ptr<Listener> listener_;
     std::set<std::shared_ptr<Session>> sessions_;

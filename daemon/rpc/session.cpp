@@ -4,7 +4,6 @@
 #include <asio/buffer.hpp>
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/use_awaitable.hpp>
-#include <asio/write.hpp>
 
 #include <utility>
 
@@ -107,25 +106,34 @@ void Session::notify(const std::string& method, Json params) {
 
 void Session::send(std::string text) {
     if (closed_ || dropped_) return;
+    if (outbox_bytes_ == 0) read_at_ = std::chrono::steady_clock::now();
     outbox_bytes_ += text.size() + 1;
     outbox_.push_back(std::move(text) + "\n");
     // A single reply may be larger than that: it is what comes on top of one that is not being read that counts.
     if (outbox_bytes_ - outbox_.front().size() > k_most_unread) {
-        drop();
+        drop("over 8 MiB were waiting to be read");
         return;
     }
     written_.notify();
 }
 
+void Session::check_reader(std::chrono::milliseconds patience) {
+    if (closed_ || dropped_ || outbox_bytes_ == 0) return;
+    const auto unread = std::chrono::steady_clock::now() - read_at_;
+    if (unread < patience) return;
+    const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(unread).count();
+    drop("nothing was read for " + std::to_string(minutes) + " minutes");
+}
+
 /// What is being written cannot be taken back; behind it comes the reason, for whoever reads on after all.
-void Session::drop() {
+void Session::drop(const std::string& why) {
     log::warn("rpc", "dropped a client that does not read", {{"pid", std::to_string(peer_.pid)}});
     if (auto end = std::move(end_subscription_)) end();
     end_subscription_ = nullptr;
     DroppedNotification notification;
-    notification.reason =
-        "over 8 MiB were waiting to be read, so this connection is closed; connect again, pass the last cursor as "
-        "`since`, and read faster or ask for less";
+    notification.reason = why +
+                          ", so this connection is closed; connect again, pass the last cursor as `since`, and read "
+                          "faster or ask for less";
     outbox_.clear();
     outbox_.push_back(
         dump({{"jsonrpc", "2.0"}, {"method", DroppedNotification::k_name}, {"params", written(notification)}}) + "\n");
@@ -208,10 +216,16 @@ Awaitable<void> Session::write_loop([[maybe_unused]] std::shared_ptr<Session> se
         }
         const auto text = std::move(outbox_.front());
         outbox_.pop_front();
-        const auto out = asio::buffer(text);
-        const auto [error, size] = co_await asio::async_write(socket_, out, use_tuple);
+        asio::error_code failed;
+        for (std::size_t written = 0; written < text.size() && !failed;) {
+            const auto out = asio::buffer(text) + written;
+            const auto [error, size] = co_await socket_.async_write_some(out, use_tuple);
+            failed = error;
+            written += size;
+            read_at_ = std::chrono::steady_clock::now();
+        }
         outbox_bytes_ -= std::min(outbox_bytes_, text.size());
-        if (error) break;
+        if (failed) break;
     }
     close();
 }

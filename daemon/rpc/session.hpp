@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio/local/stream_protocol.hpp>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -22,6 +23,8 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     void close();
     /// Ends the connection as soon as nothing is left to answer and to write.
     void finish();
+    /// Drops a client for which nothing could be written for `patience`, since it does not read what was.
+    void check_reader(std::chrono::milliseconds patience);
 
     void notify(const std::string& method, Json params) override;
     void set_subscription(std::function<void()> end) override;
@@ -37,7 +40,7 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     bool hung_up();
     /// Nobody is going to read the replies that calls wait with.
     void end_waiting_calls();
-    void drop();
+    void drop(const std::string& why);
     /// Starts a call for each whole line, as many as may be under way at once, and between two of them lets others go.
     /// Only the last `fresh` bytes can hold a line's end that was not seen before.
     Awaitable<void> take_lines(std::shared_ptr<Session> self, std::string& buffer, std::size_t fresh);
@@ -52,8 +55,9 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     std::optional<Caller> caller_;
     std::deque<std::string> outbox_;
     std::size_t outbox_bytes_ = 0;
-    async::Notifier written_;   ///< something to write
-    async::Notifier answered_;  ///< room for another call
+    std::chrono::steady_clock::time_point read_at_;  ///< when nothing waited, or something could be written
+    async::Notifier written_;                        ///< something to write
+    async::Notifier answered_;                       ///< room for another call
     std::function<void()> end_subscription_;
     std::map<int, std::function<void()>> waiting_calls_;
     int next_waiting_call_ = 1;

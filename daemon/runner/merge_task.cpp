@@ -91,8 +91,10 @@ Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, git::MergeStrategy stra
     request.message = "Merge branch '" + task.branch + "'" + (task.summary.empty() ? "" : "\n\n" + task.summary) +
                       "\n\nTask: " + id.value + "\n";
     {
-        const auto repository = co_await world_.repositories.acquire(copy.path);
-        auto merged = co_await git::merge(world_.git, request);
+        // One after the other: the second begins at what the first has pushed.
+        const auto turn = co_await merges_.acquire(copy.path);
+        git::LockRepository hold = [&locks = world_.repositories, repo = copy.path] { return locks.acquire(repo); };
+        auto merged = co_await git::merge(world_.git, request, std::move(hold));
         if (!merged) co_return in_context("merging " + task.branch, merged.error());
         outcome.merged = std::move(*merged);
     }

@@ -19,7 +19,7 @@ constexpr std::string_view k_not_told = "the transition is not in its history ye
 
 }  // namespace
 
-Runner::Runner(World& world, AgentControl& agents) : world_(world), agents_(agents) {}
+Runner::Runner(World& world, AgentControl& agents) : world_(world), agents_(agents), merges_(world.executor) {}
 
 Result<TaskRecord> Runner::record_of(const TaskId& id) const {
     const auto* record = world_.tasks.find(id);

@@ -232,6 +232,7 @@ class Runner {
 
     World& world_;
     AgentControl& agents_;
+    async::KeyedMutex merges_;  ///< one a repository, taken after a task's lock and before the repository's own
     std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
     std::map<TaskId, std::vector<std::string>> start_notes_;  ///< of tasks that create() waits for
     /// The message that a task's outbox is held up by, and since when this daemon has tried it. By the steady clock: a

@@ -1,5 +1,6 @@
 #include <signal.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "tests/catch.hpp"
@@ -214,6 +215,54 @@ TEST_CASE("A daemon that is stopped while a workspace is made ready ends properl
     CHECK(orange.status(id) == "pending");
 }
 
+TEST_CASE("A setup that a killed daemon left is ended before the next one's begins, and by a cancellation") {
+    Sandbox orange("poll_interval: 3600\n");
+    orange.add_project("shop");
+    const auto flag = orange.root() / "begun";
+    // The shell, which hears no TERM, and its child: each says who it is.
+    write_file(orange.root() / "setup", "trap '' TERM\nsh -c 'echo $$ >>\"$0\"; cd /; while :; do sleep 0.2; done' " +
+                                            flag.string() + " &\nwhile ! [ -s " + flag.string() +
+                                            " ]; do sleep 0.05; done\necho $$ >>" + flag.string() +
+                                            "\nwhile :; do sleep 0.2; done\n");
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    update.setup = {{"sh", (orange.root() / "setup").string()}};
+    orange.call(update);
+    const auto pids = [&] {
+        std::istringstream in(read_file(flag));
+        std::vector<pid_t> all;
+        for (pid_t pid = 0; in >> pid;) all.push_back(pid);
+        return all;
+    };
+    const auto runs = [](pid_t pid) { return !read_file("/proc/" + std::to_string(pid) + "/cmdline").empty(); };
+    const auto id = orange.create("shop", "Add a greeting", true);
+    Background spawning(orange, "spawn", {"task", "spawn", id});
+    orange.eventually("the setup runs", [&] { return pids().size() == 2; });
+    orange.kill_daemon();
+    REQUIRE(runs(pids()[0]));
+    REQUIRE(runs(pids()[1]));
+    orange.start_daemon();
+    Background again(orange, "again", {"task", "spawn", id});
+    orange.eventually("the next setup runs", [&] { return pids().size() == 4; });
+    CHECK_FALSE(runs(pids()[0]));
+    CHECK_FALSE(runs(pids()[1]));
+    CHECK(runs(pids()[2]));
+    CHECK(runs(pids()[3]));
+
+    orange.kill_daemon();
+    orange.start_daemon();
+    rpc::TaskCancel cancel;
+    cancel.id = id;
+    orange.call(cancel);
+    CHECK(orange.status(id) == "cancelled");
+    orange.eventually("the workspace is free", [&] {
+        const auto all = orange.call(rpc::WorkspaceGc{}).workspaces;
+        return std::none_of(all.begin(), all.end(), [](const auto& workspace) { return workspace.task.has_value(); });
+    });
+    for (const auto pid : pids()) CHECK_FALSE(runs(pid));
+    CHECK(pids().size() == 4);
+}
+
 TEST_CASE("What a killed shim leaves is ended before another agent is started in its place") {
     Sandbox orange;
     orange.add_project("shop");
@@ -262,6 +311,99 @@ TEST_CASE("A removed socket is back within seconds") {
     orange.eventually(
         "the socket is back",
         [&] { return connection::Connection::open(orange.home() / "orange.sock", 100ms).has_value(); }, 5s);
+    std::filesystem::remove(orange.home() / "orange.sock");
+    write_file(orange.home() / "orange.sock", "something else");
+    orange.eventually(
+        "the socket is back in the other file's place",
+        [&] { return connection::Connection::open(orange.home() / "orange.sock", 100ms).has_value(); }, 5s);
+}
+
+namespace {
+
+/// A test that fails with the home away has still a tmux server to end.
+struct PutBack {
+    std::filesystem::path away, home;
+    ~PutBack() {
+        std::error_code error;
+        if (!std::filesystem::exists(away, error)) return;
+        std::filesystem::remove_all(home, error);
+        std::filesystem::rename(away, home, error);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("A home that is moved away and back: nothing is written meanwhile, and all goes on when it is there again") {
+    Sandbox orange("poll_interval: 0.2\n");
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:slow=30");
+    orange.wait_for_status(id, "planning");
+    const auto run = orange.run_of(id, "worker");
+    const auto away = orange.root() / "away";
+    const PutBack put_back{away, orange.home()};
+    const auto polled = [&] { return orange.call(rpc::DaemonStatus{}).last_poll; };
+    const auto logged = [](const std::filesystem::path& home) { return read_file(home / "orange.log"); };
+
+    std::filesystem::rename(orange.home(), away);
+    orange.eventually("it is told", [&] { return logged(away).find("nothing is written until") != std::string::npos; });
+    const auto before = polled();
+    orange.eventually("the poll goes on", [&] { return polled() != before; });
+    rpc::TaskUpdate update;
+    update.id = id;
+    update.summary = "Another";
+    const auto refused = orange.try_call(update);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::io);
+    CHECK(refused.error().message.find(orange.home().string() + " is gone") != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(orange.home()));
+
+    std::filesystem::rename(away, orange.home());
+    orange.eventually(
+        "the socket answers",
+        [&] { return connection::Connection::open(orange.home() / "orange.sock", 100ms).has_value(); }, 5s);
+    CHECK(orange.call(rpc::DaemonPing{}).pid == orange.daemon_pid());
+    REQUIRE(orange.try_call(update));
+    CHECK(orange.fields(id).at("summary") == "Another");
+    CHECK(orange.run_of(id, "worker") == run);
+    CHECK(orange.history(id, "agent.exited").empty());
+    CHECK(orange.fields(id).at("attention").is_null());
+    orange.eventually("it is told", [&] { return logged(orange.home()).find("is back") != std::string::npos; });
+    // And the socket is watched as before.
+    std::filesystem::remove(orange.home() / "orange.sock");
+    orange.eventually(
+        "the socket is back",
+        [&] { return connection::Connection::open(orange.home() / "orange.sock", 100ms).has_value(); }, 5s);
+}
+
+TEST_CASE("A daemon whose home has another folder in its place ends, touches nothing there, and agents go on") {
+    Sandbox orange("poll_interval: 0.2\n");
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:slow=60");
+    orange.wait_for_status(id, "planning");
+    const auto run = orange.run_of(id, "worker");
+    const auto away = orange.root() / "away";
+    const auto other = orange.root() / "other";
+    const PutBack put_back{away, orange.home()};
+    std::filesystem::create_directory(other);
+    write_file(other / "orange.sock", "the socket of another daemon");
+    std::filesystem::rename(orange.home(), away);
+    std::filesystem::rename(other, orange.home());
+    const auto daemon = "/proc/" + std::to_string(orange.daemon_pid()) + "/cmdline";
+    orange.eventually("it has ended", [&] { return read_file(daemon).empty(); });
+    CHECK(orange.stop_daemon() == 0);
+    const auto log = read_file(away / "orange.log");
+    CHECK(log.find("is another folder than the one that this daemon has locked") != std::string::npos);
+    CHECK(log.find("\"stopped\"") != std::string::npos);
+    CHECK(read_file(orange.root() / "oranged.err").find("is another folder") != std::string::npos);
+    CHECK(read_file(orange.home() / "orange.sock") == "the socket of another daemon");
+    CHECK(std::distance(std::filesystem::directory_iterator(orange.home()), {}) == 1);
+    CHECK(is_alive(run));
+
+    std::filesystem::rename(orange.home(), other);
+    std::filesystem::rename(away, orange.home());
+    orange.start_daemon();
+    CHECK(orange.run_of(id, "worker") == run);
+    CHECK(orange.history(id, "agent.exited").empty());
 }
 
 }  // namespace orange::tests

@@ -201,6 +201,7 @@ TEST_CASE(
     "Out of descriptors the daemon serves who is connected, idles, takes nobody for dead, and takes callers again "
     "later") {
     Sandbox orange("poll_interval: 0.2\n");
+    const auto log = [&] { return read_file(orange.home() / "orange.log"); };
     orange.add_project("shop");
     const auto id = orange.create("shop", "first", true);
     const auto living = orange.create("shop", "First demo:slow=600");
@@ -221,7 +222,8 @@ TEST_CASE(
         std::vector<std::string> fields{std::istream_iterator<std::string>(words), {}};
         return std::stol(fields.at(11)) + std::stol(fields.at(12));
     };
-    // Callers that wait in the socket's queue, and whom nobody can accept.
+    // The first takes the last descriptor; then come callers that wait in the socket's queue, and whom nobody can
+    // accept.
     std::vector<int> waiting;
     for (int n = 0; n < 16; ++n) {
         sockaddr_un address{};
@@ -233,6 +235,7 @@ TEST_CASE(
         const void* where = &address;
         REQUIRE(::connect(waiting.back(), static_cast<const sockaddr*>(where), sizeof address) == 0);
     }
+    orange.eventually("it has run out", [&] { return log().find("accept: Too many open files") != std::string::npos; });
     const auto before = ticks();
     const auto start = std::chrono::steady_clock::now();
     for (int n = 0; n < 20; ++n) CHECK(orange.try_call(rpc::TaskList{}).has_value());
@@ -242,11 +245,12 @@ TEST_CASE(
     const auto used = ticks() - before;
     CHECK(used < ::sysconf(_SC_CLK_TCK));  // half of a core at most: a loop would take all of it
     CHECK(orange.call(rpc::DaemonStatus{}).agents_alive == 1);
+    char refusal[512] = {};
+    REQUIRE(::recv(waiting.back(), refusal, sizeof refusal - 1, MSG_WAITALL) > 0);
+    CHECK(std::string(refusal).find("no file descriptor left") != std::string::npos);
     for (const int socket : waiting) ::close(socket);
 
     REQUIRE(::prlimit(orange.daemon_pid(), RLIMIT_NOFILE, &old, nullptr) == 0);
-    const auto log = read_file(orange.home() / "orange.log");
-    CHECK(log.find("accept: Too many open files") != std::string::npos);  // it really ran out
     CHECK(orange.run_of(living, "worker") == run);
     CHECK(orange.history(living, "agent.exited").empty());
     REQUIRE(change_summary(orange, id, "third"));

@@ -1,4 +1,9 @@
+#include <unistd.h>
+
+#include <chrono>
+
 #include "tests/catch.hpp"
+#include "tests/integration/background.hpp"
 #include "tests/integration/sandbox.hpp"
 
 /// `orange task merge`, with real repositories: with and without a remote, with what may stand in its way.
@@ -35,6 +40,39 @@ TEST_CASE("A merge pushes where there is a remote, and deletes the merged branch
     CHECK(orange.git({"rev-parse", "main"}, remote) == merged->commit);
     CHECK(orange.git({"rev-parse", "main"}, repo) == merged->commit);
     CHECK(orange.status(id) == "done");
+}
+
+TEST_CASE("Two merges of one project at once follow one another, and both arrive") {
+    Sandbox orange("poll_interval: 3600\n");
+    const auto repo = orange.add_project("shop");
+    const auto remote = orange.root() / "origin.git";
+    orange.git({"clone", "-q", "--bare", repo.string(), remote.string()}, orange.root());
+    const auto begun = orange.root() / "begun", go_on = orange.root() / "go-on";
+    write_file(remote / "hooks" / "pre-receive", "#!/bin/sh\necho x >>" + begun.string() + "\nwhile [ ! -e " +
+                                                     go_on.string() + " ]; do sleep 0.05; done\n");
+    std::filesystem::permissions(remote / "hooks" / "pre-receive", std::filesystem::perms::owner_all);
+    const auto one = reviewed(orange, "Add a greeting"), two = reviewed(orange, "Add a farewell");
+    orange.git({"remote", "add", "origin", remote.string()}, repo);
+    Background first(orange, "first", {"task", "merge", one});
+    orange.eventually("the first is pushed", [&] { return !read_file(begun).empty(); });
+    const auto connections = orange.call(rpc::DaemonStatus{}).connections;
+    Background second(orange, "second", {"task", "merge", two});
+    orange.eventually("the second is asked for",
+                      [&] { return orange.call(rpc::DaemonStatus{}).connections > connections; });
+    // It is to wait for its turn: two seconds are plenty for a push that does not.
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (read_file(begun).size() < 3 && std::chrono::steady_clock::now() < end) ::usleep(20'000);
+    CHECK(read_file(begun) == "x\n");
+    write_file(go_on, "");
+    CHECK(first.status() == 0);
+    CHECK(second.status() == 0);
+    INFO(first.err() + second.err());
+    for (const auto& id : {one, two}) CHECK(orange.status(id) == "done");
+    CHECK(orange.git({"rev-parse", "main"}, remote) == orange.git({"rev-parse", "main"}, repo));
+    const auto log = orange.git({"log", "--format=%s", "main"}, remote);
+    CHECK(log.find("Merge branch '" + orange.fields(one).at("branch").get<std::string>()) != std::string::npos);
+    CHECK(log.find("Merge branch '" + orange.fields(two).at("branch").get<std::string>()) != std::string::npos);
+    CHECK(orange.git({"status", "--porcelain"}, repo).empty());
 }
 
 TEST_CASE("A push that is rejected leaves everything as it was") {

@@ -68,6 +68,11 @@ class Peer {
     Peer(const Peer&) = delete;
     Peer& operator=(const Peer&) = delete;
     const std::string& port() const { return port_; }
+    /// Somebody has connected, and is not answered.
+    bool was_called() const {
+        pollfd waiting{listener_, POLLIN, 0};
+        return ::poll(&waiting, 1, 0) > 0;
+    }
 
   private:
     void serve() {
@@ -347,6 +352,29 @@ TEST_CASE("Whoever cancels a task does not wait for a remote that is silent") {
     CHECK_THAT(starting.err(), Contains("the task is being cancelled"));
     CHECK(orange.status(id) == "cancelled");
     CHECK(orange.fields(id).at("workspace").is_null());
+}
+
+TEST_CASE("While a merge waits for a remote that is silent, the others of its repository go on") {
+    Shop shop(3);
+    auto& orange = shop.orange;
+    const auto merged = orange.create("shop", "Add a greeting");
+    orange.wait_for_status(merged, "reviewing");
+    const auto neighbour = shop.start();
+    orange.wait_for_status(neighbour, "planning");
+    const Peer silent("");
+    orange.git({"remote", "add", "origin", "git://127.0.0.1:" + silent.port() + "/x.git"}, shop.repo);
+    Background merging(orange, "merging", {"task", "merge", merged});
+    orange.eventually("origin is asked", [&] { return silent.was_called(); });
+    rpc::TaskUpdate rename;
+    rename.id = neighbour;
+    rename.branch = "another-name";
+    orange.call(rename);
+    rpc::TaskCancel cancel;
+    cancel.id = neighbour;
+    orange.call(cancel);
+    CHECK(orange.fields(neighbour).at("workspace").is_null());
+    CHECK_FALSE(merging.ended());
+    CHECK(orange.status(merged) == "reviewing");
 }
 
 TEST_CASE("A remote that is gone, or asks for a password, is a warning at once, and nobody is asked") {

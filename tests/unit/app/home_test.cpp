@@ -6,6 +6,8 @@
 
 #include <csignal>
 
+#include "daemon/app/home_files.hpp"
+#include "daemon/files/posix_file_system.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/os_fixture.hpp"
 
@@ -151,4 +153,86 @@ TEST_CASE("a home that is too long for tmux's socket has a folder of its own for
     REQUIRE_FALSE(refused);
     CHECK(refused.error().message.find("chmod 700 " + folder.string()) != std::string::npos);
     fs::remove_all(folder);
+}
+
+TEST_CASE("a home that is away is waited for for a minute, and another folder in its place ends the daemon") {
+    using namespace std::chrono_literals;
+    const TempDir dir;
+    const Paths paths{dir / "home"};
+    const auto home = Home::take(paths);
+    REQUIRE(home);
+    HomeWatch watch(*home);
+    const auto begin = HomeWatch::Clock::now();
+    CHECK(watch.look(begin).here);
+    CHECK(watch.look(begin).note.empty());
+    fs::rename(paths.home, dir / "away");
+    CHECK(home->state() == Home::State::missing);
+    const auto first = watch.look(begin);
+    CHECK_FALSE(first.here);
+    CHECK_FALSE(first.over);
+    CHECK(first.note == paths.home.string() + " is gone: nothing is written until it is back");
+    const auto second = watch.look(begin + 59s);
+    CHECK_FALSE(second.here);
+    CHECK_FALSE(second.over);
+    CHECK(second.note.empty());  // told once
+
+    fs::rename(dir / "away", paths.home);
+    const auto back = watch.look(begin + 59s);
+    CHECK(back.here);
+    CHECK(back.note == paths.home.string() + " is back");
+    CHECK(watch.look(begin + 59s).note.empty());
+
+    fs::rename(paths.home, dir / "away");
+    CHECK_FALSE(watch.look(begin + 90s).over);  // counted anew
+    CHECK_FALSE(watch.look(begin + 149s).over);
+    const auto last = watch.look(begin + 150s);
+    CHECK(last.over);
+    CHECK(last.note.find("has been gone for a minute") != std::string::npos);
+
+    fs::create_directory(paths.home);
+    CHECK(home->state() == Home::State::another);
+    const auto other = HomeWatch(*home).look(begin);
+    CHECK_FALSE(other.here);
+    CHECK(other.over);
+    CHECK(other.note.find("is another folder than the one that this daemon has locked") != std::string::npos);
+}
+
+TEST_CASE("nothing is read or written where the home is away, or is another folder") {
+    const TempDir dir;
+    const Paths paths{dir / "home"};
+    const auto home = Home::take(paths);
+    REQUIRE(home);
+    PosixFileSystem disk;
+    HomeFiles files(disk, *home);
+    const auto file = paths.home / "tasks/one";
+    REQUIRE(files.replace(file, "text"));
+    REQUIRE(files.append(file, "s"));
+    REQUIRE(files.exchange(file, "new", paths.home / "tasks/old"));
+    CHECK(*files.read(file) == "new");
+    CHECK(files.list(paths.home / "tasks")->size() == 2);
+    REQUIRE(files.remove(paths.home / "tasks/old"));
+
+    const auto refuses = [&](const std::string& why) {
+        const auto check = [&](const auto& result) {
+            REQUIRE_FALSE(result);
+            CHECK(result.error().code == ErrorCode::io);
+            CHECK(result.error().message.find(why) != std::string::npos);
+        };
+        check(files.read(file));
+        check(files.replace(file, "more"));
+        check(files.append(file, "more"));
+        check(files.exchange(file, "more", paths.home / "tasks/old"));
+        check(files.list(paths.home / "tasks"));
+        check(files.remove(file));
+    };
+    fs::rename(paths.home, dir / "away");
+    refuses("is gone");
+    CHECK_FALSE(fs::exists(paths.home));
+    fs::create_directory(paths.home);
+    refuses("is another folder");
+    CHECK(fs::is_empty(paths.home));
+    fs::remove(paths.home);
+    fs::rename(dir / "away", paths.home);
+    CHECK(*files.read(file) == "new");
+    CHECK(files.list(paths.home / "tasks")->size() == 1);
 }

@@ -4,7 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
+#include <thread>
+#include <vector>
 
 #include "common/config/socket_address.hpp"
 #include "common/rpc/daemon_methods.hpp"
@@ -218,4 +221,35 @@ TEST_CASE("Another user's program that listens in our folder is not talked to") 
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::forbidden);
     CHECK_THAT(refused.error().message, Catch::Contains("another user"));
+}
+
+TEST_CASE("A daemon whose queue is full is tried again, until there is room or the deadline has passed") {
+    const test::TemporaryFolder folder;
+    const auto socket = folder.path() / "orange.sock";
+    const auto address = SocketAddress::in_folder(socket);
+    REQUIRE(address);
+    const int listening = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    REQUIRE(::bind(listening, address->get(), address->size()) == 0);
+    REQUIRE(::listen(listening, 1) == 0);
+    std::vector<int> waiting;
+    for (;;) {
+        waiting.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        if (::connect(waiting.back(), address->get(), address->size()) == 0) continue;
+        REQUIRE(errno == EAGAIN);
+        break;
+    }
+    const auto busy = Connection::open(socket, 20ms);
+    REQUIRE_FALSE(busy);
+    CHECK(busy.error().code == ErrorCode::timeout);
+    CHECK(busy.error().message == "the daemon is too busy to take another connection; try again");
+
+    std::thread room([&] {
+        std::this_thread::sleep_for(50ms);  // it is tried in vain meanwhile; how often does not matter
+        waiting.push_back(::accept(listening, nullptr, nullptr));
+    });
+    const auto opened = Connection::open(socket, 60s);
+    room.join();
+    CHECK(opened);
+    for (const int fd : waiting) ::close(fd);
+    ::close(listening);
 }

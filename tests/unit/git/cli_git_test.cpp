@@ -85,6 +85,41 @@ TEST_CASE_METHOD(GitFixture, "hooks, fsmonitor and uploadpack from the repositor
     CHECK_FALSE(std::filesystem::exists(mark));
 }
 
+TEST_CASE_METHOD(GitFixture, "looking at a repository takes no lock and writes no index") {
+    const auto repo = make_repo();
+    const auto index = dir / "repo/.git/index";
+    // As it is after a checkout by somebody else: git would note the new time, for which it locks the index.
+    const auto touch = [&](std::chrono::hours ago) {
+        std::filesystem::last_write_time(dir / "repo/README", std::filesystem::file_time_type::clock::now() - ago);
+    };
+    touch(1h);
+    plain(repo, {"status", "--porcelain"});
+    const auto before = read_file(index);
+    touch(2h);
+    GitCommand status;
+    status.dir = repo;
+    status.args = {"status", "--porcelain"};
+    const auto done = go(git.run(status));
+    REQUIRE(done);
+    CHECK(done->out.empty());
+    CHECK(read_file(index) == before);
+    plain(repo, {"status", "--porcelain"});
+    CHECK(read_file(index) != before);  // which is what the user's own does
+}
+
+TEST_CASE_METHOD(GitFixture, "a repository's ssh command does not run") {
+    const auto repo = make_repo();
+    const auto mark = path("ran");
+    write_file(dir / "evil", "#!/bin/sh\ntouch " + mark + "\nexit 1\n");
+    ::chmod(path("evil").c_str(), 0755);
+    plain(repo, {"config", "core.sshCommand", path("evil")});
+    plain(repo, {"remote", "add", "origin", "ssh://127.0.0.1:1/x.git"});
+    CHECK_FALSE(go(git::fetch(git, repo, 20s)));
+    CHECK_FALSE(std::filesystem::exists(mark));
+    plain(repo, {"fetch", "origin"}, true);
+    CHECK(std::filesystem::exists(mark));  // the user's own does
+}
+
 TEST_CASE_METHOD(GitFixture, "an inherited GIT_DIR does not lead git elsewhere") {
     const auto repo = make_repo();
     auto env = environment();

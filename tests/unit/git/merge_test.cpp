@@ -2,6 +2,11 @@
 
 #include <sys/stat.h>
 
+#include <functional>
+#include <map>
+#include <set>
+
+#include "daemon/async/keyed_mutex.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "tests/catch.hpp"
@@ -140,6 +145,35 @@ TEST_CASE_METHOD(Fixture, "conflicts are listed by file and everything stays") {
     CHECK(error.message.find("2 files") != std::string::npos);
 }
 
+TEST_CASE_METHOD(Fixture, "programs that the repository names for signing and for diffs do not run") {
+    const auto mark = path("ran");
+    write_file(dir / "evil", "#!/bin/sh\ntouch " + mark + "\nexit 1\n");
+    ::chmod(path("evil").c_str(), 0755);
+    write_file(repo + "/.git/info/attributes", "* diff=evil\n");
+    for (const auto* key : {"gpg.program", "diff.external", "diff.evil.command", "diff.evil.textconv"}) {
+        plain(repo, {"config", key, path("evil")});
+    }
+    for (const auto* key : {"commit.gpgSign", "merge.verifySignatures", "log.showSignature", "push.gpgSign"}) {
+        plain(repo, {"config", key, "true"});
+    }
+    // With a conflict, whose files are listed by a diff, and without.
+    const auto before = ref(repo, "refs/heads/main");
+    write_file(repo + "/work", "mine\n");
+    plain(repo, {"add", "work"});
+    plain(repo, {"commit", "-qm", "in the way", "--no-gpg-sign"});
+    CHECK(refused(ErrorCode::conflict).message.find("work") != std::string::npos);
+    plain(repo, {"reset", "-q", "--hard", before});
+    merged();
+    write_file(repo + "/shared", "changed\n");
+    CHECK_FALSE(go(snapshot(git, repo, "refs/orange/x/wip", "kept")).value().empty());
+    CHECK_FALSE(std::filesystem::exists(mark));
+    plain(repo, {"diff"}, true);
+    CHECK(std::filesystem::exists(mark));  // the user's own does
+    std::filesystem::remove(mark);
+    plain(repo, {"commit", "-qam", "signed"}, true);
+    CHECK(std::filesystem::exists(mark));
+}
+
 TEST_CASE_METHOD(Fixture, "the user's own uncommitted files in the way are listed and kept") {
     commit(tree, "shared", "task's\n");
     std::string expected;
@@ -251,6 +285,115 @@ TEST_CASE_METHOD(Fixture, "a rejected push changes nothing and passes on what or
     const auto error = refused(ErrorCode::external_failed);
     CHECK(error.message.find("protected branch") != std::string::npos);
     CHECK(ref(origin, "refs/heads/main") == before);
+}
+
+TEST_CASE_METHOD(Fixture, "a push that says it succeeded is no merge where origin's branch has not moved") {
+    const auto origin = make_origin(repo);
+    const auto before = ref(origin, "refs/heads/main");
+    plain(dir.path, {"clone", "-q", "--bare", origin, path("elsewhere.git")});
+    plain(repo, {"remote", "set-url", "--push", "origin", path("elsewhere.git")});
+    const auto error = refused(ErrorCode::external_failed);
+    CHECK(error.message.find("origin accepted the push, but its main is not at the merge") != std::string::npos);
+    CHECK(ref(origin, "refs/heads/main") == before);
+    CHECK(ref(path("elsewhere.git"), "refs/heads/main") != before);  // it did succeed, there
+}
+
+namespace {
+
+/// The real git, and what the test wants to know or do just before a command.
+struct WatchedGit : Git {
+    explicit WatchedGit(Git& real) : git(real) {}
+    Awaitable<Result<Completed>> run(GitCommand command) override {
+        before(command.args.front());
+        return git.run(std::move(command));
+    }
+    Git& git;
+    std::function<void(const std::string& what)> before = [](const std::string&) {};
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "the repository is locked for what is done to it, not while origin is asked") {
+    make_origin(repo);
+    commit(tree, "more", "work\n");
+    async::KeyedMutex locks(io.get_executor());
+    WatchedGit watched(git);
+    std::map<std::string, std::set<bool>> locked;
+    watched.before = [&](const std::string& what) { locked[what].insert(locks.busy(repo)); };
+    MergeRequest request;
+    request.repo = repo;
+    request.scratch = path("scratch");
+    request.branch = "task";
+    request.default_branch = "main";
+    const auto done = go(git::merge(watched, request, [&] { return locks.acquire(repo); }));
+    REQUIRE(done);
+    CHECK(done->pushed);
+    for (const auto* what : {"fetch", "push", "ls-remote"}) {
+        INFO(what);
+        CHECK(locked[what] == std::set<bool>{false});
+    }
+    for (const auto* what : {"worktree", "merge", "rev-parse"}) {
+        INFO(what);
+        CHECK(locked[what] == std::set<bool>{true});
+    }
+    CHECK_FALSE(locks.busy(repo));
+}
+
+TEST_CASE_METHOD(Fixture, "what the user does while the merge is pushed is seen") {
+    const auto origin = make_origin(repo);
+    WatchedGit watched(git);
+    MergeRequest request;
+    request.repo = repo;
+    request.scratch = path("scratch");
+    request.branch = "task";
+    request.default_branch = "main";
+    // In a loop of its own: the merge is being run by the fixture's.
+    const auto user = [&](std::vector<std::string> args) {
+        asio::io_context own;
+        Command command;
+        command.argv = std::move(args);
+        command.argv.insert(command.argv.begin(), "git");
+        command.cwd = repo;
+        command.env = environment();
+        const auto done = run(own, runner.run(std::move(command)));
+        REQUIRE(done);
+        REQUIRE(done->ok());
+        return std::string(trim(done->out));
+    };
+    const auto merge_while = [&](const std::function<void()>& happens) {
+        watched.before = [happens](const std::string& what) {
+            if (what == "push") happens();
+        };
+        auto done = go(git::merge(watched, request));
+        REQUIRE(done);
+        CHECK(done->pushed);
+        CHECK(ref(origin, "refs/heads/main") == done->commit);
+        return *done;
+    };
+    SECTION("who leaves the default branch keeps the files of the other") {
+        const auto done = merge_while([&] { user({"checkout", "-q", "-b", "other"}); });
+        CHECK(ref(repo, "refs/heads/main") == done.commit);
+        CHECK_FALSE(std::filesystem::exists(repo + "/work"));
+        CHECK(plain(repo, {"status", "--porcelain"}).empty());
+        CHECK(done.note.empty());
+    }
+    SECTION("who comes to it gets the files of the merge") {
+        plain(repo, {"checkout", "-q", "-b", "other"});
+        const auto done = merge_while([&] { user({"checkout", "-q", "main"}); });
+        CHECK(ref(repo, "refs/heads/main") == done.commit);
+        CHECK(read_file(repo + "/work") == "work\n");
+        CHECK(plain(repo, {"status", "--porcelain"}).empty());
+        CHECK(done.note.empty());
+    }
+    SECTION("a commit of theirs stays, and is told") {
+        std::string mine;
+        const auto done = merge_while([&] {
+            user({"commit", "-q", "--allow-empty", "-m", "mine"});
+            mine = user({"rev-parse", "HEAD"});
+        });
+        CHECK(ref(repo, "refs/heads/main") == mine);
+        CHECK(done.note.find("could not follow") != std::string::npos);
+    }
 }
 
 TEST_CASE_METHOD(Fixture, "files in the way are found before anything is pushed") {

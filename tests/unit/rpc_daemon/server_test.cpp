@@ -1,5 +1,7 @@
 #include "daemon/rpc/server.hpp"
 
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -13,6 +15,7 @@
 #include "daemon/rpc/peer.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/os_fixture.hpp"
+#include "tests/unit/rpc_daemon/echo_table.hpp"
 
 using namespace orange;
 using namespace orange::test;
@@ -84,4 +87,194 @@ TEST_CASE("a peer is told with its start time, and one that has ended has none")
     CHECK(ended->start_time == rpc::k_gone);
     ::waitpid(child, nullptr, 0);
     for (const int fd : {mine, first, second, listening}) ::close(fd);
+}
+
+namespace {
+
+/// A server on a socket of its own, run by the test a bit at a time.
+struct Listening {
+    explicit Listening(rpc::Limits limits) : server(io.get_executor(), dispatcher, nobody, limits) {
+        REQUIRE(server.listen(dir / "orange.sock"));
+    }
+    ~Listening() {
+        server.stop();
+        io.stop();
+    }
+    Listening(const Listening&) = delete;
+    Listening& operator=(const Listening&) = delete;
+
+    /// Lets it work until that holds.
+    bool until(const std::function<bool()>& holds) {
+        return eventually([&] {
+            io.restart();
+            io.poll();
+            return holds();
+        });
+    }
+
+    TempDir dir;
+    asio::io_context io;
+    const rpc::MethodTable table = echo_table();
+    rpc::Dispatcher dispatcher{table};
+    rpc::Server server;
+};
+
+/// A client that never waits.
+struct Client {
+    explicit Client(Listening& to) : listening(to), fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        const auto address = SocketAddress::in_folder(to.dir / "orange.sock");
+        REQUIRE(address);
+        REQUIRE(::connect(fd, address->get(), address->size()) == 0);
+    }
+    ~Client() { close(); }
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
+    void close() {
+        if (fd >= 0) ::close(std::exchange(fd, -1));
+    }
+
+    void ask(const std::string& word) const {
+        const auto line = R"({"jsonrpc":"2.0","id":1,"method":"echo.read","params":{"text":")" + word + "\"}}\n";
+        REQUIRE(::send(fd, line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size()));
+    }
+    void read_what_is_there() {
+        char chunk[65536];
+        ssize_t size = 0;
+        while ((size = ::recv(fd, chunk, sizeof chunk, MSG_DONTWAIT)) > 0) {
+            text.append(chunk, static_cast<std::size_t>(size));
+        }
+        closed = size == 0;
+    }
+    /// The next line; empty where the other end closes.
+    std::string line() {
+        listening.until([&] {
+            read_what_is_there();
+            return closed || text.find('\n') != std::string::npos;
+        });
+        const auto end = text.find('\n');
+        if (end == std::string::npos) return {};
+        const auto found = text.substr(0, end);
+        text.erase(0, end + 1);
+        return found;
+    }
+    std::string said(const std::string& word) {
+        ask(word);
+        const auto reply = Json::parse(line());
+        return reply.contains("result") ? reply["result"]["said"].get<std::string>() : dump(reply);
+    }
+
+    Listening& listening;
+    int fd;
+    std::string text;
+    bool closed = false;
+};
+
+/// This process has no descriptor left, for as long as it lives.
+class NoDescriptors {
+  public:
+    NoDescriptors() {
+        REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+        const rlimit few{256, before_.rlim_max};
+        REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+        for (int fd = 0; (fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) taken_.push_back(fd);
+    }
+    ~NoDescriptors() {
+        for (const int fd : taken_) ::close(fd);
+        ::setrlimit(RLIMIT_NOFILE, &before_);
+    }
+    NoDescriptors(const NoDescriptors&) = delete;
+    NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+  private:
+    rlimit before_{};
+    std::vector<int> taken_;
+};
+
+void check_refusal(const std::string& line, const std::string& why) {
+    REQUIRE_FALSE(line.empty());
+    const auto reply = Json::parse(line);
+    CHECK(reply["id"].is_null());
+    CHECK(reply["error"]["code"] == -32012);
+    CHECK(reply["error"]["message"].get<std::string>().find(why) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("a connection beyond the limit is refused with a sentence, and taken when there is room") {
+    rpc::Limits limits;
+    limits.connections = 2;
+    Listening listening(limits);
+    Client one(listening), two(listening), three(listening);
+    check_refusal(three.line(), "has 2 connections already");
+    CHECK(three.line().empty());
+    CHECK(three.closed);
+    CHECK(one.said("a") == "a");
+    CHECK(two.said("b") == "b");
+    two.close();
+    CHECK(listening.until([&] { return listening.server.connections() == 1; }));
+    Client four(listening);
+    CHECK(four.said("c") == "c");
+}
+
+TEST_CASE("without a descriptor for another connection, who waits is told so, and the next one is taken") {
+    Listening listening({});
+    Client one(listening), two(listening), three(listening);
+    CHECK(one.said("a") == "a");
+    CHECK(listening.until([&] { return listening.server.connections() == 3; }));
+    Client four(listening), five(listening);
+    {
+        const NoDescriptors none;
+        check_refusal(four.line(), "no file descriptor left");
+        check_refusal(five.line(), "no file descriptor left");
+        CHECK(two.said("b") == "b");
+        CHECK(listening.server.connections() == 3);
+    }
+    Client six(listening);
+    CHECK(six.said("c") == "c");
+}
+
+TEST_CASE("a client that reads nothing of what is there for it is dropped with the reason, others are not") {
+    rpc::Limits limits;
+    limits.patience = std::chrono::milliseconds(200);
+    Listening listening(limits);
+    Client idle(listening), reads(listening), does_not(listening);
+    CHECK(idle.said("a") == "a");
+    const std::string much(900'000, 'x');  // more than a socket holds
+    const auto ask_much = [&](Client& client) {
+        const auto line = R"({"jsonrpc":"2.0","id":1,"method":"echo.read","params":{"text":")" + much + "\"}}\n";
+        std::size_t sent = 0;
+        REQUIRE(listening.until([&] {
+            const auto n = ::send(client.fd, line.data() + sent, line.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (n > 0) sent += static_cast<std::size_t>(n);
+            return sent == line.size();
+        }));
+    };
+    ask_much(does_not);
+    ask_much(reads);
+    const auto end = std::chrono::steady_clock::now() + 3 * limits.patience;
+    REQUIRE(listening.until([&] {
+        reads.read_what_is_there();
+        listening.server.check_clients();
+        return std::chrono::steady_clock::now() > end;
+    }));
+    (void)does_not.line();  // the reply, whose beginning had been written
+    const auto last = Json::parse(does_not.line());
+    CHECK(last["method"] == "dropped");
+    CHECK(last["params"]["reason"].get<std::string>().find("nothing was read for") == 0);
+    CHECK(does_not.line().empty());
+    CHECK(does_not.closed);
+    CHECK_FALSE(reads.line().empty());
+    CHECK(reads.said("b") == "b");
+    CHECK(idle.said("c") == "c");
+}
+
+TEST_CASE("the limit of connections leaves a quarter of the descriptors to files and children") {
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const rlimit few{400, before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    const auto limits = rpc::Limits::of_process();
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CHECK(limits.connections == 300);
+    CHECK(rpc::Limits{}.connections == 16'384);
 }

@@ -1,0 +1,43 @@
+#include "daemon/app/home_files.hpp"
+
+namespace orange {
+
+Result<void> HomeFiles::check() const {
+    const auto state = home_.state();
+    if (state == Home::State::here) return {};
+    const auto why = state == Home::State::missing ? " is gone; put it back, and try again"
+                                                   : " is another folder now than the one that this daemon has locked";
+    return Error{ErrorCode::io, home_.path().string() + why, {}};
+}
+
+Result<std::string> HomeFiles::read(const Path& path) {
+    if (auto fine = check(); !fine) return fine.error();
+    return disk_.read(path);
+}
+
+Result<void> HomeFiles::replace(const Path& path, std::string_view content) {
+    if (auto fine = check(); !fine) return fine;
+    return disk_.replace(path, content);
+}
+
+Result<void> HomeFiles::exchange(const Path& path, std::string_view content, const Path& displaced) {
+    if (auto fine = check(); !fine) return fine;
+    return disk_.exchange(path, content, displaced);
+}
+
+Result<void> HomeFiles::append(const Path& path, std::string_view content) {
+    if (auto fine = check(); !fine) return fine;
+    return disk_.append(path, content);
+}
+
+Result<std::vector<std::string>> HomeFiles::list(const Path& folder) {
+    if (auto fine = check(); !fine) return fine.error();
+    return disk_.list(folder);
+}
+
+Result<void> HomeFiles::remove(const Path& path) {
+    if (auto fine = check(); !fine) return fine;
+    return disk_.remove(path);
+}
+
+}  // namespace orange

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "daemon/app/home.hpp"
+#include "daemon/files/file_system.hpp"
+
+namespace orange {
+
+/// The disk, as long as the home is where it was locked. While it is not, every operation is refused with `io`: a file
+/// that is not found there is not one that was removed, and nothing is written into a folder that nobody has locked, or
+/// that would have to be made.
+class HomeFiles final : public FileSystem {
+  public:
+    HomeFiles(FileSystem& disk, const Home& home) : disk_(disk), home_(home) {}
+
+    Result<std::string> read(const Path& path) override;
+    Result<void> replace(const Path& path, std::string_view content) override;
+    Result<void> exchange(const Path& path, std::string_view content, const Path& displaced) override;
+    Result<void> append(const Path& path, std::string_view content) override;
+    Result<std::vector<std::string>> list(const Path& folder) override;
+    Result<void> remove(const Path& path) override;
+
+  private:
+    Result<void> check() const;
+
+    FileSystem& disk_;
+    const Home& home_;
+};
+
+}  // namespace orange
