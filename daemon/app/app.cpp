@@ -301,7 +301,7 @@ class App {
     Paths paths_;
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
     SystemClock clock_;
-    PosixFileSystem files_;
+    PosixFileSystem files_{{paths_.tasks(), paths_.workspaces()}};
     PosixProcessRunner processes_;
     PidfdExitWatcher exits_;
     agents::ProcProcessTable process_table_;

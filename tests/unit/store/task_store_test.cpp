@@ -16,7 +16,7 @@ namespace {
 
 struct Stored {
     TemporaryFolder home;
-    PosixFileSystem real;
+    PosixFileSystem real{{home.path()}};
     FaultyFileSystem files{real};
     TaskStore store{files, home.path()};
 
@@ -555,4 +555,28 @@ TEST_CASE_METHOD(Stored, "a history that cannot be read is an error, never an em
     files.fail_at(0);
     REQUIRE(again.append_history(record.task.id, event("three")));
     CHECK(again.history(record.task.id)->size() == 3);
+}
+
+TEST_CASE("a task whose folder became a link is not removed through it, and not loaded from there") {
+    Stored s;
+    const auto record = s.made(k_a);
+    const auto folder = s.store.folder(record);
+    TemporaryFolder elsewhere;
+    fs::rename(folder, elsewhere / "task");
+    write_text(elsewhere / "task/notes", "mine");
+    fs::create_directory_symlink(elsewhere / "task", folder);
+
+    const auto removed = s.store.remove(record.task.id);
+    REQUIRE(!removed);
+    CHECK(removed.error().message.find("it is a link") != std::string::npos);
+    CHECK(!s.store.append_history(record.task.id, event("one")));
+    CHECK(!s.store.save(record));
+    CHECK(read_text(elsewhere / "task/notes") == "mine");
+    CHECK(fs::exists(elsewhere / "task/state.json"));
+    CHECK(!fs::exists(elsewhere / "task/history.jsonl"));
+
+    const auto again = s.reloaded();
+    CHECK(again.size() == 0);
+    REQUIRE(again.unreadable().size() == 1);
+    CHECK(again.unreadable().front().why.find("it is a link") != std::string::npos);
 }
