@@ -41,10 +41,14 @@ std::string state_text(const TaskRecord& record) {
     return dump(to_json(record)) + "\n";
 }
 
+bool is_end(const std::string& status) {
+    return status == "done" || status == "cancelled";
+}
+
 }  // namespace
 
 bool has_ended(const TaskRecord& record) {
-    return record.ended || record.task.status == "done" || record.task.status == "cancelled";
+    return record.ended || is_end(record.task.status);
 }
 
 TaskStore::TaskStore(FileSystem& files, Path root) : files_(files), root_(std::move(root)) {}
@@ -60,7 +64,7 @@ Result<void> TaskStore::load() {
         if (!check_project_name(project)) continue;
         auto ids = files_.list(root_ / project);
         if (!ids) {
-            unreadable_.push_back({project, "", ids.error().message});
+            unreadable_.push_back({project, "", ids.error().message, {}});
             continue;
         }
         for (const auto& id : *ids) {
@@ -84,7 +88,7 @@ void TaskStore::load_folder(const std::string& project, const std::string& id) {
     const bool imported = record && record->imported;  // with no history yet; its TASK.md is written anew
     if (cut_off && !imported && (record || nothing)) {
         if (auto removed = files_.remove(root_ / project / id); !removed) {
-            unreadable_.push_back({project, id, removed.error().message});
+            add_unreadable(project, id, removed.error().message);
         }
         return;
     }
@@ -94,8 +98,18 @@ void TaskStore::load_folder(const std::string& project, const std::string& id) {
     if (record) {
         index(*record);
     } else {
-        unreadable_.push_back({project, id, record.error().message});
+        add_unreadable(project, id, record.error().message);
     }
+}
+
+void TaskStore::add_unreadable(const std::string& project, const std::string& id, std::string why) {
+    Unreadable broken{project, id, std::move(why), {}};
+    if (const auto text = files_.read(root_ / project / id / k_task)) {
+        const auto parts = split_task_text(*text);
+        auto task = task_from_frontmatter(parts.frontmatter);
+        if (parts.has_frontmatter && task) broken.shown = std::move(*task);
+    }
+    unreadable_.push_back(std::move(broken));
 }
 
 Result<TaskRecord> TaskStore::read_folder(const std::string& project, const std::string& id) {
@@ -172,9 +186,16 @@ Result<TaskId> TaskStore::resolve(std::string_view text) const {
             "\"" + std::string(text) + "\" is the beginning of several tasks' ids: " + join(matches, ", ")};
 }
 
-const TaskRecord* TaskStore::on_branch(const std::string& project, const std::string& branch) const {
-    const auto found = by_branch_.find({project, branch});
-    return found == by_branch_.end() ? nullptr : find(*found->second.begin());
+std::optional<BranchHolder> TaskStore::on_branch(const std::string& project, const std::string& branch) const {
+    if (const auto found = by_branch_.find({project, branch}); found != by_branch_.end()) {
+        const auto& id = *found->second.begin();
+        return BranchHolder{id, records_.at(id).task.status};
+    }
+    for (const auto& broken : unreadable_) {
+        if (broken.project != project || !broken.shown || broken.shown->branch != branch) continue;
+        if (!is_end(broken.shown->status)) return BranchHolder{{broken.id}, "cannot be read", false};
+    }
+    return std::nullopt;
 }
 
 void TaskStore::each(const std::function<bool(const TaskRecord&)>& visit) const {

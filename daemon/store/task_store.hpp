@@ -22,6 +22,15 @@ struct Unreadable {
     std::string project;
     std::string id;
     std::string why;
+    /// What its TASK.md says: the last that is known of it. Nothing where that cannot be read either.
+    std::optional<Task> shown;
+};
+
+/// The task that a branch belongs to.
+struct BranchHolder {
+    TaskId task;
+    std::string status;
+    bool readable = true;
 };
 
 /// The tasks: state.json on disk, authoritative, and an index of all of them in memory. One write of state.json commits
@@ -40,7 +49,8 @@ class TaskStore {
     /// A whole id, or an unambiguous beginning of at least four characters.
     Result<TaskId> resolve(std::string_view text) const;
     /// The active task (status not in `ended`) on that branch of that project: branches belong to one task at a time.
-    const TaskRecord* on_branch(const std::string& project, const std::string& branch) const;
+    /// One that cannot be read keeps the branch that its TASK.md names.
+    std::optional<BranchHolder> on_branch(const std::string& project, const std::string& branch) const;
     /// Newest first. Calls `visit` until it returns false.
     void each(const std::function<bool(const TaskRecord&)>& visit) const;
     /// Pending tasks of a project that wait for a workspace, first in first out.
@@ -81,6 +91,7 @@ class TaskStore {
     void tell(const TaskId& id) const;
     void index(const TaskRecord& record);
     void unindex(const TaskRecord& record);
+    void add_unreadable(const std::string& project, const std::string& id, std::string why);
     bool is_cut_off(const Path& folder) const;
     void load_folder(const std::string& project, const std::string& id);
     Result<TaskRecord> read_folder(const std::string& project, const std::string& id);

@@ -116,6 +116,7 @@ TEST_CASE("A task, a workflow and a harness that cannot be read are named with f
     const auto id = orange.create("shop", "Never started", true);
     const auto state = orange.folder(id) / "state.json";
     const auto good = read_file(state);
+    const auto branch = orange.fields(id).at("branch").get<std::string>();
     orange.stop_daemon();
     write_file(state, "{\n\"schema\": 1,\n\"fields\" {}\n}\n");
     fs::create_directories(orange.home() / "workflows");
@@ -129,6 +130,11 @@ TEST_CASE("A task, a workflow and a harness that cannot be read are named with f
     CHECK(found.file("tasks") == state.string() + ":3");
     CHECK_THAT(found.file("workflows"), Contains("mine.yml:"));
     CHECK_THAT(found.file("harnesses"), Contains("mine.yml:3"));
+    const auto listed = orange.orange({"task", "list"}).out;
+    CHECK_THAT(listed, Contains("unreadable") && Contains("Never started") && Contains(branch.substr(0, 16)));
+    const auto second = orange.orange({"task", "create", "--project", "shop", "--branch", branch, "Another"});
+    CHECK(second.status != 0);
+    CHECK_THAT(second.err, Contains("belongs to task " + id + " (cannot be read)"));
     write_file(state, good);
     orange.stop_daemon();
     orange.start_daemon();

@@ -16,7 +16,7 @@ TEST_CASE("a terminal state of a workflow's own ends a task as done and cancelle
     const auto branch = world.record(id).task.branch;
     const auto is_active = [&] {
         const auto& tasks = world.house().world().tasks;
-        return tasks.active().contains(id) && tasks.on_branch("shop", branch) != nullptr;
+        return tasks.active().contains(id) && tasks.on_branch("shop", branch).has_value();
     };
     world.move(id, "working").value();
     CHECK(is_active());

@@ -84,7 +84,7 @@ TEST_CASE_METHOD(Stored, "saving moves a task between the indexes") {
     REQUIRE(store.save(first));
     CHECK(store.queue("shop") == std::vector<TaskId>{first.task.id, record.task.id});
     CHECK(store.queue("other").empty());
-    CHECK(store.on_branch("shop", "feature")->task.id == record.task.id);
+    CHECK(store.on_branch("shop", "feature")->task == record.task.id);
     CHECK(!store.on_branch("shop", "orange-tasks/" + k_a));
     CHECK(!store.on_branch("other", "feature"));
 
@@ -105,7 +105,7 @@ TEST_CASE_METHOD(Stored, "two active tasks on one branch do not hide each other"
     REQUIRE(store.save(two));
     one.task.status = "cancelled";
     REQUIRE(store.save(one));
-    CHECK(store.on_branch("shop", "same")->task.id == two.task.id);
+    CHECK(store.on_branch("shop", "same")->task == two.task.id);
 }
 
 TEST_CASE_METHOD(Stored, "tasks are visited newest first until the visitor has enough") {
@@ -119,6 +119,28 @@ TEST_CASE_METHOD(Stored, "tasks are visited newest first until the visitor has e
     });
     CHECK(seen == std::vector<std::string>{k_b, k_c});
     CHECK(store.size() == 3);
+}
+
+TEST_CASE_METHOD(Stored, "a task that cannot be read is shown as its TASK.md has it, and keeps its branch") {
+    for (const auto& id : {k_a, k_b, k_c}) {
+        auto record = example_record(id);
+        record.task.branch = "feature-" + id;
+        if (id == k_b) record.task.status = "done";
+        REQUIRE(store.create(record, "body\n"));
+        write_text(home / "shop" / id / "state.json", "{\"schema\": 1");
+    }
+    write_text(home / "shop" / k_c / "TASK.md", "---\nid: [\n---\n");
+    const auto again = reloaded();
+    REQUIRE(again.unreadable().size() == 3);
+    REQUIRE(again.unreadable()[0].shown);
+    CHECK(again.unreadable()[0].shown->summary == example_record(k_a).task.summary);
+    CHECK(!again.unreadable()[2].shown);
+    const auto holder = again.on_branch("shop", "feature-" + k_a);
+    REQUIRE(holder);
+    CHECK(holder->task.value == k_a);
+    CHECK(!holder->readable);
+    CHECK(!again.on_branch("other", "feature-" + k_a));
+    CHECK(!again.on_branch("shop", "feature-" + k_b));  // had ended
 }
 
 TEST_CASE_METHOD(Stored, "a task is found by an unambiguous beginning of its id") {
