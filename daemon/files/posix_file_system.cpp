@@ -151,10 +151,30 @@ Result<void> sync_folder(int folder, std::string_view doing, const Path& path) {
     return {};
 }
 
+Error not_regular(const Path& path) {
+    return {ErrorCode::io, "reading " + path.string() + ": it is not a regular file", {}};
+}
+
+Result<Descriptor> open_to_read(const Path& path, const std::vector<Path>& roots) {
+    // O_NONBLOCK: opening a FIFO must not wait for a writer; it means nothing for a regular file.
+    constexpr int k_flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+    Descriptor folder(AT_FDCWD);
+    Path name = path;
+    if (root_of(path, roots)) {
+        auto opened = open_folder(folder_of(path), roots);
+        if (!opened) return in_context("reading " + path.string(), opened.error());
+        folder = std::move(*opened);
+        name = path.filename();
+    }
+    Descriptor file(retried([&] { return ::openat(folder.get(), name.c_str(), k_flags); }));
+    if (!file) return failed("reading", path, errno);
+    return file;
+}
+
 Result<std::string> read_all(int fd, const Path& path) {
     struct stat facts {};
     if (::fstat(fd, &facts) != 0) return failed("reading", path, errno);
-    if (!S_ISREG(facts.st_mode)) return {ErrorCode::io, "reading " + path.string() + ": it is not a regular file"};
+    if (!S_ISREG(facts.st_mode)) return not_regular(path);
     std::string content;
     std::size_t filled = 0;
     std::size_t room = static_cast<std::size_t>(facts.st_size) + 1;
@@ -178,19 +198,34 @@ Result<std::string> read_all(int fd, const Path& path) {
 }  // namespace
 
 Result<std::string> PosixFileSystem::read(const Path& path) {
-    // O_NONBLOCK: opening a FIFO must not wait for a writer; it means nothing for a regular file.
-    constexpr int k_flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-    Descriptor folder(AT_FDCWD);
-    Path name = path;
-    if (root_of(path, without_links_)) {
-        auto opened = open_folder(folder_of(path), without_links_);
-        if (!opened) return in_context("reading " + path.string(), opened.error());
-        folder = std::move(*opened);
-        name = path.filename();
+    const auto file = open_to_read(path, without_links_);
+    if (!file) return file.error();
+    return read_all(file->get(), path);
+}
+
+Result<FileSystem::Piece> PosixFileSystem::read_before(const Path& path, std::optional<std::uintmax_t> end,
+                                                       std::size_t size) {
+    const auto file = open_to_read(path, without_links_);
+    if (!file) return file.error();
+    struct stat facts {};
+    if (::fstat(file->get(), &facts) != 0) return failed("reading", path, errno);
+    if (!S_ISREG(facts.st_mode)) return not_regular(path);
+    const auto there = static_cast<std::uintmax_t>(facts.st_size);
+    const auto to = std::min(end.value_or(there), there);
+    Piece piece{to > size ? to - size : 0, {}};
+    piece.bytes.resize(static_cast<std::size_t>(to - piece.from));
+    std::size_t filled = 0;
+    while (filled < piece.bytes.size()) {
+        const auto got = retried([&] {
+            return ::pread(file->get(), piece.bytes.data() + filled, piece.bytes.size() - filled,
+                           static_cast<off_t>(piece.from + filled));
+        });
+        if (got < 0) return failed("reading", path, errno);
+        if (got == 0) break;  // somebody cut it off meanwhile
+        filled += static_cast<std::size_t>(got);
     }
-    Descriptor file(retried([&] { return ::openat(folder.get(), name.c_str(), k_flags); }));
-    if (!file) return failed("reading", path, errno);
-    return read_all(file.get(), path);
+    piece.bytes.resize(filled);
+    return piece;
 }
 
 Result<void> PosixFileSystem::replace(const Path& path, std::string_view content) {

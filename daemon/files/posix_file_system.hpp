@@ -19,6 +19,7 @@ class PosixFileSystem final : public FileSystem {
     static constexpr std::size_t k_largest = std::size_t{256} << 20;
 
     Result<std::string> read(const Path& path) override;
+    Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override;
     Result<void> replace(const Path& path, std::string_view content) override;
     Result<void> exchange(const Path& path, std::string_view content, const Path& displaced) override;
     Result<void> append(const Path& path, std::string_view content) override;

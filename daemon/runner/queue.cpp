@@ -38,7 +38,7 @@ void Runner::enqueue(TaskRecord& record) {
 
 /// Once, however often it is tried: a daemon that died right after it had written the task leaves it to the next one.
 Result<void> Runner::tell_created(const TaskRecord& record) {
-    auto events = world_.tasks.history(record.task.id);
+    auto events = world_.tasks.history(record.task.id, 1);
     if (!events) return events.error();
     if (!events->empty()) return {};
     std::map<std::string, Scalar> fields = {{"task_id", record.task.id.value},

@@ -21,6 +21,8 @@ namespace {
 constexpr const char* k_state = "state.json";
 constexpr const char* k_task = "TASK.md";
 constexpr const char* k_history = "history.jsonl";
+/// How much of a history's end is read for its last events; a larger one than the second is not written anew.
+constexpr std::uintmax_t k_history_end = std::uintmax_t{4} << 20, k_rewritten = std::uintmax_t{16} << 20;
 
 std::pair<std::string, std::string> branch_key(const TaskRecord& record) {
     return {record.task.project, record.task.branch};
@@ -308,20 +310,30 @@ Result<void> TaskStore::remove(const TaskId& id) {
 
 Result<std::optional<HistoryEvent>> TaskStore::mend(const Path& file, const std::function<Timestamp()>& now) {
     std::optional<HistoryEvent> nothing;
-    const auto content = files_.read(file);
-    if (!content && content.error().code == ErrorCode::not_found) return nothing;
-    if (!content) return content.error();
-    if (content->empty() || content->ends_with('\n')) return nothing;
-    const auto start = content->rfind('\n') == std::string::npos ? 0 : content->rfind('\n') + 1;
-    const auto tail = content->substr(start);
-    const auto json = parse_json(tail);
-    if (json && event_from_json(*json)) {  // only the line end is missing
+    const auto end = files_.read_before(file, std::nullopt, 1);
+    if (!end && end.error().code == ErrorCode::not_found) return nothing;
+    if (!end) return end.error();
+    if (end->bytes.empty() || end->bytes == "\n") return nothing;
+    HistoryReader reader(files_, file);
+    const auto line = reader.next_line();
+    if (!line) return line.error();
+    const auto tail = line->value_or("");
+    if (event_from_line(tail)) {  // only the line end is missing
         if (auto ended = files_.append(file, "\n"); !ended) return ended.error();
         return nothing;
     }
     if (auto kept = files_.append(file.string() + ".torn", tail + "\n"); !kept) return kept.error();
     const HistoryEvent event{"history.repaired", now(), {{"bytes", static_cast<std::int64_t>(tail.size())}}};
-    const auto done = files_.replace(file, content->substr(0, start) + dump(to_json(event)) + "\n");
+    const auto told = dump(to_json(event)) + "\n";
+    Result<void> done;
+    if (end->from < k_rewritten) {
+        const auto content = files_.read(file);
+        if (!content) return content.error();
+        const auto start = content->rfind('\n') == std::string::npos ? 0 : content->rfind('\n') + 1;
+        done = files_.replace(file, content->substr(0, start) + told);
+    } else {
+        done = files_.append(file, "\n" + told);
+    }
     if (!done) return done.error();
     return std::optional(event);
 }
@@ -349,20 +361,22 @@ Result<void> TaskStore::append_history(const TaskId& id, const HistoryEvent& eve
     return appended;
 }
 
-Result<std::vector<HistoryEvent>> TaskStore::history(const TaskId& id) const {
+HistoryReader TaskStore::read_history(const TaskId& id) const {
     const auto* record = find(id);
-    if (!record) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
-    const auto content = files_.read(folder(*record) / k_history);
+    return {files_, record ? folder(*record) / k_history : Path()};
+}
+
+Result<std::vector<HistoryEvent>> TaskStore::history(const TaskId& id, std::size_t count) const {
+    if (!find(id)) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
     std::vector<HistoryEvent> events;
-    if (!content) {
-        if (content.error().code == ErrorCode::not_found) return events;
-        return content.error();
+    auto reader = read_history(id);
+    while (events.size() < count && reader.read() < k_history_end) {
+        const auto line = reader.next_line();
+        if (!line) return line.error();
+        if (!*line) break;
+        if (auto event = event_from_line(**line)) events.push_back(std::move(*event));
     }
-    for (const auto line : split_lines(*content)) {
-        const auto json = parse_json(line);
-        if (!json) continue;
-        if (auto event = event_from_json(*json)) events.push_back(std::move(*event));
-    }
+    std::reverse(events.begin(), events.end());
     return events;
 }
 

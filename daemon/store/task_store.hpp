@@ -13,6 +13,7 @@
 #include "common/model/history.hpp"
 #include "common/model/record.hpp"
 #include "daemon/files/file_system.hpp"
+#include "daemon/store/history_reader.hpp"
 #include "daemon/store/run_index.hpp"
 
 namespace orange::store {
@@ -39,6 +40,8 @@ struct BranchHolder {
 /// Pointers to records stay valid until that task is saved or removed: copy before a co_await.
 class TaskStore {
   public:
+    static constexpr std::size_t k_no_limit = static_cast<std::size_t>(-1);
+
     TaskStore(FileSystem& files, Path root);
 
     /// Reads every task folder. A folder without state.json is imported from its TASK.md, once. One unreadable task
@@ -76,13 +79,16 @@ class TaskStore {
     int observe(std::function<void(const TaskId&)> observer);
     void unobserve(int number) { observers_.erase(number); }
 
-    /// A torn last line of history.jsonl is cut off and kept aside as history.jsonl.torn. Returns the event that says
-    /// so, which is written by then, at the time that `now` gave; nothing where there was nothing to mend.
+    /// A torn last line of history.jsonl is cut off and kept aside as history.jsonl.torn (in a very large one, which is
+    /// not written anew, it stays as a line that nobody can read). Returns the event that says so, which is written by
+    /// then, at the time that `now` gave; nothing where there was nothing to mend.
     Result<std::optional<HistoryEvent>> mend_history(const TaskId& id, const std::function<Timestamp()>& now);
     /// history.jsonl: appends durably, mended first.
     Result<void> append_history(const TaskId& id, const HistoryEvent& event);
-    /// All readable events, oldest first.
-    Result<std::vector<HistoryEvent>> history(const TaskId& id) const;
+    /// The last `count` readable events of those in its last 4 MiB, oldest first.
+    Result<std::vector<HistoryEvent>> history(const TaskId& id, std::size_t count = k_no_limit) const;
+    /// For whoever looks further back, or for one event. Of a task that is not there: empty.
+    HistoryReader read_history(const TaskId& id) const;
 
     /// tasks/<project>/<id>
     Path folder(const TaskRecord& record) const;

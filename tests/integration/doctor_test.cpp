@@ -178,4 +178,28 @@ TEST_CASE("What the doctor shows of a task reaches no terminal as an escape") {
     CHECK(page.out.find('\x1b') == std::string::npos);
 }
 
+TEST_CASE("A line inside a history that nobody can read is told, also of a task that has ended") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Never started", true);
+    const auto file = orange.folder(id) / "history.jsonl";
+    const auto good = read_file(file);
+    write_file(file, "not an event\n" + good + "{\"type\": 3}\n");
+    auto found = diagnose(orange);
+    CHECK_THAT(found.said("history"), Contains("2 lines of the history of " + id));
+    CHECK(found.file("history") == file.string());
+    (void)orange.update_status(id, "cancelled");
+    found = diagnose(orange);
+    CHECK_THAT(found.said("history"), Contains("1 line of the history of " + id));
+    const auto command = found.command("history");
+    const auto from = command.find("sed ");
+    const auto to = command.find(" && orange daemon start");
+    REQUIRE((from != std::string::npos && to != std::string::npos));
+    orange.stop_daemon();
+    mend(orange, command.substr(from, to - from));
+    orange.start_daemon();
+    CHECK(diagnose(orange).said("history").empty());
+    CHECK_THAT(read_file(file), Contains(good) && Contains("task.cancelled"));
+}
+
 }  // namespace orange::tests

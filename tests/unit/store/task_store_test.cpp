@@ -1,5 +1,7 @@
 #include "daemon/store/task_store.hpp"
 
+#include <fstream>
+
 #include "common/base/text.hpp"
 #include "daemon/files/posix_file_system.hpp"
 #include "tests/catch.hpp"
@@ -601,4 +603,57 @@ TEST_CASE("a task whose folder became a link is not removed through it, and not 
     CHECK(again.size() == 0);
     REQUIRE(again.unreadable().size() == 1);
     CHECK(again.unreadable().front().why.find("it is a link") != std::string::npos);
+}
+
+TEST_CASE("a history is read from its end, whatever is before, and mended without reading the whole") {
+    Stored s;
+    const auto record = s.made(k_a);
+    const auto file = s.history_of(record);
+    for (const auto* type : {"one", "two", "three"}) REQUIRE(s.store.append_history(record.task.id, event(type)));
+    CHECK(*s.store.history(record.task.id, 2) == std::vector<HistoryEvent>{event("two"), event("three")});
+    CHECK(s.store.history(record.task.id, 0)->empty());
+
+    // Three hundred mebibytes of nothing, which the file system only pretends to have.
+    const auto events = read_text(file);
+    fs::resize_file(file, std::uintmax_t{300} << 20);
+    std::ofstream(file, std::ios::app) << "\n" << events << "{\"type\": \"to";
+    CHECK(s.real.read(file).error().code == ErrorCode::io);
+    auto again = s.reloaded();
+    REQUIRE(again.append_history(record.task.id, event("four")));
+    CHECK(read_text(file.string() + ".torn") == "{\"type\": \"to\n");
+    const auto found = *again.history(record.task.id, 3);
+    REQUIRE(found.size() == 3);
+    CHECK(found[0] == event("three"));
+    CHECK(found[1].type == "history.repaired");
+    CHECK(found[2] == event("four"));
+    CHECK(again.history(record.task.id)->size() == 5);
+
+    auto reader = again.read_history(record.task.id);
+    CHECK(event_from_line(**reader.next_line()) == event("four"));
+    CHECK(reader.read() <= 64 << 10);
+    while (*reader.next_line()) continue;  // one line is far too long: only a piece of it comes
+    CHECK(reader.read() == fs::file_size(file));
+    fs::remove(file);
+    CHECK(!*again.read_history(record.task.id).next_line());
+    CHECK(!*again.read_history({"none"}).next_line());
+    fs::create_directory(file);
+    CHECK(again.read_history(record.task.id).next_line().error().code == ErrorCode::io);
+}
+
+TEST_CASE("lines come from the last to the first, wherever the pieces of the file end") {
+    Stored s;
+    const auto record = s.made(k_a);
+    std::vector<std::string> lines;
+    std::string text;
+    for (int n = 0; n < 3000; ++n) {
+        lines.push_back(std::to_string(n) + std::string(static_cast<std::size_t>(n * 37 % 211), 'x'));
+        text += lines.back() + (n % 100 == 0 ? "\n\n" : "\n");
+    }
+    for (const auto* end : {"", "no end of a line"}) {
+        if (*end) lines.emplace_back(end);
+        write_text(s.history_of(record), text + end);
+        auto reader = s.store.read_history(record.task.id);
+        for (auto line = lines.rbegin(); line != lines.rend(); ++line) CHECK(*reader.next_line() == *line);
+        CHECK(!*reader.next_line());
+    }
 }
