@@ -87,7 +87,8 @@ int task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
     complete_with_cwd(context, params, params.id.has_value());
     if (!follow_on) {
         return answer(context, params, [&](const rpc::TaskHistory::Reply& reply) {
-            return output::history_page(reply.events, context.style);
+            const std::string older = "Older events are in history.jsonl in the task's folder.\n";
+            return (reply.left_out ? older : "") + output::history_page(reply.events, context.style);
         });
     }
     rpc::TaskShow show;

@@ -97,13 +97,15 @@ struct TaskHistory : TaskSelector {
     template <class V>
     void describe(V& v) {
         TaskSelector::describe(v);
-        v.optional("limit", limit, "at most so many, the last ones; 0: all");
+        v.optional("limit", limit, "at most so many, the last ones; 0: all that one call gives");
     }
     struct Reply {
         Json events = Json::array();
+        bool left_out = false;
         template <class V>
         void describe(V& v) {
             v.required("events", events, "history.jsonl, oldest first");
+            v.optional("left_out", left_out, "there are older ones, too many for one call");
         }
     };
 };

@@ -336,7 +336,7 @@ class App {
     Paths paths_;
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
     SystemClock clock_;
-    PosixFileSystem disk_;
+    PosixFileSystem disk_{{paths_.tasks(), paths_.workspaces()}};
     HomeFiles files_;
     PosixProcessRunner processes_;
     PidfdExitWatcher exits_;

@@ -15,6 +15,12 @@ Result<std::string> HomeFiles::read(const Path& path) {
     return disk_.read(path);
 }
 
+Result<FileSystem::Piece> HomeFiles::read_before(const Path& path, std::optional<std::uintmax_t> end,
+                                                 std::size_t size) {
+    if (auto fine = check(); !fine) return fine.error();
+    return disk_.read_before(path, end, size);
+}
+
 Result<void> HomeFiles::replace(const Path& path, std::string_view content) {
     if (auto fine = check(); !fine) return fine;
     return disk_.replace(path, content);

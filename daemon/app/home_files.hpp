@@ -13,6 +13,7 @@ class HomeFiles final : public FileSystem {
     HomeFiles(FileSystem& disk, const Home& home) : disk_(disk), home_(home) {}
 
     Result<std::string> read(const Path& path) override;
+    Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override;
     Result<void> replace(const Path& path, std::string_view content) override;
     Result<void> exchange(const Path& path, std::string_view content, const Path& displaced) override;
     Result<void> append(const Path& path, std::string_view content) override;

@@ -21,7 +21,7 @@ constexpr Row k_checks[] = {
     {"projects", check_projects_file, "projects.json can be read"},
     {"pool", check_pool_file, ".pool.json can be read"},
     {"tasks", check_tasks, "every task can be read"},
-    {"history", check_histories, "no history was cut off"},
+    {"history", check_histories, "no history was cut off, every line can be read"},
     {"conflicts", check_conflicts, "no conflict copy of a TASK.md is left"},
     {"workflows", check_workflows, "every workflow is valid"},
     {"pinned", check_pinned, "every task has its workflow's definition"},

@@ -1,4 +1,5 @@
 #include "common/base/text.hpp"
+#include "daemon/async/async.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/log/log.hpp"
@@ -14,6 +15,44 @@ constexpr std::uintmax_t k_unrotated = std::uintmax_t{20} << 20;
 std::vector<std::string> names_in(Exam& exam, const Path& folder) {
     auto names = exam.world.files.list(folder);
     return names ? std::move(*names) : std::vector<std::string>();
+}
+
+/// How much of a history's end is looked at.
+constexpr std::uintmax_t k_history_end = std::uintmax_t{4} << 20;
+constexpr std::size_t k_lines_at_once = 256;
+
+struct BadLines {
+    std::size_t all = 0;
+    std::size_t no_objects = 0;  ///< of them, those that can be told, and removed, by their looks
+};
+
+/// Lines that are no events, which every reader passes over. Of an ended task only those that do not look like one:
+/// there may be thousands of such tasks.
+Awaitable<Result<BadLines>> bad_lines_of(World& world, TaskId id) {
+    const auto* record = world.tasks.find(id);
+    const bool closely = record && !store::has_ended(*record);
+    auto reader = world.tasks.read_history(id);
+    BadLines bad;
+    for (std::size_t lines = 1; reader.read() < k_history_end; ++lines) {
+        const auto line = reader.next_line();
+        if (!line) co_return line.error();
+        if (!*line) break;
+        const bool is_object = (*line)->front() == '{' && (*line)->back() == '}';
+        if (!is_object) ++bad.no_objects;
+        if (!is_object || (closely && !store::event_from_line(**line))) ++bad.all;
+        if (lines % k_lines_at_once == 0) co_await async::yield();
+    }
+    co_return bad;
+}
+
+void say_bad_lines(Exam& exam, const TaskId& id, const Path& file, const BadLines& bad) {
+    const auto path = shell_word(file.string());
+    exam.report.warn(counted(bad.all, "line") + " of the history of " + id.value + " cannot be read, and " +
+                         (bad.all == 1 ? "is" : "are") + " passed over",
+                     bad.no_objects == 0
+                         ? "less " + path
+                         : "orange daemon stop && sed -i.bak '/^{.*}$/!d' " + path + " && orange daemon start",
+                     file.string());
 }
 
 }  // namespace
@@ -60,14 +99,30 @@ Awaitable<void> check_tasks(Exam& exam) {
 }
 
 Awaitable<void> check_histories(Exam& exam) {
-    for (const auto& record : exam.tasks()) {
-        const auto file = exam.world.tasks.folder(record) / "history.jsonl.torn";
-        if (!files::facts_of(file)) continue;
-        exam.report.warn("a line of the history of " + record.task.id.value +
-                             " was cut off by a crash; what there is of it was kept",
-                         "rm " + shell_word(file.string()), file.string());
+    std::vector<std::pair<TaskId, Path>> tasks;  // the ended ones too: it is their history that is left
+    exam.world.tasks.each([&](const TaskRecord& record) {
+        if (exam.project && record.task.project != *exam.project) return true;
+        tasks.emplace_back(record.task.id, exam.world.tasks.folder(record) / "history.jsonl");
+        return true;
+    });
+    for (const auto& [id, file] : tasks) {
+        auto torn = file;
+        torn += ".torn";
+        if (files::facts_of(torn)) {
+            exam.report.warn(
+                "a line of the history of " + id.value + " was cut off by a crash; what there is of it was kept",
+                "rm " + shell_word(torn.string()), torn.string());
+        }
+        auto task = id;
+        const auto bad = co_await bad_lines_of(exam.world, std::move(task));
+        if (!bad) {
+            exam.report.wrong("the history of " + id.value + " cannot be read: " + bad.error().message,
+                              "ls -l " + shell_word(file.string()), file.string());
+        } else if (bad->all > 0) {
+            say_bad_lines(exam, id, file, *bad);
+        }
+        co_await async::yield();
     }
-    co_return;
 }
 
 Awaitable<void> check_conflicts(Exam& exam) {

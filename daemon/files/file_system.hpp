@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +22,21 @@ class FileSystem {
 
     /// The whole file. not_found where there is none; io for everything else (a missing file is never an empty one).
     virtual Result<std::string> read(const Path& path) = 0;
+
+    /// Where in its file a piece begins, and its bytes.
+    struct Piece {
+        std::uintmax_t from = 0;
+        std::string bytes;
+    };
+    /// At most `size` bytes of a file, those before `end`, or the last ones: for a file that may be larger than anybody
+    /// wants to read. Fails as read() does.
+    virtual Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) {
+        const auto whole = read(path);
+        if (!whole) return whole.error();
+        const auto to = std::min<std::uintmax_t>(end.value_or(whole->size()), whole->size());
+        const auto from = to > size ? to - size : 0;
+        return Piece{from, whole->substr(from, to - from)};
+    }
 
     /// Old or new, never a mixture: a temporary file in the same folder (O_EXCL, O_NOFOLLOW), written, fsynced,
     /// renamed, the folder fsynced. Makes missing parent folders. After an error the old content is intact and nothing

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <memory>
 
 #include "common/base/ids.hpp"
@@ -19,6 +20,8 @@
 /// called `.<name>.<random>.tmp`, so that what a killed daemon left can be told from everything else and removed.
 /// fsync is never tried twice on one descriptor: after a failed one the kernel may have dropped the pages, and a second
 /// would report success (faults.md P5); the caller repeats the whole operation with a new file.
+/// Below the folders that were named to it, every folder on the way to a file is opened by itself, and a link is an
+/// error: a file system follows links everywhere but at the last name, and the folders there are not ours alone.
 namespace orange {
 namespace {
 
@@ -43,31 +46,58 @@ Path folder_of(const Path& path) {
     return path.has_parent_path() ? path.parent_path() : Path(".");
 }
 
-Result<Descriptor> open_folder(const Path& folder) {
-    Descriptor opened(retried([&] { return ::open(folder.c_str(), k_folder_flags); }));
-    if (!opened) return failed("opening the folder", folder, errno);
+/// Which of `roots` a path is in, or is itself.
+const Path* root_of(const Path& path, const std::vector<Path>& roots) {
+    for (const auto& root : roots) {
+        const auto end = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
+        if (end.first == root.end()) return &root;
+    }
+    return nullptr;
+}
+
+Result<Descriptor> open_folder(const Path& folder, const std::vector<Path>& roots) {
+    const auto* root = root_of(folder, roots);
+    Path at = root ? *root : folder;
+    Descriptor opened(retried([&] { return ::open(at.c_str(), k_folder_flags); }));
+    if (!opened) return failed("opening the folder", at, errno);
+    if (!root) return opened;
+    for (auto name = std::next(folder.begin(), std::distance(root->begin(), root->end())); name != folder.end();
+         ++name) {
+        at /= *name;
+        Descriptor next(retried([&] { return ::openat(opened.get(), name->c_str(), k_folder_flags | O_NOFOLLOW); }));
+        const int error = next ? 0 : errno;
+        struct stat facts {};
+        if (error != 0 && ::fstatat(opened.get(), name->c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISLNK(facts.st_mode)) {
+            return {ErrorCode::io, "opening the folder " + at.string() +
+                                       ": it is a link, and none is followed there; remove it, or move what it "
+                                       "points to into its place"};
+        }
+        if (error != 0) return failed("opening the folder", at, error);
+        opened = std::move(next);
+    }
     return opened;
 }
 
-Result<void> make_folders(const Path& folder) {
+Result<void> make_folders(const Path& folder, const std::vector<Path>& roots) {
     if (::mkdir(folder.c_str(), 0700) == 0) {
         // The name of the new folder is the parent's content: without this a crash can take the folder away again.
-        auto parent = open_folder(folder_of(folder));
+        auto parent = open_folder(folder_of(folder), roots);
         if (!parent) return parent.error();
         if (::fsync(parent->get()) != 0) return failed("making the folder", folder, errno);
         return {};
     }
     if (errno == EEXIST) return {};
     if (errno != ENOENT || folder_of(folder) == folder) return failed("making the folder", folder, errno);
-    if (auto made = make_folders(folder_of(folder)); !made) return made;
-    return make_folders(folder);
+    if (auto made = make_folders(folder_of(folder), roots); !made) return made;
+    return make_folders(folder, roots);
 }
 
-Result<Descriptor> open_or_make_folder(const Path& folder) {
-    auto opened = open_folder(folder);
+Result<Descriptor> open_or_make_folder(const Path& folder, const std::vector<Path>& roots) {
+    auto opened = open_folder(folder, roots);
     if (opened || opened.error().code != ErrorCode::not_found) return opened;
-    if (auto made = make_folders(folder); !made) return made.error();
-    return open_folder(folder);
+    if (auto made = make_folders(folder, roots); !made) return made.error();
+    return open_folder(folder, roots);
 }
 
 int write_all(int fd, std::string_view content) {
@@ -121,10 +151,30 @@ Result<void> sync_folder(int folder, std::string_view doing, const Path& path) {
     return {};
 }
 
+Error not_regular(const Path& path) {
+    return {ErrorCode::io, "reading " + path.string() + ": it is not a regular file", {}};
+}
+
+Result<Descriptor> open_to_read(const Path& path, const std::vector<Path>& roots) {
+    // O_NONBLOCK: opening a FIFO must not wait for a writer; it means nothing for a regular file.
+    constexpr int k_flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+    Descriptor folder(AT_FDCWD);
+    Path name = path;
+    if (root_of(path, roots)) {
+        auto opened = open_folder(folder_of(path), roots);
+        if (!opened) return in_context("reading " + path.string(), opened.error());
+        folder = std::move(*opened);
+        name = path.filename();
+    }
+    Descriptor file(retried([&] { return ::openat(folder.get(), name.c_str(), k_flags); }));
+    if (!file) return failed("reading", path, errno);
+    return file;
+}
+
 Result<std::string> read_all(int fd, const Path& path) {
     struct stat facts {};
     if (::fstat(fd, &facts) != 0) return failed("reading", path, errno);
-    if (!S_ISREG(facts.st_mode)) return {ErrorCode::io, "reading " + path.string() + ": it is not a regular file"};
+    if (!S_ISREG(facts.st_mode)) return not_regular(path);
     std::string content;
     std::size_t filled = 0;
     std::size_t room = static_cast<std::size_t>(facts.st_size) + 1;
@@ -148,15 +198,38 @@ Result<std::string> read_all(int fd, const Path& path) {
 }  // namespace
 
 Result<std::string> PosixFileSystem::read(const Path& path) {
-    // O_NONBLOCK: opening a FIFO must not wait for a writer; it means nothing for a regular file.
-    constexpr int k_flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-    Descriptor file(retried([&] { return ::open(path.c_str(), k_flags); }));
-    if (!file) return failed("reading", path, errno);
-    return read_all(file.get(), path);
+    const auto file = open_to_read(path, without_links_);
+    if (!file) return file.error();
+    return read_all(file->get(), path);
+}
+
+Result<FileSystem::Piece> PosixFileSystem::read_before(const Path& path, std::optional<std::uintmax_t> end,
+                                                       std::size_t size) {
+    const auto file = open_to_read(path, without_links_);
+    if (!file) return file.error();
+    struct stat facts {};
+    if (::fstat(file->get(), &facts) != 0) return failed("reading", path, errno);
+    if (!S_ISREG(facts.st_mode)) return not_regular(path);
+    const auto there = static_cast<std::uintmax_t>(facts.st_size);
+    const auto to = std::min(end.value_or(there), there);
+    Piece piece{to > size ? to - size : 0, {}};
+    piece.bytes.resize(static_cast<std::size_t>(to - piece.from));
+    std::size_t filled = 0;
+    while (filled < piece.bytes.size()) {
+        const auto got = retried([&] {
+            return ::pread(file->get(), piece.bytes.data() + filled, piece.bytes.size() - filled,
+                           static_cast<off_t>(piece.from + filled));
+        });
+        if (got < 0) return failed("reading", path, errno);
+        if (got == 0) break;  // somebody cut it off meanwhile
+        filled += static_cast<std::size_t>(got);
+    }
+    piece.bytes.resize(filled);
+    return piece;
 }
 
 Result<void> PosixFileSystem::replace(const Path& path, std::string_view content) {
-    auto folder = open_or_make_folder(folder_of(path));
+    auto folder = open_or_make_folder(folder_of(path), without_links_);
     if (!folder) return in_context("writing " + path.string(), folder.error());
     Temporary temporary(folder->get(), path);
     if (auto written = temporary.write(content); !written) return written;
@@ -165,7 +238,7 @@ Result<void> PosixFileSystem::replace(const Path& path, std::string_view content
 }
 
 Result<void> PosixFileSystem::exchange(const Path& path, std::string_view content, const Path& displaced) {
-    auto folder = open_folder(folder_of(path));
+    auto folder = open_folder(folder_of(path), without_links_);
     if (!folder) return in_context("writing " + path.string(), folder.error());
     const auto name = path.filename().string();
     const auto other = displaced.filename().string();
@@ -181,7 +254,7 @@ Result<void> PosixFileSystem::exchange(const Path& path, std::string_view conten
 }
 
 Result<void> PosixFileSystem::append(const Path& path, std::string_view content) {
-    auto folder = open_or_make_folder(folder_of(path));
+    auto folder = open_or_make_folder(folder_of(path), without_links_);
     if (!folder) return in_context("appending to " + path.string(), folder.error());
     const auto name = path.filename().string();
     constexpr int k_flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
@@ -202,11 +275,12 @@ Result<void> PosixFileSystem::append(const Path& path, std::string_view content)
 }
 
 Result<std::vector<std::string>> PosixFileSystem::list(const Path& folder) {
-    const int fd = retried([&] { return ::open(folder.c_str(), k_folder_flags); });
-    if (fd < 0) {
-        if (errno == ENOENT) return std::vector<std::string>{};
-        return failed("listing", folder, errno);
+    auto opened = open_folder(folder, without_links_);
+    if (!opened) {
+        if (opened.error().code == ErrorCode::not_found) return std::vector<std::string>{};
+        return in_context("listing " + folder.string(), opened.error());
     }
+    const int fd = opened->release();
     const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd), &::closedir);
     if (!stream) {
         const int error = errno;
@@ -226,12 +300,13 @@ Result<std::vector<std::string>> PosixFileSystem::list(const Path& folder) {
 }
 
 Result<void> PosixFileSystem::remove(const Path& path) {
+    auto folder = open_folder(folder_of(path), without_links_);
+    if (!folder && folder.error().code == ErrorCode::not_found) return {};
+    if (!folder) return in_context("removing " + path.string(), folder.error());
     std::error_code error;
     std::filesystem::remove_all(path, error);  // does not follow links
     if (error && error != std::errc::no_such_file_or_directory) return failed("removing", path, error.value());
     // What was answered as removed must not be there again after a loss of power.
-    auto folder = open_folder(folder_of(path));
-    if (!folder) return folder.error().code == ErrorCode::not_found ? Result<void>{} : folder.error();
     return sync_folder(folder->get(), "removing", path);
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "daemon/files/file_system.hpp"
 
 namespace orange {
@@ -8,15 +11,23 @@ namespace orange {
 /// component, and reads regular files only (a FIFO planted in a file's place does not hang the daemon).
 class PosixFileSystem final : public FileSystem {
   public:
+    /// Below these folders no link is followed at all: what is there may be others' making (an agent, a repository),
+    /// and nothing there is to be written, or removed, anywhere else. They may be links themselves.
+    explicit PosixFileSystem(std::vector<Path> without_links = {}) : without_links_(std::move(without_links)) {}
+
     /// A file beyond this is refused rather than read into memory.
     static constexpr std::size_t k_largest = std::size_t{256} << 20;
 
     Result<std::string> read(const Path& path) override;
+    Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override;
     Result<void> replace(const Path& path, std::string_view content) override;
     Result<void> exchange(const Path& path, std::string_view content, const Path& displaced) override;
     Result<void> append(const Path& path, std::string_view content) override;
     Result<std::vector<std::string>> list(const Path& folder) override;
     Result<void> remove(const Path& path) override;
+
+  private:
+    std::vector<Path> without_links_;
 };
 
 }  // namespace orange

@@ -90,15 +90,39 @@ Awaitable<Result<std::string>> tree_of_files(Git& git, std::string worktree, std
     co_return std::string(trim(*tree));
 }
 
-/// The tree of the agent's index, which may hold what no file holds any more; empty where it has conflicts. From a
-/// copy, because write-tree writes its cache back.
+/// Why write-tree cannot make a tree of an index, where that is the index's own fault: entries in conflict (whose files
+/// have it all), or contents that the repository has lost. Nothing can be saved of such an index, now or later.
+Awaitable<Result<bool>> has_no_tree(Git& git, std::string worktree, std::map<std::string, std::string> env) {
+    const auto listed = co_await ask_inside(git, worktree, words("ls-files", "--stage", "-z"), "", env);
+    if (!listed) co_return listed.error();
+    std::string contents;
+    for (const auto& entry : pieces(*listed)) {  // "<mode> <content> <stage>\t<path>"
+        const auto facts = entry.substr(0, entry.find('\t'));
+        const auto parts = split(facts, ' ');
+        if (parts.size() != 3) continue;
+        if (parts[2] != "0") co_return true;
+        if (parts[0] != "160000") contents += std::string(parts[1]) + "\n";  // a submodule's is not in this repository
+    }
+    const auto checked = co_await ask_inside(git, worktree, words("cat-file", "--batch-check"), contents, env);
+    if (!checked) co_return checked.error();
+    co_return checked->find(" missing\n") != std::string::npos;
+}
+
+/// The tree of the agent's index, which may hold what no file holds any more; empty where there is no index, or none
+/// that a tree could be made of. From a copy, because write-tree writes its cache back.
 Awaitable<Result<std::string>> tree_of_index(Git& git, std::string worktree, std::string git_dir) {
     const PrivateIndex copy(git_dir);
     std::error_code error;
     fs::copy_file(git_dir + "/index", copy.path(), error);
-    if (error) co_return std::string();
+    if (error == std::errc::no_such_file_or_directory) co_return std::string();
+    if (error) co_return io_error("copying " + git_dir + "/index", error.value());
     const auto tree = co_await ask_inside(git, worktree, words("write-tree"), "", copy.env());
-    co_return tree ? std::string(trim(*tree)) : std::string();
+    if (tree) co_return std::string(trim(*tree));
+    // Whatever else it was, a full disk or a deadline: what is staged is still there, and must not be dropped.
+    const auto hopeless = co_await has_no_tree(git, worktree, copy.env());
+    if (!hopeless) co_return hopeless.error();
+    if (!*hopeless) co_return tree.error();
+    co_return std::string();
 }
 
 /// The empty tree on an orphan branch.

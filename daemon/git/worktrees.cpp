@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
+#include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
@@ -32,6 +34,25 @@ Awaitable<Result<std::optional<Worktree>>> registered(Git& git, std::string repo
         if (worktree.path == resolved(path)) co_return std::optional<Worktree>(std::move(worktree));
     }
     co_return std::optional<Worktree>();
+}
+
+/// Whole or not at all, under that very name: a link there gives way, and what it points to stays as it is.
+Result<void> replace_file(const fs::path& file, const std::string& content) {
+    const auto temporary = file.string() + "." + random_id(10) + ".tmp";
+    constexpr int k_flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    UniqueFd out(::open(temporary.c_str(), k_flags, 0666));
+    if (!out) return io_error("writing " + file.string(), errno);
+    int problem = 0;
+    for (std::size_t written = 0; problem == 0 && written < content.size();) {
+        const auto n = ::write(out.get(), content.data() + written, content.size() - written);
+        if (n < 0 && errno != EINTR) problem = errno;
+        if (n > 0) written += static_cast<std::size_t>(n);
+    }
+    if (problem == 0 && ::fsync(out.get()) != 0) problem = errno;
+    if (problem == 0 && ::rename(temporary.c_str(), file.c_str()) != 0) problem = errno;
+    if (problem == 0) return {};
+    ::unlink(temporary.c_str());
+    return io_error("writing " + file.string(), problem);
 }
 
 /// A new local branch, never over an existing one.
@@ -239,27 +260,27 @@ Awaitable<Result<GitFolders>> git_folders(Git& git, std::string worktree) {
 }
 
 Awaitable<Result<void>> exclude(Git& git, std::string worktree, std::vector<std::string> patterns) {
-    const auto found =
-        co_await ask_inside(git, worktree, words("rev-parse", "--path-format=absolute", "--git-path", "info/exclude"));
-    if (!found) co_return found.error();
-    const fs::path file{std::string(trim(*found))};
+    // Not `--git-path info/exclude`, which resolves a link.
+    const auto common =
+        co_await ask_inside(git, worktree, words("rev-parse", "--path-format=absolute", "--git-common-dir"));
+    if (!common) co_return common.error();
+    const fs::path file = fs::path(std::string(trim(*common))) / "info/exclude";
     std::error_code error;
     fs::create_directories(file.parent_path(), error);
     if (error) co_return io_error("making " + file.parent_path().string(), error.value());
+    if (fs::exists(file, error) && !fs::is_regular_file(file, error)) {
+        co_return Error{ErrorCode::io, "reading " + file.string() + ": it is not a regular file", {}};
+    }
     std::ifstream in(file, std::ios::binary);
-    const std::string old{std::istreambuf_iterator<char>(in), {}};
-    const auto lines = split_lines(old);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    const auto lines = split_lines(text);
     std::string more;
     for (const auto& pattern : patterns) {
         if (std::find(lines.begin(), lines.end(), pattern) == lines.end()) more += pattern + "\n";
     }
     if (more.empty()) co_return Result<void>{};
-    if (!old.empty() && old.back() != '\n') more.insert(0, "\n");
-    const UniqueFd out(::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
-    if (!out || ::write(out.get(), more.data(), more.size()) != static_cast<ssize_t>(more.size())) {
-        co_return io_error("writing " + file.string(), errno);
-    }
-    co_return Result<void>{};
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    co_return replace_file(file, text + more);
 }
 
 Awaitable<Result<bool>> tracks(Git& git, std::string worktree, std::string path) {

@@ -66,7 +66,8 @@ Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, std::string w
 /// has called keep_commits() and taken the snapshot.
 Awaitable<Result<void>> reset_detached(Git& git, std::string worktree, std::string base);
 
-/// Adds lines to the common .git/info/exclude that are not there yet.
+/// Adds lines to the common .git/info/exclude that are not there yet: the file is replaced, whole, and a link in its
+/// place is not written through.
 Awaitable<Result<void>> exclude(Git& git, std::string worktree, std::vector<std::string> patterns);
 
 /// True where the repository tracks that path at HEAD of `worktree`.

@@ -12,7 +12,8 @@
 namespace orange::log {
 namespace {
 
-constexpr int k_flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK;
+/// A link in its place is an error, which doctor tells: what it points to is not ours to fill.
+constexpr int k_flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
 
 /// "orange.log", 2 → "orange.2.log".
 std::string numbered(const std::string& path, int number) {
@@ -49,7 +50,7 @@ bool LogFile::open() {
 /// The new file is there before a name is changed: without one, everything stays as it is.
 void LogFile::rotate() {
     const auto next = path_ + ".new";
-    const int fd = ::open(next.c_str(), k_flags | O_TRUNC | O_NOFOLLOW, 0600);
+    const int fd = ::open(next.c_str(), k_flags | O_TRUNC, 0600);
     if (fd < 0) return;
     for (int number = kept_; number > 0; --number) {
         if (::rename(numbered(path_, number - 1).c_str(), numbered(path_, number).c_str()) == 0) continue;

@@ -12,8 +12,8 @@
 namespace orange {
 namespace {
 
-Error taken_by(const std::string& branch, const TaskRecord& other) {
-    return Error{ErrorCode::conflict, "branch " + branch + " belongs to task " + other.task.id.value, {}};
+Error taken_by(const std::string& branch, const store::BranchHolder& other) {
+    return Error{ErrorCode::conflict, "branch " + branch + " belongs to task " + other.task.value, {}};
 }
 
 }  // namespace
@@ -98,9 +98,10 @@ Awaitable<Result<std::vector<std::string>>> Runner::commit(TaskRecord before, Ta
     const auto& was = before.task;
     const auto& is = changed.task;
     // Git took its time: another task may have come to this branch meanwhile.
-    const auto* other = is.branch == was.branch ? nullptr : world_.tasks.on_branch(is.project, is.branch);
+    std::optional<store::BranchHolder> other;
+    if (is.branch != was.branch) other = world_.tasks.on_branch(is.project, is.branch);
     auto saved = Result<void>{};
-    if (other && other->task.id != is.id) {
+    if (other && other->task != is.id) {
         saved = taken_by(is.branch, *other);
     } else {
         saved = world_.tasks.save(changed);
@@ -189,7 +190,7 @@ Awaitable<Result<void>> Runner::change_branch(TaskRecord& record, std::string br
     auto& task = record.task;
     if (branch == task.branch) co_return Result<void>{};
     if (auto valid = co_await git::check_branch_name(world_.git, branch); !valid) co_return valid.error();
-    if (const auto* other = world_.tasks.on_branch(task.project, branch); other && other->task.id != task.id) {
+    if (const auto other = world_.tasks.on_branch(task.project, branch); other && other->task != task.id) {
         co_return taken_by(branch, *other);
     }
     const auto* project = world_.projects.find(task.project);
@@ -247,7 +248,7 @@ Awaitable<Result<void>> Runner::take_over_branch(TaskRecord& record) {
                         {}};
     }
     if (auto valid = co_await git::check_branch_name(world_.git, *now); !valid) co_return valid.error();
-    if (const auto* other = world_.tasks.on_branch(task.project, *now); other && other->task.id != task.id) {
+    if (const auto other = world_.tasks.on_branch(task.project, *now); other && other->task != task.id) {
         co_return taken_by(*now, *other);
     }
     task.branch = *now;

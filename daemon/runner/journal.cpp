@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 
 #include "common/base/text.hpp"
@@ -31,6 +32,11 @@ void sort_by_time(std::vector<StreamEvent>& events) {
     std::stable_sort(events.begin(), events.end(),
                      [](const StreamEvent& a, const StreamEvent& b) { return a.event.timestamp < b.event.timestamp; });
 }
+
+/// What is told once is told again right after a crash: nobody writes more than this in between.
+constexpr std::uintmax_t k_told_again_within = std::uintmax_t{1} << 20;
+/// So many older events one after the other, and it is no clock that was set back: nothing newer is before them.
+constexpr std::size_t k_surely_older = 256;
 
 /// What of an event goes into the log: who, what and which, never what people and agents wrote.
 constexpr std::array k_logged = {"from",        "to",     "by",   "role",     "run",       "harness", "window",
@@ -91,12 +97,24 @@ void Journal::write(const TaskRecord& record, HistoryEvent event) {
     send(record.task.id, record.task.project, std::move(event));
 }
 
-Result<void> Journal::write_once(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields) {
-    const auto history = tasks_.history(record.task.id);
-    if (!history) return history.error();
-    for (const auto& event : *history) {
-        if (event.type == type && event.fields == fields) return {};
+Result<bool> Journal::is_told(const TaskId& id, const std::string& type,
+                              const std::map<std::string, Scalar>& fields) const {
+    auto history = tasks_.read_history(id);
+    while (history.read() < k_told_again_within) {
+        const auto line = history.next_line();
+        if (!line) return line.error();
+        if (!*line) break;
+        if ((*line)->find(type) == std::string::npos) continue;  // far cheaper than to parse it
+        const auto event = store::event_from_line(**line);
+        if (event && event->type == type && event->fields == fields) return true;
     }
+    return false;
+}
+
+Result<void> Journal::write_once(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields) {
+    const auto told = is_told(record.task.id, type, fields);
+    if (!told) return told.error();
+    if (*told) return {};
     mend(record);
     HistoryEvent event{std::move(type), stamp({}), std::move(fields)};
     if (auto appended = tasks_.append_history(record.task.id, event); !appended) return appended;
@@ -169,12 +187,19 @@ void Journal::read_back_of(const TaskRecord& record, Timestamp after, Timestamp 
                            std::vector<StreamEvent>& into) const {
     const auto written = last_written(record);
     if (written && *written + k_slack < after) return;
-    auto history = tasks_.history(record.task.id);
-    if (!history) return;
-    for (auto& event : *history) {
-        if (event.timestamp <= after || event.timestamp >= before) continue;
-        into.push_back(StreamEvent{0, record.task.id, record.task.project, std::move(event)});
+    auto history = tasks_.read_history(record.task.id);
+    std::vector<StreamEvent> found;
+    std::size_t older = 0;
+    for (std::size_t seen = 0; seen < 2 * k_kept && older < k_surely_older; ++seen) {
+        const auto line = history.next_line();
+        if (!line || !*line) break;
+        auto event = store::event_from_line(**line);
+        if (!event) continue;
+        older = event->timestamp <= after ? older + 1 : 0;
+        if (event->timestamp <= after || event->timestamp >= before) continue;
+        found.push_back(StreamEvent{0, record.task.id, record.task.project, std::move(*event)});
     }
+    into.insert(into.end(), std::make_move_iterator(found.rbegin()), std::make_move_iterator(found.rend()));
 }
 
 std::vector<StreamEvent> Journal::read_back(Timestamp after, Timestamp before) const {

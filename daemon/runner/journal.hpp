@@ -46,8 +46,8 @@ class Journal {
     /// out.
     void write(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields = {});
     void write(const TaskRecord& record, HistoryEvent event);
-    /// For what is repeated after a crash: writes unless the history has an event of this type with these fields (one
-    /// of which makes it unique). An Error has written and published nothing.
+    /// For what is repeated after a crash: writes unless the last mebibyte of the history has an event of this type
+    /// with these fields (one of which makes it unique). An Error has written and published nothing.
     Result<void> write_once(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields);
     /// Publishes without a task's history (a task that was deleted, the daemon itself).
     void publish(const TaskId& task, const std::string& project, HistoryEvent event);
@@ -62,7 +62,8 @@ class Journal {
     /// The events after a cursor, oldest first. Nothing where that cannot be told: it is no cursor, it is of the
     /// future (a clock was set back), or so much has happened since that reading the state anew is cheaper.
     std::optional<std::vector<StreamEvent>> since(const std::string& cursor) const;
-    /// The last `limit` events that `filter` wants, oldest first, of this daemon and those before it.
+    /// The last `limit` events that `filter` wants, oldest first, of this daemon and those before it. Of what is read
+    /// back, no more than a task's last few thousand are looked at.
     std::vector<StreamEvent> recent(const EventFilter& filter, std::size_t limit) const;
 
   private:
@@ -75,6 +76,7 @@ class Journal {
     };
     static std::optional<Place> place_from(const std::string& cursor);
 
+    Result<bool> is_told(const TaskId& id, const std::string& type, const std::map<std::string, Scalar>& fields) const;
     Timestamp stamp(Timestamp wanted);
     void mend(const TaskRecord& record);
     void note(const TaskId& task, const std::string& project, const HistoryEvent& event);

@@ -38,7 +38,7 @@ void Runner::enqueue(TaskRecord& record) {
 
 /// Once, however often it is tried: a daemon that died right after it had written the task leaves it to the next one.
 Result<void> Runner::tell_created(const TaskRecord& record) {
-    auto events = world_.tasks.history(record.task.id);
+    auto events = world_.tasks.history(record.task.id, 1);
     if (!events) return events.error();
     if (!events->empty()) return {};
     std::map<std::string, Scalar> fields = {{"task_id", record.task.id.value},
@@ -81,11 +81,11 @@ Awaitable<Result<Outcome>> Runner::create(TaskRecord record, std::string context
     if (!world_.projects.find(record.task.project)) {  // removed while this was being prepared
         co_return Error{ErrorCode::not_found, "project " + record.task.project + " is not registered", {}};
     }
-    if (const auto* other = world_.tasks.on_branch(record.task.project, record.task.branch)) {
-        co_return Error{ErrorCode::conflict,
-                        "branch " + record.task.branch + " belongs to task " + other->task.id.value + " (" +
-                            other->task.status + ")",
-                        {}};
+    if (const auto other = world_.tasks.on_branch(record.task.project, record.task.branch)) {
+        co_return Error{
+            ErrorCode::conflict,
+            "branch " + record.task.branch + " belongs to task " + other->task.value + " (" + other->status + ")",
+            {}};
     }
     if (auto created = world_.tasks.create(record, body); !created) co_return created.error();
     if (auto told = tell_created(record); !told) log::error("runner", told.error().message);

@@ -14,6 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto k_between_releases = 30s;
+constexpr std::size_t k_looked_at = 1024;  ///< of a history, for the two transitions that came last
 
 /// The hooks that failed when the task ended are those alone that a release does again.
 bool failed_to_release_only(const std::vector<HistoryEvent>& history) {
@@ -40,7 +41,7 @@ Awaitable<Result<void>> Runner::release_ended(TaskRecord& record) {
     actions::Context context{world_, agents_, record, **definition, [](const std::string&) {}};
     const Action release{"release_workspace", {}, {}};
     if (auto released = co_await actions::release_workspace(context, release); !released) co_return released.error();
-    const auto history = world_.tasks.history(record.task.id);
+    const auto history = world_.tasks.history(record.task.id, k_looked_at);
     if (history && failed_to_release_only(*history)) record.task.attention.reset();
     co_return world_.tasks.save(record);
 }

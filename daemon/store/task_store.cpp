@@ -21,6 +21,8 @@ namespace {
 constexpr const char* k_state = "state.json";
 constexpr const char* k_task = "TASK.md";
 constexpr const char* k_history = "history.jsonl";
+/// How much of a history's end is read for its last events; a larger one than the second is not written anew.
+constexpr std::uintmax_t k_history_end = std::uintmax_t{4} << 20, k_rewritten = std::uintmax_t{16} << 20;
 
 std::pair<std::string, std::string> branch_key(const TaskRecord& record) {
     return {record.task.project, record.task.branch};
@@ -41,10 +43,14 @@ std::string state_text(const TaskRecord& record) {
     return dump(to_json(record)) + "\n";
 }
 
+bool is_end(const std::string& status) {
+    return status == "done" || status == "cancelled";
+}
+
 }  // namespace
 
 bool has_ended(const TaskRecord& record) {
-    return record.ended || record.task.status == "done" || record.task.status == "cancelled";
+    return record.ended || is_end(record.task.status);
 }
 
 TaskStore::TaskStore(FileSystem& files, Path root) : files_(files), root_(std::move(root)) {}
@@ -60,7 +66,7 @@ Result<void> TaskStore::load() {
         if (!check_project_name(project)) continue;
         auto ids = files_.list(root_ / project);
         if (!ids) {
-            unreadable_.push_back({project, "", ids.error().message});
+            unreadable_.push_back({project, "", ids.error().message, {}});
             continue;
         }
         for (const auto& id : *ids) {
@@ -84,7 +90,7 @@ void TaskStore::load_folder(const std::string& project, const std::string& id) {
     const bool imported = record && record->imported;  // with no history yet; its TASK.md is written anew
     if (cut_off && !imported && (record || nothing)) {
         if (auto removed = files_.remove(root_ / project / id); !removed) {
-            unreadable_.push_back({project, id, removed.error().message});
+            add_unreadable(project, id, removed.error().message);
         }
         return;
     }
@@ -94,8 +100,18 @@ void TaskStore::load_folder(const std::string& project, const std::string& id) {
     if (record) {
         index(*record);
     } else {
-        unreadable_.push_back({project, id, record.error().message});
+        add_unreadable(project, id, record.error().message);
     }
+}
+
+void TaskStore::add_unreadable(const std::string& project, const std::string& id, std::string why) {
+    Unreadable broken{project, id, std::move(why), {}};
+    if (const auto text = files_.read(root_ / project / id / k_task)) {
+        const auto parts = split_task_text(*text);
+        auto task = task_from_frontmatter(parts.frontmatter);
+        if (parts.has_frontmatter && task) broken.shown = std::move(*task);
+    }
+    unreadable_.push_back(std::move(broken));
 }
 
 Result<TaskRecord> TaskStore::read_folder(const std::string& project, const std::string& id) {
@@ -172,9 +188,16 @@ Result<TaskId> TaskStore::resolve(std::string_view text) const {
             "\"" + std::string(text) + "\" is the beginning of several tasks' ids: " + join(matches, ", ")};
 }
 
-const TaskRecord* TaskStore::on_branch(const std::string& project, const std::string& branch) const {
-    const auto found = by_branch_.find({project, branch});
-    return found == by_branch_.end() ? nullptr : find(*found->second.begin());
+std::optional<BranchHolder> TaskStore::on_branch(const std::string& project, const std::string& branch) const {
+    if (const auto found = by_branch_.find({project, branch}); found != by_branch_.end()) {
+        const auto& id = *found->second.begin();
+        return BranchHolder{id, records_.at(id).task.status};
+    }
+    for (const auto& broken : unreadable_) {
+        if (broken.project != project || !broken.shown || broken.shown->branch != branch) continue;
+        if (!is_end(broken.shown->status)) return BranchHolder{{broken.id}, "cannot be read", false};
+    }
+    return std::nullopt;
 }
 
 void TaskStore::each(const std::function<bool(const TaskRecord&)>& visit) const {
@@ -287,20 +310,30 @@ Result<void> TaskStore::remove(const TaskId& id) {
 
 Result<std::optional<HistoryEvent>> TaskStore::mend(const Path& file, const std::function<Timestamp()>& now) {
     std::optional<HistoryEvent> nothing;
-    const auto content = files_.read(file);
-    if (!content && content.error().code == ErrorCode::not_found) return nothing;
-    if (!content) return content.error();
-    if (content->empty() || content->ends_with('\n')) return nothing;
-    const auto start = content->rfind('\n') == std::string::npos ? 0 : content->rfind('\n') + 1;
-    const auto tail = content->substr(start);
-    const auto json = parse_json(tail);
-    if (json && event_from_json(*json)) {  // only the line end is missing
+    const auto end = files_.read_before(file, std::nullopt, 1);
+    if (!end && end.error().code == ErrorCode::not_found) return nothing;
+    if (!end) return end.error();
+    if (end->bytes.empty() || end->bytes == "\n") return nothing;
+    HistoryReader reader(files_, file);
+    const auto line = reader.next_line();
+    if (!line) return line.error();
+    const auto tail = line->value_or("");
+    if (event_from_line(tail)) {  // only the line end is missing
         if (auto ended = files_.append(file, "\n"); !ended) return ended.error();
         return nothing;
     }
     if (auto kept = files_.append(file.string() + ".torn", tail + "\n"); !kept) return kept.error();
     const HistoryEvent event{"history.repaired", now(), {{"bytes", static_cast<std::int64_t>(tail.size())}}};
-    const auto done = files_.replace(file, content->substr(0, start) + dump(to_json(event)) + "\n");
+    const auto told = dump(to_json(event)) + "\n";
+    Result<void> done;
+    if (end->from < k_rewritten) {
+        const auto content = files_.read(file);
+        if (!content) return content.error();
+        const auto start = content->rfind('\n') == std::string::npos ? 0 : content->rfind('\n') + 1;
+        done = files_.replace(file, content->substr(0, start) + told);
+    } else {
+        done = files_.append(file, "\n" + told);
+    }
     if (!done) return done.error();
     return std::optional(event);
 }
@@ -328,20 +361,22 @@ Result<void> TaskStore::append_history(const TaskId& id, const HistoryEvent& eve
     return appended;
 }
 
-Result<std::vector<HistoryEvent>> TaskStore::history(const TaskId& id) const {
+HistoryReader TaskStore::read_history(const TaskId& id) const {
     const auto* record = find(id);
-    if (!record) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
-    const auto content = files_.read(folder(*record) / k_history);
+    return {files_, record ? folder(*record) / k_history : Path()};
+}
+
+Result<std::vector<HistoryEvent>> TaskStore::history(const TaskId& id, std::size_t count) const {
+    if (!find(id)) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
     std::vector<HistoryEvent> events;
-    if (!content) {
-        if (content.error().code == ErrorCode::not_found) return events;
-        return content.error();
+    auto reader = read_history(id);
+    while (events.size() < count && reader.read() < k_history_end) {
+        const auto line = reader.next_line();
+        if (!line) return line.error();
+        if (!*line) break;
+        if (auto event = event_from_line(**line)) events.push_back(std::move(*event));
     }
-    for (const auto line : split_lines(*content)) {
-        const auto json = parse_json(line);
-        if (!json) continue;
-        if (auto event = event_from_json(*json)) events.push_back(std::move(*event));
-    }
+    std::reverse(events.begin(), events.end());
     return events;
 }
 

@@ -13,6 +13,7 @@
 #include "common/model/history.hpp"
 #include "common/model/record.hpp"
 #include "daemon/files/file_system.hpp"
+#include "daemon/store/history_reader.hpp"
 #include "daemon/store/run_index.hpp"
 
 namespace orange::store {
@@ -22,6 +23,15 @@ struct Unreadable {
     std::string project;
     std::string id;
     std::string why;
+    /// What its TASK.md says: the last that is known of it. Nothing where that cannot be read either.
+    std::optional<Task> shown;
+};
+
+/// The task that a branch belongs to.
+struct BranchHolder {
+    TaskId task;
+    std::string status;
+    bool readable = true;
 };
 
 /// The tasks: state.json on disk, authoritative, and an index of all of them in memory. One write of state.json commits
@@ -30,6 +40,8 @@ struct Unreadable {
 /// Pointers to records stay valid until that task is saved or removed: copy before a co_await.
 class TaskStore {
   public:
+    static constexpr std::size_t k_no_limit = static_cast<std::size_t>(-1);
+
     TaskStore(FileSystem& files, Path root);
 
     /// Reads every task folder. A folder without state.json is imported from its TASK.md, once. One unreadable task
@@ -40,7 +52,8 @@ class TaskStore {
     /// A whole id, or an unambiguous beginning of at least four characters.
     Result<TaskId> resolve(std::string_view text) const;
     /// The active task (status not in `ended`) on that branch of that project: branches belong to one task at a time.
-    const TaskRecord* on_branch(const std::string& project, const std::string& branch) const;
+    /// One that cannot be read keeps the branch that its TASK.md names.
+    std::optional<BranchHolder> on_branch(const std::string& project, const std::string& branch) const;
     /// Newest first. Calls `visit` until it returns false.
     void each(const std::function<bool(const TaskRecord&)>& visit) const;
     /// Pending tasks of a project that wait for a workspace, first in first out.
@@ -66,13 +79,16 @@ class TaskStore {
     int observe(std::function<void(const TaskId&)> observer);
     void unobserve(int number) { observers_.erase(number); }
 
-    /// A torn last line of history.jsonl is cut off and kept aside as history.jsonl.torn. Returns the event that says
-    /// so, which is written by then, at the time that `now` gave; nothing where there was nothing to mend.
+    /// A torn last line of history.jsonl is cut off and kept aside as history.jsonl.torn (in a very large one, which is
+    /// not written anew, it stays as a line that nobody can read). Returns the event that says so, which is written by
+    /// then, at the time that `now` gave; nothing where there was nothing to mend.
     Result<std::optional<HistoryEvent>> mend_history(const TaskId& id, const std::function<Timestamp()>& now);
     /// history.jsonl: appends durably, mended first.
     Result<void> append_history(const TaskId& id, const HistoryEvent& event);
-    /// All readable events, oldest first.
-    Result<std::vector<HistoryEvent>> history(const TaskId& id) const;
+    /// The last `count` readable events of those in its last 4 MiB, oldest first.
+    Result<std::vector<HistoryEvent>> history(const TaskId& id, std::size_t count = k_no_limit) const;
+    /// For whoever looks further back, or for one event. Of a task that is not there: empty.
+    HistoryReader read_history(const TaskId& id) const;
 
     /// tasks/<project>/<id>
     Path folder(const TaskRecord& record) const;
@@ -81,6 +97,7 @@ class TaskStore {
     void tell(const TaskId& id) const;
     void index(const TaskRecord& record);
     void unindex(const TaskRecord& record);
+    void add_unreadable(const std::string& project, const std::string& id, std::string why);
     bool is_cut_off(const Path& folder) const;
     void load_folder(const std::string& project, const std::string& id);
     Result<TaskRecord> read_folder(const std::string& project, const std::string& id);

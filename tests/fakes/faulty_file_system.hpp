@@ -22,6 +22,10 @@ class FaultyFileSystem final : public FileSystem {
         if (is_due()) return error("reading", path);
         return real_.read(path);
     }
+    Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override {
+        if (is_due()) return error("reading", path);
+        return real_.read_before(path, end, size);
+    }
     Result<void> replace(const Path& path, std::string_view content) override {
         if (is_due()) return error("writing", path);
         return real_.replace(path, content);

@@ -55,6 +55,10 @@ class MortalFileSystem final : public FileSystem {
         if (fuse_.reads_count && fuse_.file_step()) return full("reading", path);
         return real_.read(path);
     }
+    Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override {
+        if (fuse_.reads_count && fuse_.file_step()) return full("reading", path);
+        return real_.read_before(path, end, size);
+    }
     Result<std::vector<std::string>> list(const Path& folder) override {
         if (fuse_.reads_count && fuse_.file_step()) return full("listing", folder);
         return real_.list(folder);

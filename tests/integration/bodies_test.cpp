@@ -189,6 +189,34 @@ TEST_CASE("A repository with a TASK.md of its own keeps it") {
     CHECK(read_file(orange.worktree(id) / ".orange" / "TASK.md").find("## Handoff") != std::string::npos);
 }
 
+TEST_CASE("A repository whose .orange is a link starts no task, says why, and nothing behind the link is touched") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto notes = orange.root() / "notes";
+    fs::create_directory(notes);
+    write_file(notes / "TASK.md", "mine\n");
+    write_file(repo / "TASK.md", "ours\n");
+    fs::create_directory_symlink(notes, repo / ".orange");
+    orange.git({"add", "-A"}, repo);
+    orange.git({"commit", "-q", "-m", "A link"}, repo);
+    rpc::TaskCreate create;
+    create.project = "shop";
+    create.summary = "Add a greeting";
+    create.harness = "demo";
+    std::string notes_on_it;
+    for (const auto& note : orange.call(create).notes) notes_on_it += note + "\n";
+    INFO(notes_on_it);
+    CHECK(notes_on_it.find(".orange: it is a link") != std::string::npos);
+    CHECK(read_file(notes / "TASK.md") == "mine\n");
+    CHECK(std::distance(fs::directory_iterator(notes), fs::directory_iterator()) == 1);
+
+    fs::remove(repo / ".orange");
+    orange.git({"commit", "-q", "-a", "-m", "No link"}, repo);
+    const auto id = orange.create("shop", "Add a greeting");
+    orange.wait_for_status(id, "reviewing");
+    CHECK(read_file(notes / "TASK.md") == "mine\n");
+}
+
 TEST_CASE(
     "A TASK.md that is far too large is refused by name, costs the others nothing, and goes on when it is small") {
     Sandbox orange("poll_interval: 0.5\n");

@@ -116,6 +116,7 @@ TEST_CASE("A task, a workflow and a harness that cannot be read are named with f
     const auto id = orange.create("shop", "Never started", true);
     const auto state = orange.folder(id) / "state.json";
     const auto good = read_file(state);
+    const auto branch = orange.fields(id).at("branch").get<std::string>();
     orange.stop_daemon();
     write_file(state, "{\n\"schema\": 1,\n\"fields\" {}\n}\n");
     fs::create_directories(orange.home() / "workflows");
@@ -129,6 +130,11 @@ TEST_CASE("A task, a workflow and a harness that cannot be read are named with f
     CHECK(found.file("tasks") == state.string() + ":3");
     CHECK_THAT(found.file("workflows"), Contains("mine.yml:"));
     CHECK_THAT(found.file("harnesses"), Contains("mine.yml:3"));
+    const auto listed = orange.orange({"task", "list"}).out;
+    CHECK_THAT(listed, Contains("unreadable") && Contains("Never started") && Contains(branch.substr(0, 16)));
+    const auto second = orange.orange({"task", "create", "--project", "shop", "--branch", branch, "Another"});
+    CHECK(second.status != 0);
+    CHECK_THAT(second.err, Contains("belongs to task " + id + " (cannot be read)"));
     write_file(state, good);
     orange.stop_daemon();
     orange.start_daemon();
@@ -170,6 +176,30 @@ TEST_CASE("What the doctor shows of a task reaches no terminal as an escape") {
     const auto page = orange.orange({"doctor"});
     CHECK_THAT(page.out, Contains("! conflicts: both copies of TASK.md"));
     CHECK(page.out.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("A line inside a history that nobody can read is told, also of a task that has ended") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Never started", true);
+    const auto file = orange.folder(id) / "history.jsonl";
+    const auto good = read_file(file);
+    write_file(file, "not an event\n" + good + "{\"type\": 3}\n");
+    auto found = diagnose(orange);
+    CHECK_THAT(found.said("history"), Contains("2 lines of the history of " + id));
+    CHECK(found.file("history") == file.string());
+    (void)orange.update_status(id, "cancelled");
+    found = diagnose(orange);
+    CHECK_THAT(found.said("history"), Contains("1 line of the history of " + id));
+    const auto command = found.command("history");
+    const auto from = command.find("sed ");
+    const auto to = command.find(" && orange daemon start");
+    REQUIRE((from != std::string::npos && to != std::string::npos));
+    orange.stop_daemon();
+    mend(orange, command.substr(from, to - from));
+    orange.start_daemon();
+    CHECK(diagnose(orange).said("history").empty());
+    CHECK_THAT(read_file(file), Contains(good) && Contains("task.cancelled"));
 }
 
 }  // namespace orange::tests

@@ -241,4 +241,43 @@ TEST_CASE("A history is shown in sentences and followed, and what is not known i
     CHECK(seen == orange.history(id));
 }
 
+TEST_CASE("A history of hundreds of thousands of lines is shown from its end, and holds up nobody") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Do it demo:pass", true);
+    std::string lines;
+    for (int n = 0; n < 300'000; ++n) {
+        lines +=
+            "{\"n\":" + std::to_string(n) + ",\"timestamp\":\"2026-01-02T03:04:05.678Z\",\"type\":\"star.aligned\"}\n";
+    }
+    write_file(orange.folder(id) / "history.jsonl", lines);
+    rpc::TaskShow show;
+    show.id = id;
+    const auto shown = orange.call(show).history;
+    REQUIRE(shown.size() == 20);
+    CHECK(shown.back().at("n") == 299'999);
+
+    // While one asks for all of it, another moves the task.
+    {
+        Background all(orange, "all", {"task", "history", id, "--json"});
+        (void)orange.update_status(id, "cancelled");
+        CHECK(orange.status(id) == "cancelled");
+        CHECK(all.status() == 0);
+    }
+    rpc::TaskHistory some;
+    some.id = id;
+    some.limit = 100;
+    auto reply = orange.call(some);
+    CHECK(reply.events.size() == 100);
+    CHECK(reply.events.back().at("type") == "task.cancelled");
+    CHECK_FALSE(reply.left_out);
+    some.limit = 0;
+    reply = orange.call(some);
+    CHECK(reply.left_out);
+    CHECK(reply.events.size() == 20'000);
+    CHECK(reply.events.back().at("type") == "task.cancelled");
+    const auto page = orange.orange({"task", "history", id});
+    CHECK(page.out.find("Older events are in history.jsonl") != std::string::npos);
+}
+
 }  // namespace orange::tests

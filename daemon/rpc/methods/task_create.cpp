@@ -111,10 +111,10 @@ Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {
     co_return draft;
 }
 
-Error taken(const TaskRecord& other) {
+Error taken(const std::string& branch, const store::BranchHolder& other) {
     return {ErrorCode::conflict,
-            "branch " + other.task.branch + " belongs to task " + other.task.id.value + " (" + other.task.status +
-                "); look at it: orange task show " + other.task.id.value,
+            "branch " + branch + " belongs to task " + other.task.value + " (" + other.status +
+                "); look at it: " + (other.readable ? "orange task show " + other.task.value : "orange doctor"),
             {}};
 }
 
@@ -211,7 +211,9 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
                         task.branch + " is the default branch, which tasks are merged into; choose another",
                         {}};
     }
-    if (const auto* other = world.tasks.on_branch(draft.project.name, task.branch)) co_return taken(*other);
+    if (const auto other = world.tasks.on_branch(draft.project.name, task.branch)) {
+        co_return taken(task.branch, *other);
+    }
     if (!params.branch) co_return Result<void>{};
     co_return co_await check_branch(world, draft);
 }
@@ -287,7 +289,7 @@ Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
     if (auto chosen = co_await choose_base(world, params, *draft); !chosen) co_return chosen.error();
     task.created_at = task.updated_at = world.clock.now();
 
-    if (const auto* other = world.tasks.on_branch(task.project, task.branch)) co_return taken(*other);
+    if (const auto other = world.tasks.on_branch(task.project, task.branch)) co_return taken(task.branch, *other);
     auto hash = world.workflows.pin(task.workflow);
     if (!hash) co_return hash.error();
     task.workflow_hash = *hash;

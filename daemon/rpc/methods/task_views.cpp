@@ -11,6 +11,9 @@ namespace orange::rpc {
 namespace {
 
 constexpr std::size_t k_recent_events = 20;
+/// A history is read in pieces, with the others' turn in between; one call gives no more of it than this.
+constexpr std::size_t k_lines_at_once = 128, k_most_events = 20'000;
+constexpr std::uintmax_t k_most_bytes = std::uintmax_t{16} << 20;
 constexpr std::chrono::milliseconds k_step{20}, k_patience{1000};  // for who holds a task's lock
 
 Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
@@ -37,7 +40,10 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     for (const auto& broken : world.tasks.unreadable()) {
         if (project && broken.project != *project) continue;
         TaskView view;
-        view.fields = {{"id", broken.id}, {"project", broken.project}, {"status", "unreadable"}};
+        if (broken.shown) view.fields = to_json(*broken.shown);
+        view.fields["id"] = broken.id;
+        view.fields["project"] = broken.project;
+        view.fields["status"] = "unreadable";
         view.worker = view.reviewer = "unknown";
         view.unreadable = broken.why;
         reply.tasks.push_back(std::move(view));
@@ -55,23 +61,32 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     reply.task = api.view(*record);
     const auto text = world.files.read(world.tasks.folder(*record) / "TASK.md");
     if (text) reply.body = store::split_task_text(*text).body;
-    const auto history = world.tasks.history(*id);
+    const auto history = world.tasks.history(*id, k_recent_events);
     if (!history) co_return history.error();
-    const auto from = history->size() > k_recent_events ? history->size() - k_recent_events : 0;
-    for (std::size_t i = from; i < history->size(); ++i) reply.history.push_back(to_json((*history)[i]));
+    for (const auto& event : *history) reply.history.push_back(to_json(event));
     co_return reply;
 }
 
 Awaitable<Result<TaskHistory::Reply>> history(Api& api, TaskHistory params, Call call) {
     const auto id = api.select(params, call);
     if (!id) co_return id.error();
-    const auto events = api.world().tasks.history(*id);
-    if (!events) co_return events.error();
     if (params.limit < 0) co_return Error{ErrorCode::invalid_argument, "limit must not be negative", {}};
     TaskHistory::Reply reply;
-    const auto limit = params.limit > 0 ? static_cast<std::size_t>(params.limit) : events->size();
-    const auto from = events->size() > limit ? events->size() - limit : 0;
-    for (std::size_t i = from; i < events->size(); ++i) reply.events.push_back(to_json((*events)[i]));
+    const auto limit = static_cast<std::size_t>(params.limit);
+    auto reader = api.world().tasks.read_history(*id);
+    std::vector<Json> events;
+    for (std::size_t lines = 1; limit == 0 || events.size() < limit; ++lines) {
+        if (events.size() == k_most_events || reader.read() > k_most_bytes) {
+            reply.left_out = true;
+            break;
+        }
+        const auto line = reader.next_line();
+        if (!line) co_return line.error();
+        if (!*line) break;
+        if (const auto event = store::event_from_line(**line)) events.push_back(to_json(*event));
+        if (lines % k_lines_at_once == 0) co_await async::yield();
+    }
+    for (auto event = events.rbegin(); event != events.rend(); ++event) reply.events.push_back(std::move(*event));
     co_return reply;
 }
 
@@ -236,7 +251,7 @@ void add_task_views(MethodTable& table, Api& api) {
                         [&api](TaskList params, Call) { return list(api, std::move(params)); });
     table.add<TaskShow>(Access::read, "Shows a task: fields, body, last events.", {not_found},
                         [&api](TaskShow params, Call call) { return show(api, std::move(params), std::move(call)); });
-    table.add<TaskHistory>(Access::read, "A task's whole history.", {not_found}, [&api](TaskHistory params, Call call) {
+    table.add<TaskHistory>(Access::read, "A task's history.", {not_found}, [&api](TaskHistory params, Call call) {
         return history(api, std::move(params), std::move(call));
     });
     table.add<TaskPeek>(Access::read, "The end of an agent's screen.", {not_found, conflict},

@@ -128,3 +128,46 @@ TEST_CASE("removing a folder does not follow links out of it") {
     CHECK(!fs::exists(folder / "gone"));
     CHECK(read_text(folder / "kept/file") == "x");
 }
+
+TEST_CASE("below a folder that is named to it, no folder on the way to a file may be a link") {
+    TemporaryFolder folder;
+    fs::create_directory(folder / "real");
+    fs::create_directory_symlink(folder / "real", folder / "root");  // it itself may be one
+    write_text(folder / "theirs/file", "x");
+    write_text(folder / "theirs/below/file", "x");
+    fs::create_directory_symlink(folder / "theirs", folder / "real/link");
+    fs::create_directory_symlink(folder / "nowhere", folder / "real/dangling");
+    const Path root = folder / "root";
+    PosixFileSystem files({folder / "elsewhere", root});
+
+    for (const Path& below : {root / "link", root / "link/below"}) {
+        INFO(below);
+        for (const auto& refused :
+             {files.replace(below / "new", "y"), files.append(below / "file", "y"), files.remove(below / "file"),
+              files.exchange(below / "file", "y", below / "other"), files.replace(below / "deep/er/new", "y")}) {
+            REQUIRE(!refused);
+            CHECK(refused.error().code == ErrorCode::io);
+            CHECK(refused.error().message.find("link: it is a link") != std::string::npos);
+        }
+        CHECK(files.read(below / "file").error().code == ErrorCode::io);
+        CHECK(files.list(below).error().code == ErrorCode::io);
+        CHECK(PosixFileSystem().read(below / "file"));  // as it does everywhere else
+    }
+    CHECK(!files.replace(root / "dangling/file", "y"));
+    CHECK(!fs::exists(folder / "nowhere"));
+    CHECK(files.list(folder / "theirs")->size() == 2);
+    CHECK(files.list(folder / "theirs/below")->size() == 1);
+    CHECK(read_text(folder / "theirs/file") == "x");
+
+    // The link itself can go, and what is no link is as it is everywhere.
+    CHECK(files.remove(root / "link"));
+    CHECK(fs::exists(folder / "theirs/below/file"));
+    CHECK(files.replace(root / "a/b/file", "old"));
+    CHECK(files.append(root / "a/b/file", "er"));
+    CHECK(*files.read(folder / "real/a/b/file") == "older");
+    CHECK(files.read(root / "none/file").error().code == ErrorCode::not_found);
+    CHECK(files.list(root / "none")->empty());
+    CHECK(files.remove(root / "none/file"));
+    CHECK(files.remove(root / "a"));
+    CHECK(*files.list(root) == std::vector<std::string>{"dangling"});
+}

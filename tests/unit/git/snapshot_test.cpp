@@ -1,3 +1,5 @@
+#include <functional>
+
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "tests/catch.hpp"
@@ -25,6 +27,27 @@ struct Fixture : GitFixture {
     std::string show(const std::string& object) { return plain(repo, {"show", object}, true); }
 
     std::string repo, tree;
+};
+
+/// The real one, with something that happens before the nth `write-tree`.
+class MeddledGit final : public Git {
+  public:
+    MeddledGit(Git& real, int nth, std::function<bool()> meddle)
+        : real_(real), left_(nth), meddle_(std::move(meddle)) {}
+    Awaitable<Result<Completed>> run(GitCommand command) override {
+        if (command.args.at(0) == "write-tree" && --left_ == 0 && !meddle_()) {
+            Completed full;
+            full.exit_status = 128;
+            full.err = "fatal: unable to write new index file";
+            co_return full;
+        }
+        co_return co_await real_.run(std::move(command));
+    }
+
+  private:
+    Git& real_;
+    int left_;
+    std::function<bool()> meddle_;
 };
 
 }  // namespace
@@ -107,6 +130,39 @@ TEST_CASE_METHOD(Fixture, "what only the index holds and what an earlier snapsho
     write_file(tree + "/g", "second\n");
     const auto second = save();
     CHECK(ref(repo, second + "^2") == first);
+}
+
+TEST_CASE_METHOD(Fixture, "what only the index holds is not passed over because it could not be read just then") {
+    write_file(tree + "/f", "staged only\n");
+    plain(tree, {"add", "f"});
+    std::filesystem::remove(tree + "/f");
+    const std::filesystem::path index = repo + "/.git/worktrees/tree/index";
+    SECTION("its copy fails") {
+        MeddledGit meddled(git, 1, [&] {
+            std::filesystem::rename(index, index.string() + ".away");
+            return std::filesystem::create_directory(index);
+        });
+        CHECK_FALSE(go(snapshot(meddled, tree, k_ref, "unfinished")));
+        std::filesystem::remove(index);
+        std::filesystem::rename(index.string() + ".away", index);
+    }
+    SECTION("no tree can be written") {
+        MeddledGit full(git, 2, [] { return false; });
+        const auto saved = go(snapshot(full, tree, k_ref, "unfinished"));
+        REQUIRE_FALSE(saved);
+        CHECK(saved.error().message.find("unable to write new index file") != std::string::npos);
+    }
+    CHECK(show(save() + "^2:f") == "staged only");
+}
+
+TEST_CASE_METHOD(Fixture, "an index whose contents are lost keeps nothing else from being saved") {
+    write_file(tree + "/f", "staged only\n");
+    plain(tree, {"add", "f"});
+    const auto content = plain(tree, {"rev-parse", ":f"});
+    std::filesystem::remove(repo + "/.git/objects/" + content.substr(0, 2) + "/" + content.substr(2));
+    std::filesystem::remove(tree + "/f");
+    write_file(tree + "/g", "a file\n");
+    CHECK(show(save() + ":g") == "a file");
 }
 
 TEST_CASE_METHOD(Fixture, "conflicts are saved with their marks") {

@@ -189,6 +189,22 @@ TEST_CASE_METHOD(Fixture, "exclude lines are added once, for all worktrees, afte
     CHECK(read_file(repo + "/.git/info/exclude") == "old\nTASK.md\nmore\n");
 }
 
+TEST_CASE_METHOD(Fixture, "exclude lines are not written through a link, nor half") {
+    add();
+    const std::filesystem::path info = repo + "/.git/info";
+    write_file(path("theirs"), "theirs\n");
+    std::filesystem::remove(info / "exclude");
+    std::filesystem::create_symlink(path("theirs"), info / "exclude");
+    REQUIRE(go(exclude(git, tree, {"TASK.md"})));
+    CHECK(read_file(path("theirs")) == "theirs\n");
+    CHECK(read_file(info / "exclude") == "theirs\nTASK.md\n");
+
+    std::filesystem::remove(info / "exclude");
+    std::filesystem::create_directory(info / "exclude");
+    CHECK_FALSE(go(exclude(git, tree, {"TASK.md"})));
+    CHECK(std::distance(std::filesystem::directory_iterator(info), {}) == 1);
+}
+
 TEST_CASE_METHOD(Fixture, "tracked means committed at HEAD") {
     add();
     CHECK(go(tracks(git, tree, "README")).value());

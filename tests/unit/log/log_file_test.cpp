@@ -79,6 +79,20 @@ TEST_CASE("A line that has no room is left out whole, counted, and the next one 
     CHECK(text_of(path) == "first\nfourth\n");
 }
 
+TEST_CASE("A link in the log's place is not followed, and the log goes on when it is gone") {
+    orange::testing::TemporaryFolder folder;
+    const auto path = folder.path() / "orange.log";
+    orange::testing::write_text(folder.path() / "theirs", "theirs\n");
+    fs::create_symlink(folder.path() / "theirs", path);
+    log::LogFile file(path.string(), 1 << 20, 5);
+    CHECK_FALSE(file.write("first\n"));
+    CHECK(file.problem().find("opening " + path.string()) == 0);
+    CHECK(text_of(folder.path() / "theirs") == "theirs\n");
+    fs::remove(path);
+    CHECK(file.write("second\n"));
+    CHECK(text_of(path) == "second\n");
+}
+
 TEST_CASE("A log that cannot be rotated for want of a descriptor goes on in the same file") {
     orange::testing::TemporaryFolder folder;
     const auto path = folder.path() / "orange.log";

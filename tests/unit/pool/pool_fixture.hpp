@@ -31,9 +31,9 @@ struct PoolFixture : GitFixture {
     }
 
     Project project;
-    PosixFileSystem files;
     async::KeyedMutex repositories{io.get_executor()};
     Path root = dir / "workspaces";
+    PosixFileSystem files{{root}};
     Pool pool{files, git, runner, repositories, root};
 };
 

@@ -116,6 +116,19 @@ TEST_CASE_METHOD(PoolFixture, "a repository with a TASK.md of its own keeps it")
     CHECK(acquire(task("a")).value().task_file == ".orange/TASK.md");
 }
 
+TEST_CASE_METHOD(PoolFixture, "a repository whose .orange is a link gets nothing written or removed behind it") {
+    const auto notes = dir / "notes";
+    write_file(notes / "TASK.md", "mine\n");
+    std::filesystem::create_directory_symlink(notes, std::filesystem::path(project.path) / ".orange");
+    plain(project.path, {"add", ".orange"});
+    commit(project.path, "TASK.md", "theirs\n");
+    const auto acquired = acquire(task("a"));
+    REQUIRE(!acquired);
+    CHECK(acquired.error().message.find(".orange: it is a link") != std::string::npos);
+    CHECK(read_file(notes / "TASK.md") == "mine\n");
+    CHECK(holder(1).empty());
+}
+
 TEST_CASE_METHOD(PoolFixture, "gc frees what nobody live holds, and keeps its work") {
     const auto path = taken(task("a"));
     taken(task("b"));

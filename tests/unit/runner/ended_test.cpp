@@ -1,3 +1,5 @@
+#include <fstream>
+
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
 
@@ -16,7 +18,7 @@ TEST_CASE("a terminal state of a workflow's own ends a task as done and cancelle
     const auto branch = world.record(id).task.branch;
     const auto is_active = [&] {
         const auto& tasks = world.house().world().tasks;
-        return tasks.active().contains(id) && tasks.on_branch("shop", branch) != nullptr;
+        return tasks.active().contains(id) && tasks.on_branch("shop", branch).has_value();
     };
     world.move(id, "working").value();
     CHECK(is_active());
@@ -28,4 +30,21 @@ TEST_CASE("a terminal state of a workflow's own ends a task as done and cancelle
     world.recover();
     CHECK(world.record(id).ended);
     CHECK_FALSE(is_active());
+}
+
+TEST_CASE("a history that is larger than anything that is read keeps no task from moving") {
+    RunnerWorld world;
+    const auto id = world.make_task("do it");
+    const auto file = world.house().world().tasks.folder(world.record(id)) / "history.jsonl";
+    std::filesystem::resize_file(file, std::uintmax_t{300} << 20);
+    std::ofstream(file, std::ios::app) << "\n";
+    world.boot();
+    world.recover();
+    world.move(id, "planning").value();
+    CHECK(world.record(id).task.status == "planning");
+    CHECK_FALSE(world.record(id).intent);
+    world.move(id, "cancelled").value();
+    CHECK_FALSE(world.record(id).intent);
+    const auto last = world.house().world().tasks.history(id, 1).value();
+    CHECK(last.at(0).type == "task.cancelled");
 }

@@ -9,7 +9,8 @@ namespace fs = std::filesystem;
 
 struct House::Parts {
     Parts(Outside& outside, asio::io_context& io, const fs::path& home, Environment git_environment)
-        : files(disk, outside.fuse),
+        : disk({Paths{home}.tasks(), Paths{home}.workspaces()}),
+          files(disk, outside.fuse),
           processes(real_processes, outside.children),
           git(processes, git_environment),
           task_locks(io.get_executor()),

@@ -162,3 +162,19 @@ TEST_CASE("what is written once is written and told once") {
     CHECK_FALSE(world.journal.write_once(world.record, "moved", {{"tx", "c"}}));
     CHECK(heard == 2);
 }
+
+TEST_CASE("what is written once is looked for at the end of the history, not in all of it") {
+    World world;
+    REQUIRE(world.journal.write_once(world.record, "moved", {{"tx", "a"}}));
+    const std::string other = "{\"type\":\"moved\",\"timestamp\":\"2026-11-20T10:49:03.120Z\",\"tx\":\"b\"}\n";
+    std::string others;
+    while (others.size() < 500'000) others += other;
+    auto& file = world.files.files[world.history()];
+    file += others;
+    CHECK(world.journal.write_once(world.record, "moved", {{"tx", "a"}}));
+    CHECK(file.ends_with(others));
+    // Beyond what can be written between the two tries of one transition.
+    file += others + others;
+    CHECK(world.journal.write_once(world.record, "moved", {{"tx", "a"}}));
+    CHECK_FALSE(file.ends_with(others));
+}

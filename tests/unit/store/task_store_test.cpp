@@ -1,5 +1,7 @@
 #include "daemon/store/task_store.hpp"
 
+#include <fstream>
+
 #include "common/base/text.hpp"
 #include "daemon/files/posix_file_system.hpp"
 #include "tests/catch.hpp"
@@ -16,7 +18,7 @@ namespace {
 
 struct Stored {
     TemporaryFolder home;
-    PosixFileSystem real;
+    PosixFileSystem real{{home.path()}};
     FaultyFileSystem files{real};
     TaskStore store{files, home.path()};
 
@@ -84,7 +86,7 @@ TEST_CASE_METHOD(Stored, "saving moves a task between the indexes") {
     REQUIRE(store.save(first));
     CHECK(store.queue("shop") == std::vector<TaskId>{first.task.id, record.task.id});
     CHECK(store.queue("other").empty());
-    CHECK(store.on_branch("shop", "feature")->task.id == record.task.id);
+    CHECK(store.on_branch("shop", "feature")->task == record.task.id);
     CHECK(!store.on_branch("shop", "orange-tasks/" + k_a));
     CHECK(!store.on_branch("other", "feature"));
 
@@ -105,7 +107,7 @@ TEST_CASE_METHOD(Stored, "two active tasks on one branch do not hide each other"
     REQUIRE(store.save(two));
     one.task.status = "cancelled";
     REQUIRE(store.save(one));
-    CHECK(store.on_branch("shop", "same")->task.id == two.task.id);
+    CHECK(store.on_branch("shop", "same")->task == two.task.id);
 }
 
 TEST_CASE_METHOD(Stored, "tasks are visited newest first until the visitor has enough") {
@@ -119,6 +121,28 @@ TEST_CASE_METHOD(Stored, "tasks are visited newest first until the visitor has e
     });
     CHECK(seen == std::vector<std::string>{k_b, k_c});
     CHECK(store.size() == 3);
+}
+
+TEST_CASE_METHOD(Stored, "a task that cannot be read is shown as its TASK.md has it, and keeps its branch") {
+    for (const auto& id : {k_a, k_b, k_c}) {
+        auto record = example_record(id);
+        record.task.branch = "feature-" + id;
+        if (id == k_b) record.task.status = "done";
+        REQUIRE(store.create(record, "body\n"));
+        write_text(home / "shop" / id / "state.json", "{\"schema\": 1");
+    }
+    write_text(home / "shop" / k_c / "TASK.md", "---\nid: [\n---\n");
+    const auto again = reloaded();
+    REQUIRE(again.unreadable().size() == 3);
+    REQUIRE(again.unreadable()[0].shown);
+    CHECK(again.unreadable()[0].shown->summary == example_record(k_a).task.summary);
+    CHECK(!again.unreadable()[2].shown);
+    const auto holder = again.on_branch("shop", "feature-" + k_a);
+    REQUIRE(holder);
+    CHECK(holder->task.value == k_a);
+    CHECK(!holder->readable);
+    CHECK(!again.on_branch("other", "feature-" + k_a));
+    CHECK(!again.on_branch("shop", "feature-" + k_b));  // had ended
 }
 
 TEST_CASE_METHOD(Stored, "a task is found by an unambiguous beginning of its id") {
@@ -559,4 +583,81 @@ TEST_CASE_METHOD(Stored, "a history that cannot be read is an error, never an em
     files.fail_at(0);
     REQUIRE(again.append_history(record.task.id, event("three")));
     CHECK(again.history(record.task.id)->size() == 3);
+}
+
+TEST_CASE("a task whose folder became a link is not removed through it, and not loaded from there") {
+    Stored s;
+    const auto record = s.made(k_a);
+    const auto folder = s.store.folder(record);
+    TemporaryFolder elsewhere;
+    fs::rename(folder, elsewhere / "task");
+    write_text(elsewhere / "task/notes", "mine");
+    fs::create_directory_symlink(elsewhere / "task", folder);
+
+    const auto removed = s.store.remove(record.task.id);
+    REQUIRE(!removed);
+    CHECK(removed.error().message.find("it is a link") != std::string::npos);
+    CHECK(!s.store.append_history(record.task.id, event("one")));
+    CHECK(!s.store.save(record));
+    CHECK(read_text(elsewhere / "task/notes") == "mine");
+    CHECK(fs::exists(elsewhere / "task/state.json"));
+    CHECK(!fs::exists(elsewhere / "task/history.jsonl"));
+
+    const auto again = s.reloaded();
+    CHECK(again.size() == 0);
+    REQUIRE(again.unreadable().size() == 1);
+    CHECK(again.unreadable().front().why.find("it is a link") != std::string::npos);
+}
+
+TEST_CASE("a history is read from its end, whatever is before, and mended without reading the whole") {
+    Stored s;
+    const auto record = s.made(k_a);
+    const auto file = s.history_of(record);
+    for (const auto* type : {"one", "two", "three"}) REQUIRE(s.store.append_history(record.task.id, event(type)));
+    CHECK(*s.store.history(record.task.id, 2) == std::vector<HistoryEvent>{event("two"), event("three")});
+    CHECK(s.store.history(record.task.id, 0)->empty());
+
+    // Three hundred mebibytes of nothing, which the file system only pretends to have.
+    const auto events = read_text(file);
+    fs::resize_file(file, std::uintmax_t{300} << 20);
+    std::ofstream(file, std::ios::app) << "\n" << events << "{\"type\": \"to";
+    CHECK(s.real.read(file).error().code == ErrorCode::io);
+    auto again = s.reloaded();
+    REQUIRE(again.append_history(record.task.id, event("four")));
+    CHECK(read_text(file.string() + ".torn") == "{\"type\": \"to\n");
+    const auto found = *again.history(record.task.id, 3);
+    REQUIRE(found.size() == 3);
+    CHECK(found[0] == event("three"));
+    CHECK(found[1].type == "history.repaired");
+    CHECK(found[2] == event("four"));
+    CHECK(again.history(record.task.id)->size() == 5);
+
+    auto reader = again.read_history(record.task.id);
+    CHECK(event_from_line(**reader.next_line()) == event("four"));
+    CHECK(reader.read() <= 64 << 10);
+    while (*reader.next_line()) continue;  // one line is far too long: only a piece of it comes
+    CHECK(reader.read() == fs::file_size(file));
+    fs::remove(file);
+    CHECK(!*again.read_history(record.task.id).next_line());
+    CHECK(!*again.read_history({"none"}).next_line());
+    fs::create_directory(file);
+    CHECK(again.read_history(record.task.id).next_line().error().code == ErrorCode::io);
+}
+
+TEST_CASE("lines come from the last to the first, wherever the pieces of the file end") {
+    Stored s;
+    const auto record = s.made(k_a);
+    std::vector<std::string> lines;
+    std::string text;
+    for (int n = 0; n < 3000; ++n) {
+        lines.push_back(std::to_string(n) + std::string(static_cast<std::size_t>(n * 37 % 211), 'x'));
+        text += lines.back() + (n % 100 == 0 ? "\n\n" : "\n");
+    }
+    for (const auto* end : {"", "no end of a line"}) {
+        if (*end) lines.emplace_back(end);
+        write_text(s.history_of(record), text + end);
+        auto reader = s.store.read_history(record.task.id);
+        for (auto line = lines.rbegin(); line != lines.rend(); ++line) CHECK(*reader.next_line() == *line);
+        CHECK(!*reader.next_line());
+    }
 }
