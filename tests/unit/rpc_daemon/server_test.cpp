@@ -169,27 +169,6 @@ struct Client {
     bool closed = false;
 };
 
-/// This process has no descriptor left, for as long as it lives.
-class NoDescriptors {
-  public:
-    NoDescriptors() {
-        REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
-        const rlimit few{256, before_.rlim_max};
-        REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
-        for (int fd = 0; (fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) taken_.push_back(fd);
-    }
-    ~NoDescriptors() {
-        for (const int fd : taken_) ::close(fd);
-        ::setrlimit(RLIMIT_NOFILE, &before_);
-    }
-    NoDescriptors(const NoDescriptors&) = delete;
-    NoDescriptors& operator=(const NoDescriptors&) = delete;
-
-  private:
-    rlimit before_{};
-    std::vector<int> taken_;
-};
-
 void check_refusal(const std::string& line, const std::string& why) {
     REQUIRE_FALSE(line.empty());
     const auto reply = Json::parse(line);
