@@ -1,5 +1,6 @@
 #include "daemon/store/history_reader.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/model/json.hpp"
@@ -7,12 +8,14 @@
 namespace orange::store {
 namespace {
 
-constexpr std::size_t k_piece = 64 * 1024;
+constexpr std::size_t k_piece = 64 << 10, k_largest_piece = 1 << 20;
 
 }  // namespace
 
 Result<void> HistoryReader::fill() {
-    const auto piece = files_.read_before(file_, from_, k_piece);
+    // What a long line is made of is moved and searched but a few times.
+    const auto size = std::clamp(buffer_.size(), k_piece, k_largest_piece);
+    const auto piece = files_.read_before(file_, from_, size);
     if (!piece && piece.error().code != ErrorCode::not_found) return piece.error();
     if (!piece || piece->bytes.empty()) {
         from_ = 0;
@@ -20,6 +23,7 @@ Result<void> HistoryReader::fill() {
     }
     if (buffer_.size() > k_longest) buffer_.clear();
     buffer_.insert(0, piece->bytes);
+    unsearched_ = piece->bytes.size();
     read_ += piece->bytes.size();
     from_ = piece->from;
     return {};
@@ -28,9 +32,12 @@ Result<void> HistoryReader::fill() {
 Result<std::optional<std::string>> HistoryReader::next_line() {
     for (;;) {
         std::optional<std::string> line;
-        if (const auto end = buffer_.rfind('\n'); end != std::string::npos) {
+        const auto end = unsearched_ == 0 ? std::string::npos : buffer_.rfind('\n', unsearched_ - 1);
+        unsearched_ = 0;
+        if (end != std::string::npos) {
             line = buffer_.substr(end + 1);
             buffer_.resize(end);
+            unsearched_ = end;
         } else if (from_ == 0) {
             line = std::exchange(buffer_, {});
             if (line->empty()) return std::optional<std::string>();

@@ -33,7 +33,8 @@ class HistoryReader {
     Path file_;
     std::optional<std::uintmax_t> from_;  ///< where what was read begins; unset: nothing was
     std::uintmax_t read_ = 0;
-    std::string buffer_;  ///< what was read and not given
+    std::string buffer_;          ///< what was read and not given
+    std::size_t unsearched_ = 0;  ///< how many of its first bytes may have a line's end among them
 };
 
 /// Nothing where the line is no event.
