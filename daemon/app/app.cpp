@@ -127,6 +127,7 @@ class App {
         async::set_escalation([](const std::string& name, const std::string& what) {
             log::error("daemon", "a coroutine failed: " + what, {{"coroutine", name}});
         });
+        tmux_.ask_first([this] { return files_.check(); });  // whoever is asked may make its socket anew there
         tmux_.on_note([](const std::string& what) { log::warn("tmux", what); });
         load();
         api_.add_to(table_);

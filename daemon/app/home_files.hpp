@@ -20,9 +20,10 @@ class HomeFiles final : public FileSystem {
     Result<std::vector<std::string>> list(const Path& folder) override;
     Result<void> remove(const Path& path) override;
 
-  private:
+    /// Whether an operation would be refused, and why.
     Result<void> check() const;
 
+  private:
     FileSystem& disk_;
     const Home& home_;
 };

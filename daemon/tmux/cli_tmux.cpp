@@ -131,6 +131,7 @@ Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::s
                             " (choose a shorter ORANGE_HOME)",
                         {}};
     }
+    if (auto fine = guard_ ? guard_() : Result<void>{}; !fine) co_return fine.error();
     bool woken = false;
     for (auto pause = k_first_pause;; pause *= 2) {
         Command command;
@@ -218,6 +219,7 @@ Awaitable<bool> CliTmux::start_in_scope(std::vector<std::string> args) {
 }
 
 Awaitable<Result<void>> CliTmux::start_server() {
+    if (auto fine = guard_ ? guard_() : Result<void>{}; !fine) co_return fine.error();
     const bool there = server_behind(socket_) == Server::present || co_await wake_lost_server();
     if (there) co_return Result<void>{};
     if (server_lives()) co_return unreachable();

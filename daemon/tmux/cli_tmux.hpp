@@ -35,6 +35,10 @@ class CliTmux final : public Tmux {
     /// it is made to make it anew (USR1), never replaced by a second server. Ignored where one is known that runs.
     void expect_server(std::int64_t pid, std::int64_t start_time);
 
+    /// Asked before each call, which fails as it says: for a socket whose folder may become somebody else's. Unset:
+    /// never.
+    void ask_first(std::function<Result<void>()> guard) { guard_ = std::move(guard); }
+
     /// Who is told, in a sentence, what is worth a line in the log. Unset: nobody.
     void on_note(std::function<void(const std::string&)> note) { note_ = std::move(note); }
 
@@ -60,6 +64,7 @@ class CliTmux final : public Tmux {
     std::string socket_;
     Environment env_;
     std::chrono::milliseconds deadline_;
+    std::function<Result<void>()> guard_;
     std::function<void(const std::string&)> note_;
     std::string program_;          ///< absolute; empty: not installed
     std::int64_t server_pid_ = 0;  ///< the last one that answered
