@@ -40,7 +40,7 @@ class FileSystem {
 
     /// Old or new, never a mixture: a temporary file in the same folder (O_EXCL, O_NOFOLLOW), written, fsynced,
     /// renamed, the folder fsynced. Makes missing parent folders. After an error the old content is intact and nothing
-    /// is left.
+    /// is left; only where the folder cannot be fsynced the new one is there, and may be gone after a loss of power.
     virtual Result<void> replace(const Path& path, std::string_view content) = 0;
 
     /// Swaps `content` in and leaves what it displaced under `displaced` (same folder), for the caller to compare and
