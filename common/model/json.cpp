@@ -1,117 +1,9 @@
 #include "common/model/json.hpp"
 
+#include "common/model/json_reader.hpp"
+
 namespace orange {
 namespace {
-
-/// Reads typed members of one object; the first wrong type is kept as the error, and later reads do nothing.
-class Reader {
-  public:
-    Reader(const Json& json, std::string what) : json_(json), what_(std::move(what)) {
-        if (!json.is_object()) fail("is not an object");
-    }
-
-    template <class T>
-    void read(const char* key, T& into) {
-        const Json* value = find(key);
-        if (value && !assign(*value, into)) fail("\"" + std::string(key) + "\" has the wrong type");
-    }
-    template <class T>
-    void read(const char* key, std::optional<T>& into) {
-        const Json* value = find(key);
-        if (!value) return;
-        T inner{};
-        if (assign(*value, inner)) {
-            into = std::move(inner);
-        } else {
-            fail("\"" + std::string(key) + "\" has the wrong type");
-        }
-    }
-    /// Hands a sub-value to `parse`, whose error becomes this reader's.
-    template <class Parse>
-    void each(const char* key, Parse parse) {
-        const Json* value = find(key);
-        if (!value) return;
-        if (!value->is_array()) return fail("\"" + std::string(key) + "\" is not a list");
-        for (const auto& item : *value) {
-            if (error_) return;
-            if (auto done = parse(item); !done) error_ = in_context(what_, done.error());
-        }
-    }
-    const Json* find(const char* key) const {
-        if (error_ || !json_.is_object()) return nullptr;
-        const auto found = json_.find(key);
-        return found == json_.end() || found->is_null() ? nullptr : &*found;
-    }
-    void fail(std::string why) {
-        if (!error_) error_ = Error{ErrorCode::invalid_argument, what_ + ": " + std::move(why), {}};
-    }
-    template <class T>
-    Result<T> finish(T value) {
-        if (error_) return *error_;
-        return value;
-    }
-
-  private:
-    static bool assign(const Json& json, std::string& into) {
-        if (!json.is_string()) return false;
-        into = json.get<std::string>();
-        return true;
-    }
-    static bool assign(const Json& json, bool& into) {
-        if (!json.is_boolean()) return false;
-        into = json.get<bool>();
-        return true;
-    }
-    static bool assign(const Json& json, std::int64_t& into) {
-        if (!json.is_number_integer()) return false;
-        into = json.get<std::int64_t>();
-        return !json.is_number_unsigned() || into >= 0;  // above what 63 bits hold it would come out negative
-    }
-    static bool assign(const Json& json, int& into) {
-        std::int64_t wide = 0;
-        if (!assign(json, wide) || wide < INT32_MIN || wide > INT32_MAX) return false;
-        into = static_cast<int>(wide);
-        return true;
-    }
-    static bool assign(const Json& json, Timestamp& into) {
-        if (!json.is_string()) return false;
-        const auto time = from_rfc3339(json.get<std::string>());
-        if (time) into = *time;
-        return time.has_value();
-    }
-    static bool assign(const Json& json, Role& into) {
-        if (!json.is_string()) return false;
-        const auto role = role_from(json.get<std::string>());
-        if (role) into = *role;
-        return role.has_value();
-    }
-    static bool assign(const Json& json, TaskId& into) { return assign(json, into.value); }
-    static bool assign(const Json& json, RunId& into) { return assign(json, into.value); }
-    template <class T>
-    static bool assign(const Json& json, std::vector<T>& into) {
-        if (!json.is_array()) return false;
-        for (const auto& item : json) {
-            T value{};
-            if (!assign(item, value)) return false;
-            into.push_back(std::move(value));
-        }
-        return true;
-    }
-    template <class T>
-    static bool assign(const Json& json, std::map<std::string, T>& into) {
-        if (!json.is_object()) return false;
-        for (const auto& [key, item] : json.items()) {
-            T value{};
-            if (!assign(item, value)) return false;
-            into[key] = std::move(value);
-        }
-        return true;
-    }
-
-    const Json& json_;
-    std::string what_;
-    std::optional<Error> error_;
-};
 
 Json optional_json(const std::optional<std::string>& value) {
     return value ? Json(*value) : Json(nullptr);
@@ -119,7 +11,7 @@ Json optional_json(const std::optional<std::string>& value) {
 
 Result<Caller> caller_from_json(const Json& json) {
     Caller caller;
-    Reader in(json, "caller");
+    JsonReader in(json, "caller");
     in.read("role", caller.role);
     in.read("task", caller.task);
     in.read("run", caller.run);
@@ -147,7 +39,7 @@ Json to_json(const Intent& intent) {
 
 Result<Intent> intent_from_json(const Json& json) {
     Intent intent;
-    Reader in(json, "intent");
+    JsonReader in(json, "intent");
     in.read("id", intent.id);
     in.read("from", intent.from);
     in.read("to", intent.to);
@@ -161,7 +53,7 @@ Result<Intent> intent_from_json(const Json& json) {
     }
     in.each("actions", [&](const Json& item) -> Result<void> {
         PlannedAction planned;
-        Reader action(item, "action");
+        JsonReader action(item, "action");
         action.read("action", planned.action.name);
         action.read("params", planned.action.params);
         action.read("argv", planned.action.argv);
@@ -195,7 +87,7 @@ Json to_json(const AgentRun& run) {
 
 Result<AgentRun> run_from_json(const Json& json) {
     AgentRun run;
-    Reader in(json, "run");
+    JsonReader in(json, "run");
     in.read("run", run.run);
     in.read("role", run.role);
     in.read("harness", run.harness);
@@ -224,7 +116,7 @@ Json to_json(const Message& message) {
 
 Result<Message> message_from_json(const Json& json) {
     Message message;
-    Reader in(json, "message");
+    JsonReader in(json, "message");
     in.read("id", message.id);
     in.read("to", message.to);
     in.read("from", message.from);
@@ -317,7 +209,7 @@ Json to_json(const Task& task) {
 
 Result<Task> task_from_json(const Json& json) {
     Task task;
-    Reader in(json, "task");
+    JsonReader in(json, "task");
     in.read("id", task.id);
     in.read("project", task.project);
     in.read("branch", task.branch);
@@ -360,7 +252,7 @@ Json to_json(const Project& project) {
 
 Result<Project> project_from_json(const Json& json) {
     Project project;
-    Reader in(json, "project");
+    JsonReader in(json, "project");
     in.read("name", project.name);
     in.read("path", project.path);
     in.read("default_branch", project.default_branch);
@@ -404,7 +296,7 @@ Json to_json(const TaskRecord& record) {
 
 Result<TaskRecord> record_from_json(const Json& json) {
     TaskRecord record;
-    Reader in(json, "state.json");
+    JsonReader in(json, "state.json");
     if (auto known = check_schema(json); !known) return known.error();
     if (const Json* fields = in.find("fields")) {
         auto task = task_from_json(*fields);
@@ -453,7 +345,7 @@ Json to_json(const HistoryEvent& event) {
 
 Result<HistoryEvent> event_from_json(const Json& json) {
     HistoryEvent event;
-    Reader in(json, "history event");
+    JsonReader in(json, "history event");
     in.read("type", event.type);
     in.read("timestamp", event.timestamp);
     if (event.type.empty()) in.fail("\"type\" is missing");

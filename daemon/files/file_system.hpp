@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -30,13 +29,7 @@ class FileSystem {
     };
     /// At most `size` bytes of a file, those before `end`, or the last ones: for a file that may be larger than anybody
     /// wants to read. Fails as read() does.
-    virtual Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) {
-        const auto whole = read(path);
-        if (!whole) return whole.error();
-        const auto to = std::min<std::uintmax_t>(end.value_or(whole->size()), whole->size());
-        const auto from = to > size ? to - size : 0;
-        return Piece{from, whole->substr(from, to - from)};
-    }
+    virtual Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) = 0;
 
     /// Old or new, never a mixture: a temporary file in the same folder (O_EXCL, O_NOFOLLOW), written, fsynced,
     /// renamed, the folder fsynced. Makes missing parent folders. After an error the old content is intact and nothing

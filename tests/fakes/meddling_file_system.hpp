@@ -14,6 +14,9 @@ class MeddlingFileSystem final : public FileSystem {
     std::function<void(const Path&)> before = [](const Path&) {};
 
     Result<std::string> read(const Path& path) override { return real_.read(path); }
+    Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override {
+        return real_.read_before(path, end, size);
+    }
     Result<void> replace(const Path& path, std::string_view content) override {
         before(path);
         return real_.replace(path, content);

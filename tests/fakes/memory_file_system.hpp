@@ -23,6 +23,14 @@ class MemoryFileSystem final : public FileSystem {
         return found->second;
     }
 
+    Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override {
+        const auto whole = read(path);
+        if (!whole) return whole.error();
+        const auto to = std::min<std::uintmax_t>(end.value_or(whole->size()), whole->size());
+        const auto from = to > size ? to - size : 0;
+        return Piece{from, whole->substr(from, to - from)};
+    }
+
     Result<void> replace(const Path& path, std::string_view content) override {
         if (auto failure = failure_of(path)) return *failure;
         files[path] = content;
