@@ -150,7 +150,8 @@ std::optional<std::int64_t> Launcher::server_start(const AgentRun& run) const {
 Awaitable<bool> Launcher::on_same_server(AgentRun run) {
     if (run.window_id.empty()) co_return false;
     const auto state = co_await tmux_.list();
-    co_return state&& is_on_server(run, *state);
+    const bool same = state && is_on_server(run, *state);
+    co_return same;
 }
 
 Awaitable<void> Launcher::save_scrollback(AgentRun run, Path log) {

@@ -203,7 +203,10 @@ class App {
         control.facts = [this] {
             doctor::Facts facts;
             facts.login = login_;
-            facts.config = [this] { return read_config(); };
+            facts.config = [this]() -> Result<void> {
+                const auto loaded = load_settings(files_, paths_.config());
+                return loaded ? Result<void>{} : Result<void>{loaded.error()};
+            };
             if (!file_watcher_) facts.problems.push_back(file_watcher_.error().message);
             return facts;
         };
@@ -236,26 +239,13 @@ class App {
         return reply;
     }
 
-    Result<void> read_config() {
-        const auto text = files_.read(paths_.config());
-        if (!text && text.error().code == ErrorCode::not_found) return {};
-        if (!text) return text.error();
-        const auto settings = parse_settings(*text, paths_.config().string());
-        return settings ? Result<void>{} : Result<void>{settings.error()};
-    }
-
     std::vector<std::string> reload_settings() {
-        const auto text = files_.read(paths_.config());
-        if (!text && text.error().code == ErrorCode::not_found) {
-            world_.settings = Settings{};
-            log::set_level(world_.settings.log_level);
-            return {"there is no config.yml; defaults are in force"};
-        }
-        auto settings = text ? parse_settings(*text, paths_.config().string()) : Result<Settings>(text.error());
-        if (!settings) return {settings.error().message + "; the settings before it stay in force"};
-        world_.settings = std::move(*settings);
+        auto loaded = load_settings(files_, paths_.config());
+        if (!loaded) return {loaded.error().message + "; the settings before it stay in force"};
+        const bool found = loaded->has_value();
+        world_.settings = std::move(*loaded).value_or(Settings{});
         log::set_level(world_.settings.log_level);
-        return {"config.yml is in force"};
+        return {found ? "config.yml is in force" : "there is no config.yml; defaults are in force"};
     }
 
     std::vector<std::string> reload() {
@@ -405,21 +395,13 @@ int run_daemon(const Paths& paths, const Installation& installation) {
     // Callers' directories come with links resolved: so do ours, or nobody is ever inside a workspace.
     const Paths resolved{home->path()};
     log::open(resolved.log().string(), log::Level::info);
-    Settings settings;
     PosixFileSystem files;
-    const auto text = files.read(resolved.config());
-    if (!text && text.error().code != ErrorCode::not_found) {
-        std::fprintf(stderr, "oranged: %s\n", text.error().message.c_str());
+    auto loaded = load_settings(files, resolved.config());
+    if (!loaded) {
+        std::fprintf(stderr, "oranged: %s\n", loaded.error().message.c_str());
         return 1;
     }
-    if (text) {
-        auto parsed = parse_settings(*text, paths.config().string());
-        if (!parsed) {
-            std::fprintf(stderr, "oranged: %s\n", parsed.error().message.c_str());
-            return 1;
-        }
-        settings = std::move(*parsed);
-    }
+    auto settings = std::move(*loaded).value_or(Settings{});
     log::set_level(settings.log_level);
     App app(*home, resolved, installation, std::move(settings), login_environment());
     return app.run();

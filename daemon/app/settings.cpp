@@ -76,4 +76,13 @@ Result<Settings> parse_settings(std::string_view text, std::string_view file_nam
     return settings;
 }
 
+Result<std::optional<Settings>> load_settings(FileSystem& files, const Path& file) {
+    const auto text = files.read(file);
+    if (!text && text.error().code == ErrorCode::not_found) return std::optional<Settings>();
+    if (!text) return text.error();
+    auto settings = parse_settings(*text, file.string());
+    if (!settings) return settings.error();
+    return std::optional<Settings>(std::move(*settings));
+}
+
 }  // namespace orange

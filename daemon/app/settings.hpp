@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "common/base/result.hpp"
@@ -10,5 +11,7 @@ namespace orange {
 /// config.yml (docs/files.md). Keys: poll_interval (seconds), exit_notification, notify (argv), env (map),
 /// message_patience (seconds), log_level. Unknown keys and wrong types are refused with line and column.
 Result<Settings> parse_settings(std::string_view text, std::string_view file_name);
+/// The same of a file; nothing where there is none.
+Result<std::optional<Settings>> load_settings(FileSystem& files, const Path& file);
 
 }  // namespace orange
