@@ -43,9 +43,7 @@ struct Shop {
         return found->is_string() ? found->get<std::string>() : dump(*found);
     }
     fs::path add_origin() {
-        const auto remote = orange.root() / "origin.git";
-        orange.git({"clone", "-q", "--bare", repo.string(), remote.string()}, orange.root());
-        orange.git({"remote", "add", "origin", remote.string()}, repo);
+        const auto remote = orange.add_origin(repo);
         orange.git({"fetch", "-q"}, repo);
         return remote;
     }

@@ -30,9 +30,7 @@ Result<rpc::TaskMerge::Reply> merge(Sandbox& orange, const std::string& id, cons
 TEST_CASE("A merge pushes where there is a remote, and deletes the merged branch there") {
     Sandbox orange;
     const auto repo = orange.add_project("shop");
-    const auto remote = orange.root() / "origin.git";
-    orange.git({"clone", "-q", "--bare", repo.string(), remote.string()}, orange.root());
-    orange.git({"remote", "add", "origin", remote.string()}, repo);
+    const auto remote = orange.add_origin(repo);
     const auto id = reviewed(orange);
     const auto merged = merge(orange, id);
     REQUIRE(merged);
@@ -45,14 +43,12 @@ TEST_CASE("A merge pushes where there is a remote, and deletes the merged branch
 TEST_CASE("Two merges of one project at once follow one another, and both arrive") {
     Sandbox orange("poll_interval: 3600\n");
     const auto repo = orange.add_project("shop");
-    const auto remote = orange.root() / "origin.git";
-    orange.git({"clone", "-q", "--bare", repo.string(), remote.string()}, orange.root());
+    const auto remote = orange.add_origin(repo);
     const auto begun = orange.root() / "begun", go_on = orange.root() / "go-on";
     write_file(remote / "hooks" / "pre-receive", "#!/bin/sh\necho x >>" + begun.string() + "\nwhile [ ! -e " +
                                                      go_on.string() + " ]; do sleep 0.05; done\n");
     std::filesystem::permissions(remote / "hooks" / "pre-receive", std::filesystem::perms::owner_all);
     const auto one = reviewed(orange, "Add a greeting"), two = reviewed(orange, "Add a farewell");
-    orange.git({"remote", "add", "origin", remote.string()}, repo);
     Background first(orange, "first", {"task", "merge", one});
     orange.eventually("the first is pushed", [&] { return !read_file(begun).empty(); });
     const auto connections = orange.call(rpc::DaemonStatus{}).connections;
@@ -78,11 +74,9 @@ TEST_CASE("Two merges of one project at once follow one another, and both arrive
 TEST_CASE("A push that is rejected leaves everything as it was") {
     Sandbox orange;
     const auto repo = orange.add_project("shop");
-    const auto remote = orange.root() / "origin.git";
-    orange.git({"clone", "-q", "--bare", repo.string(), remote.string()}, orange.root());
+    const auto remote = orange.add_origin(repo);
     write_file(remote / "hooks" / "pre-receive", "#!/bin/sh\necho protected branch >&2\nexit 1\n");
     std::filesystem::permissions(remote / "hooks" / "pre-receive", std::filesystem::perms::owner_all);
-    orange.git({"remote", "add", "origin", remote.string()}, repo);
     const auto id = reviewed(orange);
     const auto before = orange.git({"rev-parse", "main"}, repo);
     const auto refused = merge(orange, id);
@@ -205,9 +199,7 @@ TEST_CASE("What came to the branch after its review, or another branch, is merge
 TEST_CASE("Origin's branch in place of a reviewed one that is gone is merged only with force") {
     Sandbox orange;
     const auto repo = orange.add_project("shop");
-    const auto remote = orange.root() / "origin.git";
-    orange.git({"clone", "-q", "--bare", repo.string(), remote.string()}, orange.root());
-    orange.git({"remote", "add", "origin", remote.string()}, repo);
+    const auto remote = orange.add_origin(repo);
     const auto id = reviewed(orange);
     const auto worktree = orange.worktree(id);
     const auto branch = orange.fields(id).at("branch").get<std::string>();
@@ -219,6 +211,29 @@ TEST_CASE("Origin's branch in place of a reviewed one that is gone is merged onl
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::needs_force);
     CHECK(refused.error().message.find("is not what was reviewed") != std::string::npos);
+}
+
+TEST_CASE("What somebody else pushed to a reviewed branch is found by the merge's own fetch") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto remote = orange.add_origin(repo);
+    const auto id = reviewed(orange);
+    const auto worktree = orange.worktree(id);
+    const auto branch = orange.fields(id).at("branch").get<std::string>();
+    orange.git({"push", "-q", "origin", branch}, worktree);
+    orange.git({"checkout", "-q", "--detach"}, worktree);
+    orange.git({"branch", "-D", branch}, repo);
+    const auto other = orange.root() / "other";
+    orange.git({"clone", "-q", "-b", branch, remote.string(), other.string()}, orange.root());
+    orange.git({"commit", "-q", "--allow-empty", "-m", "after the review"}, other);
+    orange.git({"push", "-q"}, other);
+    const auto before = orange.git({"rev-parse", "main"}, remote);
+    const auto found = merge(orange, id);
+    REQUIRE_FALSE(found);
+    CHECK(found.error().code == ErrorCode::conflict);
+    CHECK(found.error().message.find("meanwhile; try again") != std::string::npos);
+    CHECK(merge(orange, id).error().code == ErrorCode::needs_force);
+    CHECK(orange.git({"rev-parse", "main"}, remote) == before);
 }
 
 TEST_CASE("Uncommitted work of the agent is kept when its task is merged") {

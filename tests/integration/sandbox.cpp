@@ -255,6 +255,13 @@ fs::path Sandbox::add_project(const std::string& name, int pool_size) {
     return path;
 }
 
+fs::path Sandbox::add_origin(const fs::path& repo) {
+    const auto origin = root_ / "origin.git";
+    git({"clone", "-q", "--bare", repo.string(), origin.string()}, root_);
+    git({"remote", "add", "origin", origin.string()}, repo);
+    return origin;
+}
+
 std::string Sandbox::create(const std::string& project, const std::string& summary, bool no_spawn) {
     rpc::TaskCreate params;
     params.project = project;

@@ -48,6 +48,8 @@ class Sandbox {
 
     /// A repository with one commit on `main`, registered as a project of that name with the demo harness.
     std::filesystem::path add_project(const std::string& name, int pool_size = 2);
+    /// A bare clone of a repository, which becomes its remote `origin`.
+    std::filesystem::path add_origin(const std::filesystem::path& repo);
     /// A repository, not registered.
     std::filesystem::path make_repository(const std::string& name);
 

@@ -32,9 +32,7 @@ struct Shop {
 
     /// A bare origin, cloned from: main follows its main.
     fs::path add_origin() {
-        const auto origin = orange.root() / "origin.git";
-        orange.git({"clone", "-q", "--bare", repo.string(), origin.string()}, orange.root());
-        orange.git({"remote", "add", "origin", origin.string()}, repo);
+        const auto origin = orange.add_origin(repo);
         orange.git({"fetch", "-q"}, repo);
         orange.git({"branch", "-q", "--set-upstream-to=origin/main", "main"}, repo);
         return origin;

@@ -176,30 +176,6 @@ TEST_CASE("a task is moved to another workflow, and follows it from then on") {
     CHECK(world.events(id, "workflow.changed")[0].fields.at("from") == Scalar{std::string("default")});
 }
 
-TEST_CASE("a task that lost its workflow in the middle of a transition is moved to another, and its history says so") {
-    RunnerWorld world;
-    const auto id = planning(world);
-    auto record = world.record(id);
-    record.task.workflow = "lost";
-    record.task.workflow_hash = "0123456789abcdef";
-    Intent intent;
-    intent.id = "interrupted";
-    intent.from = "pending";
-    intent.to = "planning";
-    record.intent = intent;
-    world.house().world().tasks.save(record).value();
-    Edit edit;
-    edit.summary = "anything";
-    REQUIRE_FALSE(change(world, id, edit));
-    edit.workflow = "default";
-    REQUIRE(change(world, id, edit));
-    CHECK_FALSE(world.record(id).intent);
-    CHECK(world.record(id).task.summary == "anything");
-    const auto moved = world.events(id, "workflow.changed");
-    REQUIRE(moved.size() == 1);
-    CHECK(std::get<std::string>(moved.front().fields.at("from")) == "lost");
-}
-
 TEST_CASE("a branch that would not do is refused, and the worktree stays where it is") {
     RunnerWorld world;
     const auto id = planning(world);

@@ -62,6 +62,13 @@ void set(RunnerWorld& world, const TaskId& id, const std::function<void(TaskReco
     world.house().world().tasks.save(record).value();
 }
 
+/// The tmux server has ended with everybody in it, and another one answers.
+void another_server(RunnerWorld& world) {
+    world.outside.processes.alive.clear();
+    world.outside.tmux.state.panes.clear();
+    world.outside.tmux.state.server_pid = 4711;
+}
+
 }  // namespace
 
 TEST_CASE("an agent that is alive, or was dealt with, is no death") {
@@ -91,9 +98,7 @@ TEST_CASE("an agent that cannot be looked at is no death, and no second one is s
 TEST_CASE("a tmux server that took the agents along is told as that, and is no crash of the task") {
     RunnerWorld world;
     const auto id = planning(world);
-    world.outside.processes.alive.clear();
-    world.outside.tmux.state.panes.clear();
-    world.outside.tmux.state.server_pid = 4711;
+    another_server(world);
     notice(world, id, Role::worker);
     CHECK(world.record(id).task.crash_count() == 0);
     CHECK(attention(world, id) ==
@@ -664,9 +669,7 @@ TEST_CASE("a respawn first finishes the transition that was interrupted") {
 TEST_CASE("a death that could not be written down is not told, and told once when it can be") {
     RunnerWorld world;
     const auto id = planning(world);
-    world.outside.processes.alive.clear();
-    world.outside.tmux.state.panes.clear();
-    world.outside.tmux.state.server_pid = 4711;
+    another_server(world);
     world.keep();
     for (int n = 1;; ++n) {
         INFO("operation " << n);

@@ -238,6 +238,9 @@ TEST_CASE("what an interrupted transition waits for is said, and nothing else be
     edit.workflow = name;
     REQUIRE(world.house().go(world.house().runner().edit(id, edit, Caller{})));
     CHECK_FALSE(world.record(id).intent);
+    const auto moved = world.events(id, "workflow.changed");
+    REQUIRE(moved.size() == 1);
+    CHECK(moved[0].fields.at("from") == Scalar{std::string("lost")});
     const auto failed = world.events(id, "hook.failed");
     REQUIRE(failed.size() == 1);
     CHECK(failed[0].fields.at("error") == Scalar{std::string("this version has no action fly")});
