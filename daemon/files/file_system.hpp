@@ -32,8 +32,8 @@ class FileSystem {
     virtual Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) = 0;
 
     /// Old or new, never a mixture: a temporary file in the same folder (O_EXCL, O_NOFOLLOW), written, fsynced,
-    /// renamed, the folder fsynced. Makes missing parent folders. After an error the old content is intact and nothing
-    /// is left; only where the folder cannot be fsynced the new one is there, and may be gone after a loss of power.
+    /// renamed, the folder fsynced. Makes missing parent folders. After an error the old content is there and nothing
+    /// is left: where the folder cannot be fsynced it is put back, as far as that disk lets it.
     virtual Result<void> replace(const Path& path, std::string_view content) = 0;
 
     /// Swaps `content` in and leaves what it displaced under `displaced` (same folder), for the caller to compare and

@@ -195,6 +195,34 @@ Result<std::string> read_all(int fd, const Path& path) {
     return content;
 }
 
+/// What a name stood for before it got a new content: whoever is told that a write failed must not find, at the next
+/// start, that it had not.
+class Previous {
+  public:
+    Previous(int folder, const Path& path)
+        : folder_(folder),
+          path_(path),
+          file_(retried([&] {
+              return ::openat(folder, path.filename().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+          })),
+          missing_(!file_ && errno == ENOENT) {}
+
+    /// As far as a disk that has just failed lets it.
+    void put_back() const {
+        if (missing_) ::unlinkat(folder_, path_.filename().c_str(), 0);
+        if (!file_) return;
+        const auto content = read_all(file_.get(), path_);
+        Temporary again(folder_, path_);
+        if (content && again.write(*content)) (void)again.take_name(path_);
+    }
+
+  private:
+    int folder_;
+    const Path& path_;
+    Descriptor file_;
+    bool missing_;
+};
+
 }  // namespace
 
 Result<std::string> PosixFileSystem::read(const Path& path) {
@@ -231,10 +259,13 @@ Result<FileSystem::Piece> PosixFileSystem::read_before(const Path& path, std::op
 Result<void> PosixFileSystem::replace(const Path& path, std::string_view content) {
     auto folder = open_or_make_folder(folder_of(path), without_links_);
     if (!folder) return in_context("writing " + path.string(), folder.error());
+    const Previous previous(folder->get(), path);
     Temporary temporary(folder->get(), path);
     if (auto written = temporary.write(content); !written) return written;
     if (auto named = temporary.take_name(path); !named) return named;
-    return sync_folder(folder->get(), "writing", path);
+    auto synced = sync_folder(folder->get(), "writing", path);
+    if (!synced) previous.put_back();
+    return synced;
 }
 
 Result<void> PosixFileSystem::exchange(const Path& path, std::string_view content, const Path& displaced) {
@@ -267,11 +298,12 @@ Result<void> PosixFileSystem::append(const Path& path, std::string_view content)
     }
     int error = write_all(file.get(), content);
     if (error == 0 && ::fsync(file.get()) != 0) error = errno;
+    if (error == 0 && before.st_size == 0 && ::fsync(folder->get()) != 0) error = errno;  // its name is new, or may be
     if (error != 0) {
         while (::ftruncate(file.get(), before.st_size) != 0 && errno == EINTR) continue;
         return failed("appending to", path, error);
     }
-    return before.st_size == 0 ? sync_folder(folder->get(), "appending to", path) : Result<void>{};
+    return {};
 }
 
 Result<std::vector<std::string>> PosixFileSystem::list(const Path& folder) {

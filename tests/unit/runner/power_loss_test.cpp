@@ -102,6 +102,14 @@ void lose_power_everywhere(const Change& change, const More& more = {}) {
     }
 }
 
+/// The next daemon would find what this one says; only what a removal took is gone, and removing it is asked for again.
+bool disk_agrees(RunnerWorld& world, const TaskId& id) {
+    const auto* known = world.house().world().tasks.find(id);
+    if (!known) return true;
+    const auto text = world.state_text(id);
+    return text.empty() ? known->task.status == "cancelled" : Json::parse(text) == to_json(*known);
+}
+
 void fail_every_sync(const Change& change) {
     RunnerWorld world;
     const auto id = change.arrange(world);
@@ -120,6 +128,7 @@ void fail_every_sync(const Change& change) {
             return;
         }
         if (!result) CHECK_FALSE(result.error().message.empty());
+        CHECK(disk_agrees(world, id));
         CHECK_NOTHROW(goes_on(world, id, change));
     }
 }
