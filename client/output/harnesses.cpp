@@ -10,7 +10,8 @@ namespace {
 
 void remarks(Table& table, const rpc::HarnessView& harness) {
     const bool broken = harness.problem && harness.missing.empty();
-    for (const auto line : split_lines(broken ? *harness.problem : std::string{})) {
+    const std::string problem = broken ? *harness.problem : std::string{};  // outlives its lines
+    for (const auto line : split_lines(problem)) {
         table.remark("! " + std::string(line), Ink::yellow);
     }
     for (const auto& missing : harness.missing) table.remark("! missing: " + missing, Ink::yellow);

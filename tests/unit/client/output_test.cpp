@@ -204,6 +204,12 @@ TEST_CASE("The other pages fit 80 columns and harm no terminal either") {
         CHECK(widest(page) <= 80);
         CHECK(printable(page, true) == page);
     }
+    harness.problem = "harnesses/idle.yml:2:1: the first of two long problems of a file\nand the second";
+    harness.missing.clear();
+    harnesses.harnesses = {harness};
+    const auto broken = output::harnesses_page(harnesses, style);
+    CHECK_THAT(broken, Catch::Contains("! harnesses/idle.yml:2:1: the first of two long problems of a file"));
+    CHECK_THAT(broken, Catch::Contains("! and the second"));
     // Commands that are there to be copied are not broken into lines.
     const auto exported = output::export_page({evil, evil, true});
     CHECK(printable(exported, true) == exported);
