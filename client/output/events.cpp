@@ -102,6 +102,7 @@ std::string event_sentence(const Json& event) {
     if (type == "agent.crashed") return agent_sentence("crashed", event);
     if (type == "session.lost") return agent_sentence("was lost with its tmux server", event);
     if (type == "agent.notified") return agent_sentence("was told", event);
+    if (type == "message.dropped") return agent_sentence("was not told any more", event);
     if (type == "hook.failed") {
         return with_reason(first_of(event, {"hook", "action"}) + " failed", event);
     }

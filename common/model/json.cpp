@@ -25,6 +25,7 @@ Json to_json(const Intent& intent) {
     for (const auto& planned : intent.actions) {
         Json action = {{"action", planned.action.name}, {"params", planned.action.params}, {"done", planned.done}};
         if (!planned.action.argv.empty()) action["argv"] = planned.action.argv;
+        if (!planned.failure.empty()) action["failure"] = planned.failure;
         actions.push_back(std::move(action));
     }
     return {{"id", intent.id},
@@ -58,6 +59,7 @@ Result<Intent> intent_from_json(const Json& json) {
         action.read("params", planned.action.params);
         action.read("argv", planned.action.argv);
         action.read("done", planned.done);
+        action.read("failure", planned.failure);
         auto read = action.finish(std::move(planned));
         if (!read) return read.error();
         intent.actions.push_back(std::move(*read));

@@ -30,6 +30,7 @@ struct Action {
 struct PlannedAction {
     Action action;
     bool done = false;
+    std::string failure = {};  ///< why it is done without effect; empty where it was done
 
     bool operator==(const PlannedAction&) const = default;
 };

@@ -286,6 +286,7 @@ Awaitable<Result<Outcome>> Runner::acknowledge(TaskId id) {
     record->task.attention.reset();
     record->task.updated_at = world_.clock.now();
     if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
+    undelivered_.erase(id);  // a message that waits is waited for as long again
     co_await show(*record, outcome);
     co_return outcome;
 }

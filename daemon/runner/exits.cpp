@@ -218,11 +218,10 @@ Awaitable<Result<Outcome>> Runner::respawn(TaskId id, Caller by) {
     record->task.attention.reset();
     record->task.updated_at = world_.clock.now();
     if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
-    if (auto stepped = co_await step_bodies(*record); !stepped) co_return stepped.error();
     log::info("runner", "respawned", {{"task", id.value}, {"by", std::string(name_of(by.role))}});
-    changed_(id);
     Outcome outcome;
     outcome.notes = {"the " + std::string(name_of(need->role)) + " was started again"};
+    co_await show(*record, outcome);
     co_return outcome;
 }
 

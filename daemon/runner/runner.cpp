@@ -254,8 +254,7 @@ Awaitable<void> Runner::note_reviewed_commit(TaskRecord& record) {
     }
 }
 
-Awaitable<std::vector<std::string>> Runner::run_actions(TaskRecord& record, const engine::Definition& definition) {
-    std::vector<std::string> failures;
+Awaitable<void> Runner::run_actions(TaskRecord& record, const engine::Definition& definition) {
     actions::Context context{world_, agents_, record, definition,
                              [this](const std::string& project) { kick(project); }};
     for (std::size_t i = 0; i < record.intent->actions.size(); ++i) {
@@ -265,7 +264,7 @@ Awaitable<std::vector<std::string>> Runner::run_actions(TaskRecord& record, cons
         Result<void> done = Error{ErrorCode::not_found, "this version has no action " + action.name, {}};
         if (function) done = co_await function(context, action);
         if (!done) {
-            failures.push_back(action.name + ": " + done.error().message);
+            record.intent->actions[i].failure = done.error().message;
             log::warn("runner", "hook failed",
                       {{"task", record.task.id.value}, {"hook", action.name}, {"why", done.error().message}});
             world_.journal.write(record, "hook.failed", {{"hook", action.name}, {"error", done.error().message}});
@@ -273,16 +272,19 @@ Awaitable<std::vector<std::string>> Runner::run_actions(TaskRecord& record, cons
         record.intent->actions[i].done = true;
         if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
     }
-    co_return failures;
 }
 
 Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::DefinitionPtr definition) {
     changed_(record.task.id);
     // Agents read the status in TASK.md: it is there before one of them is started.
     if (auto stepped = co_await step_bodies(record); !stepped) log::error("runner", stepped.error().message);
-    auto failures = co_await run_actions(record, *definition);
+    co_await run_actions(record, *definition);
 
     const auto intent = *record.intent;
+    std::vector<std::string> failures;
+    for (const auto& planned : intent.actions) {
+        if (!planned.failure.empty()) failures.push_back(planned.action.name + ": " + planned.failure);
+    }
     record.task.counters.erase("crash_count");
     if (!failures.empty()) {
         record.task.attention = failures.front();
@@ -313,13 +315,25 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
     }
     if (record.task.attention && record.task.attention->starts_with(k_not_told)) record.task.attention.reset();
     record.intent.reset();
+    const auto* state = definition->state(record.task.status);
+    const bool ended = state && state->terminal;
+    if (ended) drop_messages(record, outcome);
     if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
     if (auto stepped = co_await step_bodies(record); !stepped) log::error("runner", stepped.error().message);
-    if (const auto* state = definition->state(record.task.status); state && state->terminal) {
-        world_.task_files.forget(record.task.id);
-    }
+    if (ended) world_.task_files.forget(record.task.id);
     changed_(record.task.id);
     co_return outcome;
+}
+
+void Runner::drop_messages(TaskRecord& record, Outcome& outcome) {
+    for (const auto& message : record.outbox) {
+        if (message.from != Role::human) continue;
+        world_.journal.write(record, "message.dropped",
+                             {{"role", std::string(name_of(message.to))}, {"message", message.text}});
+        outcome.notes.push_back("the " + std::string(name_of(message.to)) +
+                                " was not told any more: " + printable(message.text));
+    }
+    record.outbox.clear();
 }
 
 Result<void> Runner::tell(const TaskRecord& record, const Intent& intent) {

@@ -167,11 +167,13 @@ class Runner {
     Awaitable<Result<void>> set_fields(TaskRecord& record, const Edit& edit, Caller by);
     Awaitable<void> note_reviewed_commit(TaskRecord& record);
     Awaitable<Outcome> finish(TaskRecord record, workflow::Library::DefinitionPtr definition);
+    /// An ended task has nobody left to read them: what a human said is kept in its history.
+    void drop_messages(TaskRecord& record, Outcome& outcome);
     /// The transition into history, once, however often it is tried.
     Result<void> tell(const TaskRecord& record, const Intent& intent);
     /// The task's record without an intent: what was interrupted is finished first.
     Awaitable<Result<TaskRecord>> settled(TaskId id);
-    Awaitable<std::vector<std::string>> run_actions(TaskRecord& record, const engine::Definition& definition);
+    Awaitable<void> run_actions(TaskRecord& record, const engine::Definition& definition);
     Error explained(Error error, const engine::Definition& definition, const engine::Situation& situation,
                     const Caller& by) const;
     void remember_readiness(TaskRecord& record, const Caller& by, const Error& refused);

@@ -94,9 +94,13 @@ Awaitable<bool> Runner::deliver(TaskId id) {
     if (!delivered) co_await mark_dialogs(*record);
     if (!delivered && !record->outbox.empty() && waits_too_long(id, record->outbox.front()) &&
         !record->task.attention) {
-        record->task.attention = "a message for the " + std::string(name_of(record->outbox.front().to)) +
-                                 " cannot be delivered: its window does not take input; look: orange task attach " +
-                                 id.value;
+        const Role to = record->outbox.front().to;
+        record->task.attention =
+            "a message for the " + std::string(name_of(to)) +
+            (agents_.alive(*record, to)
+                 ? " cannot be delivered: its window does not take input; look: orange task attach "
+                 : " waits for one, and none is running; see how it goes on: orange task why ") +
+            id.value;
         if (auto saved = world_.tasks.save(*record); !saved) log::error("runner", saved.error().message);
         changed_(id);
     }

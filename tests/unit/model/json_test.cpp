@@ -46,7 +46,7 @@ TaskRecord some_record() {
     intent.auto_reason = "exited";
     intent.attested = false;
     intent.actions = {{{"spawn_agent", {{"prompt", "worker"}}, {}}, true},
-                      {{"run_command", {}, {"echo", "a b"}}, false}};
+                      {{"run_command", {}, {"echo", "a b"}}, true, "it ended with 3"}};
     intent.at = k_time;
     record.intent = intent;
     AgentRun run;

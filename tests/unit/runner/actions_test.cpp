@@ -387,6 +387,36 @@ TEST_CASE("Several actions that fail are counted, and the first is named") {
     CHECK(world.events(world.id, "notification").size() == 1);
 }
 
+TEST_CASE("An action that failed before its daemon died is told by the next one") {
+    ActionWorld world;
+    auto changed = world.record(world.id);
+    Intent intent;
+    intent.id = "tx-9";
+    intent.from = intent.to = changed.task.status;
+    intent.actions = {{action("fly"), false}, {action("notify"), false}};
+    changed.intent = intent;
+    world.house().world().tasks.save(changed).value();
+    world.keep();
+    bool died = true;
+    for (int n = 1; died; ++n) {
+        INFO("step " << n);
+        world.back();
+        died = false;
+        world.outside.fuse.arm(fakes::Fuse::Ending::killed, n);
+        try {
+            world.house().go(world.house().runner().resume(world.id));
+        } catch (const fakes::Killed&) {
+            died = true;
+        }
+        world.outside.fuse.disarm();
+        world.boot();
+        world.house().go(world.house().runner().resume(world.id));
+        CHECK(world.record(world.id).task.attention == "fly: this version has no action fly");
+        CHECK_FALSE(world.record(world.id).intent);
+        CHECK(n < 100);
+    }
+}
+
 TEST_CASE("The user's notify command gets the sentence as one harmless word, and its failure is told") {
     ActionWorld world;
     const auto tell = world.programs() / "tell";

@@ -190,4 +190,35 @@ TEST_CASE("what Orange had to say to an agent that is gone is dropped, a human's
     REQUIRE(control.queue_message(record, Role::reviewer, Role::human, "please hurry"));
     CHECK_FALSE(world.deliver(id));
     CHECK(world.record(id).outbox.size() == 1);
+
+    // Nobody is sent to a window that there is not, and whoever has seen it is not asked at once again.
+    world.house().world().settings.message_patience = 0ms;
+    CHECK_FALSE(world.deliver(id));
+    CHECK(world.attention(id) ==
+          "a message for the reviewer waits for one, and none is running; see how it goes on: orange task why " +
+              id.value);
+    world.house().world().settings.message_patience = 1h;
+    CHECK_FALSE(world.deliver(id));
+    world.house().go(world.house().runner().acknowledge(id)).value();
+    CHECK_FALSE(world.deliver(id));
+    CHECK(world.attention(id) == "none");
+}
+
+TEST_CASE("what a human said and nobody heard before the task ended is in its history, and asks for nothing") {
+    TalkWorld world;
+    const auto id = world.started_with("bot");
+    auto record = world.record(id);
+    auto& control = world.house().control();
+    REQUIRE(control.queue_message(record, Role::reviewer, Role::system, "the review", "key"));
+    REQUIRE(control.queue_message(record, Role::reviewer, Role::human, "please hurry"));
+    const auto cancelled = world.move(id, "cancelled");
+    REQUIRE(cancelled);
+    CHECK(cancelled->notes.back() == "the reviewer was not told any more: [orange] The human says: please hurry.");
+    CHECK(world.record(id).outbox.empty());
+    const auto dropped = world.events(id, "message.dropped");
+    REQUIRE(dropped.size() == 1);
+    CHECK(dropped[0].fields.at("message") == Scalar{std::string("[orange] The human says: please hurry.")});
+    world.house().world().settings.message_patience = 0ms;
+    CHECK(world.deliver(id));
+    CHECK(world.attention(id) == "none");
 }
