@@ -79,13 +79,18 @@ Result<Descriptor> open_folder(const Path& folder, const std::vector<Path>& root
     return opened;
 }
 
+Result<void> sync_folder(int folder, std::string_view doing, const Path& path) {
+    if (::fsync(folder) != 0) return failed(doing, path, errno);
+    return {};
+}
+
 Result<void> make_folders(const Path& folder, const std::vector<Path>& roots) {
     if (::mkdir(folder.c_str(), 0700) == 0) {
         // The name of the new folder is the parent's content: without this a crash can take the folder away again.
         auto parent = open_folder(folder_of(folder), roots);
-        if (!parent) return parent.error();
-        if (::fsync(parent->get()) != 0) return failed("making the folder", folder, errno);
-        return {};
+        Result<void> synced = parent ? sync_folder(parent->get(), "making the folder", folder) : parent.error();
+        if (!synced) ::rmdir(folder.c_str());  // found there, it would pass for safe the next time
+        return synced;
     }
     if (errno == EEXIST) return {};
     if (errno != ENOENT || folder_of(folder) == folder) return failed("making the folder", folder, errno);
@@ -145,11 +150,6 @@ class Temporary {
     std::string name_;
     bool made_ = false;
 };
-
-Result<void> sync_folder(int folder, std::string_view doing, const Path& path) {
-    if (::fsync(folder) != 0) return failed(doing, path, errno);
-    return {};
-}
 
 Error not_regular(const Path& path) {
     return {ErrorCode::io, "reading " + path.string() + ": it is not a regular file", {}};
