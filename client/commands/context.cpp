@@ -60,6 +60,16 @@ Result<Json> Context::call_json(const char* method, Json params) {
     return (*connection)->call_json(method, std::move(params));
 }
 
+Result<Json> Context::call_json_again(const char* method, const Json& params) {
+    auto reply = call_json(method, params);
+    if (reply || reply.error().code != ErrorCode::unavailable || !connection_) return reply;
+    connection_.reset();
+    auto next = connection::connect_to_next(paths);
+    if (!next) return reply;
+    connection_.emplace(std::move(*next));
+    return connection_->call_json(method, params);
+}
+
 int fail(const Context& context, const Error& error) {
     if (context.json) {
         put_json({{"error", rpc::error_json(error)}});

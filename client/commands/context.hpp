@@ -25,6 +25,8 @@ class Context {
     /// The connection, opened (and the daemon started) on first use.
     Result<connection::Connection*> daemon();
     Result<Json> call_json(const char* method, Json params);
+    /// The same for a call that does nothing twice: where the daemon ends before it answers, the next one is asked.
+    Result<Json> call_json_again(const char* method, const Json& params);
     /// Another connection in place of one that broke; starts no daemon.
     Result<void> reconnect();
 
@@ -37,16 +39,21 @@ int fail(const Context& context, const Error& error);
 /// Prints one JSON line; 0.
 int put_json(const Json& json);
 
-/// The whole of most commands: request, then either the reply's JSON as it came or the page that `render` makes of it.
+/// Either a reply's JSON as it came, or the page that `render` makes of it.
 template <class Method, class Render>
-int answer(Context& context, const Method& params, Render render) {
-    auto reply = context.call_json(Method::k_name, rpc::written(params));
+int print(const Context& context, const Result<Json>& reply, Render render) {
     if (!reply) return fail(context, reply.error());
     if (context.json) return put_json(*reply);
     auto typed = connection::reply_as<typename Method::Reply>(Method::k_name, *reply);
     if (!typed) return fail(context, typed.error());
     output::put(render(*typed));
     return 0;
+}
+
+/// The whole of most commands: request, then print().
+template <class Method, class Render>
+int answer(Context& context, const Method& params, Render render) {
+    return print<Method>(context, context.call_json(Method::k_name, rpc::written(params)), render);
 }
 
 /// `-` is standard input, to its end; anything else is itself.

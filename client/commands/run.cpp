@@ -61,7 +61,7 @@ int run(Context& context, RunOptions options) {
     if (options.wait) {
         if (auto opened = follower.open(); !opened) return fail(context, opened.error());
     }
-    auto reply = context.call_json(options.params.k_name, rpc::written(options.params));
+    auto reply = create_task(context, options.params);
     if (!reply) return fail(context, reply.error());
     if (context.json && !options.wait) return put_json(*reply);
     auto created = connection::reply_as<rpc::TaskReply>(options.params.k_name, *reply);

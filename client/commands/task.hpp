@@ -9,6 +9,8 @@
 
 namespace orange::commands {
 
+/// One task, even where the daemon ends before it answers and another one has to be asked.
+Result<Json> create_task(Context& context, rpc::TaskCreate params);
 /// `words` are the summary, joined by blanks.
 int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words);
 /// `everywhere`: every project's, although the caller is in one.

@@ -4,6 +4,15 @@
 
 namespace orange::commands {
 
+Result<Json> create_task(Context& context, rpc::TaskCreate params) {
+    params.id = random_id(k_task_id_length);
+    auto reply = context.call_json_again(params.k_name, rpc::written(params));
+    if (reply || reply.error().code != ErrorCode::invalid_argument) return reply;
+    if (!reply.error().message.starts_with("unknown parameter \"id\"")) return reply;
+    params.id.reset();  // the daemon is older than this client
+    return context.call_json(params.k_name, rpc::written(params));
+}
+
 int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words) {
     if (!words.empty() && !params.summary.empty()) {
         return fail(context, {ErrorCode::invalid_argument, "the summary is there twice: once bare, once as --summary"});
@@ -15,7 +24,7 @@ int task_create(Context& context, rpc::TaskCreate params, const std::vector<std:
         params.context = std::move(*text);
     }
     complete_with_cwd(context, params, params.project.has_value());
-    return answer(context, params, [&](const rpc::TaskReply& reply) {
+    return print<rpc::TaskCreate>(context, create_task(context, params), [&](const rpc::TaskReply& reply) {
         return output::task_line(reply.task, context.style) + output::notes_text(reply.notes, context.style);
     });
 }

@@ -17,6 +17,7 @@
 #include "common/base/text.hpp"
 #include "common/config/home_check.hpp"
 #include "common/config/program_path.hpp"
+#include "common/rpc/daemon_methods.hpp"
 
 namespace orange::connection {
 namespace {
@@ -28,6 +29,7 @@ using std::chrono::steady_clock;
 constexpr milliseconds k_connect_deadline{5000};
 constexpr milliseconds k_start_deadline{10000};
 constexpr milliseconds k_wait_inside_agent{5000};
+constexpr milliseconds k_wait_for_next{5000};
 constexpr milliseconds k_step{10};
 constexpr std::size_t k_shown_lines = 10;
 
@@ -161,6 +163,18 @@ Result<Connection> connect_or_start(const Paths& paths) {
         return down(paths, "ORANGE_NO_AUTOSTART is set, so none was started: run `orange daemon start`");
     }
     return start_daemon(paths);
+}
+
+Result<Connection> connect_to_next(const Paths& paths) {
+    const auto until = steady_clock::now() + k_wait_for_next;
+    while (steady_clock::now() < until) {
+        auto tried = Connection::open(paths.socket(), k_connect_deadline);
+        if (!tried && !is_absent(tried)) return tried;
+        // The one that is dying may have taken the connection still.
+        if (tried && tried->call(rpc::DaemonPing{})) return tried;
+        std::this_thread::sleep_for(k_step);
+    }
+    return connect_or_start(paths);
 }
 
 Result<Connection> start_daemon(const Paths& paths) {

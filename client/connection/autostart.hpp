@@ -15,6 +15,10 @@ Result<Connection> connect(const Paths& paths);
 /// that is being restarted comes back, and then says that it is down.
 Result<Connection> connect_or_start(const Paths& paths);
 
+/// The daemon after one that ended: whoever supervises it may be starting it, so this waits a moment before it does as
+/// connect_or_start().
+Result<Connection> connect_to_next(const Paths& paths);
+
 /// Starts a daemon, detached and with a supervisor, and waits until it takes connections. On failure the error holds
 /// the end of what the daemon said.
 Result<Connection> start_daemon(const Paths& paths);

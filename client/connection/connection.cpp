@@ -46,6 +46,7 @@ Result<void> check_server(int fd, const std::filesystem::path& socket) {
 }
 
 std::string what_to_look_at(const std::string& method) {
+    if (method == "task.create") return "`orange task list`";
     return method.starts_with("task.") ? "`orange task show`" : "`orange daemon status`";
 }
 

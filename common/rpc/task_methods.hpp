@@ -13,6 +13,7 @@ namespace orange::rpc {
 struct TaskCreate {
     static constexpr const char* k_name = "task.create";
     using Reply = TaskReply;
+    std::optional<std::string> id;
     std::optional<std::string> project;
     std::optional<std::string> cwd;
     std::optional<std::string> branch;
@@ -30,6 +31,7 @@ struct TaskCreate {
     bool add_project = false;
     template <class V>
     void describe(V& v) {
+        v.optional("id", id, "the task's id, made by the caller: a call repeated with it makes no second task");
         v.optional("project", project, "project name; else the one that cwd is in");
         v.optional("cwd", cwd, "the caller's directory");
         v.optional("branch", branch, "branch to work on; orange-tasks/<id> where absent");

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <future>
 
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"
@@ -346,6 +347,80 @@ TEST_CASE("What is refused leaves nothing behind, and says what to do") {
         CHECK_THAT(refused.error().message, Contains(refusal.says));
         CHECK(shop.traces() == before);
     }
+}
+
+TEST_CASE("A creation that is asked for again with its id is answered with the task that it made") {
+    Shop shop;
+    auto wanted = shop.params("Hold it", "idle");
+    wanted.id = "abcdefghijABCDEFGHIJ0";
+    CHECK(shop.create(wanted) == *wanted.id);
+    const auto before = shop.traces();
+    CHECK(shop.create(wanted) == *wanted.id);
+    CHECK_THAT(shop.notes, Contains("was created by an earlier call"));
+    shop.orange.kill_daemon();
+    shop.orange.start_daemon();
+    CHECK(shop.create(wanted) == *wanted.id);
+    CHECK(shop.traces() == before);
+    CHECK(shop.orange.history(*wanted.id, "task.created").size() == 1);
+
+    wanted.id = "../../abcdefghijABCDE";
+    const auto refused = shop.orange.try_call(wanted);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::invalid_argument);
+    CHECK_THAT(refused.error().message, Contains("21 characters"));
+}
+
+TEST_CASE("Two calls at once with the same id make one task, and both are told of it") {
+    Shop shop;
+    auto wanted = shop.params("Hold it", "idle");
+    wanted.id = "abcdefghijABCDEFGHIJ1";
+    wanted.branch = "held";
+    const auto ask = [&] {
+        auto own = connection::Connection::open(shop.orange.home() / "orange.sock", std::chrono::seconds(5));
+        auto reply = own ? own->call(wanted) : Result<rpc::TaskReply>(own.error());
+        return reply ? reply->task.fields.at("id").get<std::string>() : reply.error().message;
+    };
+    std::vector<std::future<std::string>> asked;
+    for (int i = 0; i < 4; ++i) asked.push_back(std::async(std::launch::async, ask));
+    for (auto& one : asked) CHECK(one.get() == *wanted.id);
+    CHECK(shop.orange.call(rpc::TaskList{}).tasks.size() == 1);
+}
+
+TEST_CASE("A client whose daemon is killed in the middle of a creation gets its one task from the next") {
+    Shop shop;
+    const auto flag = shop.orange.root() / "setup-runs";
+    const auto go = shop.orange.root() / "go";
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    update.setup = {
+        {"sh", "-c", "echo >'" + flag.string() + "'; until [ -e '" + go.string() + "' ]; do sleep 0.05; done"}};
+    shop.orange.call(update);
+    for (const std::string command : {"create", "run"}) {
+        const auto words =
+            command == "run" ? std::vector<std::string>{"run"} : std::vector<std::string>{"task", "create"};
+        fs::remove(flag);
+        fs::remove(go);
+        auto client = std::async(std::launch::async, [&] {
+            auto args = words;
+            for (const char* arg : {"--harness", "idle", "--review-harness", "idle", "--json", "Hold", "it"}) {
+                args.push_back(arg);
+            }
+            return shop.orange.orange(args, shop.repo);
+        });
+        shop.orange.eventually("the setup runs", [&] { return fs::exists(flag); });
+        shop.orange.kill_daemon();
+        fs::remove(flag);
+        shop.orange.start_daemon();
+        shop.orange.eventually("the next setup runs", [&] { return fs::exists(flag); });
+        write_file(go, "");
+        const auto ran = client.get();
+        INFO(ran.out << ran.err);
+        REQUIRE(ran.status == 0);
+        const auto reply = Json::parse(ran.out);
+        CHECK(reply.at("task").at("fields").at("status") == "planning");
+        CHECK_THAT(dump(reply.at("notes")), Contains("was created by an earlier call"));
+    }
+    CHECK(shop.orange.call(rpc::TaskList{}).tasks.size() == 2);
 }
 
 TEST_CASE("The client takes the same, with the context from standard input") {

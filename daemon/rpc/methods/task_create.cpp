@@ -111,6 +111,10 @@ Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {
     co_return draft;
 }
 
+Error exists(const TaskId& id) {
+    return {ErrorCode::conflict, "the task " + id.value + " exists already", {}};
+}
+
 Error taken(const std::string& branch, const store::BranchHolder& other) {
     return {ErrorCode::conflict,
             "branch " + branch + " belongs to task " + other.task.value + " (" + other.status +
@@ -275,12 +279,12 @@ Result<void> take_texts(const TaskCreate& params, Task& task) {
     return Error{ErrorCode::invalid_argument, "the context must be UTF-8 text of at most 512 KiB", {}};
 }
 
-Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
+Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, Call call) {
     auto& world = api.world();
     auto draft = co_await choose_project(api, params);
     if (!draft) co_return draft.error();
     auto& task = draft->record.task;
-    task.id = TaskId{random_id(k_task_id_length)};
+    task.id = id;
     task.project = draft->project.name;
     if (auto texts = take_texts(params, task); !texts) co_return texts.error();
     if (auto chosen = choose_workflow(world, params, *draft); !chosen) co_return chosen.error();
@@ -289,12 +293,12 @@ Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
     if (auto chosen = co_await choose_base(world, params, *draft); !chosen) co_return chosen.error();
     task.created_at = task.updated_at = world.clock.now();
 
+    if (world.tasks.find(id)) co_return exists(id);
     if (const auto other = world.tasks.on_branch(task.project, task.branch)) co_return taken(task.branch, *other);
     auto hash = world.workflows.pin(task.workflow);
     if (!hash) co_return hash.error();
     task.workflow_hash = *hash;
     if (auto registered = register_project(api, *draft); !registered) co_return registered.error();
-    const auto id = task.id;
     const auto context = params.context.value_or("");
     auto created = co_await api.runner().create(draft->record, context, params.no_spawn, call.caller);
     if (!created) {
@@ -303,6 +307,41 @@ Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
     }
     created->notes.insert(created->notes.begin(), draft->notes.begin(), draft->notes.end());
     co_return api.reply(id, std::move(*created));
+}
+
+/// For whoever repeats a call, since its answer did not come: the task as it is once the first call is through.
+Awaitable<Result<TaskReply>> made_before(Api& api, TaskId id) {
+    if (const auto* record = api.world().tasks.find(id); record && record->queued) {
+        co_await api.runner().run_queue(record->task.project);
+    }
+    const auto lock = co_await api.world().task_locks.acquire(id.value);
+    if (!api.world().tasks.find(id)) {
+        co_return Error{ErrorCode::not_found, "task " + id.value + " was created, and has been deleted since", {}};
+    }
+    Outcome outcome;
+    outcome.notes.push_back("was created by an earlier call with its id");
+    co_return api.reply(id, std::move(outcome));
+}
+
+Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
+    if (params.id && !is_task_id(*params.id)) {
+        co_return Error{ErrorCode::invalid_argument,
+                        "\"id\" must be 21 characters of 0-9, A-Z and a-z, chosen at random; or leave it out",
+                        {}};
+    }
+    const bool repeatable = params.id.has_value();
+    const TaskId id{params.id.value_or(random_id(k_task_id_length))};
+    const auto there = [&api, &id] { return api.world().tasks.find(id) != nullptr; };
+    if (repeatable && there()) {
+        auto before = co_await made_before(api, id);
+        co_return before;
+    }
+    auto created = co_await create_as(api, id, std::move(params), std::move(call));
+    // The call that this one repeats was still under way, and came first.
+    if (repeatable && !created && created.error().code == ErrorCode::conflict && there()) {
+        created = co_await made_before(api, id);
+    }
+    co_return created;
 }
 
 }  // namespace

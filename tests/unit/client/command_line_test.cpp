@@ -1,5 +1,6 @@
 // Which request each command line becomes, and how replies and errors leave the program: the real program against a
 // fake daemon.
+#include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/client/fake_daemon.hpp"
@@ -19,6 +20,12 @@ Json task_json() {
             {"path", "/t"},
             {"worker", "alive"},
             {"reviewer", "none"}};
+}
+
+std::string taken_out(Json& params, const char* key) {
+    const auto value = params.value(key, std::string());
+    params.erase(key);
+    return value;
 }
 
 struct CommandLine {
@@ -62,6 +69,7 @@ TEST_CASE("A task is created from bare words, in the project of the directory") 
     CommandLine line;
     auto params = line.sent({"task", "create", "Round the total"});
     CHECK(line.method == "task.create");
+    CHECK(is_task_id(taken_out(params, "id")));
     CHECK(params == Json{{"cwd", line.here()},
                          {"summary", "Round the total"},
                          {"no_spawn", false},
@@ -76,32 +84,33 @@ TEST_CASE("A task is created from bare words, in the project of the directory") 
 
 TEST_CASE("A task is created with everything named, its context from standard input") {
     CommandLine line;
-    const auto params = line.sent({"task",
-                                   "create",
-                                   "-p",
-                                   "shop",
-                                   "-b",
-                                   "fix/total",
-                                   "--summary",
-                                   "S",
-                                   "--context",
-                                   "-",
-                                   "--workflow",
-                                   "relay",
-                                   "--harness",
-                                   "demo",
-                                   "--review-harness",
-                                   "claude",
-                                   "--effort",
-                                   "high",
-                                   "--review-effort",
-                                   "low",
-                                   "--status",
-                                   "clarification",
-                                   "--base",
-                                   "release-2",
-                                   "--no-spawn"},
-                                  "## Deep\n");
+    auto params = line.sent({"task",
+                             "create",
+                             "-p",
+                             "shop",
+                             "-b",
+                             "fix/total",
+                             "--summary",
+                             "S",
+                             "--context",
+                             "-",
+                             "--workflow",
+                             "relay",
+                             "--harness",
+                             "demo",
+                             "--review-harness",
+                             "claude",
+                             "--effort",
+                             "high",
+                             "--review-effort",
+                             "low",
+                             "--status",
+                             "clarification",
+                             "--base",
+                             "release-2",
+                             "--no-spawn"},
+                            "## Deep\n");
+    CHECK(is_task_id(taken_out(params, "id")));
     CHECK(params == Json{{"project", "shop"},
                          {"branch", "fix/total"},
                          {"summary", "S"},
@@ -118,11 +127,27 @@ TEST_CASE("A task is created with everything named, its context from standard in
                          {"add_project", false}});
 }
 
+TEST_CASE("A daemon that takes no id of the caller's is asked without one") {
+    CommandLine line;
+    line.reply_lines = {dump({{"jsonrpc", "2.0"},
+                              {"error",
+                               {{"code", -32602},
+                                {"message", "unknown parameter \"id\"; there is: project, cwd"},
+                                {"data", {{"name", "invalid_argument"}}}}}}),
+                        dump({{"jsonrpc", "2.0"}, {"result", line.result}})};
+    const auto ran = line.run({"task", "create", "Round the total"});
+    CHECK(ran.status == 0);
+    REQUIRE(line.daemon.requests().size() == 2);
+    CHECK(line.daemon.requests()[0]["params"].contains("id"));
+    CHECK_FALSE(line.daemon.requests()[1]["params"].contains("id"));
+}
+
 TEST_CASE("A run is one request that registers the directory's repository and names the branch") {
     CommandLine line;
-    const auto params = line.sent(
-        {"run", "fix", "the", "login", "--harness", "demo", "--effort", "high", "--context", "-"}, "## Deep\n");
+    auto params = line.sent({"run", "fix", "the", "login", "--harness", "demo", "--effort", "high", "--context", "-"},
+                            "## Deep\n");
     CHECK(line.method == "task.create");
+    CHECK(is_task_id(taken_out(params, "id")));
     CHECK(params == Json{{"cwd", line.here()},
                          {"summary", "fix the login"},
                          {"context", "## Deep\n"},
