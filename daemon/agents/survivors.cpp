@@ -40,12 +40,13 @@ std::vector<Survivor> survivors(const AgentRun& run, const std::string& worktree
     return found;
 }
 
-std::vector<Survivor> setup_left(const std::string& worktree, const std::string& own_mark) {
+std::vector<Survivor> left_by_daemons(const std::string& worktree, const std::string& own_mark) {
+    const auto home = own_mark.substr(0, own_mark.rfind('@') + 1);
     std::vector<std::int64_t> marked;
     std::set<std::int64_t> sessions;
     for (const auto pid : proc::all_pids()) {
-        const auto mark = proc::environ_of(pid, k_setup_variable);
-        if (!mark || !mark->starts_with(worktree + "@") || *mark == own_mark) continue;
+        const auto mark = proc::environ_of(pid, k_daemon_variable);
+        if (!mark || !mark->starts_with(home) || *mark == own_mark) continue;
         marked.push_back(pid);
         const auto cwd = proc::cwd_of(pid);
         const auto session = proc::session_of(pid);
@@ -87,13 +88,14 @@ Awaitable<void> end_survivors(AgentRun run, Path worktree) {
     co_await end_all(std::move(left), std::move(find));
 }
 
-Awaitable<void> end_lost_setup(Path worktree, std::string daemon) {
-    const auto own = setup_mark(worktree, daemon);
-    auto left = setup_left(worktree.string(), own);
+Awaitable<void> end_left_by_daemons(Path worktree, std::string mark) {
+    auto left = left_by_daemons(worktree.string(), mark);
     if (left.empty()) co_return;
-    log::warn("agents", "ending the setup command that a killed daemon left",
+    log::warn("agents", "ending what a killed daemon left",
               {{"worktree", worktree.string()}, {"processes", std::to_string(left.size())}});
-    std::function<std::vector<Survivor>()> find = [own, place = worktree.string()] { return setup_left(place, own); };
+    std::function<std::vector<Survivor>()> find = [mark, place = worktree.string()] {
+        return left_by_daemons(place, mark);
+    };
     co_await end_all(std::move(left), std::move(find));
 }
 

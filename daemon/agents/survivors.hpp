@@ -13,15 +13,12 @@ namespace orange::agents {
 /// agent started for everybody, elsewhere.
 Awaitable<void> end_survivors(AgentRun run, Path worktree);
 
-/// The variable that a workspace's setup command gets: setup_mark() of the daemon that runs it.
-inline constexpr const char* k_setup_variable = "ORANGE_SETUP";
-inline std::string setup_mark(const Path& worktree, const std::string& daemon) {
-    return worktree.string() + "@" + daemon;
-}
+/// The variable of what a daemon runs in a workspace (setup commands, git): its mark, `<home>@<one of its life>`.
+inline constexpr const char* k_daemon_variable = "ORANGE_DAEMON";
 
-/// Ends what daemons that were killed have left of a setup command in `worktree`: processes with the mark of another
-/// daemon than `daemon` that work there or are in the session of one that does. TERM, a second, KILL, as above. Only
-/// one daemon has a home, so that another one's setup is nobody's.
-Awaitable<void> end_lost_setup(Path worktree, std::string daemon);
+/// Ends what daemons that were killed have left in `worktree`: processes with the mark of another daemon of the same
+/// home than `mark` that work there or are in the session of one that does. TERM, a second, KILL, as above. Only one
+/// daemon has a home, so that another one's git or setup command is nobody's.
+Awaitable<void> end_left_by_daemons(Path worktree, std::string mark);
 
 }  // namespace orange::agents

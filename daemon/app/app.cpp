@@ -11,8 +11,10 @@
 #include <csignal>
 #include <cstdio>
 
+#include "common/base/ids.hpp"
 #include "common/config/disk.hpp"
 #include "daemon/agents/login_environment.hpp"
+#include "daemon/agents/survivors.hpp"
 #include "daemon/app/callers.hpp"
 #include "daemon/app/home.hpp"
 #include "daemon/app/home_files.hpp"
@@ -73,14 +75,14 @@ class App {
           paths_(paths),
           files_(disk_, home),
           process_table_(paths.home.string()),
-          git_(processes_, scrubbed_environment()),
+          git_(processes_, scrubbed_environment(), {{agents::k_daemon_variable, mark_}}),
           tmux_(processes_, paths.tmux_socket(), scrubbed_environment()),
           task_locks_(io_.get_executor()),
           repositories_(io_.get_executor()),
           tasks_(files_, paths.tasks()),
           task_files_(files_, processes_, clock_),
           projects_(files_, paths.projects()),
-          pool_(files_, git_, processes_, repositories_, paths.workspaces()),
+          pool_(files_, git_, processes_, repositories_, paths.workspaces(), mark_),
           workflows_(files_, installation.share / "workflows", paths.workflows()),
           harnesses_(installation.share / "harnesses", paths.harnesses(), path_of(login)),
           launcher_(files_, tmux_, exits_, clock_, installation.bin / "orange-agent"),
@@ -325,6 +327,7 @@ class App {
     std::vector<std::string> problems_;
     HomeWatch home_watch_;
     Paths paths_;
+    const std::string mark_ = paths_.home.string() + "@" + random_id(10);
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
     SystemClock clock_;
     PosixFileSystem disk_{{paths_.tasks(), paths_.workspaces()}};

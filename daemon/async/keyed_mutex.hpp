@@ -20,6 +20,7 @@ class KeyedMutex {
         if (!mutex) mutex = std::make_shared<Mutex>(executor_);
         return Mutex::acquire(mutex);
     }
+    const asio::any_io_executor& executor() const { return executor_; }
     bool busy(const std::string& key) const {
         const auto found = mutexes_.find(key);
         return found != mutexes_.end() && found->second->busy();

@@ -33,6 +33,7 @@ Path admin_folder(Exam& exam, const Path& worktree) {
 
 void check_workspace(Exam& exam, const Project& project, const WorkspaceInfo& info,
                      const std::vector<git::Worktree>& trees) {
+    if (info.busy) return;  // half made by a git that lives
     const auto whose = info.task.empty() ? std::string() : " of task " + info.task.value;
     const auto gc = "orange workspace gc --project " + project.name;
     const auto place = info.path.string();
@@ -40,7 +41,7 @@ void check_workspace(Exam& exam, const Project& project, const WorkspaceInfo& in
     const auto* tree = registered(trees, info.path);
     if (!fs::is_directory(info.path, error)) {
         exam.report.wrong("the folder of workspace " + info.name + whose + " is gone", gc, place);
-    } else if (tree && tree->locked == "initializing") {
+    } else if (tree && git::is_half_made(*tree)) {
         exam.report.wrong("workspace " + info.name + " is half made: a git that made it was killed", gc, place);
     } else if (!tree) {
         const auto aside = shell_word(place + ".old");

@@ -17,6 +17,20 @@ Awaitable<Result<std::string>> git_output(Git& git, GitCommand command) {
 
 namespace git {
 
+namespace {
+
+/// What git answers with a path, as far as it is one.
+Result<std::string> only_path(std::string_view answer) {
+    constexpr std::size_t k_longest_path = 4096;
+    const auto path = trim(answer);
+    if (path.starts_with('/') && path.size() < k_longest_path && path.find('\n') == std::string_view::npos) {
+        return std::string(path);
+    }
+    return Error{ErrorCode::external_failed, "`git rev-parse` gave an answer that makes no sense", {}};
+}
+
+}  // namespace
+
 Awaitable<Result<std::string>> ask(Git& git, std::string dir, std::vector<std::string> args) {
     GitCommand command;
     command.dir = std::move(dir);
@@ -57,9 +71,16 @@ Awaitable<Result<std::map<std::string, std::string>>> identity(Git& git, std::st
 }
 
 Awaitable<Result<std::string>> git_dir(Git& git, std::string worktree) {
-    auto dir = co_await ask_inside(git, worktree, words("rev-parse", "--absolute-git-dir"));
-    if (!dir) co_return dir.error();
-    co_return std::string(trim(*dir));
+    const auto answer = co_await ask_inside(git, worktree, words("rev-parse", "--absolute-git-dir"));
+    if (!answer) co_return answer.error();
+    co_return only_path(*answer);
+}
+
+Awaitable<Result<std::string>> common_dir(Git& git, std::string worktree) {
+    const auto answer =
+        co_await ask_inside(git, worktree, words("rev-parse", "--path-format=absolute", "--git-common-dir"));
+    if (!answer) co_return answer.error();
+    co_return only_path(*answer);
 }
 
 std::string operation_under_way(const std::string& git_dir) {

@@ -35,6 +35,9 @@ Awaitable<Result<std::map<std::string, std::string>>> identity(Git& git, std::st
 /// The git directory of a worktree (of a linked one: its administrative folder), absolute.
 Awaitable<Result<std::string>> git_dir(Git& git, std::string worktree);
 
+/// What all worktrees of its repository share, absolute: its main git directory.
+Awaitable<Result<std::string>> common_dir(Git& git, std::string worktree);
+
 /// "rebase", "merge" … where one is under way in that git directory; empty where none is.
 std::string operation_under_way(const std::string& git_dir);
 

@@ -47,7 +47,10 @@ Environment with_git_settings(Environment env) {
 
 }  // namespace
 
-CliGit::CliGit(ProcessRunner& runner, Environment base) : runner_(runner), env_(with_git_settings(std::move(base))) {}
+CliGit::CliGit(ProcessRunner& runner, Environment base, Environment own)
+    : runner_(runner), env_(with_git_settings(std::move(base))) {
+    env_.merge(own);
+}
 
 Awaitable<Result<Completed>> CliGit::run(GitCommand command) {
     Command child;

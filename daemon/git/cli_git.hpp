@@ -11,7 +11,8 @@ namespace orange {
 class CliGit final : public Git {
   public:
     /// `base`: usually scrubbed_environment(). The runner must outlive it.
-    CliGit(ProcessRunner& runner, Environment base);
+    /// Of `base` nothing that could lead git astray is passed on; `own` is, as it is.
+    CliGit(ProcessRunner& runner, Environment base, Environment own = {});
     Awaitable<Result<Completed>> run(GitCommand command) override;
 
   private:

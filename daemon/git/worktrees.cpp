@@ -140,23 +140,35 @@ Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string pat
     const auto old = co_await registered(git, repo, path);
     if (!old) co_return old.error();
     if (*old) {
-        // git locks a worktree with this reason while it makes it: a git killed meanwhile leaves it so (faults.md G4).
         // A folder deleted by hand leaves its registration, which our own lock keeps from being pruned.
-        const bool half_made = (*old)->locked == "initializing";
-        if (!half_made && fs::exists(path)) {
+        if (!is_half_made(**old) && fs::exists(path)) {
             co_return Error{ErrorCode::conflict, printable(path) + " is a worktree already", {}};
         }
         if (auto removed = co_await remove_worktree(git, repo, path); !removed) co_return removed.error();
     }
     GitCommand add;
     add.dir = repo;
-    add.args = words("worktree", "add", "--quiet", "--detach", "--lock", "--reason", "orange", path, *commit);
+    // Not with --lock: its reason would stand in the place of the one that tells a worktree that is half made.
+    add.args = words("worktree", "add", "--quiet", "--detach", path, *commit);
     add.deadline = k_checkout_deadline;
     const auto added = co_await git_output(git, std::move(add));
-    if (added) co_return Result<void>{};
+    if (added) co_return co_await lock_worktree(git, repo, path);
     const auto rest = co_await registered(git, repo, path);
     if (rest && *rest) (void)co_await remove_worktree(git, repo, path);
     co_return added.error();
+}
+
+bool is_half_made(const Worktree& worktree) {
+    return worktree.locked == "initializing";  // faults.md G4
+}
+
+Awaitable<Result<void>> lock_worktree(Git& git, std::string repo, std::string path) {
+    const auto tree = co_await registered(git, repo, path);
+    if (!tree) co_return tree.error();
+    if (*tree && !(*tree)->locked.empty()) co_return Result<void>{};
+    const auto locked = co_await ask(git, repo, words("worktree", "lock", "--reason", "orange", path));
+    if (!locked) co_return locked.error();
+    co_return Result<void>{};
 }
 
 Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string path) {
@@ -167,8 +179,7 @@ Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string 
     const auto done = co_await attempt(git, repo, words("worktree", "remove", "--force", "--force", path));
     if (!done) co_return done.error();
     if (done->ok()) co_return Result<void>{};
-    const bool half_made = (*old)->locked == "initializing";
-    if (!half_made) co_return command_failed(words("git", "worktree", "remove", path), *done);
+    if (!is_half_made(**old)) co_return command_failed(words("git", "worktree", "remove", path), *done);
     // So young that its .git is missing: git refuses, but the folder is its own.
     std::error_code error;
     fs::remove_all(path, error);
@@ -250,21 +261,19 @@ Awaitable<Result<void>> reset_detached(Git& git, std::string worktree, std::stri
 Awaitable<Result<GitFolders>> git_folders(Git& git, std::string worktree) {
     auto own = co_await git_dir(git, worktree);
     if (!own) co_return own.error();
-    const auto common =
-        co_await ask_inside(git, worktree, words("rev-parse", "--path-format=absolute", "--git-common-dir"));
+    auto common = co_await common_dir(git, worktree);
     if (!common) co_return common.error();
     GitFolders folders;
     folders.own = std::move(*own);
-    folders.common = trim(*common);
+    folders.common = std::move(*common);
     co_return folders;
 }
 
 Awaitable<Result<void>> exclude(Git& git, std::string worktree, std::vector<std::string> patterns) {
     // Not `--git-path info/exclude`, which resolves a link.
-    const auto common =
-        co_await ask_inside(git, worktree, words("rev-parse", "--path-format=absolute", "--git-common-dir"));
+    const auto common = co_await common_dir(git, worktree);
     if (!common) co_return common.error();
-    const fs::path file = fs::path(std::string(trim(*common))) / "info/exclude";
+    const fs::path file = fs::path(*common) / "info/exclude";
     std::error_code error;
     fs::create_directories(file.parent_path(), error);
     if (error) co_return io_error("making " + file.parent_path().string(), error.value());

@@ -19,9 +19,15 @@ struct Worktree {
 /// `git worktree list --porcelain -z`.
 Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo);
 
+/// Its git was killed while it made the worktree: git's own lock is left, and perhaps half of the files.
+bool is_half_made(const Worktree& worktree);
+
 /// Adds `path` detached at `commit_ref`, locked with the reason "orange". Mends what a killed `worktree add` left
-/// there.
+/// there. A daemon that is killed between the two leaves it unlocked: lock_worktree().
 Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string path, std::string commit_ref);
+
+/// So that a folder that is away for a while (another disk) is not pruned; success where it is locked already.
+Awaitable<Result<void>> lock_worktree(Git& git, std::string repo, std::string path);
 
 /// Removes a worktree of ours and its administrative files; success where there is none.
 Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string path);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/pool/pool_parts.hpp"
@@ -41,10 +42,11 @@ Awaitable<std::vector<std::string>> Pool::remove_half_made(Project project, std:
         const auto path = path_of(name).string();
         const bool half_made = std::any_of(trees->begin(), trees->end(), [&](const git::Worktree& tree) {
             std::error_code error;
-            return is_half_made(tree) && std::filesystem::weakly_canonical(path, error) == tree.path;
+            return git::is_half_made(tree) && std::filesystem::weakly_canonical(path, error) == tree.path;
         });
         if (!half_made) continue;
         const AtWork at_work(*this, name);
+        co_await agents::end_left_by_daemons(path_of(name), mark_);  // its git may be at it still
         const auto removed = co_await git::remove_worktree(git_, project.path, path);
         // A claim stays: whoever has it makes the worktree anew.
         if (const auto slot = slots_.find(name); removed && slot != slots_.end() && slot->second.task.empty()) {
@@ -72,7 +74,9 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
         if (!task.empty()) {
             Task holder;
             holder.id = task;
-            auto released = co_await release(project, holder);
+            std::function<bool()> still = [&is_live, &task] { return !is_live(task); };
+            auto released = co_await release_if(project, holder, std::move(still));
+            if (holder_of(name) == task && released) continue;  // it has come to life
             if (!released) {
                 done.push_back(name + " could not be freed: " + released.error().message);
                 continue;

@@ -24,14 +24,32 @@ Error being_cancelled() {
 
 }  // namespace
 
+bool Pool::finds_its_repository(const Path& worktree) const {
+    const auto git_dir = git_dir_of(worktree);
+    return git_dir && is_folder(*git_dir);
+}
+
 Awaitable<Result<void>> Pool::make_worktree(Project project, Path path, std::string base) {
     const auto listed = co_await git::worktrees(git_, project.path);
     if (!listed) co_return listed.error();
     const bool known = std::any_of(listed->begin(), listed->end(), [&](const git::Worktree& tree) {
         std::error_code error;
-        return !tree.prunable && !is_half_made(tree) && std::filesystem::equivalent(tree.path, path, error);
+        return !git::is_half_made(tree) && std::filesystem::equivalent(tree.path, path, error);
     });
-    if (known && is_folder(path)) co_return Result<void>{};
+    if (known && is_folder(path)) {
+        if (!finds_its_repository(path)) {  // a loss of power takes what git has not synced
+            const std::vector<std::string> only = {path.string()};
+            // It complains of what it finds, and mends it all the same.
+            const auto repaired = co_await git::repair_worktrees(git_, project.path, only);
+            if (!finds_its_repository(path)) {
+                co_return Error{ErrorCode::conflict,
+                                path.string() + " does not find its repository" +
+                                    (repaired ? "" : ": " + repaired.error().message) + "; see: orange doctor",
+                                {}};
+            }
+        }
+        co_return co_await git::lock_worktree(git_, project.path, path.string());
+    }
     std::error_code error;
     std::filesystem::create_directory(root_, error);  // never the home: one that is gone is not to be made anew
     if (error) co_return io_error("making " + root_.string(), error.value());
@@ -41,8 +59,9 @@ Awaitable<Result<void>> Pool::make_worktree(Project project, Path path, std::str
 Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::string name,
                                           std::map<std::string, std::string> env, std::vector<std::string> exclude) {
     Acquired acquired{name, path_of(name), "TASK.md", {}};
-    // A daemon that was killed while this was made ready has left its setup command, which would run beside ours.
-    co_await agents::end_lost_setup(acquired.path, daemon_);
+    // A daemon that was killed while this was made ready has left its git or its setup command, which would run beside
+    // ours.
+    co_await agents::end_left_by_daemons(acquired.path, mark_);
     const auto origin = co_await git::has_origin(git_, project.path);
     if (!origin) co_return origin.error();
     if (*origin) {  // outside the lock: a silent remote must not hold up the others
@@ -99,7 +118,7 @@ Awaitable<Result<void>> Pool::set_up(Project project, TaskId task, Path path, st
     Command setup;
     setup.argv = project.setup;
     setup.cwd = path.string();
-    env[agents::k_setup_variable] = agents::setup_mark(path, daemon_);
+    env[agents::k_daemon_variable] = mark_;
     setup.env = std::move(env);
     setup.deadline = k_setup_deadline;
     setup.stop = stop;
@@ -118,11 +137,18 @@ void Pool::stop_acquire(const TaskId& task) {
 
 Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::map<std::string, std::string> env,
                                           std::vector<std::string> exclude) {
+    const Stoppable stoppable(*this, task.id);
     auto name = claim(project, task.id);
     if (!name) co_return name.error();
+    auto turn = co_await workspaces_.acquire(*name);
+    while (holder_of(*name) != task.id) {  // an old claim, which was given back while this waited
+        turn.release();
+        name = claim(project, task.id);
+        if (!name) co_return name.error();
+        turn = co_await workspaces_.acquire(*name);
+    }
     const bool had_it = task.workspace == *name;
     const AtWork at_work(*this, *name);
-    const Stoppable stoppable(*this, task.id);
     auto acquired = co_await prepare(project, task, *name, std::move(env), std::move(exclude));
     if (acquired || had_it) co_return acquired;
     // Given back in the state that the next task expects; a worktree that cannot even be cleaned stays claimed by
@@ -146,16 +172,21 @@ Result<void> Pool::keep_found_task_file(const std::string& name, const std::stri
     return files_.remove(file);
 }
 
+std::optional<Path> Pool::git_dir_of(const Path& worktree) const {
+    const auto pointer = files_.read(worktree / ".git");
+    constexpr std::string_view k_prefix = "gitdir: ";
+    if (!pointer || !pointer->starts_with(k_prefix)) return std::nullopt;
+    return Path(std::string(trim(pointer->substr(k_prefix.size()))));
+}
+
 /// An agent that was ended in the middle of a git command leaves its locks (index.lock, HEAD.lock, …), and git has no
 /// way to tell that nobody holds them. We have: no process works in this directory any more.
 void Pool::remove_stale_locks(const Path& worktree) {
-    const auto pointer = files_.read(worktree / ".git");
-    constexpr std::string_view k_prefix = "gitdir: ";
-    if (!pointer || !pointer->starts_with(k_prefix)) return;
-    const Path git_dir = std::string(trim(pointer->substr(k_prefix.size())));
+    const auto git_dir = git_dir_of(worktree);
+    if (!git_dir) return;
     std::vector<Path> locks;
     std::error_code error;
-    std::filesystem::directory_iterator entry(git_dir, error);
+    std::filesystem::directory_iterator entry(*git_dir, error);
     for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
         if (entry->path().extension() == ".lock") locks.push_back(entry->path());
     }
@@ -188,15 +219,22 @@ Awaitable<Result<Released>> Pool::clean(Project project, Path path, TaskId task)
 }
 
 Awaitable<Result<Released>> Pool::release(Project project, Task task) {
+    std::function<bool()> always = [] { return true; };
+    co_return co_await release_if(std::move(project), std::move(task), std::move(always));
+}
+
+Awaitable<Result<Released>> Pool::release_if(Project project, Task task, std::function<bool()> still) {
     std::string name;
     for (const auto& [candidate, slot] : slots_) {
         if (slot.task == task.id) name = candidate;
     }
     if (name.empty()) co_return Released{};
+    const auto turn = co_await workspaces_.acquire(name);
+    if (holder_of(name) != task.id || !still()) co_return Released{};
     const AtWork at_work(*this, name);
     Released released;
     if (is_folder(path_of(name))) {
-        co_await agents::end_lost_setup(path_of(name), daemon_);
+        co_await agents::end_left_by_daemons(path_of(name), mark_);
         if (auto alone = co_await check_nobody_works_in(path_of(name)); !alone) co_return alone.error();
         auto cleaned = co_await clean(project, path_of(name), task.id);
         if (!cleaned) co_return in_context("releasing " + name, cleaned.error());

@@ -11,8 +11,15 @@ namespace orange {
 
 using namespace pool_parts;
 
-Pool::Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMutex& repositories, Path root)
-    : files_(files), git_(git), processes_(processes), repositories_(repositories), root_(std::move(root)) {}
+Pool::Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMutex& repositories, Path root,
+           std::string mark)
+    : files_(files),
+      git_(git),
+      processes_(processes),
+      repositories_(repositories),
+      root_(std::move(root)),
+      workspaces_(repositories.executor()),
+      mark_(std::move(mark)) {}
 
 /// All of them or none: what is left out here would be lost with the next write.
 Result<std::map<std::string, Pool::Slot>> Pool::slots_from(const Json& entries) {
@@ -128,6 +135,11 @@ Result<void> Pool::give_back(const std::string& name, const TaskId& task) {
     return written;
 }
 
+TaskId Pool::holder_of(const std::string& name) const {
+    const auto found = slots_.find(name);
+    return found == slots_.end() ? TaskId{} : found->second.task;
+}
+
 /// Those beyond the pool's size too: a pool that was made smaller starts nobody until it is below its size.
 int Pool::taken(const std::string& project) const {
     return static_cast<int>(std::count_if(slots_.begin(), slots_.end(), [&](const auto& entry) {
@@ -153,6 +165,7 @@ std::vector<WorkspaceInfo> Pool::list(const std::optional<std::string>& project)
     for (const auto& [name, slot] : slots_) {
         if (project && slot.project != *project) continue;
         WorkspaceInfo info{name, slot.project, slot.number, path_of(name), slot.task, {}};
+        info.busy = at_work_.contains(name);
         if (!is_folder(info.path)) info.problem = "its folder is missing; run: orange workspace gc";
         found.push_back(std::move(info));
     }

@@ -44,11 +44,14 @@ struct WorkspaceInfo {
     Path path;
     TaskId task;          ///< empty: free
     std::string problem;  ///< "the folder is missing", or empty
+    bool busy = false;    ///< it is being made ready, given back or removed right now
 };
 
 class Pool {
   public:
-    Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMutex& repositories, Path root);
+    /// `mark`: of the daemon whose pool it is (daemon/agents/survivors.hpp); `git` has it, too.
+    Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMutex& repositories, Path root,
+         std::string mark);
 
     /// Reads .pool.json. A file that cannot be parsed refuses every claim with the reason; it is never overwritten.
     /// Called again by gc, so that a file that was mended or removed counts without a restart.
@@ -112,6 +115,9 @@ class Pool {
     Result<std::string> claim(const Project& project, const TaskId& task);
     Result<void> give_back(const std::string& name, const TaskId& task);
     Result<void> keep_found_task_file(const std::string& name, const std::string& task_file);
+    /// What the worktree's .git points at, whether it is there or not.
+    std::optional<Path> git_dir_of(const Path& worktree) const;
+    bool finds_its_repository(const Path& worktree) const;
     void remove_stale_locks(const Path& worktree);
     /// What is in a worktree that is to be emptied, under refs below `refs`: the commit of what is uncommitted.
     Awaitable<Result<std::string>> save_all(Path path, std::string refs, std::string name, std::string message,
@@ -127,6 +133,9 @@ class Pool {
     Awaitable<std::vector<std::string>> remove_half_made(Project project, std::vector<std::string> names);
     static Result<std::map<std::string, Slot>> slots_from(const Json& entries);
     Result<std::map<std::string, Slot>> read() const;
+    TaskId holder_of(const std::string& name) const;
+    /// `still`: asked once nobody else is busy with the workspace; false: nothing is to be released any more.
+    Awaitable<Result<Released>> release_if(Project project, Task task, std::function<bool()> still);
     Awaitable<Result<Released>> clean(Project project, Path path, TaskId task);
 
     FileSystem& files_;
@@ -134,7 +143,8 @@ class Pool {
     ProcessRunner& processes_;
     async::KeyedMutex& repositories_;
     Path root_;
-    std::string daemon_ = random_id(10);             ///< what this daemon's setup commands are marked with
+    async::KeyedMutex workspaces_;  ///< one is made ready or given back by one at a time; taken before a repository's
+    std::string mark_;
     std::map<std::string, Slot> slots_;              ///< by workspace name
     std::map<TaskId, std::shared_ptr<Stop>> stops_;  ///< of tasks whose acquire runs
     std::set<std::string> at_work_;  ///< workspaces that somebody is busy with: nothing for gc, nor for a claim

@@ -22,11 +22,6 @@ inline bool is_folder(const Path& path) {
     return std::filesystem::is_directory(path, error);
 }
 
-/// What a git leaves that is killed while it makes a worktree: its own lock, and perhaps half of the files.
-inline bool is_half_made(const git::Worktree& tree) {
-    return tree.locked == "initializing";
-}
-
 }  // namespace pool_parts
 
 /// Marks a workspace as being worked on, for as long as it lives.

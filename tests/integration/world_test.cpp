@@ -317,6 +317,35 @@ TEST_CASE("A worktree whose git was killed half-way is named, removed, and made 
     }
 }
 
+TEST_CASE("A git that outlives its daemon is ended, and the workspace that it had half made is made anew") {
+    Shop shop(1, "poll_interval: 3600\n");
+    auto& orange = shop.orange;
+    const auto begun = orange.root() / "begun";
+    write_file(shop.repo / ".git" / "info" / "attributes", "* filter=slow\n");
+    orange.git({"config", "filter.slow.smudge", "echo $$ >" + begun.string() + "; exec sleep 60"}, shop.repo);
+    Background creating(
+        orange, "creating",
+        {"task", "create", "--project", "shop", "--harness", "idle", "--review-harness", "idle", "Wait"});
+    orange.eventually("git makes the workspace", [&] { return read_file(begun).ends_with('\n'); });
+    const pid_t filter = std::stoi(read_file(begun));
+    REQUIRE_THAT(orange.git({"worktree", "list", "--porcelain"}, shop.repo), Contains("locked initializing"));
+    CHECK(diagnose(orange).errors().empty());  // nothing is wrong while it lives
+    orange.kill_daemon();
+    REQUIRE(::kill(filter, 0) == 0);
+    orange.git({"config", "--unset", "filter.slow.smudge"}, shop.repo);
+    fs::remove(shop.repo / ".git" / "info" / "attributes");
+    orange.start_daemon();
+    CHECK(creating.status() == 0);
+    const auto tasks = orange.call(rpc::TaskList{}).tasks;
+    REQUIRE(tasks.size() == 1);
+    const auto id = tasks[0].fields.at("id").get<std::string>();
+    orange.wait_for_status(id, "planning");
+    CHECK(orange.fields(id).at("attention").is_null());
+    CHECK(read_file(orange.worktree(id) / "README.md") == "# shop\n");
+    orange.eventually("the filter has ended", [&] { return ::kill(filter, 0) != 0; });
+    CHECK(diagnose(orange).errors().empty());
+}
+
 TEST_CASE("A remote that takes the connection and stays silent is a warning after the fetch's time limit") {
     Shop shop;
     const Peer silent("");

@@ -7,7 +7,7 @@ using namespace orange::test;
 
 TEST_CASE_METHOD(PoolFixture, "the next daemon knows who has which workspace") {
     taken(task("a"));
-    Pool next(files, git, runner, repositories, root);
+    Pool next(files, git, runner, repositories, root, "pool@test");
     REQUIRE(next.load());
     CHECK(next.task_at(root / "shop--1") == TaskId{"a"});
     CHECK(go(next.acquire(project, task("b"), {}, {})).value().name == "shop--2");
@@ -21,7 +21,7 @@ TEST_CASE_METHOD(PoolFixture, "a .pool.json that makes no sense refuses everythi
                                       R"({"schema": 2, "workspaces": []})", R"({"schema": "1", "workspaces": []})"}) {
         INFO(content);
         write_file(root / ".pool.json", content);
-        Pool broken(files, git, runner, repositories, root);
+        Pool broken(files, git, runner, repositories, root, "pool@test");
         REQUIRE_FALSE(broken.load());
         const auto refused = go(broken.acquire(project, task("a"), {}, {}));
         REQUIRE_FALSE(refused);
@@ -33,7 +33,7 @@ TEST_CASE_METHOD(PoolFixture, "a .pool.json that makes no sense refuses everythi
 
 TEST_CASE_METHOD(PoolFixture, "a claim that cannot be written is none") {
     testing::FaultyFileSystem faulty(files);
-    Pool full(faulty, git, runner, repositories, root);
+    Pool full(faulty, git, runner, repositories, root, "pool@test");
     faulty.fail_at(1);
     CHECK_FALSE(go(full.acquire(project, task("a"), {}, {})));
     CHECK(full.list("shop").empty());
@@ -43,7 +43,7 @@ TEST_CASE_METHOD(PoolFixture, "a claim that cannot be written is none") {
 
 TEST_CASE_METHOD(PoolFixture, "a release whose claim cannot be taken back can be tried again") {
     testing::FaultyFileSystem faulty(files);
-    Pool full(faulty, git, runner, repositories, root);
+    Pool full(faulty, git, runner, repositories, root, "pool@test");
     const auto path = go(full.acquire(project, task("a"), {}, {})).value().path;
     write_file(path / "left.txt", "left\n");
     faulty.fail_at(2);  // after the look for a stale index.lock

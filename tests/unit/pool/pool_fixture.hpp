@@ -34,7 +34,7 @@ struct PoolFixture : GitFixture {
     async::KeyedMutex repositories{io.get_executor()};
     Path root = dir / "workspaces";
     PosixFileSystem files{{root}};
-    Pool pool{files, git, runner, repositories, root};
+    Pool pool{files, git, runner, repositories, root, "pool@test"};
 };
 
 }  // namespace orange::test

@@ -1,3 +1,4 @@
+#include "common/base/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/pool/pool_fixture.hpp"
 
@@ -103,6 +104,24 @@ TEST_CASE_METHOD(PoolFixture, "a workspace whose folder was deleted is made anew
     CHECK(read_file(path / "README") == "one\n");
 }
 
+TEST_CASE_METHOD(PoolFixture, "a workspace that lost its way to its repository, or git's lock on it, gets both back") {
+    const auto path = taken(task("t1"));
+    write_file(path / "left", "somebody's\n");
+    const auto reason = [&] {
+        return std::string(trim(read_file(Path(project.path) / ".git/worktrees/shop--1/locked")));
+    };
+    CHECK(reason() == "orange");
+    plain(project.path, {"worktree", "unlock", path.string()});
+    std::filesystem::remove(path / ".git");
+    const auto again = acquire(task("t1"));
+    INFO((again ? std::string() : again.error().message));
+    REQUIRE(again);
+    CHECK(again->path == path);
+    CHECK(plain(project.path, {"show", "refs/orange/shop--1/found:left"}) == "somebody's");
+    CHECK(plain(path, {"branch", "--show-current"}) == "orange-tasks/t1");
+    CHECK(reason() == "orange");
+}
+
 TEST_CASE_METHOD(PoolFixture, "an origin that cannot be reached is a note") {
     const auto origin = make_origin(project.path);
     std::filesystem::remove_all(origin);
@@ -139,6 +158,40 @@ TEST_CASE_METHOD(PoolFixture, "gc frees what nobody live holds, and keeps its wo
     CHECK(plain(project.path, {"show", "refs/orange/a/wip:left.txt"}) == "left");
     CHECK(holder(1) == "");
     CHECK(holder(2) == "b");
+}
+
+TEST_CASE_METHOD(PoolFixture,
+                 "a task that takes up its old claim while gc frees it has a workspace of its own in the end") {
+    const auto a = task("a");
+    REQUIRE(acquire(a));  // by a daemon that was killed before it said so in the task's record
+    bool collected = false;
+    std::optional<Result<Acquired>> acquired;
+    const auto collect = [](Pool& from, Project whose, bool& done) -> Awaitable<void> {
+        std::function<bool(const TaskId&)> nobody = [](const TaskId&) { return false; };
+        done = (co_await from.gc(whose, nobody)).has_value();
+    };
+    const auto take = [](Pool& from, Project whose, Task who, Environment env, std::optional<Result<Acquired>>& into,
+                         bool second) -> Awaitable<void> {
+        while (second && !from.list("shop").front().busy) co_await async::yield();
+        const std::vector<std::string> nothing;
+        into = co_await from.acquire(whose, who, env, nothing);
+    };
+    SECTION("gc is first") {
+        async::spawn(io.get_executor(), "gc", collect(pool, project, collected));
+        async::spawn(io.get_executor(), "task", take(pool, project, a, environment(), acquired, true));
+    }
+    SECTION("the task is first") {
+        async::spawn(io.get_executor(), "task", take(pool, project, a, environment(), acquired, false));
+        async::spawn(io.get_executor(), "gc", collect(pool, project, collected));
+    }
+    io.restart();
+    io.run_for(std::chrono::seconds(60));
+    CHECK(collected);
+    REQUIRE(acquired);
+    REQUIRE(*acquired);
+    CHECK(holder(1) == "a");
+    CHECK(plain((*acquired)->path, {"branch", "--show-current"}) == a.branch);
+    CHECK(acquire(task("b")).value().path != (*acquired)->path);
 }
 
 TEST_CASE_METHOD(PoolFixture, "a pool that was made smaller gives nothing out until it is below its size") {

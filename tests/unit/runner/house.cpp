@@ -18,7 +18,7 @@ struct House::Parts {
           tasks(files, Paths{home}.tasks()),
           task_files(files, processes, outside.clock),
           projects(files, Paths{home}.projects()),
-          pool(files, git, processes, repositories, Paths{home}.workspaces()),
+          pool(files, git, processes, repositories, Paths{home}.workspaces(), home.string() + "@test"),
           workflows(files, fs::path(ORANGE_SOURCE_DIR) / "workflows", Paths{home}.workflows()),
           harnesses(fs::path(ORANGE_SOURCE_DIR) / "harnesses", Paths{home}.harnesses(), "/usr/bin:/bin"),
           tmux(outside.tmux, outside.tmux_faults),
