@@ -1,7 +1,7 @@
 #include <fstream>
 
 #include "tests/catch.hpp"
-#include "tests/unit/runner/house.hpp"
+#include "tests/unit/runner/changes.hpp"
 
 using namespace orange;
 using namespace orange::test;
@@ -47,4 +47,54 @@ TEST_CASE("a history that is larger than anything that is read keeps no task fro
     CHECK_FALSE(world.record(id).intent);
     const auto last = world.house().world().tasks.history(id, 1).value();
     CHECK(last.at(0).type == "task.cancelled");
+}
+
+TEST_CASE("work is merged although the folder that it was done in is gone, and that is said") {
+    RunnerWorld world;
+    const auto id = ready_to_merge(world);
+    Edit nameless;
+    nameless.summary = "";
+    world.house().go(world.house().runner().edit(id, nameless, a_human())).value();
+    std::filesystem::remove_all(world.house().world().pool.path_of("shop--1"));
+    const auto merged = world.house().go(world.house().runner().merge(id, git::MergeStrategy::merge, false, a_human()));
+    REQUIRE(merged);
+    CHECK(merged->notes.front() == "the folder of its workspace is gone, with whatever was not committed there");
+    CHECK(world.record(id).task.status == "done");
+    CHECK(world.git.plain(world.repo(), {"show", "main:feature"}) == "it");
+    CHECK(world.git.plain(world.repo(), {"log", "-1", "--format=%B", "main"}).find("\n\n\n") == std::string::npos);
+}
+
+TEST_CASE("a review that was given no commit says nothing of any") {
+    RunnerWorld world;
+    const auto id = with_work(world);
+    const auto tree = world.house().world().pool.path_of("shop--1");
+    const auto branch = world.record(id).task.branch;
+    world.append_body(id, "\n## Handoff\nall of it\n");
+    world.git.plain(tree, {"checkout", "-q", "--orphan", "nothing-yet"});
+    world.move(id, "agent-review").value();
+    CHECK(world.record(id).reviewed_commit == "none");
+    world.git.plain(tree, {"symbolic-ref", "HEAD", "refs/heads/" + branch});
+    world.append_body(id, "\n## Review\nPASS\n");
+    world.move(id, "reviewing").value();
+    auto& runner = world.house().runner();
+    const auto refused = world.house().go(runner.merge(id, git::MergeStrategy::merge, false, a_human()));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::needs_force);
+    const auto tip = world.git.ref(world.repo(), "refs/heads/" + branch);
+    CHECK(refused.error().message.find("the reviewer was given none, and it is at " + tip.substr(0, 12)) !=
+          std::string::npos);
+    CHECK(refused.error().message.find("log -p " + tip.substr(0, 12)) != std::string::npos);
+    CHECK(world.house().go(runner.merge(id, git::MergeStrategy::merge, true, a_human())));
+}
+
+TEST_CASE("a branch that is gone cannot be merged, and its task stays where it is") {
+    RunnerWorld world;
+    const auto id = ready_to_merge(world);
+    world.git.plain(world.house().world().pool.path_of("shop--1"), {"switch", "-q", "--detach"});
+    world.git.plain(world.repo(), {"branch", "-qD", world.record(id).task.branch});
+    const auto refused =
+        world.house().go(world.house().runner().merge(id, git::MergeStrategy::merge, false, a_human()));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find(world.record(id).task.branch) != std::string::npos);
+    CHECK(world.record(id).task.status == "reviewing");
 }

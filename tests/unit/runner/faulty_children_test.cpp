@@ -21,6 +21,7 @@ constexpr int k_ways = 6;
 /// What must be so after a change in which something went wrong.
 void is_told_and_goes_on(RunnerWorld& world, const TaskId& id, const Change& change, const Result<void>& result) {
     if (!result) CHECK_FALSE(result.error().message.empty());
+    INFO((result ? std::string() : result.error().message.substr(0, 300)));
     if (!result) CHECK(result.error().message.size() < 10'000);
     CHECK_NOTHROW(change.holds(world, id));
     const auto* record = world.house().world().tasks.find(id);

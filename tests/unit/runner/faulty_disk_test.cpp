@@ -73,6 +73,8 @@ TEST_CASE("a failing disk while a task is merged leaves the old or the new, and 
 TEST_CASE("a failing disk while a task is changed leaves the old or the new, and it can be tried again") {
     fail_everywhere(changing_fields());
     fail_everywhere(renaming_the_branch());
+    fail_everywhere(switching_the_branch());
+    fail_everywhere(taking_over_the_branch());
     fail_everywhere(sending());
     fail_everywhere(acknowledging());
     fail_everywhere(respawning());

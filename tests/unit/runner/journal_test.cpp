@@ -94,6 +94,10 @@ TEST_CASE("a filter takes a whole type, or what stands before its dot") {
     CHECK(wants("task.created"));
     CHECK_FALSE(wants("task.merged"));
     CHECK_FALSE(wants("agents"));
+    filter.project = "shop";
+    CHECK(wants("agent.spawned"));
+    filter.project = "mill";
+    CHECK_FALSE(wants("agent.spawned"));
 }
 
 TEST_CASE("a cursor that is older than what is kept is read back, up to as much as is kept") {

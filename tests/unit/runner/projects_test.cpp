@@ -54,6 +54,27 @@ TEST_CASE("two updates of a project at once are both done") {
     CHECK(shop(world).pool_size == 7);
 }
 
+TEST_CASE("of two tasks that want one branch at once, one gets it, and the other keeps its own") {
+    RunnerWorld world;
+    const auto slow = world.make_task("slow", 2);
+    world.move(slow, "planning").value();
+    const auto quick = world.make_task("quick", 2);
+    const auto before = world.record(slow).task.branch;
+    const auto tree = world.house().world().pool.path_of("shop--1");
+    Calls calls(world);
+    calls.begin("task.update", {{"id", slow.value}, {"branch", "wanted"}});   // asks git, in its worktree
+    calls.begin("task.update", {{"id", quick.value}, {"branch", "wanted"}});  // is a name in its record, yet
+    const auto replies = calls.finish();
+    REQUIRE_FALSE(replies.at(0));
+    CHECK(replies.at(0).error().code == ErrorCode::conflict);
+    CHECK(replies.at(0).error().message.find("belongs to task " + quick.value) != std::string::npos);
+    CHECK(replies.at(1));
+    CHECK(world.record(quick).task.branch == "wanted");
+    CHECK(world.record(slow).task.branch == before);
+    CHECK(world.git.plain(tree, {"branch", "--show-current"}) == before);
+    CHECK(world.git.ref(world.repo(), "refs/heads/wanted").empty());
+}
+
 TEST_CASE("of two projects of one name, or of one repository, that are added at once, one is refused") {
     RunnerWorld world;
     world.make_task();

@@ -1,6 +1,6 @@
 #include "daemon/async/async.hpp"
 #include "tests/catch.hpp"
-#include "tests/unit/runner/house.hpp"
+#include "tests/unit/runner/changes.hpp"
 
 /// Creation, the queue, and workspaces that should be free and are not.
 using namespace orange;
@@ -20,12 +20,12 @@ bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-Project shop(RunnerWorld& world) {
+Project the_shop(RunnerWorld& world) {
     return *world.house().world().projects.find("shop");
 }
 
 std::vector<std::string> collect(RunnerWorld& world) {
-    return world.house().go(world.house().runner().collect_workspaces(shop(world))).value();
+    return world.house().go(world.house().runner().collect_workspaces(the_shop(world))).value();
 }
 
 }  // namespace
@@ -79,6 +79,34 @@ TEST_CASE("work that only waits for its merge is entered at once, without agent 
     CHECK(world.events(record.task.id, "status.changed").size() == 1);
 }
 
+TEST_CASE("a task whose place to begin its workflow has lost is not started, and says so") {
+    RunnerWorld world;
+    auto record = world.draft();
+    record.start = "agent-review";
+    record.task.branch = "main-work";
+    world.git.plain(world.repo(), {"branch", "main-work"});
+    REQUIRE(world.create(record, "", true));
+    auto changed = world.record(record.task.id);
+    changed.task.workflow = "minimal";
+    changed.task.workflow_hash.clear();
+    world.house().world().tasks.save(changed).value();
+    const auto by = a_human();
+    const auto spawned = world.house().go(world.house().runner().spawn(record.task.id, by));
+    REQUIRE_FALSE(spawned);
+    CHECK(spawned.error().message.find("agent-review") != std::string::npos);
+    CHECK(world.record(record.task.id).task.status == "pending");
+}
+
+TEST_CASE("a task of a project that has gone meanwhile is not created") {
+    RunnerWorld world;
+    auto record = world.draft();
+    world.house().world().projects.remove("shop").value();
+    const auto created = world.create(record, "", true);
+    REQUIRE_FALSE(created);
+    CHECK(created.error().message == "project shop is not registered");
+    CHECK_FALSE(std::filesystem::exists(world.home() / "tasks" / "shop" / record.task.id.value));
+}
+
 TEST_CASE("a task created for its reviewer starts with one") {
     RunnerWorld world;
     auto record = world.draft();
@@ -98,7 +126,7 @@ TEST_CASE("a start that fails is told where it was asked for, and does not hold 
     auto record = world.draft("broken", 1);
     record.task.harness = "nobody";
     record.start = "agent-review";
-    auto project = shop(world);
+    auto project = the_shop(world);
     project.setup = {"/bin/sh", "-c", "case $ORANGE_TASK in " + record.task.id.value + ") exit 3;; esac"};
     world.house().world().projects.put(project).value();
     const auto made = world.create(record, "", false).value();
@@ -142,7 +170,7 @@ TEST_CASE("a project that is gone starts nobody, and says so where somebody asks
 TEST_CASE("a spawn that fails is an error, and the task stays as it was") {
     RunnerWorld world;
     const auto id = world.make_task();
-    auto project = shop(world);
+    auto project = the_shop(world);
     project.setup = {"false"};
     world.house().world().projects.put(project).value();
     CHECK(spawn(world, id).error().code == ErrorCode::external_failed);
@@ -171,7 +199,7 @@ TEST_CASE("a living task whose folder somebody has deleted gets it again, and it
     CHECK(read_file(tree / "feature") == "it\n");
     CHECK(std::filesystem::exists(tree / "TASK.md"));
     CHECK(collect(world).empty());
-    auto project = shop(world);
+    auto project = the_shop(world);
     project.setup = {"false"};
     world.house().world().projects.put(project).value();
     std::filesystem::remove_all(tree);
@@ -314,7 +342,7 @@ TEST_CASE("a release that was refused is tried again by itself, and not all the 
     const auto id = world.make_task();
     world.move(id, "planning").value();
     const auto living = world.make_task("living", 2);
-    auto project = shop(world);
+    auto project = the_shop(world);
     project.pool_size = 2;
     world.house().world().projects.put(project).value();
     world.move(living, "planning").value();
