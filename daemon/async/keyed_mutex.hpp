@@ -8,8 +8,8 @@
 
 namespace orange::async {
 
-/// One asynchronous lock a key, made when first wanted and forgotten when nobody has it: a task has one, a repository
-/// has one.
+/// One asynchronous lock a key, made when first wanted and forgotten when nobody has it: a task has one, a workspace,
+/// a repository.
 class KeyedMutex {
   public:
     explicit KeyedMutex(const asio::any_io_executor& executor) : executor_(executor) {}
