@@ -10,8 +10,8 @@ namespace orange {
 /// take locks that make an agent's own git fail. HOME stays, and with it the user's name, credentials and LFS.
 class CliGit final : public Git {
   public:
-    /// `base`: usually scrubbed_environment(). The runner must outlive it.
-    /// Of `base` nothing that could lead git astray is passed on; `own` is, as it is.
+    /// `base`: usually scrubbed_environment(); nothing of it that could lead git astray is passed on. `own`: variables
+    /// that are, as they are. The runner must outlive it.
     CliGit(ProcessRunner& runner, Environment base, Environment own = {});
     Awaitable<Result<Completed>> run(GitCommand command) override;
 

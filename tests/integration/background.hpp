@@ -12,7 +12,8 @@ namespace orange::tests {
 /// A client that goes on while the test does: what it prints goes into files, and it is gone with the object.
 class Background {
   public:
-    Background(Sandbox& sandbox, const std::string& name, std::vector<std::string> args)
+    Background(Sandbox& sandbox, const std::string& name, std::vector<std::string> args,
+               const std::filesystem::path& cwd = {})
         : sandbox_(sandbox), base_((sandbox.root() / name).string()) {
         // A shell starts what runs in the background with SIGINT ignored; a user's Ctrl-C is not.
         std::vector<std::string> argv = {"sh", "-c",
@@ -20,7 +21,7 @@ class Background {
                                          "echo $! >\"$0.pid\"; wait $!; echo $? >\"$0.status\") >/dev/null 2>&1 &",
                                          base_, program("orange").string()};
         argv.insert(argv.end(), args.begin(), args.end());
-        sandbox.run(argv);
+        sandbox.run(argv, cwd);
         sandbox.eventually("it has begun", [&] { return read_file(base_ + ".pid").ends_with('\n'); });
         pid_ = std::stoi(read_file(base_ + ".pid"));
     }

@@ -3,7 +3,7 @@
 #include <future>
 
 #include "tests/catch.hpp"
-#include "tests/integration/sandbox.hpp"
+#include "tests/integration/background.hpp"
 
 /// How a task begins: in another state than usual, on a branch that is there or at a base of its own; and that nothing
 /// is left of what was refused.
@@ -395,28 +395,25 @@ TEST_CASE("A client whose daemon is killed in the middle of a creation gets its 
     update.setup = {
         {"sh", "-c", "echo >'" + flag.string() + "'; until [ -e '" + go.string() + "' ]; do sleep 0.05; done"}};
     shop.orange.call(update);
-    for (const std::string command : {"create", "run"}) {
-        const auto words =
-            command == "run" ? std::vector<std::string>{"run"} : std::vector<std::string>{"task", "create"};
+    const std::vector<std::vector<std::string>> commands = {{"task", "create"}, {"run"}};
+    for (const auto& words : commands) {
         fs::remove(flag);
         fs::remove(go);
-        auto client = std::async(std::launch::async, [&] {
-            auto args = words;
-            for (const char* arg : {"--harness", "idle", "--review-harness", "idle", "--json", "Hold", "it"}) {
-                args.push_back(arg);
-            }
-            return shop.orange.orange(args, shop.repo);
-        });
+        auto args = words;
+        for (const char* arg : {"--harness", "idle", "--review-harness", "idle", "--json", "Hold", "it"}) {
+            args.push_back(arg);
+        }
+        Background client(shop.orange, words.front(), args, shop.repo);
         shop.orange.eventually("the setup runs", [&] { return fs::exists(flag); });
         shop.orange.kill_daemon();
         fs::remove(flag);
         shop.orange.start_daemon();
         shop.orange.eventually("the next setup runs", [&] { return fs::exists(flag); });
         write_file(go, "");
-        const auto ran = client.get();
-        INFO(ran.out << ran.err);
-        REQUIRE(ran.status == 0);
-        const auto reply = Json::parse(ran.out);
+        const auto status = client.status();
+        INFO(client.out() << client.err());
+        REQUIRE(status == 0);
+        const auto reply = Json::parse(client.out());
         CHECK(reply.at("task").at("fields").at("status") == "planning");
         CHECK_THAT(dump(reply.at("notes")), Contains("was created by an earlier call"));
     }

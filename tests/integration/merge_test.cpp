@@ -196,17 +196,26 @@ TEST_CASE("What came to the branch after its review, or another branch, is merge
     CHECK(orange.status(id) == "done");
 }
 
-TEST_CASE("Origin's branch in place of a reviewed one that is gone is merged only with force") {
-    Sandbox orange;
-    const auto repo = orange.add_project("shop");
-    const auto remote = orange.add_origin(repo);
-    const auto id = reviewed(orange);
+namespace {
+
+/// The task's branch is at origin alone.
+void leave_to_origin(Sandbox& orange, const std::string& id, const std::filesystem::path& repo) {
     const auto worktree = orange.worktree(id);
     const auto branch = orange.fields(id).at("branch").get<std::string>();
-    orange.git({"commit", "-q", "--allow-empty", "-m", "after the review"}, worktree);
     orange.git({"push", "-q", "origin", branch}, worktree);
     orange.git({"checkout", "-q", "--detach"}, worktree);
     orange.git({"branch", "-D", branch}, repo);
+}
+
+}  // namespace
+
+TEST_CASE("Origin's branch in place of a reviewed one that is gone is merged only with force") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    orange.add_origin(repo);
+    const auto id = reviewed(orange);
+    orange.git({"commit", "-q", "--allow-empty", "-m", "after the review"}, orange.worktree(id));
+    leave_to_origin(orange, id, repo);
     const auto refused = merge(orange, id);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::needs_force);
@@ -218,11 +227,8 @@ TEST_CASE("What somebody else pushed to a reviewed branch is found by the merge'
     const auto repo = orange.add_project("shop");
     const auto remote = orange.add_origin(repo);
     const auto id = reviewed(orange);
-    const auto worktree = orange.worktree(id);
     const auto branch = orange.fields(id).at("branch").get<std::string>();
-    orange.git({"push", "-q", "origin", branch}, worktree);
-    orange.git({"checkout", "-q", "--detach"}, worktree);
-    orange.git({"branch", "-D", branch}, repo);
+    leave_to_origin(orange, id, repo);
     const auto other = orange.root() / "other";
     orange.git({"clone", "-q", "-b", branch, remote.string(), other.string()}, orange.root());
     orange.git({"commit", "-q", "--allow-empty", "-m", "after the review"}, other);

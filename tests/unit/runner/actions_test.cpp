@@ -28,16 +28,19 @@ struct ActionWorld : RunnerWorld {
     std::string branch() { return record(id).task.branch; }
     void commit_work() { git.commit(worktree(), "lemons.txt", "yellow\n"); }
 
-    /// The next daemon finds a transition of which `action` is still to be done.
-    void perform(const Action& action, const std::string& transition = "tx-1") {
+    /// The next daemon finds a transition of which these are still to be done.
+    void leave_open(const std::vector<Action>& actions, const std::string& transition = "tx-1") {
         auto changed = record(id);
         Intent intent;
         intent.id = transition;
         intent.from = intent.to = changed.task.status;
         intent.by.role = Role::system;
-        intent.actions.push_back({action, false});
+        for (const auto& action : actions) intent.actions.push_back({action, false});
         changed.intent = intent;
         house().world().tasks.save(changed).value();
+    }
+    void perform(const Action& action, const std::string& transition = "tx-1") {
+        leave_open({action}, transition);
         boot();
         house().go(house().runner().resume(id));
         REQUIRE_FALSE(record(id).intent);
@@ -372,13 +375,7 @@ TEST_CASE("An action of a project that is gone is told, and changes nothing") {
 
 TEST_CASE("Several actions that fail are counted, and the first is named") {
     ActionWorld world;
-    auto changed = world.record(world.id);
-    Intent intent;
-    intent.id = "tx-9";
-    intent.from = intent.to = changed.task.status;
-    for (const char* name : {"fly", "notify", "swim"}) intent.actions.push_back({action(name), false});
-    changed.intent = intent;
-    world.house().world().tasks.save(changed).value();
+    world.leave_open({action("fly"), action("notify"), action("swim")});
     world.boot();
     world.house().go(world.house().runner().resume(world.id));
     CHECK(world.record(world.id).task.attention ==
@@ -389,13 +386,7 @@ TEST_CASE("Several actions that fail are counted, and the first is named") {
 
 TEST_CASE("An action that failed before its daemon died is told by the next one") {
     ActionWorld world;
-    auto changed = world.record(world.id);
-    Intent intent;
-    intent.id = "tx-9";
-    intent.from = intent.to = changed.task.status;
-    intent.actions = {{action("fly"), false}, {action("notify"), false}};
-    changed.intent = intent;
-    world.house().world().tasks.save(changed).value();
+    world.leave_open({action("fly"), action("notify")});
     world.keep();
     bool died = true;
     for (int n = 1; died; ++n) {
