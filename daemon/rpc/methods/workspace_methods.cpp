@@ -74,9 +74,9 @@ Awaitable<Result<WorkspaceReply>> gc(Api& api, WorkspaceGc params) {
     std::vector<std::string> notes;
     for (const auto& project : projects) {
         auto done = co_await api.runner().collect_workspaces(project);
+        api.runner().kick(project.name);  // whoever came while a workspace was looked at waits for it
         if (!done) co_return done.error();
         notes.insert(notes.end(), done->begin(), done->end());
-        api.runner().kick(project.name);
     }
     auto reply = listing(api, params.project);
     reply.notes.insert(reply.notes.begin(), notes.begin(), notes.end());
