@@ -19,8 +19,7 @@ namespace {
 std::string first_permissions(const engine::Definition& definition, Role role) {
     for (const auto& transition : definition.transitions) {
         for (const auto& hook : transition.hooks) {
-            if (engine::spawned_role(hook) != role) continue;
-            if (auto permissions = hook.param("permissions"); !permissions.empty()) return permissions;
+            if (engine::spawned_role(hook) == role) return hook.param("permissions");
         }
     }
     return role == Role::reviewer ? "reduced" : "full";
@@ -173,7 +172,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         if (auto written = world_.files.replace(file, *prompt); !written) co_return written.error();
         co_return queue_message(record, order.role, Role::system,
                                 "There are new instructions for you: read " + file.string() + " and follow them.",
-                                order.intent.empty() ? std::string{} : order.intent + "-" + order.prompt);
+                                order.intent + "-" + order.prompt);
     }
     if (const auto* run = record.run_of(order.role); run && run->pid == 0) {
         co_return Error{ErrorCode::unavailable,

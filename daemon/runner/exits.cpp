@@ -163,17 +163,11 @@ Awaitable<void> Runner::handle_crash(TaskRecord record, workflow::Library::Defin
     fields["reason"] = crash.reason;
     world_.journal.write(record, "agent.crashed", std::move(fields));
     if (crash.respawn && !held_back) {
-        auto need = engine::respawn_need(*definition, record.task);
-        SpawnOrder order;
-        order.role = run.role;
-        order.respawn = true;
-        if (need) order.prompt = need->prompt;
-        Result<void> spawned = need ? Result<void>{} : Result<void>{need.error()};
-        if (need) spawned = co_await agents_.spawn(record, *definition, order);
+        const auto started = co_await start_again(record, *definition);
         record.task.attention.reset();
-        if (!spawned) {
+        if (!started) {
             record.task.attention =
-                "the " + role + " crashed and could not be started again: " + spawned.error().message;
+                "the " + role + " crashed and could not be started again: " + started.error().message;
         }
         if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
     }
@@ -196,31 +190,38 @@ bool Runner::many_die(const RunId& run) {
     return all >= k_mass_death_least && recent_crashes_.size() * 2 >= all;
 }
 
+Awaitable<Result<Role>> Runner::start_again(TaskRecord& record, const engine::Definition& definition) {
+    const auto need = engine::respawn_need(definition, record.task);
+    if (!need) co_return need.error();
+    const auto role = need->role;
+    if (agents_.alive(record, role)) {
+        co_return Error{
+            ErrorCode::conflict,
+            "the " + std::string(name_of(role)) + " is alive; look at it: orange task attach " + record.task.id.value,
+            {}};
+    }
+    SpawnOrder order;
+    order.role = role;
+    order.prompt = need->prompt;
+    order.respawn = true;
+    if (auto spawned = co_await agents_.spawn(record, definition, order); !spawned) co_return spawned.error();
+    co_return role;
+}
+
 Awaitable<Result<Outcome>> Runner::respawn(TaskId id, Caller by) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
     auto record = co_await settled(id);
     if (!record) co_return record.error();
     const auto definition = definition_of(record->task);
     if (!definition) co_return definition.error();
-    auto need = engine::respawn_need(**definition, record->task);
-    if (!need) co_return need.error();
-    if (agents_.alive(*record, need->role)) {
-        co_return Error{
-            ErrorCode::conflict,
-            "the " + std::string(name_of(need->role)) + " is alive; look at it: orange task attach " + id.value,
-            {}};
-    }
-    SpawnOrder order;
-    order.role = need->role;
-    order.prompt = need->prompt;
-    order.respawn = true;
-    if (auto spawned = co_await agents_.spawn(*record, **definition, order); !spawned) co_return spawned.error();
+    const auto started = co_await start_again(*record, **definition);
+    if (!started) co_return started.error();
     record->task.attention.reset();
     record->task.updated_at = world_.clock.now();
     if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
     log::info("runner", "respawned", {{"task", id.value}, {"by", std::string(name_of(by.role))}});
     Outcome outcome;
-    outcome.notes = {"the " + std::string(name_of(need->role)) + " was started again"};
+    outcome.notes = {"the " + std::string(name_of(*started)) + " was started again"};
     co_await show(*record, outcome);
     co_return outcome;
 }

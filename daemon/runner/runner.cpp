@@ -255,8 +255,8 @@ Awaitable<void> Runner::note_reviewed_commit(TaskRecord& record) {
 }
 
 Awaitable<void> Runner::run_actions(TaskRecord& record, const engine::Definition& definition) {
-    actions::Context context{world_, agents_, record, definition,
-                             [this](const std::string& project) { kick(project); }};
+    actions::Context context{
+        world_, agents_, record, record.intent->id, definition, [this](const std::string& project) { kick(project); }};
     for (std::size_t i = 0; i < record.intent->actions.size(); ++i) {
         if (record.intent->actions[i].done) continue;
         const auto action = record.intent->actions[i].action;

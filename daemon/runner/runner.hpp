@@ -201,6 +201,8 @@ class Runner {
     Awaitable<void> handle_exit(TaskRecord record, AgentRun run);
     Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
                                  engine::Crash crash, std::map<std::string, Scalar> exited);
+    /// The agent that the task's state needs, where it is not alive; which one that is.
+    Awaitable<Result<Role>> start_again(TaskRecord& record, const engine::Definition& definition);
     Awaitable<void> advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                   engine::Advance advance, Stepped stepped, AgentRun run,
                                   std::map<std::string, Scalar> exited);

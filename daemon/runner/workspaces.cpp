@@ -38,7 +38,7 @@ Awaitable<Result<void>> Runner::release_ended(TaskRecord& record) {
     const auto definition = definition_of(record.task);
     if (!definition) co_return definition.error();
     if (auto ended = co_await agents_.end_session(record); !ended) co_return ended.error();
-    actions::Context context{world_, agents_, record, **definition, [](const std::string&) {}};
+    actions::Context context{world_, agents_, record, {}, **definition, [](const std::string&) {}};
     const Action release{"release_workspace", {}, {}};
     if (auto released = co_await actions::release_workspace(context, release); !released) co_return released.error();
     const auto history = world_.tasks.history(record.task.id, k_looked_at);

@@ -18,6 +18,7 @@ struct Context {
     World& world;
     AgentControl& agents;
     TaskRecord& record;  ///< saved by whoever runs the actions, after each
+    std::string tx;      ///< the transition's; empty where a release that had failed is done again outside of one
     const engine::Definition& definition;
     std::function<void(const std::string& project)> kick;  ///< start what waits for a workspace, soon
 };

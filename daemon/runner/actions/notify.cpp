@@ -9,8 +9,7 @@ Awaitable<Result<void>> notify(Context& context, const Action& action) {
     auto message = action.param("message");
     if (message.empty()) message = "is " + task.status;
     const auto sentence = task.project + "/" + task.branch + " " + message;
-    std::map<std::string, Scalar> fields = {{"message", sentence}};
-    if (context.record.intent) fields["tx"] = context.record.intent->id;
+    std::map<std::string, Scalar> fields = {{"message", sentence}, {"tx", context.tx}};
     // The event comes once; the command below once more where the daemon died in it.
     if (auto told = context.world.journal.write_once(context.record, "notification", std::move(fields)); !told) {
         co_return told;

@@ -23,9 +23,8 @@ Awaitable<Result<void>> notify_worker(Context& context, const Action& action) {
     auto& record = context.record;
     if (context.agents.alive(record, Role::worker)) {
         const auto message = action.param("message");
-        const auto key = record.intent ? record.intent->id + "-" + message : std::string{};
         co_return context.agents.queue_message(record, Role::worker, Role::system,
-                                               message_text(message, record.task_file), key);
+                                               message_text(message, record.task_file), context.tx + "-" + message);
     }
     // Nobody is there to be told: ensure_agent starts a worker whose prompt says the same, where the state wants one.
     co_return Result<void>{};

@@ -42,7 +42,7 @@ Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
     const auto workspace = *record.task.workspace;
     record.task.workspace.reset();
     std::map<std::string, Scalar> fields = {{"workspace", workspace}};
-    if (record.intent) fields["tx"] = record.intent->id;
+    if (!context.tx.empty()) fields["tx"] = context.tx;
     co_return context.world.journal.write_once(record, "workspace.released", std::move(fields));
 }
 

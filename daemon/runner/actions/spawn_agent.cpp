@@ -8,7 +8,7 @@ Awaitable<Result<void>> spawn(Context& context, const Action& action, Role role)
     order.role = role;
     order.prompt = action.param("prompt");
     order.permissions = action.param("permissions");
-    order.intent = context.record.intent ? context.record.intent->id : std::string{};
+    order.intent = context.tx;
     return context.agents.spawn(context.record, context.definition, std::move(order));
 }
 
