@@ -282,6 +282,14 @@ inline Change renaming_the_branch() {
     return editing("update --branch", edit, [](const Task& task) { return task.branch == "better/name"; });
 }
 
+/// Of a task that has no workspace yet: only a name.
+inline Change choosing_the_branch() {
+    auto change = renaming_the_branch();
+    change.name = "update --branch, before the start";
+    change.arrange = [](RunnerWorld& world) { return world.make_task(); };
+    return change;
+}
+
 inline Change switching_the_branch() {
     Edit edit;
     edit.branch = "there";
@@ -327,6 +335,14 @@ inline Change changing_fields() {
 inline Change starting() {
     return moving_from(
         "start", [](RunnerWorld& world) { return world.make_task(); }, "planning");
+}
+
+/// Of a task whose prompt is too long for an argument, so that it travels as a file.
+inline Change starting_with_a_long_prompt() {
+    auto change = starting();
+    change.name = "start, with a long prompt";
+    change.arrange = [](RunnerWorld& world) { return world.make_task(std::string(130'000, 'x')); };
+    return change;
 }
 
 inline Change asking_for_review() {

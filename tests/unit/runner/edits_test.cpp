@@ -239,6 +239,8 @@ TEST_CASE("the branch that a worktree is on is taken over where it can be a task
     world.git.plain(tree, {"symbolic-ref", "HEAD", "refs/heads/by-hand"});
     CHECK(change(world, id, sync));
     refused(world, world.make_task("later", 3), sync, ErrorCode::conflict, "has no workspace to read a branch from");
+    world.house().world().projects.remove("shop").value();
+    CHECK(change(world, id, sync));
 }
 
 TEST_CASE("a session is named after its task's branch as far as tmux lets it") {
@@ -256,6 +258,10 @@ TEST_CASE("a session is named after its task's branch as far as tmux lets it") {
     CHECK(world.outside.tmux_faults.struck);
     CHECK(name_of(id) == "shop/two-3");  // a convenience; the branch is what counts
     CHECK(world.record(id).task.branch == "three");
+    world.outside.tmux.taken_names = {"shop/four"};
+    for (int n = 2; n < 200; ++n) world.outside.tmux.taken_names.push_back("shop/four-" + std::to_string(n));
+    REQUIRE(change(world, id, to_branch("four")));
+    CHECK(name_of(id) == "shop/two-3");
     CHECK(name_of(taken) != name_of(id));
 }
 
@@ -431,4 +437,63 @@ TEST_CASE("a session that a human has renamed, or that there is none of, is no r
     world.house().world().tasks.save(record).value();
     REQUIRE(change(world, id, to_branch("three")));
     CHECK(world.record(id).task.branch == "three");
+}
+
+TEST_CASE("a task that has ended may follow another workflow, and has ended there as well") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    world.move(id, "cancelled").value();
+    Edit edit;
+    edit.workflow = "relay";
+    REQUIRE(change(world, id, edit));
+    CHECK(world.record(id).task.workflow == "relay");
+    CHECK(world.record(id).ended);
+    CHECK(change(world, TaskId{"aaaaaaaaaaaaaaaaaaaaa"}, edit).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("a branch that the record could not be changed to is left again, as far as git lets that be") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto before = world.record(id).task.branch;
+    const std::string wanted = GENERATE("there", "new-name");
+    world.git.plain(world.repo(), {"branch", "there"});
+    world.keep();
+    const auto fails = [&](int nth_child) {
+        world.back();
+        world.outside.children.arm(fakes::ChildFault::does_not_start, nth_child);
+        world.outside.fuse.arm(fakes::Fuse::Ending::disk_full_for_good, 1);
+        REQUIRE_FALSE(change(world, id, to_branch(wanted)));
+        CHECK(world.record(id).task.branch == before);
+        return world.git.plain(worktree(world, id), {"branch", "--show-current"});
+    };
+    int left_there = 0;
+    bool more = true;
+    for (int n = 1; more; ++n) {
+        INFO("child " << n);
+        const auto on = fails(n);
+        more = world.outside.children.struck;
+        if (on != before) ++left_there;
+        if (!more) CHECK(on == before);
+        world.outside.fuse.disarm();
+        world.outside.children.disarm();
+        // Wherever it was left, the same call brings both together.
+        REQUIRE(change(world, id, to_branch(wanted)));
+        CHECK(world.git.plain(worktree(world, id), {"branch", "--show-current"}) == wanted);
+    }
+    CHECK(left_there > 0);
+}
+
+TEST_CASE("a branch whose record cannot be written, and whose project goes meanwhile, is an error and no crash") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    auto& house = world.house();
+    std::optional<Result<Outcome>> done;
+    house.begin(house.runner().edit(id, to_branch("late"), human()), done);
+    house.world().projects.remove("shop").value();
+    world.outside.fuse.arm(fakes::Fuse::Ending::disk_full_for_good, 1);
+    house.io.run();
+    world.outside.fuse.disarm();
+    REQUIRE(done);
+    REQUIRE_FALSE(*done);
+    CHECK(world.record(id).task.branch != "late");
 }

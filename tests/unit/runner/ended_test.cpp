@@ -98,3 +98,21 @@ TEST_CASE("a branch that is gone cannot be merged, and its task stays where it i
     CHECK(refused.error().message.find(world.record(id).task.branch) != std::string::npos);
     CHECK(world.record(id).task.status == "reviewing");
 }
+
+TEST_CASE("where it cannot be told what a reviewer is given, nothing counts as seen") {
+    RunnerWorld world;
+    const auto id = with_work(world);
+    world.append_body(id, "\n## Handoff\nall of it\n");
+    const auto git_file = world.house().world().pool.path_of("shop--1") / ".git";
+    const auto text = read_file(git_file);
+    write_file(git_file, "gitdir: /nonexistent\n");
+    world.move(id, "agent-review").value();
+    CHECK(world.record(id).reviewed_commit == "none");
+    write_file(git_file, text);
+    REQUIRE(world.house().go(world.house().runner().respawn(id, a_human())));
+    world.append_body(id, "\n## Review\nPASS\n");
+    world.move(id, "reviewing").value();
+    const auto merged = world.house().go(world.house().runner().merge(id, git::MergeStrategy::merge, false, a_human()));
+    REQUIRE_FALSE(merged);
+    CHECK(merged.error().code == ErrorCode::needs_force);
+}

@@ -69,6 +69,13 @@ void another_server(RunnerWorld& world) {
     world.outside.tmux.state.server_pid = 4711;
 }
 
+/// Of the program that was started for the role.
+std::string first_argument(RunnerWorld& world, const TaskId& id, Role role) {
+    const auto& record = world.record(id);
+    const auto spec = world.house().control().run_folder(record) / (record.run_of(role)->run.value + ".json");
+    return Json::parse(read_file(spec)).at("argv").at(1).get<std::string>();
+}
+
 }  // namespace
 
 TEST_CASE("an agent that is alive, or was dealt with, is no death") {
@@ -395,15 +402,9 @@ transitions:
     const auto id = world.make_task("do it", 1, "plain");
     set(world, id, [](TaskRecord& record) { record.task.harness = record.task.review_harness = "two"; });
     world.move(id, "working").value();
-    const auto argument = [&](Role role) {
-        const auto run = world.record(id).run_of(role)->run;
-        const auto spec =
-            Json::parse(read_file(world.house().control().run_folder(world.record(id)) / (run.value + ".json")));
-        return spec.at("argv").at(1).get<std::string>();
-    };
-    CHECK(argument(Role::worker) == "all");
+    CHECK(first_argument(world, id, Role::worker) == "all");
     world.move(id, "checking").value();
-    CHECK(argument(Role::reviewer) == "few");
+    CHECK(first_argument(world, id, Role::reviewer) == "few");
 }
 
 TEST_CASE("an agent that was to be ended, and was not, is ended before another of its role is started") {
@@ -687,4 +688,61 @@ TEST_CASE("a death that could not be written down is not told, and told once whe
         CHECK(world.record(id).runs.empty());
         if (!struck) break;
     }
+}
+
+TEST_CASE("an end that Orange or tmux brought about is settled although TASK.md cannot be read") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto tree = world.house().world().pool.path_of("shop--1");
+    std::filesystem::remove(tree / "TASK.md");
+    std::filesystem::create_directory(tree / "TASK.md");
+    SECTION("ended by Orange") {
+        set(world, id, [](TaskRecord& record) { record.runs.front().ending = true; });
+        dies(world, id, Role::worker);
+        CHECK(world.events(id, "agent.exited").size() == 1);
+    }
+    SECTION("gone with its tmux server") {
+        another_server(world);
+        notice(world, id, Role::worker);
+        CHECK(world.events(id, "session.lost").size() == 1);
+        CHECK(contains(attention(world, id), "the tmux server ended and took the worker with it"));
+    }
+    CHECK(world.record(id).runs.empty());
+    CHECK(world.record(id).task.crash_count() == 0);
+}
+
+TEST_CASE("while its workflow cannot be read nothing is concluded from a death, and it counts once when it can") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto hash = world.house().world().workflows.pin("default").value();
+    set(world, id, [&](TaskRecord& record) { record.task.workflow_hash = hash; });
+    const auto file = world.home() / "workflows/.pinned" / (hash + ".yml");
+    std::filesystem::rename(file, file.string() + ".kept");
+    std::filesystem::create_directory(file);
+    world.boot();
+    dies(world, id, Role::worker, 7);
+    REQUIRE(world.record(id).run_of(Role::worker));
+    CHECK(contains(attention(world, id), "the worker ended, and its workflow cannot be read: "));
+    std::filesystem::remove(file);
+    std::filesystem::rename(file.string() + ".kept", file);
+    notice(world, id, Role::worker);
+    CHECK(world.record(id).task.crash_count() == 1);
+    CHECK(world.record(id).runs.empty());
+}
+
+TEST_CASE("instructions for an agent that lives need its project, and what cannot be told is said") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
+    world.house().world().projects.remove("shop").value();
+    CHECK(
+        world.house().control().environment(world.record(id), {}, Role::worker, RunId{"run"}).contains("ORANGE_TASK"));
+    const auto definition = world.house().runner().definition_of(world.record(id).task).value();
+    auto record = world.record(id);
+    SpawnOrder order;
+    order.prompt = "planning";
+    order.intent = "tx";
+    const auto told = world.house().go(world.house().control().spawn(record, *definition, order));
+    REQUIRE_FALSE(told);
+    CHECK(told.error().message == "project shop is not registered");
 }

@@ -2,6 +2,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/unit/runner/method_changes.hpp"
+#include "tests/unit/runner/repair_changes.hpp"
 
 /// The nth child (git, a workflow's command) goes wrong, for every n until none does: an error or a mark for attention,
 /// never a lie; and the next try succeeds. Each child in one of the ways, in turn; in every way where
@@ -113,6 +114,7 @@ TEST_CASE("a child that fails while a branch is renamed is told, and the next tr
 TEST_CASE("a child that fails while workspaces change is told, and the next try succeeds") {
     fail_everywhere(making_workspaces());
     fail_everywhere(removing_workspaces());
+    fail_everywhere(releasing_again());
     fail_everywhere(leaving());
 }
 

@@ -1,5 +1,6 @@
 #include "tests/catch.hpp"
 #include "tests/unit/runner/method_changes.hpp"
+#include "tests/unit/runner/repair_changes.hpp"
 
 /// The nth look at the disk, or change of it, fails, for every n until none does: the caller gets an error, or it is
 /// done all the same; what is on the disk is the old or the new state; and the same call succeeds once the cause is
@@ -53,6 +54,7 @@ TEST_CASE("a failing disk while a task is created leaves the old or the new, and
 
 TEST_CASE("a failing disk while a task is started leaves the old or the new, and it can be tried again") {
     fail_everywhere(starting());
+    fail_everywhere(starting_with_a_long_prompt());
 }
 
 TEST_CASE("a failing disk while a task moves on leaves the old or the new, and it can be tried again") {
@@ -72,6 +74,7 @@ TEST_CASE("a failing disk while a task is merged leaves the old or the new, and 
 
 TEST_CASE("a failing disk while a task is changed leaves the old or the new, and it can be tried again") {
     fail_everywhere(changing_fields());
+    fail_everywhere(choosing_the_branch());
     fail_everywhere(renaming_the_branch());
     fail_everywhere(switching_the_branch());
     fail_everywhere(taking_over_the_branch());
@@ -80,9 +83,15 @@ TEST_CASE("a failing disk while a task is changed leaves the old or the new, and
     fail_everywhere(respawning());
 }
 
+TEST_CASE("a failing disk while a task changes its workflow leaves the old or the new, and it can be tried again") {
+    fail_everywhere(moving_to_another_workflow());
+    fail_everywhere(leaving_a_lost_workflow());
+}
+
 TEST_CASE("a failing disk while workspaces or projects change leaves the old or the new, and it can be tried again") {
     fail_everywhere(making_workspaces());
     fail_everywhere(removing_workspaces());
+    fail_everywhere(releasing_again());
     fail_everywhere(leaving());
 }
 

@@ -2,9 +2,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "daemon/async/async.hpp"
 #include "daemon/files/posix_file_system.hpp"
 #include "daemon/runner/runner.hpp"
 #include "tests/fakes/fake_tmux.hpp"
@@ -53,8 +55,19 @@ class House {
         return run(io, std::move(coroutine));
     }
     void go(Awaitable<void> coroutine);
+    /// Begun, and gone on with by whatever goes next; what it gives is put into `into`, which outlives it.
+    template <class T>
+    void begin(Awaitable<T> coroutine, std::optional<T>& into) {
+        io.restart();
+        async::spawn(io.get_executor(), "begun", put(std::move(coroutine), &into));
+    }
 
   private:
+    template <class T>
+    static Awaitable<void> put(Awaitable<T> coroutine, std::optional<T>* into) {
+        *into = co_await std::move(coroutine);
+    }
+
     struct Parts;
     std::unique_ptr<Parts> parts_;
 };

@@ -1,7 +1,12 @@
 #include "daemon/runner/journal.hpp"
 
+#include <chrono>
+#include <filesystem>
+
+#include "daemon/files/posix_file_system.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/memory_file_system.hpp"
+#include "tests/support/os_fixture.hpp"
 
 using namespace orange;
 
@@ -24,6 +29,34 @@ struct World {
     void publish(const std::string& type) { journal.publish(record.task.id, "shop", HistoryEvent{type, {}, {}}); }
     Path history() { return tasks.folder(record) / "history.jsonl"; }
 };
+
+/// Histories in real files, which know when they were written to.
+struct Shelf {
+    test::TempDir dir;
+    PosixFileSystem files{std::vector<Path>{dir / "tasks"}};
+    store::TaskStore tasks{files, dir / "tasks"};
+    SystemClock clock;
+
+    TaskRecord add(const std::string& project) {
+        TaskRecord record;
+        record.task.id = TaskId{random_id(k_task_id_length)};
+        record.task.project = project;
+        record.task.branch = "fix-" + record.task.id.value;
+        record.task.status = "pending";
+        tasks.create(record, "").value();
+        return record;
+    }
+    std::filesystem::path history(const TaskRecord& record) { return tasks.folder(record) / "history.jsonl"; }
+    /// Lines as they stand in a file, which was written to last so long ago.
+    void write(const TaskRecord& record, const std::string& lines, std::chrono::minutes ago) {
+        test::write_file(history(record), lines);
+        std::filesystem::last_write_time(history(record), std::chrono::file_clock::now() - ago);
+    }
+};
+
+std::string line(const std::string& type, Timestamp time) {
+    return "{\"type\":\"" + type + "\",\"timestamp\":\"" + to_rfc3339(time) + "\"}\n";
+}
 
 std::vector<std::string> types_of(const std::vector<StreamEvent>& events) {
     std::vector<std::string> types;
@@ -181,4 +214,70 @@ TEST_CASE("what is written once is looked for at the end of the history, not in 
     file += others + others;
     CHECK(world.journal.write_once(world.record, "moved", {{"tx", "a"}}));
     CHECK_FALSE(file.ends_with(others));
+}
+
+TEST_CASE("what another event only mentions, or what was torn, was not told") {
+    World world;
+    auto& file = world.files.files[world.history()];
+    file = "{\"type\":\"said\",\"timestamp\":\"2026-11-20T10:49:03.120Z\",\"text\":\"moved\"}\n";
+    SECTION("mentioned") {}
+    SECTION("torn") {
+        file += "{\"type\":\"moved\",\"timest\n";
+    }
+    REQUIRE(world.journal.write_once(world.record, "moved", {{"tx", "a"}}));
+    const auto told = file;
+    REQUIRE(world.journal.write_once(world.record, "moved", {{"tx", "a"}}));
+    CHECK(file == told);
+    CHECK(told.find("\"tx\":\"a\"") != std::string::npos);
+}
+
+TEST_CASE("the last events are those of the histories that were written to last") {
+    Shelf shelf;
+    const auto old = shelf.add("shop"), young = shelf.add("shop"), elsewhere = shelf.add("mill");
+    const auto now = shelf.clock.now();
+    using std::chrono::minutes;
+    shelf.write(old, line("old", now - minutes(90)) + "no event\n" + line("older", now - minutes(80)), minutes(80));
+    shelf.write(young, line("young", now - minutes(3)) + line("younger", now - minutes(2)), minutes(2));
+    shelf.write(elsewhere, line("elsewhere", now - minutes(1)), minutes(1));
+    Journal journal(shelf.tasks, shelf.clock);
+    EventFilter filter;
+    CHECK(types_of(journal.recent(filter, 2)) == std::vector<std::string>{"younger", "elsewhere"});
+    CHECK(types_of(journal.recent(filter, 9)) ==
+          std::vector<std::string>{"old", "older", "young", "younger", "elsewhere"});
+    filter.project = "shop";
+    CHECK(types_of(journal.recent(filter, 1)) == std::vector<std::string>{"younger"});
+    CHECK(types_of(journal.recent(filter, 3)) == std::vector<std::string>{"older", "young", "younger"});
+    filter.task = old.task.id;
+    CHECK(types_of(journal.recent(filter, 3)) == std::vector<std::string>{"old", "older"});
+    journal.write(old, "now");
+    journal.write(young, "also now");
+    CHECK(types_of(journal.recent({}, 1)) == std::vector<std::string>{"also now"});
+    CHECK(types_of(journal.recent(filter, 2)) == std::vector<std::string>{"older", "now"});
+}
+
+TEST_CASE("a cursor reads no history that was not written to since") {
+    Shelf shelf;
+    const auto idle = shelf.add("shop"), busy = shelf.add("shop"), gone = shelf.add("shop");
+    Journal first(shelf.tasks, shelf.clock);
+    const auto cursor = first.cursor();
+    const auto later = shelf.clock.now() + std::chrono::milliseconds(20);
+    // As nobody could have written it: were it read, it would be seen.
+    shelf.write(idle, line("idle", later), std::chrono::minutes(10));
+    std::filesystem::remove(shelf.history(gone));
+    while (shelf.clock.now() <= later) {
+    }
+    const auto since = [&](const std::string& lines) {
+        shelf.write(busy, lines, std::chrono::minutes(0));
+        Journal next(shelf.tasks, shelf.clock);
+        return types_of(next.since(cursor).value());
+    };
+    CHECK(since(line("new", later)) == std::vector<std::string>{"new"});
+    std::string old, noise;
+    for (int i = 0; i < 300; ++i) old += line("old", later - std::chrono::hours(1));
+    for (int i = 0; i < 9000; ++i) noise += "no event\n";
+    CHECK(since(line("lost", later) + old.substr(0, old.size() / 2) + line("new", later)) ==
+          std::vector<std::string>{"lost", "new"});
+    // So much that is older, or that is no event at all, is not what a clock does that is set.
+    CHECK(since(line("lost", later) + old + line("new", later)) == std::vector<std::string>{"new"});
+    CHECK(since(line("lost", later) + noise + line("new", later)) == std::vector<std::string>{"new"});
 }

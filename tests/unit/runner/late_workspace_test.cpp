@@ -31,6 +31,13 @@ TEST_CASE("where no workspace is free, the transition that needs one is refused,
          {"reviewing → working starts an agent", "orange workspace list", "orange project update shop --pool-size N"}) {
         CHECK(refused.error().message.find(part) != std::string::npos);
     }
+    Edit edit;
+    edit.branch = "another";
+    engine::Request request;
+    request.to = "working";
+    const Caller human;
+    CHECK(world.house().go(world.house().runner().request(id, request, human, edit)).error().code ==
+          ErrorCode::pool_exhausted);
     CHECK(world.state_text(id) == state);
     CHECK(world.history_text(id) == history);
     world.move(holder, "cancelled").value();

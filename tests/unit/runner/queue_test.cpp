@@ -1,6 +1,8 @@
+#include <array>
+
 #include "daemon/async/async.hpp"
 #include "tests/catch.hpp"
-#include "tests/unit/runner/changes.hpp"
+#include "tests/unit/runner/repair_changes.hpp"
 
 /// Creation, the queue, and workspaces that should be free and are not.
 using namespace orange;
@@ -26,6 +28,20 @@ Project the_shop(RunnerWorld& world) {
 
 std::vector<std::string> collect(RunnerWorld& world) {
     return world.house().go(world.house().runner().collect_workspaces(the_shop(world))).value();
+}
+
+/// Somebody who has the task already when its turn comes; then it is removed, or what `change` makes of it.
+Awaitable<void> is_faster(World& world, TaskId id, bool remove, std::function<void(TaskRecord&)> change) {
+    const auto lock = co_await world.task_locks.acquire(id.value);
+    const std::chrono::milliseconds for_others_to_come{50};
+    co_await async::sleep(for_others_to_come);
+    auto record = *world.tasks.find(id);
+    change(record);
+    if (remove) {
+        world.tasks.remove(id).value();
+    } else {
+        world.tasks.save(record).value();
+    }
 }
 
 }  // namespace
@@ -176,10 +192,7 @@ TEST_CASE("a spawn that fails is an error, and the task stays as it was") {
     CHECK(spawn(world, id).error().code == ErrorCode::external_failed);
     CHECK(world.record(id).task.status == "pending");
     CHECK(world.house().world().pool.list("shop").at(0).task.empty());
-    auto record = world.record(id);
-    record.task.workflow = "lost";
-    record.task.workflow_hash = "0123456789abcdef";
-    world.house().world().tasks.save(record).value();
+    follows_a_lost_workflow(world, id);
     CHECK_FALSE(spawn(world, id));
 }
 
@@ -239,18 +252,8 @@ TEST_CASE("what an interrupted transition waits for is said, and nothing else be
     RunnerWorld world;
     const auto id = world.make_task();
     world.move(id, "planning").value();
-    auto record = world.record(id);
-    const auto hash = record.task.workflow_hash;
-    const auto name = record.task.workflow;
-    record.task.workflow = "lost";
-    record.task.workflow_hash = "0123456789abcdef";
-    Intent intent;
-    intent.id = "tx-1";
-    intent.from = "pending";
-    intent.to = "planning";
-    intent.actions.push_back({Action{"fly", {}, {}}, false});
-    record.intent = intent;
-    world.house().world().tasks.save(record).value();
+    const auto name = world.record(id).task.workflow;
+    follows_a_lost_workflow(world, id, an_open_transition());
     world.boot();
     world.house().go(world.house().runner().resume(id));
     CHECK(contains(attention(world, id), "an interrupted transition cannot be finished: "));
@@ -263,6 +266,13 @@ TEST_CASE("what an interrupted transition waits for is said, and nothing else be
     stranger.role = Role::worker;
     stranger.task = id;
     CHECK(world.house().go(world.house().runner().edit(id, edit, stranger)).error().code == ErrorCode::forbidden);
+    engine::Request onwards;
+    onwards.to = "clarification";
+    CHECK(world.house().go(world.house().runner().request(id, onwards, stranger, edit)).error().code ==
+          ErrorCode::forbidden);
+    edit.workflow = "nothing";
+    CHECK(world.house().go(world.house().runner().edit(id, edit, Caller{})).error().code == ErrorCode::not_found);
+    CHECK(world.record(id).task.workflow == "lost");
     edit.workflow = name;
     REQUIRE(world.house().go(world.house().runner().edit(id, edit, Caller{})));
     CHECK_FALSE(world.record(id).intent);
@@ -284,10 +294,7 @@ TEST_CASE("why a task does not move on says every way and what each needs") {
     CHECK(ways.front().to == "working");
     REQUIRE(ways.front().gate_problem);
     CHECK(contains(*ways.front().gate_problem, "## Plan is missing"));
-    auto record = world.record(id);
-    record.task.workflow = "lost";
-    record.task.workflow_hash = "0123456789abcdef";
-    world.house().world().tasks.save(record).value();
+    follows_a_lost_workflow(world, id);
     CHECK_FALSE(world.house().go(world.house().runner().explain(id)));
 }
 
@@ -394,4 +401,134 @@ TEST_CASE("a queue whose repository is away stands still, says so once, and goes
     again();
     CHECK(world.record(id).task.status == "planning");
     CHECK(world.record(second.task.id).queued);
+}
+
+TEST_CASE("who comes while the only free workspace is being looked at waits for it, and is started by itself") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    auto& house = world.house();
+    auto& pool = house.world().pool;
+    house.go(pool.init(the_shop(world))).value();
+    std::filesystem::remove_all(pool.path_of("shop--1"));
+    std::optional<Result<std::vector<std::string>>> collected;
+    house.begin(house.runner().collect_workspaces(the_shop(world)), collected);
+    while (!pool.list("shop").at(0).busy) house.io.run_one();
+    std::optional<Result<Outcome>> outcome;
+    house.begin(house.runner().spawn(id, a_human()), outcome);
+    while (!outcome) house.io.run_one();
+    REQUIRE_FALSE(collected);
+    CHECK(contains(outcome->value().notes.at(0), "place 1 in the queue"));
+    house.io.run();
+    REQUIRE(collected);
+    house.go(house.runner().run_queue("shop"));  // as gc's caller does
+    CHECK(world.record(id).task.status == "planning");
+    CHECK_FALSE(world.record(id).queued);
+}
+
+TEST_CASE("of two that are created at once each is told what became of it") {
+    RunnerWorld world;
+    auto first = world.draft("first", 2), second = world.draft("second", 2);
+    auto project = the_shop(world);
+    project.setup = {"sleep", "0.2"};
+    world.house().world().projects.put(project).value();
+    auto& house = world.house();
+    std::array<std::optional<Result<Outcome>>, 2> outcomes;
+    house.begin(house.runner().create(first, "", false, a_human()), outcomes[0]);
+    house.begin(house.runner().create(second, "", false, a_human()), outcomes[1]);
+    // A third who only looks whether somebody can be started finds both under way.
+    house.go(house.runner().run_queue("shop"));
+    house.io.restart();
+    house.io.run();
+    for (const auto& record : {first, second}) {
+        CHECK(world.record(record.task.id).task.status == "planning");
+        CHECK(world.events(record.task.id, "status.changed").size() == 1);
+    }
+    for (const auto& outcome : outcomes) {
+        REQUIRE(outcome);
+        CHECK(outcome->value().notes.empty());
+    }
+}
+
+TEST_CASE("a queued task that is given up, or removed, before its turn comes is not started") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    auto queued = world.record(id);
+    queued.queued = true;
+    queued.queued_seq = 1;
+    world.house().world().tasks.save(queued).value();
+    auto& house = world.house();
+    const bool removed = GENERATE(false, true);
+    async::spawn(house.io.get_executor(), "another",
+                 is_faster(house.world(), id, removed, [](TaskRecord& record) { record.queued = false; }));
+    house.go(house.runner().run_queue("shop"));
+    CHECK(world.outside.tmux.state.opened.empty());
+    CHECK((house.world().tasks.find(id) == nullptr) == removed);
+}
+
+TEST_CASE("a project that is removed while its queue stands still is no longer tried") {
+    RunnerWorld world;
+    auto record = world.draft();
+    std::filesystem::rename(world.repo(), world.home().parent_path() / "away");
+    REQUIRE(world.create(record, "", false));
+    world.house().world().projects.remove("shop").value();
+    world.house().go(world.house().runner().restart_queues());
+    world.house().go(world.house().runner().restart_queues());
+    CHECK(world.record(record.task.id).task.status == "pending");
+    CHECK(world.events(record.task.id, "spawn.failed").size() == 1);
+}
+
+TEST_CASE("a release that is done again is not the end of what else had failed, nor of an agent that lives") {
+    RunnerWorld world;
+    write_file(world.home() / "workflows/noisy.yml", R"(name: noisy
+version: 1
+states: {pending: {}, working: {agent: worker, respawn_prompt: work}, done: {terminal: true}}
+prompts: {work: Work.}
+transitions:
+  - {from: pending, to: working, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: work}]}
+  - from: working
+    to: done
+    hooks:
+      - {action: run_command, argv: ["false"]}
+      - {action: kill_session}
+      - {action: release_workspace}
+)");
+    const auto id = world.make_task("do it", 1, "noisy");
+    world.move(id, "working").value();
+    const auto git_file = world.home() / "workspaces/shop--1/.git";
+    const auto text = read_file(git_file);
+    write_file(git_file, "gitdir: /nonexistent\n");
+    world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 1);
+    world.move(id, "done").value();
+    REQUIRE(world.outside.tmux_faults.struck);
+    CHECK(world.record(id).task.workspace == "shop--1");
+    CHECK(contains(attention(world, id), "run_command: "));
+    write_file(git_file, text);
+    if (!world.record(id).runs.empty()) {
+        world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 1);
+        CHECK(contains(collect(world).at(0), "shop--1 could not be freed: "));
+    }
+    CHECK(collect(world).at(0) == "shop--1 freed: its task " + id.value + " has ended");
+    CHECK(contains(attention(world, id), "run_command: "));
+}
+
+TEST_CASE("a workspace whose task has just been removed by somebody else is no longer gc's") {
+    RunnerWorld world;
+    const auto ended = world.make_task("ended", 2), living = world.make_task("living", 2);
+    world.move(ended, "planning").value();
+    world.move(living, "planning").value();
+    const auto git_file = world.home() / "workspaces/shop--1/.git";
+    write_file(git_file, "gitdir: /nonexistent\n");
+    world.move(ended, "cancelled").value();
+    REQUIRE(world.record(ended).task.workspace);
+    std::filesystem::remove_all(world.home() / "workspaces/shop--2");
+    auto& house = world.house();
+    const bool removed = GENERATE(false, true);
+    for (const auto& id : {ended, living}) {
+        async::spawn(house.io.get_executor(), "another",
+                     is_faster(house.world(), id, removed, [](TaskRecord& record) { record.task.workspace.reset(); }));
+    }
+    for (const auto& note : collect(world)) {
+        CHECK_FALSE(contains(note, "its task " + ended.value + " has ended"));
+        CHECK_FALSE(contains(note, "made anew"));
+    }
 }
