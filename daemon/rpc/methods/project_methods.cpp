@@ -69,8 +69,10 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
     if (auto fine = check_pool_size(project.pool_size); !fine) co_return fine.error();
     if (params.workflow) project.workflow = params.workflow->empty() ? std::nullopt : params.workflow;
     if (params.harness) project.harness = params.harness->empty() ? std::nullopt : params.harness;
-    if (params.setup) project.setup = *params.setup;
-    if (auto fine = check_setup(project); !fine) co_return fine.error();
+    if (params.setup) {
+        project.setup = *params.setup;
+        if (auto fine = check_setup(project); !fine) co_return fine.error();
+    }
     if (auto fine = check_names(api, project); !fine) co_return fine.error();
     if (auto stored = world.projects.put(project); !stored) co_return stored.error();
     ProjectReply reply;

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "common/base/text.hpp"
 #include "daemon/git/branches.hpp"
 
 namespace orange::rpc {
@@ -13,8 +14,18 @@ constexpr int k_largest_pool = 64;
 
 Result<void> check_setup(Project& project) {
     if (project.setup == std::vector<std::string>{""}) project.setup.clear();
-    if (project.setup.empty() || !project.setup.front().empty()) return {};
-    return {ErrorCode::invalid_argument, "the setup command's first word, its program, must not be empty"};
+    if (project.setup.empty()) return {};
+    const auto& program = project.setup.front();
+    if (program.empty()) {
+        return {ErrorCode::invalid_argument, "the setup command's first word, its program, must not be empty"};
+    }
+    // A whole command in quotes, most likely; a program may have such a name, and is there then.
+    std::error_code error;
+    const bool is_file = std::filesystem::exists(std::filesystem::path(project.path) / program, error);
+    if (project.setup.size() > 1 || is_file || program.find_first_of(" \t\n") == std::string::npos) return {};
+    return {ErrorCode::invalid_argument, "there is no program called \"" + printable(program) +
+                                             "\"; give the setup command's words one by one: --setup " +
+                                             printable(program) + " (or, for a shell: --setup sh -c '...')"};
 }
 
 Result<void> check_pool_size(int size) {

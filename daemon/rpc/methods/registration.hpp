@@ -20,7 +20,8 @@ Awaitable<Result<std::string>> repository_at(Api& api, std::string path);
 
 Awaitable<Result<void>> check_default_branch(Api& api, std::string repo, std::string branch);
 Result<void> check_pool_size(int size);
-/// A setup command that is one empty word is none; one that begins with an empty word is refused.
+/// A setup command that is one empty word is none; one that begins with an empty word is refused, and one that is a
+/// whole command in one word, of which no program has the name.
 Result<void> check_setup(Project& project);
 /// Workflow and harness are looked up when they are named, not when the first task fails.
 Result<void> check_names(Api& api, const Project& project);

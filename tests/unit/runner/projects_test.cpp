@@ -109,3 +109,24 @@ TEST_CASE("a project that is being removed gets no task that nobody would find, 
     CHECK(removed == (world.house().world().projects.find("shop") == nullptr));
     CHECK(created == !world.house().world().tasks.active().empty());
 }
+
+TEST_CASE("a setup command that is no list of words is refused with what to write, and one that is a file is taken") {
+    RunnerWorld world;
+    world.make_task();
+    const auto update = [&](const Json& setup) {
+        return call(world, "project.update", {{"name", "shop"}, {"setup", setup}});
+    };
+    for (const auto& [setup, words] : {std::pair{Json::array({"npm ci"}), "one by one: --setup npm ci ("},
+                                       std::pair{Json::array({"", "ci"}), "must not be empty"}}) {
+        const auto refused = update(setup);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == ErrorCode::invalid_argument);
+        CHECK(refused.error().message.find(words) != std::string::npos);
+        CHECK(shop(world).setup.empty());
+    }
+    write_file(world.repo() + "/make ready", "#!/bin/sh\n");
+    CHECK(update(Json::array({"make ready"})));
+    CHECK(update(Json::array({"sh", "-c", "true; true"})));
+    CHECK(update(Json::array({""})));
+    CHECK(shop(world).setup.empty());
+}
