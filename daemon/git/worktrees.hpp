@@ -63,9 +63,10 @@ Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, std::str
 Awaitable<Result<std::string>> snapshot(Git& git, std::string worktree, std::string ref, std::string message);
 
 /// Keeps under `below` (refs/orange/<task>) what a snapshot cannot hold: HEAD's commit where no ref has it
-/// (…/head-<commit>), and all commits of repositories that an agent made inside (…/nested-<hash>/…), their uncommitted
-/// work included. Those lose their .git: their files are then the worktree's own, for snapshot() to save. Ignored
-/// repositories and HEAD's submodules are let be. Returns the refs.
+/// (…/head-<commit>), what was stashed on the branch that it is on (…/stash-<commit>), and all commits of repositories
+/// that an agent made inside (…/nested-<hash>/…), their uncommitted work included. Those lose their .git: their files
+/// are then the worktree's own, for snapshot() to save. Ignored repositories and HEAD's submodules are let be. Returns
+/// the refs.
 Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, std::string worktree, std::string below);
 
 /// Leaves `worktree` detached at `base`, clean but for ignored files. Detaches first: no branch ever moves. The caller

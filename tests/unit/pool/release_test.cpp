@@ -317,3 +317,35 @@ TEST_CASE_METHOD(Agent, "an agent that tidies up the repository takes neither a 
     REQUIRE(go(pool.release(project, task("c"))));
     CHECK(plain(project.path, {"show", "orange-tasks/c:next"}) == "more");
 }
+
+TEST_CASE_METHOD(Agent, "what an agent has stashed stays when it leaves, whoever clears the stash that all share") {
+    const auto tree = taken(task("a"));
+    write_file(project.path + "/a.txt", "the user's\n");
+    plain(project.path, {"stash"});
+    const auto stash = [&](const std::string& text, std::vector<std::string> how) {
+        write_file(tree / "a.txt", text);
+        write_file(tree / "untracked", text);
+        plain(tree, std::move(how));
+        return plain(tree, {"rev-parse", "stash@{0}"});
+    };
+    const auto first = stash("one\n", {"stash", "--include-untracked"});
+    const auto second = stash("two\n", {"stash", "push", "--include-untracked", "-m", "later"});
+    plain(tree, {"switch", "-q", "--detach"});
+    const auto third = stash("three\n", {"stash", "--include-untracked"});
+    plain(tree, {"switch", "-q", "orange-tasks/a"});
+    const auto released = go(pool.release(project, task("a"))).value();
+    CHECK(released.commits.size() == 2);
+    plain(project.path, {"stash", "clear"});
+    plain(project.path, {"reflog", "expire", "--expire=now", "--all"});
+    plain(project.path, {"gc", "-q", "--prune=now"});
+    CHECK(plain(project.path, {"show", "refs/orange/a/stash-" + first.substr(0, 12) + ":a.txt"}) == "one");
+    CHECK(plain(project.path, {"show", "refs/orange/a/stash-" + second.substr(0, 12) + "^3:untracked"}) == "two");
+    CHECK(ref(project.path, "refs/orange/a/stash-" + third.substr(0, 12)).empty());
+
+    // Where HEAD is on no branch, it is what was stashed so; once.
+    taken(task("b"));
+    plain(tree, {"switch", "-q", "--detach"});
+    const auto loose = stash("four\n", {"stash"});
+    CHECK(go(pool.release(project, task("b"))).value().commits ==
+          std::vector<std::string>{"refs/orange/b/stash-" + loose.substr(0, 12)});
+}
