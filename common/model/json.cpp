@@ -291,6 +291,7 @@ Json to_json(const TaskRecord& record) {
     for (const auto& run : record.runs) json["runs"].push_back(to_json(run));
     for (const auto& message : record.outbox) json["outbox"].push_back(to_json(message));
     if (!record.reviewed_commit.empty()) json["reviewed_commit"] = record.reviewed_commit;
+    if (record.programs) json["programs"] = *record.programs;
     if (!record.unwritten_feedback.empty()) json["unwritten_feedback"] = record.unwritten_feedback;
     if (record.imported) json["imported"] = true;
     return json;
@@ -326,6 +327,7 @@ Result<TaskRecord> record_from_json(const Json& json) {
     });
     in.read("entry_sections", record.entry_sections);
     in.read("reviewed_commit", record.reviewed_commit);
+    in.read("programs", record.programs);
     in.read("unwritten_feedback", record.unwritten_feedback);
     in.read("imported", record.imported);
     in.read("body_hash", record.body_hash);

@@ -2,6 +2,7 @@
 
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
+#include "daemon/runner/programs.hpp"
 #include "daemon/runner/runner.hpp"
 
 /// `orange task merge`: the caller of the engine, not a hook (seed 003, "The Merge Command"). The task is moved to
@@ -70,6 +71,11 @@ Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, git::MergeStrategy stra
     }
 
     MergeOutcome outcome;
+    co_await watch_programs(world_, *record);
+    if (is_about_programs(task.attention)) {
+        outcome.notes.push_back(*task.attention);
+        if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
+    }
     std::error_code gone;
     if (task.workspace && !std::filesystem::is_directory(world_.pool.path_of(*task.workspace), gone)) {
         outcome.notes.push_back("the folder of its workspace is gone, with whatever was not committed there");

@@ -9,6 +9,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/actions/actions.hpp"
+#include "daemon/runner/programs.hpp"
 #include "daemon/runner/synced.hpp"
 #include "daemon/store/sections.hpp"
 
@@ -214,9 +215,12 @@ Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library:
     if (acquired) {
         record.task.workspace = prepared->workspace;
         record.task_file = prepared->task_file;
+        co_await note_programs(world_, record);
     }
 
-    if (record.task.attention == stepped.attention_before) record.task.attention.reset();
+    if (record.task.attention == stepped.attention_before && !is_about_programs(record.task.attention)) {
+        record.task.attention.reset();
+    }
     record.task.status = decision.to;
     const auto* state = definition->state(decision.to);
     record.ended = state && state->terminal;
@@ -278,6 +282,7 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
     changed_(record.task.id);
     // Agents read the status in TASK.md: it is there before one of them is started.
     if (auto stepped = co_await step_bodies(record); !stepped) log::error("runner", stepped.error().message);
+    co_await watch_programs(world_, record);
     co_await run_actions(record, *definition);
 
     const auto intent = *record.intent;
@@ -287,7 +292,8 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
     }
     record.task.counters.erase("crash_count");
     if (!failures.empty()) {
-        record.task.attention = failures.front();
+        const auto before = is_about_programs(record.task.attention) ? *record.task.attention + "; " : std::string();
+        record.task.attention = before + failures.front();
         if (failures.size() > 1) {
             *record.task.attention += " (and " + counted(failures.size() - 1, "more failed hook") +
                                       ": orange task show " + record.task.id.value + ")";

@@ -341,7 +341,7 @@ TEST_CASE("A pull request that cannot be opened is told with the way out") {
     const auto& attention = world.record(world.id).task.attention;
     REQUIRE(attention);
     INFO(*attention);
-    CHECK(attention->find("create_pr: ") == 0);
+    CHECK(attention->find("create_pr: ") != std::string::npos);  // after the news of another origin
     CHECK(attention->find(way_out) != std::string::npos);
     CHECK_FALSE(world.record(world.id).task.pr_url);
     CHECK(world.github.prs().empty());

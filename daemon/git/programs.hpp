@@ -1,0 +1,22 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "daemon/git/git.hpp"
+
+namespace orange::git {
+
+/// What a repository itself makes git run, and where it makes it send to: the keys of its configuration that name
+/// programs, rewrite addresses or read further files, origin's addresses, its hooks, its attributes. By name
+/// ("filter.lfs.clean", "hooks/pre-commit", "info/attributes"), with a hash of what stands there. All worktrees share
+/// it: whoever works in one changes it for the others, for the user's own git and for the daemon's.
+using Programs = std::map<std::string, std::string>;
+
+Awaitable<Result<Programs>> programs_of(Git& git, std::string worktree);
+
+/// The names of what is another, new or gone.
+std::vector<std::string> changed_programs(const Programs& before, const Programs& now);
+
+}  // namespace orange::git

@@ -1,0 +1,86 @@
+#include "daemon/git/programs.hpp"
+
+#include "tests/catch.hpp"
+#include "tests/unit/git/git_fixture.hpp"
+
+using namespace orange;
+using namespace orange::test;
+
+namespace {
+
+struct Fixture : GitFixture {
+    std::string repo = make_repo();
+    std::string tree = path("tree");
+    git::Programs before;
+
+    Fixture() {
+        plain(repo, {"worktree", "add", "-q", "--detach", tree});
+        before = now();
+    }
+    git::Programs now() { return go(git::programs_of(git, tree)).value(); }
+    std::vector<std::string> changed() { return git::changed_programs(before, now()); }
+    void hook(const std::string& name, const std::string& text) {
+        write_file(repo + "/.git/hooks/" + name, text);
+        std::filesystem::permissions(repo + "/.git/hooks/" + name, std::filesystem::perms::owner_all);
+    }
+};
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "what git is made to run, or sends to, is told by name, whichever worktree it is set in") {
+    CHECK(before.empty());
+    for (const std::string key :
+         {"filter.evil.clean", "core.sshCommand", "core.hooksPath", "diff.x.textconv", "merge.x.driver",
+          "credential.https://example.org.helper", "url.ssh://evil/.pushInsteadOf", "gpg.ssh.program",
+          "remote.other.uploadpack", "remote.origin.url", "include.path", "alias.st"}) {
+        plain(tree, {"config", key, "elsewhere"});
+        INFO(key);
+        REQUIRE(changed().size() == 1);
+        CHECK(to_lower(changed()[0]) == to_lower(key));
+        plain(tree, {"config", "--unset", key});
+        CHECK(changed().empty());
+    }
+    plain(tree, {"config", "extensions.worktreeConfig", "true"});
+    plain(tree, {"config", "--worktree", "filter.mine.smudge", "sh"});
+    CHECK(changed() == Names{"filter.mine.smudge"});
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a value that is another, a second one, and one that is gone are changes; the user's own are none") {
+    plain(repo, {"config", "filter.lfs.clean", "git-lfs clean"});
+    before = now();
+    plain(tree, {"config", "--add", "filter.lfs.clean", "sh"});
+    CHECK(changed() == Names{"filter.lfs.clean"});
+    before = now();
+    plain(tree, {"config", "--unset-all", "filter.lfs.clean"});
+    CHECK(changed() == Names{"filter.lfs.clean"});
+    before = now();
+    // What agents do all day, and what is the user's.
+    plain(tree, {"config", "user.name", "Agent"});
+    plain(tree, {"switch", "-qc", "topic"});
+    plain(tree, {"config", "branch.topic.remote", "origin"});
+    plain(tree, {"config", "remote.fork.url", "https://example.org/fork"});
+    write_file(dir / "home/.gitconfig", read_file(dir / "home/.gitconfig") + "[filter \"mine\"]\n\tclean = cat\n");
+    CHECK(changed().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "hooks that run and attributes are told of, samples and what cannot run are not") {
+    hook("pre-commit.sample", "#!/bin/sh\n");
+    write_file(repo + "/.git/hooks/notes", "no program\n");
+    std::filesystem::create_directory(repo + "/.git/hooks/folder");
+    CHECK(changed().empty());
+    hook("pre-commit", "#!/bin/sh\nexit 0\n");
+    CHECK(changed() == Names{"hooks/pre-commit"});
+    before = now();
+    hook("pre-commit", "#!/bin/sh\nexit 1\n");
+    CHECK(changed() == Names{"hooks/pre-commit"});
+    before = now();
+    write_file(repo + "/.git/info/attributes", "* filter=evil\n");
+    CHECK(changed() == Names{"info/attributes"});
+}
+
+TEST_CASE_METHOD(Fixture, "what git runs in a folder that is no worktree is an error, not nothing") {
+    CHECK_FALSE(go(git::programs_of(git, path("home"))));
+}
