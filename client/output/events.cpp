@@ -71,7 +71,7 @@ constexpr Named k_simple[] = {
     {"workspace.acquired", "has workspace", "workspace"},
     {"workspace.released", "gave back workspace", "workspace"},
     {"workspace.snapshot", "unsaved work kept as", "ref"},
-    {"repository.changed", "changed, of what git runs in the repository:", "what"},
+    {"repository.changed", "what git runs in this repository was changed:", "what"},
     {"review.started", "review round", "round"},
     {"frontmatter.restored", "frontmatter of TASK.md restored", ""},
     {"body.conflict", "two edits of TASK.md contradict each other; kept as", "kept"},
