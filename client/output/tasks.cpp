@@ -145,6 +145,7 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
         table.row(std::move(cells));
         if (task.unreadable) table.remark("! " + *task.unreadable, Ink::red);
         if (const auto why = text_of(task.fields, "attention"); !why.empty()) table.remark("! " + why, Ink::yellow);
+        if (task.alarm) table.remark("! " + *task.alarm, Ink::yellow);
     }
     std::string out =
         table.empty() ? "No tasks. Create one: orange task create \"what is to be done\"\n" : table.render(style);
@@ -164,6 +165,7 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
     fields.add("status", marker.text + std::string(" ") + status_of(task), marker.ink);
     fields.add("moving", task.in_progress.value_or(""));
     fields.add("attention", get("attention"), Ink::yellow);
+    fields.add("alarm", task.alarm.value_or(""), Ink::yellow);
     fields.add("unreadable", task.unreadable.value_or(""), Ink::red);
     fields.add("project", get("project"));
     fields.add("branch", get("branch"));

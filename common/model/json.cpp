@@ -292,6 +292,7 @@ Json to_json(const TaskRecord& record) {
     for (const auto& message : record.outbox) json["outbox"].push_back(to_json(message));
     if (!record.reviewed_commit.empty()) json["reviewed_commit"] = record.reviewed_commit;
     if (record.programs) json["programs"] = *record.programs;
+    if (!record.programs_changed.empty()) json["programs_changed"] = record.programs_changed;
     if (!record.unwritten_feedback.empty()) json["unwritten_feedback"] = record.unwritten_feedback;
     if (record.imported) json["imported"] = true;
     return json;
@@ -328,6 +329,7 @@ Result<TaskRecord> record_from_json(const Json& json) {
     in.read("entry_sections", record.entry_sections);
     in.read("reviewed_commit", record.reviewed_commit);
     in.read("programs", record.programs);
+    in.read("programs_changed", record.programs_changed);
     in.read("unwritten_feedback", record.unwritten_feedback);
     in.read("imported", record.imported);
     in.read("body_hash", record.body_hash);

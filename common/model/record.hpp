@@ -105,12 +105,13 @@ struct TaskRecord {
     /// The commit that the worktree was on when it was last given to a reviewer; "none" where it was on none; empty:
     /// it never was.
     std::string reviewed_commit;
-    /// What its repository made git run when it got its workspace, by name, with a hash each (daemon/git/programs.hpp);
-    /// not known where it has none, or got it from an older version.
+    /// What its repository made git run when that was last looked at, by name, with a hash each
+    /// (daemon/git/programs.hpp); nothing before it has a workspace, and after.
     std::optional<std::map<std::string, std::string>> programs;
-    std::string unwritten_feedback;  ///< what ## Feedback of TASK.md has still to say
-    bool imported = false;           ///< from a TASK.md that had no state.json
-    std::string body_hash;           ///< of the body that both copies of TASK.md last agreed on
+    std::vector<std::string> programs_changed;  ///< names of those that somebody changed; until a human has looked
+    std::string unwritten_feedback;             ///< what ## Feedback of TASK.md has still to say
+    bool imported = false;                      ///< from a TASK.md that had no state.json
+    std::string body_hash;                      ///< of the body that both copies of TASK.md last agreed on
     std::string task_file =
         "TASK.md";                ///< the mirror in the worktree; ".orange/TASK.md" where the repository has its own
     bool ended = false;           ///< its state is terminal in its workflow

@@ -18,7 +18,9 @@ struct TaskView {
     std::string reviewer;                    ///< likewise
     std::int64_t queue_place = 0;            ///< 1 for the next to be spawned; 0: not queued
     std::optional<std::string> in_progress;  ///< a transition whose actions still run: "working → agent-review"
-    std::optional<std::string> unreadable;   ///< why the task's files cannot be read
+    /// Somebody changed what git runs in its repository, or where it sends to; until it is acknowledged.
+    std::optional<std::string> alarm;
+    std::optional<std::string> unreadable;  ///< why the task's files cannot be read
     template <class V>
     void describe(V& v) {
         v.required("fields", fields, "TASK.md's frontmatter");
@@ -27,6 +29,7 @@ struct TaskView {
         v.required("reviewer", reviewer, "alive, dead, unknown or none");
         v.optional("queue_place", queue_place, "place in the project's queue, 0 when not queued");
         v.optional("in_progress", in_progress, "a transition whose actions still run");
+        v.optional("alarm", alarm, "what somebody changed of what git runs in the repository");
         v.optional("unreadable", unreadable, "why the task's files cannot be read");
     }
 };

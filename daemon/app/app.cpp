@@ -224,7 +224,7 @@ class App {
             std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began_).count();
         tasks_.each([&](const TaskRecord& record) {
             ++reply.tasks[record.task.status];
-            if (record.task.attention) ++reply.attention;
+            if (record.task.attention || !record.programs_changed.empty()) ++reply.attention;
             for (const Role role : {Role::worker, Role::reviewer}) {
                 if (!record.runs.empty() && control_.alive(record, role)) ++reply.agents_alive;
             }

@@ -2,6 +2,7 @@
 
 #include "common/base/text.hpp"
 #include "daemon/doctor/exam.hpp"
+#include "daemon/runner/programs.hpp"
 
 /// Agents, the tmux server that they are in, and what tasks wait for.
 namespace orange::doctor {
@@ -106,9 +107,11 @@ Awaitable<void> check_messages(Exam& exam) {
 
 Awaitable<void> check_attention(Exam& exam) {
     for (const auto& record : exam.tasks()) {
-        if (!record.task.attention) continue;
-        exam.report.warn("task " + record.task.id.value + ": " + *record.task.attention,
-                         "orange task why " + record.task.id.value);
+        const auto alarm = alarm_of(record);
+        for (const auto& why : {record.task.attention.value_or(""), alarm}) {
+            if (why.empty()) continue;
+            exam.report.warn("task " + record.task.id.value + ": " + why, "orange task why " + record.task.id.value);
+        }
     }
     co_return;
 }

@@ -20,6 +20,7 @@ const char* const k_settings[] = {
     "commit.gpgsign=false",
     "push.gpgSign=false",
     "merge.verifySignatures=false",
+    "log.showSignature=false",
     "submodule.recurse=false",
     "fetch.recurseSubmodules=false",
     "push.recurseSubmodules=no",

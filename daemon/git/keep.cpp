@@ -7,8 +7,8 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
 
-/// What a snapshot of the files does not hold: commits that no branch has, what was stashed, and repositories inside
-/// the worktree.
+/// What a snapshot of the files does not hold: commits that no branch has, repositories inside the worktree, and what
+/// was stashed.
 namespace orange::git {
 namespace {
 
@@ -29,34 +29,6 @@ Awaitable<Result<void>> keep_head(Git& git, std::string worktree, std::string be
     const auto done = co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: release", ref, *head));
     if (!done) co_return done.error();
     kept.push_back(ref);
-    co_return Result<void>{};
-}
-
-/// What was stashed on the branch that the worktree is on. All worktrees share one stash, in which all but the last
-/// entry is in nothing but a log: whoever clears it, in any of them, takes everybody's.
-Awaitable<Result<void>> keep_stashes(Git& git, std::string worktree, std::string below,
-                                     std::vector<std::string>& kept) {
-    const auto on = co_await current_branch(git, worktree);
-    if (!on) co_return on.error();
-    const auto listed = co_await ask_inside(git, worktree, words("stash", "list", "-z", "--format=%H %gs"));
-    if (!listed) co_return listed.error();
-    const auto branch = on->empty() ? std::string("(no branch)") : *on;
-    const auto last = branch.substr(branch.rfind('/') + 1);  // all that git before 2.37 says of it
-    for (const auto& entry : pieces(*listed)) {
-        const auto commit = entry.substr(0, entry.find(' '));
-        const auto was_on = [&](const std::string& name) {
-            return entry.starts_with(commit + " WIP on " + name + ": ") ||
-                   entry.starts_with(commit + " On " + name + ": ");
-        };
-        if (!was_on(branch) && !was_on(last)) continue;
-        const auto ref = below + "/stash-" + commit.substr(0, 12);
-        const auto there = co_await commit_of(git, worktree, ref);
-        if (!there) co_return there.error();
-        if (*there == commit) continue;
-        const auto done = co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: release", ref, commit));
-        if (!done) co_return done.error();
-        kept.push_back(ref);
-    }
     co_return Result<void>{};
 }
 
@@ -144,7 +116,6 @@ Awaitable<Result<void>> absorb(Git& git, std::string worktree, std::string path,
 Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, std::string worktree, std::string below) {
     std::vector<std::string> kept;
     if (auto head = co_await keep_head(git, worktree, below, kept); !head) co_return head.error();
-    if (auto stashes = co_await keep_stashes(git, worktree, below, kept); !stashes) co_return stashes.error();
     // Again for what was inside those: as deep as they were made, and no deeper than is sane.
     for (int depth = 0; depth < 8; ++depth) {
         auto nested = co_await nested_repositories(git, worktree);
@@ -156,6 +127,32 @@ Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, std::string w
                 co_return in_context(what, done.error());
             }
         }
+    }
+    co_return kept;
+}
+
+Awaitable<Result<std::vector<std::string>>> keep_stashes(Git& git, std::string worktree, std::string below) {
+    std::vector<std::string> kept;
+    const auto branch = co_await current_branch(git, worktree);
+    if (!branch) co_return branch.error();
+    if (branch->empty()) co_return kept;
+    const auto listed = co_await ask_inside(git, worktree, words("stash", "list", "-z", "--format=%H %gs"));
+    if (!listed) co_return listed.error();
+    const auto last = branch->substr(branch->rfind('/') + 1);  // all that git before 2.37 says of it
+    for (const auto& entry : pieces(*listed)) {
+        const auto commit = entry.substr(0, entry.find(' '));
+        const auto was_on = [&](const std::string& name) {
+            return entry.starts_with(commit + " WIP on " + name + ": ") ||
+                   entry.starts_with(commit + " On " + name + ": ");
+        };
+        if (!was_on(*branch) && !was_on(last)) continue;
+        const auto ref = below + "/stash-" + commit.substr(0, 12);
+        const auto there = co_await commit_of(git, worktree, ref);
+        if (!there) co_return there.error();
+        if (*there == commit) continue;
+        const auto done = co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: release", ref, commit));
+        if (!done) co_return done.error();
+        kept.push_back(ref);
     }
     co_return kept;
 }

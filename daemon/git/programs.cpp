@@ -1,5 +1,7 @@
 #include "daemon/git/programs.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -14,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A section of the configuration, and a name in it; every name where there is none.
+/// A section of the configuration, and what follows its last dot; anything where there is none.
 struct Key {
     std::string_view section;
     std::string_view name;
@@ -37,21 +39,35 @@ constexpr std::array k_watched = {
     Key{"diff", "external"},
     Key{"diff", "textconv"},
     Key{"difftool", "cmd"},
+    Key{"difftool", "path"},
     Key{"filter", ""},
+    Key{"gpg", "defaultkeycommand"},
     Key{"gpg", "program"},
     Key{"http", "proxy"},
+    Key{"http", "sslverify"},
     Key{"include", ""},
     Key{"includeif", ""},
     Key{"interactive", "difffilter"},
+    Key{"lfs", "clean"},
+    Key{"lfs", "path"},
+    Key{"lfs", "smudge"},
+    Key{"lfs", "standalonetransferagent"},
+    Key{"lfs", "url"},
     Key{"merge", "driver"},
     Key{"mergetool", "cmd"},
+    Key{"mergetool", "path"},
     Key{"pager", ""},
     Key{"protocol", "allow"},
     Key{"remote", "proxy"},
+    Key{"remote", "pushdefault"},
     Key{"remote", "receivepack"},
     Key{"remote", "uploadpack"},
     Key{"remote", "vcs"},
     Key{"sequence", "editor"},
+    Key{"submodule", "update"},
+    Key{"tar", "command"},
+    Key{"trailer", "cmd"},
+    Key{"trailer", "command"},
     Key{"uploadpack", "packobjectshook"},
     Key{"url", ""},
 };
@@ -65,6 +81,14 @@ bool is_watched(std::string_view key) {
     });
 }
 
+/// An address in a key may hold a password: "url.https://x:TOKEN@host/.insteadof".
+std::string without_secret(std::string key) {
+    const auto begin = key.find("://");
+    const auto end = begin == std::string::npos ? begin : key.find_last_of('@', key.find('/', begin + 3));
+    if (end != std::string::npos && end > begin) key.erase(begin + 3, end + 1 - (begin + 3));
+    return key;
+}
+
 /// The repository's own, with what it includes, and the worktree's; not the user's or the machine's.
 Awaitable<Result<Programs>> configured(Git& git, std::string worktree) {
     const auto listed = co_await ask_inside(git, worktree, words("config", "--list", "--show-scope", "-z"));
@@ -76,13 +100,14 @@ Awaitable<Result<Programs>> configured(Git& git, std::string worktree) {
         const auto& entry = words_of[i + 1];
         const auto key = entry.substr(0, entry.find('\n'));
         if (!is_watched(key)) continue;
-        auto& hash = found[key];  // of all its values, in their order
+        auto& hash = found[without_secret(key)];  // of all its values, in their order
         hash = content_hash(hash + "\n" + entry);
     }
     co_return found;
 }
 
-/// Hooks that git would run, and the attributes that say which filter is for which file.
+/// Hooks that git would run, the attributes that say which filter is for which file, and the configuration that is the
+/// main worktree's alone, which nobody sees from another.
 std::vector<std::string> files_below(const fs::path& common) {
     std::vector<std::string> names;
     std::error_code error;
@@ -93,8 +118,30 @@ std::vector<std::string> files_below(const fs::path& common) {
         if ((status.permissions() & fs::perms::owner_exec) == fs::perms::none) continue;
         names.push_back("hooks/" + entry->path().filename().string());
     }
-    if (fs::is_regular_file(common / "info/attributes", error)) names.emplace_back("info/attributes");
+    for (const char* name : {"info/attributes", "config.worktree"}) {
+        if (fs::is_regular_file(common / name, error)) names.emplace_back(name);
+    }
     return names;
+}
+
+Awaitable<Result<void>> add_files(Git& git, std::string worktree, Programs& found) {
+    const auto common = co_await common_dir(git, worktree);
+    if (!common) co_return common.error();
+    auto args = words("hash-object", "--no-filters", "--");
+    std::vector<std::string> hashed;
+    for (auto& name : files_below(*common)) {
+        found[name] = "unreadable";  // runs all the same, where it may be executed
+        const auto path = *common + "/" + name;
+        if (::access(path.c_str(), R_OK) != 0) continue;
+        args.push_back(path);
+        hashed.push_back(std::move(name));
+    }
+    if (hashed.empty()) co_return Result<void>{};
+    const auto hashes = co_await ask_inside(git, worktree, std::move(args));
+    if (!hashes) co_return hashes.error();
+    const auto lines = split_lines(*hashes);
+    for (std::size_t i = 0; i < hashed.size() && i < lines.size(); ++i) found[hashed[i]] = std::string(lines[i]);
+    co_return Result<void>{};
 }
 
 }  // namespace
@@ -102,16 +149,7 @@ std::vector<std::string> files_below(const fs::path& common) {
 Awaitable<Result<Programs>> programs_of(Git& git, std::string worktree) {
     auto found = co_await configured(git, worktree);
     if (!found) co_return found.error();
-    const auto common = co_await common_dir(git, worktree);
-    if (!common) co_return common.error();
-    const auto names = files_below(*common);
-    if (names.empty()) co_return std::move(*found);
-    auto args = words("hash-object", "--no-filters", "--");
-    for (const auto& name : names) args.push_back(*common + "/" + name);
-    const auto hashes = co_await ask_inside(git, worktree, std::move(args));
-    if (!hashes) co_return hashes.error();
-    const auto lines = split_lines(*hashes);
-    for (std::size_t i = 0; i < names.size() && i < lines.size(); ++i) (*found)[names[i]] = std::string(lines[i]);
+    if (auto added = co_await add_files(git, worktree, *found); !added) co_return added.error();
     co_return std::move(*found);
 }
 

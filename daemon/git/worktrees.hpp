@@ -63,11 +63,16 @@ Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, std::str
 Awaitable<Result<std::string>> snapshot(Git& git, std::string worktree, std::string ref, std::string message);
 
 /// Keeps under `below` (refs/orange/<task>) what a snapshot cannot hold: HEAD's commit where no ref has it
-/// (…/head-<commit>), what was stashed on the branch that it is on (…/stash-<commit>), and all commits of repositories
-/// that an agent made inside (…/nested-<hash>/…), their uncommitted work included. Those lose their .git: their files
-/// are then the worktree's own, for snapshot() to save. Ignored repositories and HEAD's submodules are let be. Returns
-/// the refs.
+/// (…/head-<commit>), and all commits of repositories that an agent made inside (…/nested-<hash>/…), their uncommitted
+/// work included. Those lose their .git: their files are then the worktree's own, for snapshot() to save. Ignored
+/// repositories and HEAD's submodules are let be. Returns the refs.
 Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, std::string worktree, std::string below);
+
+/// Keeps under `below` what was stashed on the branch that the worktree is on (…/stash-<commit>). All worktrees share
+/// one stash, in which all but the last entry is in nothing but a log: whoever clears it, in any of them, takes
+/// everybody's. Nothing of that is the worktree's own: where it fails, a release may go on. Returns the refs that are
+/// new.
+Awaitable<Result<std::vector<std::string>>> keep_stashes(Git& git, std::string worktree, std::string below);
 
 /// Leaves `worktree` detached at `base`, clean but for ignored files. Detaches first: no branch ever moves. The caller
 /// has called keep_commits() and taken the snapshot.

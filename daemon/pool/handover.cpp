@@ -4,6 +4,7 @@
 #include "common/base/text.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/pool/pool_parts.hpp"
 
@@ -211,6 +212,9 @@ Awaitable<Result<Released>> Pool::clean(Project project, Path path, TaskId task)
                                    released.commits);
     if (!saved) co_return saved.error();
     released.snapshot = *saved;
+    const auto stashes = co_await git::keep_stashes(git_, path.string(), "refs/orange/" + task.value);
+    if (!stashes) log::warn("pool", stashes.error().message, {{"task", task.value}});
+    if (stashes) released.commits.insert(released.commits.end(), stashes->begin(), stashes->end());
     // A default branch that was renamed keeps nobody from leaving: the next task checks out its own.
     auto base = co_await git::base_ref(git_, project.path, project.default_branch);
     if (!base) base = std::string("HEAD");

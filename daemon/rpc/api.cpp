@@ -1,6 +1,7 @@
 #include "daemon/rpc/api.hpp"
 
 #include "daemon/git/branches.hpp"
+#include "daemon/runner/programs.hpp"
 
 namespace orange::rpc {
 
@@ -86,6 +87,7 @@ TaskView Api::view(const TaskRecord& record) const {
     view.reviewer = agent_view(record, Role::reviewer);
     view.queue_place = world_.tasks.queue_place(record);
     if (record.intent) view.in_progress = record.intent->from + " → " + record.intent->to;
+    if (auto alarm = alarm_of(record); !alarm.empty()) view.alarm = std::move(alarm);
     return view;
 }
 

@@ -279,11 +279,12 @@ Awaitable<Result<Outcome>> Runner::acknowledge(TaskId id) {
     auto record = record_of(id);
     if (!record) co_return record.error();
     Outcome outcome;
-    if (!record->task.attention) {
+    if (!record->task.attention && record->programs_changed.empty()) {
         outcome.notes = {"nothing asked for attention"};
         co_return outcome;
     }
     record->task.attention.reset();
+    record->programs_changed.clear();
     record->task.updated_at = world_.clock.now();
     if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
     undelivered_.erase(id);  // a message that waits is waited for as long again

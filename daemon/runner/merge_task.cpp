@@ -72,8 +72,8 @@ Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, git::MergeStrategy stra
 
     MergeOutcome outcome;
     co_await watch_programs(world_, *record);
-    if (is_about_programs(task.attention)) {
-        outcome.notes.push_back(*task.attention);
+    if (auto alarm = alarm_of(*record); !alarm.empty()) {
+        outcome.notes.push_back(std::move(alarm));
         if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
     }
     std::error_code gone;

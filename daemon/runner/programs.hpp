@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "common/model/record.hpp"
@@ -13,11 +12,11 @@ namespace orange {
 /// Takes down what it is for a task that has just got its workspace; what was before is nobody's news.
 Awaitable<void> note_programs(World& world, TaskRecord& record);
 
-/// Tells what has changed since, once: an event, and a mark for attention, which the caller saves. Before the daemon's
-/// git goes on with the task.
+/// Tells what has changed since it was last looked at, and adds it to what a human has to look at; the caller saves the
+/// record. Before the daemon's git goes on with the task.
 Awaitable<void> watch_programs(World& world, TaskRecord& record);
 
-/// A mark that no transition takes away: it is there until a human has looked (`orange task ack`).
-bool is_about_programs(const std::optional<std::string>& attention);
+/// A sentence for the human: what was changed, until `orange task ack`; empty where nothing was.
+std::string alarm_of(const TaskRecord& record);
 
 }  // namespace orange

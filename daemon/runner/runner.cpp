@@ -218,9 +218,7 @@ Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library:
         co_await note_programs(world_, record);
     }
 
-    if (record.task.attention == stepped.attention_before && !is_about_programs(record.task.attention)) {
-        record.task.attention.reset();
-    }
+    if (record.task.attention == stepped.attention_before) record.task.attention.reset();
     record.task.status = decision.to;
     const auto* state = definition->state(decision.to);
     record.ended = state && state->terminal;
@@ -292,8 +290,7 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
     }
     record.task.counters.erase("crash_count");
     if (!failures.empty()) {
-        const auto before = is_about_programs(record.task.attention) ? *record.task.attention + "; " : std::string();
-        record.task.attention = before + failures.front();
+        record.task.attention = failures.front();
         if (failures.size() > 1) {
             *record.task.attention += " (and " + counted(failures.size() - 1, "more failed hook") +
                                       ": orange task show " + record.task.id.value + ")";

@@ -361,4 +361,28 @@ TEST_CASE("Changes that a human asks for reach the worker, and the rounds begin 
     CHECK(orange.body(id).find("Please greet twice.") != std::string::npos);
 }
 
+TEST_CASE("What somebody makes git run stands beside the task wherever it is shown, until a human has looked") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting");
+    orange.wait_for_status(id, "reviewing");
+    CHECK(orange.orange({"task", "show", id}).out.find("alarm") == std::string::npos);  // the agents did nothing
+    orange.git({"config", "filter.evil.clean", "cat"}, repo);
+    rpc::TaskUpdate update;
+    update.id = id;
+    update.status = "working";
+    update.feedback = "Please greet twice.";
+    orange.call(update);
+    orange.wait_for_status(id, "reviewing");
+    const std::vector<std::vector<std::string>> pages = {
+        {"task", "show", id}, {"task", "list"}, {"task", "why", id}, {"doctor"}, {"task", "show", id, "--json"}};
+    for (const auto& page : pages) CHECK_THAT(orange.orange(page).out, Catch::Contains("filter.evil.clean"));
+    CHECK(orange.fields(id).at("attention").is_null());
+    CHECK(orange.history(id, "repository.changed").size() == 1);
+    CHECK(orange.call(rpc::DaemonStatus{}).attention == 1);
+    REQUIRE(orange.orange({"task", "ack", id}).status == 0);
+    CHECK(orange.orange({"task", "list"}).out.find("filter.evil") == std::string::npos);
+    CHECK(orange.call(rpc::DaemonStatus{}).attention == 0);
+}
+
 }  // namespace orange::tests

@@ -4,6 +4,7 @@
 #include "common/rpc/task_queries.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/runner/programs.hpp"
 #include "daemon/store/task_file.hpp"
 
 /// Calls that only look at tasks; free to everybody.
@@ -163,6 +164,7 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
     const auto id = task.id.value;
     const auto* state = definition.state(task.status);
     if (task.attention) reply.hints.push_back("attention: " + *task.attention + "  (orange task ack " + id + ")");
+    if (auto alarm = alarm_of(record); !alarm.empty()) reply.hints.push_back("alarm: " + alarm);
     if (record.intent) {
         reply.waiting_for = "the actions of " + record.intent->from + " → " + record.intent->to + " to end";
     } else if (api.runner().is_starting(task.id)) {

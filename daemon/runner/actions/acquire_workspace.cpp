@@ -1,4 +1,5 @@
 #include "daemon/runner/actions/actions.hpp"
+#include "daemon/runner/programs.hpp"
 
 namespace orange::actions {
 
@@ -27,6 +28,7 @@ Awaitable<Result<void>> acquire_workspace(Context& context, const Action&) {
     if (context.record.task.workspace) co_return Result<void>{};
     auto notes = co_await prepare_workspace(context.world, context.agents, context.record);
     if (!notes) co_return notes.error();
+    co_await note_programs(context.world, context.record);
     co_return Result<void>{};
 }
 

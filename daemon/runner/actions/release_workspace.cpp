@@ -41,6 +41,7 @@ Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
     }
     const auto workspace = *record.task.workspace;
     record.task.workspace.reset();
+    record.programs.reset();
     std::map<std::string, Scalar> fields = {{"workspace", workspace}};
     if (!context.tx.empty()) fields["tx"] = context.tx;
     co_return context.world.journal.write_once(record, "workspace.released", std::move(fields));

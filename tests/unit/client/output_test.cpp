@@ -82,6 +82,7 @@ TEST_CASE("A list fits 80 columns whatever is in it") {
          {"short", "", "Größe 😀 with blanks in it and more than fits into its column at all"}) {
         reply.tasks.push_back(some_task("4f2aBcDeFgHiJkLmNoPqR", summary));
         reply.tasks.back().fields["attention"] = "spawn_reviewer: " + k_long;
+        reply.tasks.back().alarm = "what git runs was changed: " + k_long;
         reply.tasks.back().fields["project"] = summary.empty() ? "shop" : "another-project-with-a-long-name";
     }
     reply.tasks[1].unreadable = "state.json: " + k_long;
@@ -90,7 +91,8 @@ TEST_CASE("A list fits 80 columns whatever is in it") {
     CHECK(widest(page) <= 80);
     CHECK_THAT(page, Catch::Contains("4f2aBcDe") && Catch::Contains("● agent-review") && Catch::Contains("2h") &&
                          Catch::Contains("! spawn_reviewer") && Catch::Contains("unreadable") &&
-                         Catch::Contains("PROJECT") && Catch::Contains("3 ended tasks"));
+                         Catch::Contains("! what git runs was changed") && Catch::Contains("PROJECT") &&
+                         Catch::Contains("3 ended tasks"));
     CHECK(page.find("4f2aBcDeF  ") == std::string::npos);
 }
 

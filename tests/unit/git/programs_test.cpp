@@ -34,7 +34,8 @@ TEST_CASE_METHOD(Fixture, "what git is made to run, or sends to, is told by name
     for (const std::string key :
          {"filter.evil.clean", "core.sshCommand", "core.hooksPath", "diff.x.textconv", "merge.x.driver",
           "credential.https://example.org.helper", "url.ssh://evil/.pushInsteadOf", "gpg.ssh.program",
-          "remote.other.uploadpack", "remote.origin.url", "include.path", "alias.st"}) {
+          "remote.other.uploadpack", "remote.origin.url", "include.path", "alias.st", "lfs.customtransfer.x.path",
+          "remote.pushDefault", "submodule.x.update", "http.https://example.org.sslVerify"}) {
         plain(tree, {"config", key, "elsewhere"});
         INFO(key);
         REQUIRE(changed().size() == 1);
@@ -45,6 +46,16 @@ TEST_CASE_METHOD(Fixture, "what git is made to run, or sends to, is told by name
     plain(tree, {"config", "extensions.worktreeConfig", "true"});
     plain(tree, {"config", "--worktree", "filter.mine.smudge", "sh"});
     CHECK(changed() == Names{"filter.mine.smudge"});
+    before = now();
+    // The main worktree's own is seen from no other, and is what the user's git, and merges, go by.
+    plain(repo, {"config", "--worktree", "core.sshCommand", "evil"});
+    CHECK(changed() == Names{"config.worktree"});
+}
+
+TEST_CASE_METHOD(Fixture, "a password in an address is not part of the name that is told") {
+    plain(repo, {"config", "url.https://x:TOKEN@example.org/a@b/.insteadOf", "https://example.org/"});
+    plain(repo, {"config", "credential.https://example.org/a@b.helper", "store"});
+    CHECK(changed() == Names{"credential.https://example.org/a@b.helper", "url.https://example.org/a@b/.insteadof"});
 }
 
 TEST_CASE_METHOD(Fixture,
@@ -76,6 +87,9 @@ TEST_CASE_METHOD(Fixture, "hooks that run and attributes are told of, samples an
     before = now();
     hook("pre-commit", "#!/bin/sh\nexit 1\n");
     CHECK(changed() == Names{"hooks/pre-commit"});
+    before = now();
+    std::filesystem::permissions(repo + "/.git/hooks/pre-commit", std::filesystem::perms::owner_exec);
+    CHECK(now().contains("hooks/pre-commit"));  // it runs; who is not root cannot read it
     before = now();
     write_file(repo + "/.git/info/attributes", "* filter=evil\n");
     CHECK(changed() == Names{"info/attributes"});

@@ -36,6 +36,7 @@ TaskRecord some_record() {
     TaskRecord record;
     record.reviewed_commit = "0123456789abcdef";
     record.programs = std::map<std::string, std::string>{{"filter.lfs.clean", "0011"}};
+    record.programs_changed = {"filter.lfs.clean", "hooks/pre-push"};
     record.unwritten_feedback = "Once more.";
     record.imported = true;
     record.task = some_task();

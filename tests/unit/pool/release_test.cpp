@@ -342,10 +342,35 @@ TEST_CASE_METHOD(Agent, "what an agent has stashed stays when it leaves, whoever
     CHECK(plain(project.path, {"show", "refs/orange/a/stash-" + second.substr(0, 12) + "^3:untracked"}) == "two");
     CHECK(ref(project.path, "refs/orange/a/stash-" + third.substr(0, 12)).empty());
 
-    // Where HEAD is on no branch, it is what was stashed so; once.
+    // Nobody's in particular: neither who leaves nor who comes takes it over.
     taken(task("b"));
     plain(tree, {"switch", "-q", "--detach"});
-    const auto loose = stash("four\n", {"stash"});
-    CHECK(go(pool.release(project, task("b"))).value().commits ==
-          std::vector<std::string>{"refs/orange/b/stash-" + loose.substr(0, 12)});
+    stash("four\n", {"stash"});
+    CHECK(go(pool.release(project, task("b"))).value().commits.empty());
+    CHECK(go(pool.acquire(project, task("c"), {}, {})).value().notes.empty());
+    CHECK(plain(project.path, {"for-each-ref", "refs/orange/shop--1"}).empty());
+
+    // One that cannot be read (the power was lost before it was synced) is in nobody's way.
+    write_file(project.path + "/.git/refs/stash", std::string(40, '7') + "\n");
+    CHECK(go(pool.release(project, task("c"))));
+    taken(task("d"));
+}
+
+TEST_CASE_METHOD(Agent, "looking for what was stashed runs no program that the repository names") {
+    const auto tree = taken(task("a"));
+    const auto evil = (dir / "evil").string();
+    write_file(evil, "#!/bin/sh\ntouch " + (dir / "ran").string() + "\n");
+    fs::permissions(evil, fs::perms::owner_all);
+    plain(tree, {"config", "log.showSignature", "true"});
+    plain(tree, {"config", "gpg.program", evil});
+    const auto commit = plain(tree, {"rev-parse", "HEAD"});
+    auto text = plain(tree, {"cat-file", "commit", commit});
+    text.insert(text.find("\n\n") + 1, "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n");
+    write_file(dir / "signed", text + "\n");
+    const auto signed_one = plain(tree, {"hash-object", "-t", "commit", "-w", (dir / "signed").string()});
+    plain(tree, {"stash", "store", "-m", "On orange-tasks/a: signed", signed_one});
+    plain(tree, {"log", "-1", signed_one});
+    REQUIRE(fs::remove(dir / "ran"));  // what git does by itself
+    CHECK(go(pool.release(project, task("a"))).value().commits.size() == 1);
+    CHECK_FALSE(fs::exists(dir / "ran"));
 }

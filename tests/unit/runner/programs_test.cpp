@@ -3,18 +3,22 @@
 #include "tests/catch.hpp"
 #include "tests/unit/runner/changes.hpp"
 
-/// What somebody in a worktree makes git run everywhere is told, once, and stays until a human has looked.
+/// What somebody in a worktree makes git run everywhere is told, and stands as an alarm until a human has looked.
 using namespace orange;
 using namespace orange::test;
 
 namespace {
 
-void plants(RunnerWorld& world, const std::string& command = "cat") {
-    world.git.plain(world.home() / "workspaces/shop--1", {"config", "filter.evil.clean", command});
+Path worktree(RunnerWorld& world) {
+    return world.home() / "workspaces/shop--1";
 }
 
-std::string attention(RunnerWorld& world, const TaskId& id) {
-    return world.record(id).task.attention.value_or("none");
+void plants(RunnerWorld& world, const std::string& name, const std::string& command = "cat") {
+    world.git.plain(worktree(world), {"config", "filter." + name + ".clean", command});
+}
+
+std::string alarm(RunnerWorld& world, const TaskId& id) {
+    return alarm_of(world.record(id));
 }
 
 std::size_t told(RunnerWorld& world, const TaskId& id) {
@@ -25,62 +29,75 @@ bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
+Result<MergeOutcome> merge(RunnerWorld& world, const TaskId& id) {
+    return world.house().go(world.house().runner().merge(id, git::MergeStrategy::merge, false, a_human()));
+}
+
 }  // namespace
 
-TEST_CASE("what an agent makes git run is told at the next transition, and marked until a human has looked") {
+TEST_CASE("what an agent makes git run is told at the next transition, and stands until a human has looked") {
     RunnerWorld world;
     const auto id = with_work(world);
-    plants(world);
+    CHECK(alarm(world, id).empty());
+    plants(world, "evil");
     world.append_body(id, "\n## Handoff\nall of it\n");
     world.move(id, "agent-review").value();
-    CHECK(contains(attention(world, id), "was changed: filter.evil.clean; look before you go on"));
-    CHECK(contains(attention(world, id), "orange task ack " + id.value));
+    CHECK(contains(alarm(world, id), "was changed: filter.evil.clean; look before you go on"));
+    CHECK(contains(alarm(world, id), "orange task ack " + id.value));
+    CHECK_FALSE(world.record(id).task.attention);
     REQUIRE(told(world, id) == 1);
     CHECK(world.events(id, "repository.changed")[0].fields.at("what") == Scalar{std::string("filter.evil.clean")});
+    // A second one does not hide the first, and no crash and no new start takes either away.
+    plants(world, "other");
+    world.kill_agent(id, Role::reviewer, 1);
+    const auto run = world.record(id).run_of(Role::reviewer)->run;
+    world.house().go(world.house().runner().agent_exited(id, run));
     world.append_body(id, "\n## Review\nPASS\n");
     world.move(id, "reviewing").value();
-    CHECK(contains(attention(world, id), "filter.evil.clean"));
-    CHECK(told(world, id) == 1);
+    CHECK(contains(alarm(world, id), "filter.evil.clean, filter.other.clean; look"));
+    CHECK(told(world, id) == 2);
     REQUIRE(world.house().go(world.house().runner().acknowledge(id)));
-    const auto merged = world.house().go(world.house().runner().merge(id, git::MergeStrategy::merge, false, a_human()));
+    CHECK(alarm(world, id).empty());
+    const auto merged = merge(world, id);
     REQUIRE(merged);
-    for (const auto& note : merged->notes) CHECK_FALSE(contains(note, "filter.evil.clean"));
-    CHECK(attention(world, id) == "none");
+    for (const auto& note : merged->notes) CHECK_FALSE(contains(note, "filter."));
+    CHECK(told(world, id) == 2);
 }
 
 TEST_CASE("what git is made to run after the review is told with the merge") {
     RunnerWorld world;
     const auto id = ready_to_merge(world);
-    plants(world);
-    const auto merged = world.house().go(world.house().runner().merge(id, git::MergeStrategy::merge, false, a_human()));
+    plants(world, "evil");
+    const auto merged = merge(world, id);
     REQUIRE(merged);
     CHECK(contains(merged->notes.at(0), "was changed: filter.evil.clean"));
-    CHECK(contains(attention(world, id), "was changed: filter.evil.clean"));
+    CHECK(contains(alarm(world, id), "was changed: filter.evil.clean"));
     CHECK(told(world, id) == 1);
     CHECK(world.record(id).task.status == "done");
+    CHECK_FALSE(world.record(id).programs);
 }
 
-TEST_CASE("each change of what git runs is told once, with a failed hook beside it, and many are counted") {
+TEST_CASE("each change of what git runs is told, many are counted, and a failed hook stands beside them") {
     RunnerWorld world;
     const auto id = with_work(world);
-    for (const char* name : {"a", "b", "c", "d", "e", "f", "\x1b[31mg"}) {
-        world.git.plain(world.repo(), {"config", std::string("filter.") + name + ".clean", "cat"});
-    }
+    for (const char* name : {"a", "b", "c", "d", "e", "f", "\x1b[31mg"}) plants(world, name);
     world.move(id, "stuck").value();
-    CHECK(contains(attention(world, id), " and 2 more; "));
-    CHECK_FALSE(contains(attention(world, id), "\x1b"));
+    CHECK(contains(alarm(world, id), " and 2 more; "));
+    CHECK_FALSE(contains(alarm(world, id), "\x1b"));
     CHECK(told(world, id) == 1);
-    plants(world, "one");
+    plants(world, "a", "sh");
     world.move(id, "working").value();
-    plants(world, "two");
+    plants(world, "a", "cat");
+    world.move(id, "stuck").value();
+    plants(world, "a", "sh");
     world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 1);
     world.move(id, "cancelled").value();
-    CHECK(told(world, id) == 3);
-    CHECK(contains(attention(world, id), "filter.evil.clean; look before"));
-    CHECK(contains(attention(world, id), "; kill_session: "));
+    CHECK(told(world, id) == 4);
+    CHECK(world.record(id).programs_changed.size() == 7);
+    CHECK(contains(world.record(id).task.attention.value_or(""), "kill_session: "));
 }
 
-TEST_CASE("what was there before the task, what its setup did, and what cannot be looked at, is nobody's news") {
+TEST_CASE("what was there before the task, and what its setup did, is nobody's news") {
     RunnerWorld world;
     const auto id = world.make_task("do it", 1, "relay");
     world.git.plain(world.repo(), {"config", "filter.lfs.clean", "cat"});
@@ -90,30 +107,44 @@ TEST_CASE("what was there before the task, what its setup did, and what cannot b
     world.move(id, "working").value();
     REQUIRE(world.record(id).programs);
     CHECK(world.record(id).programs->size() == 2);
-    const auto git_file = world.home() / "workspaces/shop--1/.git";
+    world.move(id, "stuck").value();
+    CHECK(told(world, id) == 0);
+    CHECK(alarm(world, id).empty());
+}
+
+TEST_CASE("where it could not be looked what git runs, or an older version did not, the next look is the first") {
+    RunnerWorld world;
+    const auto id = with_work(world);
+    const auto git_file = worktree(world) / ".git";
     const auto text = read_file(git_file);
     write_file(git_file, "gitdir: /nonexistent\n");
     world.move(id, "stuck").value();
     write_file(git_file, text);
-    auto record = world.record(id);
-    record.programs.reset();  // of an older version
-    world.house().world().tasks.save(record).value();
-    plants(world);
+    plants(world, "evil");
     world.move(id, "working").value();
-    CHECK(told(world, id) == 0);
-    CHECK(attention(world, id) == "none");
+    CHECK(contains(alarm(world, id), "filter.evil.clean"));  // what it was before is still known
+    auto record = world.record(id);
+    record.programs.reset();
+    record.programs_changed.clear();
+    world.house().world().tasks.save(record).value();
+    plants(world, "unseen");
+    world.move(id, "stuck").value();
+    CHECK(alarm(world, id).empty());
+    plants(world, "seen");
+    world.move(id, "working").value();
+    CHECK(contains(alarm(world, id), "was changed: filter.seen.clean;"));
 }
 
 TEST_CASE("a change of what git runs is told once, although its history cannot be written at first") {
     RunnerWorld world;
     const auto id = with_work(world);
-    plants(world);
+    plants(world, "evil");
     world.outside.fuse.arm(fakes::Fuse::Ending::disk_full_for_good, 2);
     world.move(id, "stuck").value();
     world.outside.fuse.disarm();
     world.boot();
     world.recover();
     CHECK(world.record(id).task.status == "stuck");
-    CHECK(contains(attention(world, id), "filter.evil.clean"));
+    CHECK(contains(alarm(world, id), "filter.evil.clean"));
     CHECK(told(world, id) == 1);
 }
