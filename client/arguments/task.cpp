@@ -152,7 +152,7 @@ constexpr Command k_commands[] = {
     {"task", "update", "Change status, summary, branch, harness", task_update},
     {"task", "complete", "The work is done: to review", only_id<rpc::TaskComplete, commands::task_complete>},
     {"task", "stuck", "No way on: ask for help", only_id<rpc::TaskStuck, commands::task_stuck>},
-    {"task", "ack", "Clear the attention mark", only_id<rpc::TaskAck, commands::task_ack>},
+    {"task", "ack", "Clear the attention mark and the alarm", only_id<rpc::TaskAck, commands::task_ack>},
     {"task", "merge", "Merge the branch; the task is done", task_merge},
     {"task", "cancel", "End it without merging", task_cancel},
     {"task", "delete", "Remove it with its files", task_delete},

@@ -35,7 +35,8 @@ Followed ending_of(const rpc::TaskWhy::Reply& now) {
     if (status == "done") return Followed{true, "it is done", task};
     if (status == "cancelled") return Followed{false, "it was cancelled", task};
     if (!attention.empty()) return Followed{false, attention, task};
-    if (can_be_merged(now)) return Followed{true, "ready: look at it, then run: orange task merge " + id, task};
+    const auto ready = "ready: look at it, then run: orange task merge " + id;
+    if (can_be_merged(now)) return Followed{true, (task.alarm ? *task.alarm + "; " : "") + ready, task};
     if (status == "clarification") {
         return Followed{false, "the agent has questions; answer it in its terminal: orange task attach " + id, task};
     }

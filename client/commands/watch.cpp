@@ -146,6 +146,7 @@ int task_wait(Context& context, rpc::TaskWait params) {
         output::put(printable(reply->task.fields.value("status", std::string())) + "\n");
     }
     if (!reply->reached && !context.json) remark(printable(reply->why));
+    if (reply->task.alarm && !context.json) remark(printable(*reply->task.alarm));
     return reply->reached ? 0 : reply->timed_out ? k_timed_out : 1;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "common/base/text.hpp"
@@ -15,6 +16,10 @@ namespace orange::git {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* k_unreadable = "unreadable ";
+constexpr std::uintmax_t k_largest = std::uintmax_t{1} << 20;
+constexpr std::size_t k_most = 200;
 
 /// A section of the configuration, and what follows its last dot; anything where there is none.
 struct Key {
@@ -81,12 +86,14 @@ bool is_watched(std::string_view key) {
     });
 }
 
-/// An address in a key may hold a password: "url.https://x:TOKEN@host/.insteadof".
-std::string without_secret(std::string key) {
-    const auto begin = key.find("://");
-    const auto end = begin == std::string::npos ? begin : key.find_last_of('@', key.find('/', begin + 3));
-    if (end != std::string::npos && end > begin) key.erase(begin + 3, end + 1 - (begin + 3));
-    return key;
+/// For state.json and for people. An address in a key may hold a password: "url.https://x:TOKEN@host/.insteadof".
+std::string shown_name(std::string key) {
+    for (auto begin = key.find("://"); begin != std::string::npos; begin = key.find("://", begin)) {
+        begin += 3;
+        const auto end = key.find_last_of('@', key.find('/', begin));
+        if (end != std::string::npos && end >= begin) key.erase(begin, end + 1 - begin);
+    }
+    return printable(key);
 }
 
 /// The repository's own, with what it includes, and the worktree's; not the user's or the machine's.
@@ -100,7 +107,7 @@ Awaitable<Result<Programs>> configured(Git& git, std::string worktree) {
         const auto& entry = words_of[i + 1];
         const auto key = entry.substr(0, entry.find('\n'));
         if (!is_watched(key)) continue;
-        auto& hash = found[without_secret(key)];  // of all its values, in their order
+        auto& hash = found[shown_name(key)];  // of all its values, in their order
         hash = content_hash(hash + "\n" + entry);
     }
     co_return found;
@@ -108,20 +115,31 @@ Awaitable<Result<Programs>> configured(Git& git, std::string worktree) {
 
 /// Hooks that git would run, the attributes that say which filter is for which file, and the configuration that is the
 /// main worktree's alone, which nobody sees from another.
-std::vector<std::string> files_below(const fs::path& common) {
-    std::vector<std::string> names;
+std::vector<std::string> files_below(const fs::path& common, Programs& found) {
+    std::vector<std::string> files;
     std::error_code error;
     fs::directory_iterator entry(common / "hooks", error);
+    if (error && error != std::errc::no_such_file_or_directory) found["hooks"] = k_unreadable;
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-        const auto status = entry->status(error);
-        if (error || !fs::is_regular_file(status) || entry->path().extension() == ".sample") continue;
+        std::error_code gone;
+        const auto status = entry->status(gone);
+        if (!fs::is_regular_file(status) || entry->path().extension() == ".sample") continue;
         if ((status.permissions() & fs::perms::owner_exec) == fs::perms::none) continue;
-        names.push_back("hooks/" + entry->path().filename().string());
+        files.push_back("hooks/" + entry->path().filename().string());
     }
     for (const char* name : {"info/attributes", "config.worktree"}) {
-        if (fs::is_regular_file(common / name, error)) names.emplace_back(name);
+        if (fs::is_regular_file(common / name, error)) files.emplace_back(name);
     }
-    return names;
+    return files;
+}
+
+/// Its size and when it was written, where it is nothing to be read at every look, or by us.
+std::optional<std::string> told_by_its_facts(const std::string& path) {
+    std::error_code error;
+    const auto size = fs::file_size(path, error);
+    if (!error && size <= k_largest && ::access(path.c_str(), R_OK) == 0) return std::nullopt;
+    const auto written = fs::last_write_time(path, error).time_since_epoch().count();
+    return k_unreadable + std::to_string(size) + " " + std::to_string(written);
 }
 
 Awaitable<Result<void>> add_files(Git& git, std::string worktree, Programs& found) {
@@ -129,17 +147,18 @@ Awaitable<Result<void>> add_files(Git& git, std::string worktree, Programs& foun
     if (!common) co_return common.error();
     auto args = words("hash-object", "--no-filters", "--");
     std::vector<std::string> hashed;
-    for (auto& name : files_below(*common)) {
-        found[name] = "unreadable";  // runs all the same, where it may be executed
-        const auto path = *common + "/" + name;
-        if (::access(path.c_str(), R_OK) != 0) continue;
+    for (const auto& file : files_below(*common, found)) {
+        const auto path = *common + "/" + file;
+        const auto facts = hashed.size() < k_most ? told_by_its_facts(path) : k_unreadable;
+        found[printable(file)] = facts.value_or(k_unreadable);  // it runs all the same
+        if (facts) continue;
         args.push_back(path);
-        hashed.push_back(std::move(name));
+        hashed.push_back(printable(file));
     }
     if (hashed.empty()) co_return Result<void>{};
-    const auto hashes = co_await ask_inside(git, worktree, std::move(args));
-    if (!hashes) co_return hashes.error();
-    const auto lines = split_lines(*hashes);
+    const auto done = co_await attempt(git, worktree, std::move(args));
+    if (!done) co_return done.error();
+    const auto lines = split_lines(done->out);  // as far as it came, where one was taken away meanwhile
     for (std::size_t i = 0; i < hashed.size() && i < lines.size(); ++i) found[hashed[i]] = std::string(lines[i]);
     co_return Result<void>{};
 }

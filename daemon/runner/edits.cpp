@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "common/base/text.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/git/branches.hpp"
@@ -284,7 +286,8 @@ Awaitable<Result<Outcome>> Runner::acknowledge(TaskId id) {
         co_return outcome;
     }
     record->task.attention.reset();
-    record->programs_changed.clear();
+    const auto seen = std::exchange(record->programs_changed, {});
+    if (!seen.empty()) outcome.notes.push_back("acknowledged as changed: " + printable(join(seen, ", ")));
     record->task.updated_at = world_.clock.now();
     if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
     undelivered_.erase(id);  // a message that waits is waited for as long again

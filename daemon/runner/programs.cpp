@@ -9,12 +9,13 @@
 namespace orange {
 namespace {
 
-constexpr std::size_t k_named = 5, k_columns = 80;
+constexpr std::size_t k_named = 5, k_columns = 80;  ///< in a sentence
+constexpr std::size_t k_told = 4000;                ///< columns of all names, in an event
 
 std::string list_of(const std::vector<std::string>& names) {
     std::string text;
     for (std::size_t i = 0; i < names.size() && i < k_named; ++i) {
-        text += (i > 0 ? ", " : "") + ellipsized(printable(names[i]), k_columns);
+        text += (i > 0 ? ", " : "") + ellipsized(names[i], k_columns);
     }
     if (names.size() > k_named) text += " and " + std::to_string(names.size() - k_named) + " more";
     return text;
@@ -40,7 +41,8 @@ Awaitable<void> watch_programs(World& world, TaskRecord& record) {
     if (names.empty()) co_return;
     std::string state;  // the same names may change again
     for (const auto& [name, hash] : *record.programs) state += name + " " + hash + "\n";
-    std::map<std::string, Scalar> fields = {{"what", list_of(names)}, {"state", content_hash(state)}};
+    std::map<std::string, Scalar> fields = {{"what", ellipsized(join(names, ", "), k_told)},
+                                            {"state", content_hash(state)}};
     if (record.intent) fields["tx"] = record.intent->id;
     if (auto told = world.journal.write_once(record, "repository.changed", std::move(fields)); !told) {
         log::error("runner", told.error().message, {{"task", record.task.id.value}});

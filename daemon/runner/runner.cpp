@@ -280,6 +280,7 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
     changed_(record.task.id);
     // Agents read the status in TASK.md: it is there before one of them is started.
     if (auto stepped = co_await step_bodies(record); !stepped) log::error("runner", stepped.error().message);
+    const auto alarmed = record.programs_changed;
     co_await watch_programs(world_, record);
     co_await run_actions(record, *definition);
 
@@ -306,6 +307,7 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
     for (const auto& failure : failures) {
         outcome.notes.push_back("hook failed: " + failure + " (see: orange task why " + record.task.id.value + ")");
     }
+    if (record.programs_changed != alarmed) outcome.notes.push_back(alarm_of(record));
     if (auto told = tell(record, intent); !told) {
         // History misses no transition: the intent stays, and the next poll, request or daemon tries again.
         log::error("runner", told.error().message, {{"task", record.task.id.value}});

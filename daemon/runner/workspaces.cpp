@@ -40,7 +40,11 @@ Awaitable<Result<void>> Runner::release_ended(TaskRecord& record) {
     if (auto ended = co_await agents_.end_session(record); !ended) co_return ended.error();
     actions::Context context{world_, agents_, record, {}, **definition, [](const std::string&) {}};
     const Action release{"release_workspace", {}, {}};
-    if (auto released = co_await actions::release_workspace(context, release); !released) co_return released.error();
+    const auto alarmed = record.programs_changed;
+    if (auto released = co_await actions::release_workspace(context, release); !released) {
+        if (record.programs_changed != alarmed) (void)world_.tasks.save(record);  // told, though refused again
+        co_return released.error();
+    }
     const auto history = world_.tasks.history(record.task.id, k_looked_at);
     if (history && failed_to_release_only(*history)) record.task.attention.reset();
     co_return world_.tasks.save(record);

@@ -212,9 +212,9 @@ void add_task_methods(MethodTable& table, Api& api) {
         [&api](TaskDelete params, Call call) { return remove(api, std::move(params), std::move(call)); });
     table.add<TaskSend>(Access::human, "Sends a message to a living agent.", {not_found, conflict, forbidden},
                         [&api](TaskSend params, Call call) { return send(api, std::move(params), std::move(call)); });
-    table.add<TaskAck>(Access::human, "Clears a task's attention.", {not_found}, [&api](TaskAck params, Call call) {
-        return acknowledge(api, std::move(params), std::move(call));
-    });
+    table.add<TaskAck>(
+        Access::human, "Clears a task's attention and its alarm.", {not_found},
+        [&api](TaskAck params, Call call) { return acknowledge(api, std::move(params), std::move(call)); });
 }
 
 }  // namespace orange::rpc

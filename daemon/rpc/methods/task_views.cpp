@@ -30,7 +30,8 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
         const auto& task = record.task;
         if (project && task.project != *project) return true;
         if (params.status && task.status != *params.status) return true;
-        if (!params.all && !params.status && store::has_ended(record)) {
+        // An alarm is about the repository, and outlives its task.
+        if (!params.all && !params.status && store::has_ended(record) && record.programs_changed.empty()) {
             ++reply.hidden;
             return true;
         }

@@ -1,4 +1,5 @@
 #include "daemon/runner/actions/actions.hpp"
+#include "daemon/runner/programs.hpp"
 #include "daemon/runner/synced.hpp"
 
 namespace orange::actions {
@@ -37,6 +38,7 @@ Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
     }
     // Given back before, by a release whose end could not be written: what is there now is another task's.
     if (context.world.pool.has_claim(record.task.id)) {
+        co_await watch_programs(context.world, record);  // now that nobody is left who could change them
         if (auto emptied = co_await empty_workspace(context, *project); !emptied) co_return emptied.error();
     }
     const auto workspace = *record.task.workspace;

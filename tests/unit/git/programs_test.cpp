@@ -55,7 +55,9 @@ TEST_CASE_METHOD(Fixture, "what git is made to run, or sends to, is told by name
 TEST_CASE_METHOD(Fixture, "a password in an address is not part of the name that is told") {
     plain(repo, {"config", "url.https://x:TOKEN@example.org/a@b/.insteadOf", "https://example.org/"});
     plain(repo, {"config", "credential.https://example.org/a@b.helper", "store"});
-    CHECK(changed() == Names{"credential.https://example.org/a@b.helper", "url.https://example.org/a@b/.insteadof"});
+    plain(repo, {"config", "url.https://mirror.org/https://me:TOKEN@example.org/.insteadOf", "https://example.org/"});
+    CHECK(changed() == Names{"credential.https://example.org/a@b.helper", "url.https://example.org/a@b/.insteadof",
+                             "url.https://mirror.org/https://example.org/.insteadof"});
 }
 
 TEST_CASE_METHOD(Fixture,
@@ -93,6 +95,25 @@ TEST_CASE_METHOD(Fixture, "hooks that run and attributes are told of, samples an
     before = now();
     write_file(repo + "/.git/info/attributes", "* filter=evil\n");
     CHECK(changed() == Names{"info/attributes"});
+}
+
+TEST_CASE_METHOD(Fixture, "a hook that is too large to be read at every look is told by its facts, and hides nothing") {
+    hook("pre-push", "#!/bin/sh\n");
+    std::filesystem::resize_file(repo + "/.git/hooks/pre-push", std::uintmax_t{1} << 40);
+    plain(repo, {"config", "filter.evil.clean", "sh"});
+    CHECK(changed() == Names{"filter.evil.clean", "hooks/pre-push"});
+    before = now();
+    CHECK(changed().empty());
+    std::filesystem::resize_file(repo + "/.git/hooks/pre-push", std::uintmax_t{1} << 41);
+    CHECK(changed() == Names{"hooks/pre-push"});
+}
+
+TEST_CASE_METHOD(Fixture, "names that are no text are told as text, and are the same at every look") {
+    plain(repo, {"config", "url.file:///home/m\xfcller/.insteadOf", "x:"});
+    hook("pre-\xfc", "#!/bin/sh\n");
+    const auto names = changed();
+    REQUIRE(names.size() == 2);
+    for (const auto& name : names) CHECK(is_valid_utf8(name));
 }
 
 TEST_CASE_METHOD(Fixture, "what git runs in a folder that is no worktree is an error, not nothing") {

@@ -56,7 +56,9 @@ TEST_CASE("what an agent makes git run is told at the next transition, and stand
     world.move(id, "reviewing").value();
     CHECK(contains(alarm(world, id), "filter.evil.clean, filter.other.clean; look"));
     CHECK(told(world, id) == 2);
-    REQUIRE(world.house().go(world.house().runner().acknowledge(id)));
+    const auto acknowledged = world.house().go(world.house().runner().acknowledge(id)).value();
+    REQUIRE_FALSE(acknowledged.notes.empty());
+    CHECK(acknowledged.notes[0] == "acknowledged as changed: filter.evil.clean, filter.other.clean");
     CHECK(alarm(world, id).empty());
     const auto merged = merge(world, id);
     REQUIRE(merged);
@@ -81,8 +83,11 @@ TEST_CASE("each change of what git runs is told, many are counted, and a failed 
     RunnerWorld world;
     const auto id = with_work(world);
     for (const char* name : {"a", "b", "c", "d", "e", "f", "\x1b[31mg"}) plants(world, name);
-    world.move(id, "stuck").value();
+    const auto moved = world.move(id, "stuck").value();
     CHECK(contains(alarm(world, id), " and 2 more; "));
+    CHECK(moved.notes == std::vector<std::string>{alarm(world, id)});
+    const auto& what = std::get<std::string>(world.events(id, "repository.changed")[0].fields.at("what"));
+    CHECK(contains(what, "filter.f.clean"));  // all of them
     CHECK_FALSE(contains(alarm(world, id), "\x1b"));
     CHECK(told(world, id) == 1);
     plants(world, "a", "sh");
@@ -147,4 +152,22 @@ TEST_CASE("a change of what git runs is told once, although its history cannot b
     CHECK(world.record(id).task.status == "stuck");
     CHECK(contains(alarm(world, id), "filter.evil.clean"));
     CHECK(told(world, id) == 1);
+}
+
+TEST_CASE("what is changed after the last transition, while a release is refused, is seen when that is done") {
+    RunnerWorld world;
+    const auto id = with_work(world);
+    const auto git_file = worktree(world) / ".git";
+    const auto text = read_file(git_file);
+    write_file(git_file, "gitdir: /nonexistent\n");
+    world.move(id, "cancelled").value();
+    REQUIRE(world.record(id).task.workspace);
+    write_file(git_file, text);
+    plants(world, "late");
+    world.house().go(world.house().runner().collect_workspaces(shop(world))).value();
+    CHECK_FALSE(world.record(id).task.workspace);
+    CHECK(contains(alarm(world, id), "filter.late.clean"));
+    CHECK(told(world, id) == 1);
+    const auto id_of_next = with_work(world);
+    CHECK(alarm(world, id_of_next).empty());
 }
