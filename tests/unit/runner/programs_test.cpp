@@ -86,7 +86,7 @@ TEST_CASE("each change of what git runs is told, many are counted, and a failed 
     const auto moved = world.move(id, "stuck").value();
     CHECK(contains(alarm(world, id), " and 2 more; "));
     CHECK(moved.notes == std::vector<std::string>{alarm(world, id)});
-    const auto& what = std::get<std::string>(world.events(id, "repository.changed")[0].fields.at("what"));
+    const auto what = std::get<std::string>(world.events(id, "repository.changed")[0].fields.at("what"));
     CHECK(contains(what, "filter.f.clean"));  // all of them
     CHECK_FALSE(contains(alarm(world, id), "\x1b"));
     CHECK(told(world, id) == 1);
