@@ -69,7 +69,8 @@ build() {
     fi
     if command -v ccache >/dev/null; then
         CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
-        export CMAKE_CXX_COMPILER_LAUNCHER
+        CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
+        export CMAKE_CXX_COMPILER_LAUNCHER CCACHE_SLOPPINESS
     fi
     mkdir -p "$root/build"
     log=$root/build/configure-$preset.log

@@ -1,0 +1,1 @@
+// Compiles common/pch.hpp; there is nothing in it.

@@ -1,0 +1,1 @@
+// Compiles tests/pch.hpp; there is nothing in it.
