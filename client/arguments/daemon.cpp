@@ -10,7 +10,7 @@ namespace {
 Action supervise(CLI::App& app) {
     auto program = std::make_shared<std::string>();
     app.add_option("ORANGED", *program, "The daemon's program")->required();
-    return [program](Context&) { return commands::daemon_supervise(*program); };
+    return [program](Context& context) { return commands::daemon_supervise(context, *program); };
 }
 
 Action demo(CLI::App& app) {
@@ -36,6 +36,7 @@ Action version(CLI::App&) {
 constexpr Command k_commands[] = {
     {"daemon", "start", "Start the daemon (other commands do so by themselves)", bare<commands::daemon_start>},
     {"daemon", "stop", "End the daemon; agents go on", bare<commands::daemon_stop>},
+    {"daemon", "restart", "End the daemon and start a new one; agents go on", bare<commands::daemon_restart>},
     {"daemon", "status", "What the daemon does", bare<commands::daemon_status>},
     {"daemon", "reload", "Read settings, workflows, harnesses anew", bare<commands::daemon_reload>},
     {"daemon", "supervise", "Run oranged and start it again when it crashes", supervise, true},

@@ -1,14 +1,14 @@
 #include "client/commands/daemon.hpp"
 
 #include "client/connection/autostart.hpp"
+#include "client/connection/ending.hpp"
+#include "client/connection/start_daemon.hpp"
 #include "client/connection/supervisor.hpp"
 #include "client/output/listings.hpp"
 #include "client/output/tasks.hpp"
 
 namespace orange::commands {
 namespace {
-
-constexpr std::chrono::milliseconds k_stop_deadline{20000};
 
 /// Sends one request to a daemon that already runs.
 template <class Method, class Render>
@@ -30,38 +30,46 @@ int say(const Context& context, const std::string& sentence, Json json) {
     return 0;
 }
 
+Error not_for_agents() {
+    return {ErrorCode::forbidden, "an agent cannot start the daemon; ask a human to run `orange daemon restart`", {}};
+}
+
+/// Which daemon it is that answers there, and what became of it.
+int say_which(const Context& context, connection::Connection& daemon, const std::string& what) {
+    auto pong = daemon.call(rpc::DaemonPing{});
+    if (!pong) return fail(context, pong.error());
+    return say(context, "oranged " + pong->version + " " + what + ", pid " + std::to_string(pong->pid),
+               rpc::written(*pong));
+}
+
+int start(const Context& context, const std::string& done) {
+    if (connection::inside_agent()) return fail(context, not_for_agents());
+    auto started = connection::start_daemon(context.paths);
+    if (!started) return fail(context, started.error());
+    return say_which(context, *started, done);
+}
+
 }  // namespace
 
 int daemon_start(Context& context) {
     auto running = connection::connect(context.paths);
-    const bool was_running = running.has_value();
-    if (!was_running && running.error().code == ErrorCode::unavailable) {
-        if (connection::inside_agent()) {
-            return fail(context, {ErrorCode::forbidden, "an agent cannot start the daemon; ask a human"});
-        }
-        running = connection::start_daemon(context.paths);
-    }
-    if (!running) return fail(context, running.error());
-    auto pong = running->call(rpc::DaemonPing{});
-    if (!pong) return fail(context, pong.error());
-    const auto pid = std::to_string(pong->pid);
-    return say(context, "oranged " + pong->version + (was_running ? " runs already" : " started") + ", pid " + pid,
-               rpc::written(*pong));
+    if (running) return say_which(context, *running, "runs already");
+    if (running.error().code != ErrorCode::unavailable) return fail(context, running.error());
+    return start(context, "started");
 }
 
 int daemon_stop(Context& context) {
-    auto daemon = connection::connect(context.paths);
-    if (!daemon && daemon.error().code == ErrorCode::unavailable) {
-        return say(context, "no daemon is running", Json{{"stopped", false}});
-    }
-    if (!daemon) return fail(context, daemon.error());
-    auto reply = daemon->call_json(rpc::DaemonShutdown::k_name, Json::object());
-    // The daemon may be gone before its reply is out: that is what was asked for.
-    if (!reply && reply.error().code != ErrorCode::unavailable) return fail(context, reply.error());
-    if (!daemon->wait_for_end(k_stop_deadline)) {
-        return fail(context, {ErrorCode::timeout, "the daemon was asked to end, but still runs after 20 s"});
-    }
-    return say(context, "oranged ended; agents go on in their tmux sessions", Json{{"stopped", true}});
+    auto ended = connection::end_daemon(context.paths);
+    if (!ended) return fail(context, ended.error());
+    return say(context, *ended ? "oranged ended; agents go on in their tmux sessions" : "no daemon is running",
+               Json{{"stopped", *ended}});
+}
+
+int daemon_restart(Context& context) {
+    if (connection::inside_agent()) return fail(context, not_for_agents());
+    auto ended = connection::end_daemon(context.paths);
+    if (!ended) return fail(context, ended.error());
+    return start(context, *ended ? "restarted" : "started");
 }
 
 int daemon_status(Context& context) {
@@ -76,8 +84,8 @@ int daemon_reload(Context& context) {
     });
 }
 
-int daemon_supervise(const std::string& oranged) {
-    return connection::supervise(oranged);
+int daemon_supervise(const Context& context, const std::string& oranged) {
+    return connection::supervise(oranged, context.paths.socket());
 }
 
 int version(const Context& context) {

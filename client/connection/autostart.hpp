@@ -1,7 +1,5 @@
 #pragma once
 
-#include <filesystem>
-
 #include "client/connection/connection.hpp"
 #include "common/config/paths.hpp"
 
@@ -18,13 +16,6 @@ Result<Connection> connect_or_start(const Paths& paths);
 /// The daemon after one that ended: whoever supervises it may be starting it, so this waits a moment before it does as
 /// connect_or_start().
 Result<Connection> connect_to_next(const Paths& paths);
-
-/// Starts a daemon, detached and with a supervisor, and waits until it takes connections. On failure the error holds
-/// the end of what the daemon said.
-Result<Connection> start_daemon(const Paths& paths);
-
-/// The daemon's program: beside the client's own, else on PATH.
-Result<std::filesystem::path> find_oranged();
 
 /// The client was called by an agent: ORANGE_TASK is set, or an orange-agent is among its ancestors.
 bool inside_agent();

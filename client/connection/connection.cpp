@@ -11,7 +11,7 @@
 
 #include "common/base/system.hpp"
 #include "common/config/home_check.hpp"
-#include "common/config/peer_user.hpp"
+#include "common/config/peer_process.hpp"
 #include "common/config/socket_address.hpp"
 #include "common/rpc/errors.hpp"
 
@@ -38,9 +38,9 @@ Error connect_error(const std::filesystem::path& socket, int number) {
 }
 
 /// Whoever listens gets what people write about their work, and their agents' answers.
-Result<void> check_server(int fd, const std::filesystem::path& socket) {
-    const auto user = peer_user(fd);
-    if (user && *user == ::geteuid()) return {};
+Result<pid_t> check_server(int fd, const std::filesystem::path& socket) {
+    const auto peer = peer_process(fd);
+    if (peer && peer->user == ::geteuid()) return peer->pid;
     return {ErrorCode::forbidden,
             "not talking to " + socket.string() + ": another user's program listens there; see which: ss -xlp"};
 }
@@ -62,6 +62,7 @@ Connection& Connection::operator=(Connection&& other) noexcept {
     if (this == &other) return *this;
     if (fd_ >= 0) ::close(fd_);
     fd_ = std::exchange(other.fd_, -1);
+    daemon_ = other.daemon_;
     next_id_ = other.next_id_;
     buffer_ = std::move(other.buffer_);
     searched_ = std::exchange(other.searched_, 0);
@@ -87,9 +88,12 @@ Result<Connection> Connection::open(const std::filesystem::path& socket, millise
         OwnedFd fd{system::local_socket()};
         if (fd.fd < 0) return io_error("opening a socket", errno);
         if (::connect(fd.fd, address->get(), address->size()) == 0) {
-            if (auto ours = check_server(fd.fd, socket); !ours) return ours.error();
+            auto daemon = check_server(fd.fd, socket);
+            if (!daemon) return daemon.error();
             ::fcntl(fd.fd, F_SETFL, ::fcntl(fd.fd, F_GETFL) & ~O_NONBLOCK);
-            return Connection(std::exchange(fd.fd, -1));
+            Connection connection(std::exchange(fd.fd, -1));
+            connection.daemon_ = *daemon;
+            return connection;
         }
         // EAGAIN: the daemon lives, but its accept queue is full.
         if (errno != EAGAIN && errno != EINTR) return connect_error(socket, errno);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -59,6 +61,9 @@ class Connection {
     /// Waits for one notification and delivers it; false: the time passed, or a signal came.
     Result<bool> wait_for_notification(std::chrono::milliseconds timeout);
 
+    /// The process that listens at the other end; 0 for a socket that was taken over.
+    pid_t daemon() const { return daemon_; }
+
     /// Waits until the daemon closes its end; false: it did not in time.
     bool wait_for_end(std::chrono::milliseconds timeout);
 
@@ -73,6 +78,7 @@ class Connection {
     Result<void> deliver(const Json& message);
 
     int fd_ = -1;
+    pid_t daemon_ = 0;
     std::int64_t next_id_ = 1;
     std::string buffer_;
     std::size_t searched_ = 0;  ///< of buffer_, known to hold no line end

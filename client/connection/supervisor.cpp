@@ -13,6 +13,7 @@
 
 #include "client/connection/child.hpp"
 #include "common/base/system.hpp"
+#include "common/config/home_lock.hpp"
 
 namespace orange::connection {
 namespace {
@@ -88,7 +89,7 @@ std::optional<milliseconds> CrashBudget::delay_after_crash(Clock::time_point now
     return k_first_delay * (1 << (recent_.size() - 1));
 }
 
-int supervise(const std::filesystem::path& oranged) {
+int supervise(const std::filesystem::path& oranged, const std::filesystem::path& socket) {
     close_inherited();
     if (::chdir("/") != 0) report(std::string("cannot change to /: ") + std::strerror(errno));
     const sigset_t signals = watched_signals();
@@ -103,9 +104,12 @@ int supervise(const std::filesystem::path& oranged) {
         }
         const int status = wait_for(*daemon, stopping);
         if (stopping || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) return 0;
-        if (WIFEXITED(status) && WEXITSTATUS(status) == k_another_daemon) return 0;
+        // The other one may have ended since; then this one is needed after all.
+        const bool found_another = WIFEXITED(status) && WEXITSTATUS(status) == k_another_daemon;
+        if (found_another && is_listening(socket)) return 0;
         report("oranged " + how_it_ended(status));
-        if (first && WIFEXITED(status) && steady_clock::now() - started < k_early) return 1;
+        const bool is_refusal = WIFEXITED(status) && !found_another;
+        if (first && is_refusal && steady_clock::now() - started < k_early) return 1;
         const auto delay = budget.delay_after_crash(steady_clock::now());
         if (!delay) {
             report("oranged crashed five times within a minute; giving up. `orange daemon start` starts it again");

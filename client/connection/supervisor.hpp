@@ -21,9 +21,9 @@ class CrashBudget {
 };
 
 /// The daemon's parent (`orange daemon supervise`, started by autostart, not by people): runs `oranged`, starts it
-/// again when it crashes, ends when it exits 0 or finds another daemon at work (75). SIGTERM is passed on. Its own
-/// descriptors were set by its starter: output to oranged.out, descriptor 3 a pipe whose end tells the starter that
-/// this process is gone.
-int supervise(const std::filesystem::path& oranged);
+/// again when it crashes, ends when it exits 0 or finds another daemon at work (75) that still listens at `socket`.
+/// SIGTERM is passed on. Its own descriptors were set by its starter: output to oranged.out, descriptor 3 a pipe whose
+/// end tells the starter that this process is gone.
+int supervise(const std::filesystem::path& oranged, const std::filesystem::path& socket);
 
 }  // namespace orange::connection

@@ -6,51 +6,49 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <chrono>
-#include <csignal>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "common/config/home_check.hpp"
+#include "common/config/home_lock.hpp"
 
 namespace orange {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds k_patience = 5s, k_step = 20ms;
+constexpr std::chrono::milliseconds k_step = 20ms;
 
-std::string owner_of(int lock) {
-    char text[32] = {};
-    const auto size = ::pread(lock, text, sizeof text - 1, 0);
-    return size > 0 ? std::string(text, static_cast<std::size_t>(size)) : std::string("unknown");
+std::string holder_of(const Paths& paths) {
+    const auto pid = lock_holder(paths).value_or(0);
+    return pid > 0 ? "pid " + std::to_string(pid) : "pid unknown";
 }
 
-bool runs(const std::string& pid) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(pid.data(), pid.data() + pid.size(), number);
-    return error == std::errc() && number > 0 && (::kill(number, 0) == 0 || errno == EPERM);
-}
-
-/// A daemon that was killed while it started a child leaves its lock with that child, until that has become what it is
-/// to be.
-bool lock_soon(int lock) {
-    const auto end = std::chrono::steady_clock::now() + k_patience;
+/// Another process holds the lock. One that listens is a daemon at work. One that does not is about to listen, or
+/// about to end: a daemon that was told to, or a child that a killed one was just starting, which has its lock until
+/// it has become another program. So that one is waited for.
+Result<void> lock_soon(int lock, const Paths& paths, std::chrono::milliseconds patience) {
+    const auto until = std::chrono::steady_clock::now() + patience;
     while (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK) return false;
-        const bool is_taken = runs(owner_of(lock)) || std::chrono::steady_clock::now() > end;
-        errno = EWOULDBLOCK;
-        if (is_taken) return false;
+        if (errno != EWOULDBLOCK) return io_error("locking " + paths.lock().string(), errno);
+        if (is_listening(paths.socket())) {
+            return {ErrorCode::conflict, "oranged is running already for this home, " + holder_of(paths)};
+        }
+        if (std::chrono::steady_clock::now() >= until) {
+            return {ErrorCode::timeout,
+                    "another process holds " + paths.lock().string() + " (" + holder_of(paths) +
+                        "), but takes no connections; replace it with `orange daemon restart --force`"};
+        }
         std::this_thread::sleep_for(k_step);
     }
-    return true;
+    return {};
 }
 
 }  // namespace
 
-Result<Home> Home::take(const Paths& paths) {
+Result<Home> Home::take(const Paths& paths, std::chrono::milliseconds patience) {
     if (auto fine = make_home(paths.home); !fine) return fine.error();
     const auto tmux_folder = paths.tmux_socket().parent_path();
     if (tmux_folder != paths.home) {
@@ -60,10 +58,7 @@ Result<Home> Home::take(const Paths& paths) {
     const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock < 0) return io_error("opening " + file.string(), errno);
     Home home(lock);
-    if (!lock_soon(lock)) {
-        if (errno != EWOULDBLOCK) return io_error("locking " + file.string(), errno);
-        return Error{ErrorCode::conflict, "oranged is running already for this home, pid " + owner_of(lock), {}};
-    }
+    if (auto locked = lock_soon(lock, paths, patience); !locked) return locked.error();
     const auto pid = std::to_string(::getpid());
     if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, pid.data(), pid.size(), 0) < 0) {
         return io_error("writing " + file.string(), errno);

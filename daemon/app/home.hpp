@@ -16,9 +16,13 @@ namespace orange {
 /// locked. The lock is held until the process ends, is never inherited, and its file is never removed.
 class Home {
   public:
-    /// conflict where another daemon has it (its pid is in the message); forbidden, with the command that mends it,
-    /// where the folder is not safe.
-    static Result<Home> take(const Paths& paths);
+    /// Longer than a daemon takes to end, or to begin to listen.
+    static constexpr std::chrono::milliseconds k_patience{10'000};
+
+    /// conflict where another daemon is at work (its pid is in the message). A holder of the lock that does not listen
+    /// is one that begins or ends: it is waited for, timeout after `patience`. forbidden, with the command that mends
+    /// it, where the folder is not safe.
+    static Result<Home> take(const Paths& paths, std::chrono::milliseconds patience = k_patience);
 
     Home(Home&& other) noexcept;
     Home& operator=(Home&&) = delete;

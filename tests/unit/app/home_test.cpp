@@ -5,29 +5,76 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <thread>
 
+#include "common/config/home_lock.hpp"
+#include "common/config/socket_address.hpp"
 #include "daemon/app/home_files.hpp"
 #include "daemon/files/posix_file_system.hpp"
+#include "daemon/process/unique_fd.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/os_fixture.hpp"
 
 using namespace orange;
 using namespace orange::test;
+using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 namespace {
 
-/// What a child process makes of the same home: its error's code, -1 for success.
+/// What a child process makes of the same home at once: its error's code, -1 for success.
 int taken_by_child(const Paths& paths) {
     const auto child = ::fork();
     if (child == 0) {
-        const auto home = Home::take(paths);
+        const auto home = Home::take(paths, 0ms);
         ::_exit(home ? 100 : static_cast<int>(home.error().code));
     }
     int status = 0;
     ::waitpid(child, &status, 0);
     return WIFEXITED(status) ? (WEXITSTATUS(status) == 100 ? -1 : WEXITSTATUS(status)) : -2;
 }
+
+/// Listens where the daemon of that home would.
+UniqueFd listener(const Paths& paths) {
+    UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const auto address = SocketAddress::in_folder(paths.socket());
+    REQUIRE(address);
+    REQUIRE(::bind(fd.get(), address->get(), address->size()) == 0);
+    REQUIRE(::listen(fd.get(), 4) == 0);
+    return fd;
+}
+
+/// A process that holds the home and listens to nobody, as a daemon that begins or ends, until it is told to end.
+class Ending {
+  public:
+    explicit Ending(const Paths& paths) {
+        int ready[2];
+        REQUIRE((::pipe(ready) == 0 && ::pipe(end_) == 0));
+        pid_ = ::fork();
+        if (pid_ == 0) {
+            const auto home = Home::take(paths);
+            char byte = 0;
+            (void)!::write(ready[1], "x", 1);
+            (void)!::read(end_[0], &byte, 1);
+            ::_exit(home ? 0 : 1);
+        }
+        char byte = 0;
+        REQUIRE(::read(ready[0], &byte, 1) == 1);
+        ::close(ready[0]);
+        ::close(ready[1]);
+    }
+    ~Ending() {
+        ::waitpid(pid_, nullptr, 0);
+        ::close(end_[0]);
+        ::close(end_[1]);
+    }
+    void let_end() { (void)!::write(end_[1], "x", 1); }
+    pid_t pid() const { return pid_; }
+
+  private:
+    int end_[2] = {-1, -1};
+    pid_t pid_ = -1;
+};
 
 }  // namespace
 
@@ -41,6 +88,7 @@ TEST_CASE("a home is made, closed to others, and held by one daemon") {
         CHECK((fs::status(paths.lock()).permissions() & fs::perms::mask) ==
               (fs::perms::owner_read | fs::perms::owner_write));
         CHECK(read_file(paths.lock()) == std::to_string(::getpid()));
+        const auto listening = listener(paths);
         const auto second = Home::take(paths);
         REQUIRE_FALSE(second);
         CHECK(second.error().code == ErrorCode::conflict);
@@ -51,6 +99,50 @@ TEST_CASE("a home is made, closed to others, and held by one daemon") {
     CHECK(fs::exists(paths.lock()));
     CHECK(taken_by_child(paths) == -1);
     CHECK(Home::take(paths));
+}
+
+TEST_CASE("a daemon that ends is waited for, and one that does neither end nor listen is named") {
+    const TempDir dir;
+    const Paths paths{dir / "home"};
+    Ending before(paths);
+    CHECK(lock_holder(paths) == before.pid());
+    const auto hung = Home::take(paths, 0ms);
+    REQUIRE_FALSE(hung);
+    CHECK(hung.error().code == ErrorCode::timeout);
+    CHECK(hung.error().message.find("pid " + std::to_string(before.pid())) != std::string::npos);
+    CHECK(hung.error().message.find("orange daemon restart --force") != std::string::npos);
+
+    std::thread later([&] { before.let_end(); });
+    const auto home = Home::take(paths);
+    later.join();
+    REQUIRE(home);
+    CHECK(lock_holder(paths) == ::getpid());
+}
+
+TEST_CASE("a daemon that begins is waited for, too, until it listens") {
+    const TempDir dir;
+    const Paths paths{dir / "home"};
+    const auto first = Home::take(paths);
+    REQUIRE(first);
+    CHECK_FALSE(is_listening(paths.socket()));
+    UniqueFd listening;
+    std::thread later([&] { listening = listener(paths); });
+    const auto second = Home::take(paths);
+    later.join();
+    REQUIRE_FALSE(second);
+    CHECK(second.error().code == ErrorCode::conflict);
+    CHECK(is_listening(paths.socket()));
+}
+
+TEST_CASE("nobody holds the lock of a home that is free, or is not there") {
+    const TempDir dir;
+    const Paths paths{dir / "home"};
+    CHECK(lock_holder(paths) == std::nullopt);
+    CHECK_FALSE(is_listening(paths.socket()));
+    REQUIRE(Home::take(paths));
+    CHECK(lock_holder(paths) == std::nullopt);
+    listener(paths);  // its file stays
+    CHECK_FALSE(is_listening(paths.socket()));
 }
 
 TEST_CASE("a lock that a killed daemon left with a child of its own is waited for") {
@@ -70,7 +162,7 @@ TEST_CASE("a lock that a killed daemon left with a child of its own is waited fo
     }
     char byte = 0;
     REQUIRE(::read(ready[0], &byte, 1) == 1);
-    CHECK_FALSE(Home::take(paths));  // it lives
+    CHECK_FALSE(Home::take(paths, 0ms));  // it lives
     ::kill(daemon, SIGKILL);
     ::waitpid(daemon, nullptr, 0);
     CHECK(Home::take(paths));
@@ -156,7 +248,6 @@ TEST_CASE("a home that is too long for tmux's socket has a folder of its own for
 }
 
 TEST_CASE("a home that is away is waited for for a minute, and another folder in its place ends the daemon") {
-    using namespace std::chrono_literals;
     const TempDir dir;
     const Paths paths{dir / "home"};
     const auto home = Home::take(paths);

@@ -64,7 +64,9 @@ TEST_CASE("the unit keeps agents alive, starts again after crashes only, and sta
     const auto unit = read_file(k_source / "systemd/oranged.service");
     for (const char* line :
          {"[Unit]", "[Service]", "[Install]", "Type=notify", "ExecStart=/usr/local/bin/oranged", "KillMode=process",
-          "Restart=on-failure", "RestartPreventExitStatus=75", "WantedBy=default.target"}) {
+          "Restart=on-failure", "RestartPreventExitStatus=75", "WantedBy=default.target", "StartLimitIntervalSec=60",
+          // A person's restarts count: five within a minute must not be the last ones.
+          "StartLimitBurst=30"}) {
         INFO(line);
         CHECK(has_line(unit, line));
     }

@@ -37,7 +37,46 @@ struct Installed {
     std::filesystem::path home = folder.path() / "home";
 };
 
+/// An oranged whose first run does `first`; the second runs until the test is over.
+std::string second_time_lucky(const std::string& first) {
+    return "cd \"${0%/*}\"\nif [ ! -e again ]; then touch again; " + first +
+           "; fi\ntouch runs\nwhile [ ! -e over ]; do sleep 0.05; done\n";
+}
+
+/// `orange task list` where the second run of oranged is what answers.
+test::Ran list_with_second_run(Installed& installed) {
+    std::thread daemon([&] {
+        for (int i = 0; i < 6000 && !std::filesystem::exists(installed.folder.path() / "runs"); ++i) {
+            std::this_thread::sleep_for(10ms);
+        }
+        test::FakeDaemon fake(installed.home / "orange.sock", [](const Json& r) {
+            return std::vector{test::FakeDaemon::reply(r, {{"tasks", Json::array()}})};
+        });
+        for (int i = 0; i < 1000 && fake.requests().empty(); ++i) std::this_thread::sleep_for(10ms);
+        std::ofstream(installed.folder.path() / "over");
+    });
+    const auto ran = installed.orange({"task", "list"});
+    std::ofstream(installed.folder.path() / "runs");  // where it never ran, nobody waits for it
+    daemon.join();
+    return ran;
+}
+
 }  // namespace
+
+TEST_CASE("Where the daemon leaves the home to another one that is gone by then, it is started again") {
+    Installed installed(second_time_lucky("exit 75"));
+    const auto ran = list_with_second_run(installed);
+    INFO(ran.err);
+    CHECK(ran.status == 0);
+    CHECK_THAT(installed.output(), Catch::Contains("status 75"));
+}
+
+TEST_CASE("A client whose supervisor ended, though no daemon answers, starts the next one") {
+    Installed installed(second_time_lucky("exit 0"));
+    const auto ran = list_with_second_run(installed);
+    INFO(ran.err);
+    CHECK(ran.status == 0);
+}
 
 TEST_CASE("A daemon that cannot start is shown with its last words, at once") {
     Installed installed("echo 'config.yml:3: no such key' >&2\nexit 1\n");

@@ -1,0 +1,157 @@
+#include "client/connection/start_daemon.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "client/connection/child.hpp"
+#include "common/base/system.hpp"
+#include "common/base/text.hpp"
+#include "common/config/home_check.hpp"
+#include "common/config/program_path.hpp"
+
+namespace orange::connection {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds k_connect_deadline{5000};
+/// Longer than a daemon waits for the one before it to end.
+constexpr std::chrono::seconds k_start_deadline{20};
+constexpr milliseconds k_step{10};
+constexpr std::size_t k_shown_lines = 10;
+
+/// A started supervisor: `alive` is the reading end of a pipe that only it holds, so that its end is seen at once.
+struct Supervisor {
+    pid_t pid = 0;
+    int alive = -1;
+    bool ended = false;
+    int status = 0;
+
+    Supervisor(pid_t p, int fd) : pid(p), alive(fd) {}
+    Supervisor(const Supervisor&) = delete;
+    Supervisor& operator=(const Supervisor&) = delete;
+    ~Supervisor() { ::close(alive); }
+
+    /// Sleeps for `time`, or until the supervisor has ended.
+    void watch(milliseconds time) {
+        pollfd gone{alive, POLLIN, 0};
+        if (::poll(&gone, 1, static_cast<int>(time.count())) <= 0) return;
+        ended = ::waitpid(pid, &status, 0) == pid;
+    }
+    bool failed() const { return ended && !(WIFEXITED(status) && WEXITSTATUS(status) == 0); }
+};
+
+/// Where the daemon's output goes, and how far it went before this start.
+struct Output {
+    fs::path file;
+    int fd = -1;
+    off_t from = 0;
+
+    explicit Output(fs::path path)
+        : file(std::move(path)),
+          fd(::open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)),
+          from(fd < 0 ? 0 : ::lseek(fd, 0, SEEK_END)) {}
+    Output(const Output&) = delete;
+    Output& operator=(const Output&) = delete;
+    ~Output() {
+        if (fd >= 0) ::close(fd);
+    }
+    std::string last_words() const;
+};
+
+/// The last lines of what was appended since.
+std::string Output::last_words() const {
+    constexpr off_t k_most = 16384;
+    struct stat info {};
+    const off_t begin = ::fstat(fd, &info) == 0 ? std::max(from, info.st_size - k_most) : from;
+    std::string text(static_cast<std::size_t>(k_most), '\0');
+    const auto size = ::pread(fd, text.data(), text.size(), begin);
+    text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    const auto lines = split_lines(text);
+    std::string last;
+    for (std::size_t i = lines.size() > k_shown_lines ? lines.size() - k_shown_lines : 0; i < lines.size(); ++i) {
+        last += "\n  " + std::string(lines[i]);
+    }
+    return last;
+}
+
+/// Starts `orange daemon supervise`, detached.
+Result<std::unique_ptr<Supervisor>> start_supervisor(const fs::path& oranged, const Output& output) {
+    auto self = program_path();
+    if (!self) return self.error();
+    int alive[2];
+    if (system::make_pipe(alive) != 0) return io_error("making a pipe", errno);
+    ChildOptions options;
+    options.out = options.err = output.fd;
+    options.extra = alive[1];
+    options.new_session = true;
+    auto pid = start_child({self->string(), "daemon", "supervise", oranged.string()}, options);
+    ::close(alive[1]);
+    if (pid) return std::make_unique<Supervisor>(*pid, alive[0]);
+    ::close(alive[0]);
+    return pid.error();
+}
+
+/// Nothing: the supervisor has left the home to another daemon, which has ended since.
+std::optional<Result<Connection>> wait_for_socket(const Paths& paths, Supervisor& supervisor, const Output& output,
+                                                  steady_clock::time_point until) {
+    for (;;) {
+        auto tried = Connection::open(paths.socket(), k_connect_deadline);
+        if (tried || tried.error().code != ErrorCode::unavailable) return tried;
+        if (supervisor.failed()) {
+            return Error{ErrorCode::unavailable, "the daemon did not start:" + output.last_words()};
+        }
+        if (steady_clock::now() >= until) {
+            return Error{ErrorCode::timeout,
+                         "the daemon was started, but does not answer after 20 s; its output is in " +
+                             output.file.string() + output.last_words()};
+        }
+        if (supervisor.ended) return std::nullopt;
+        supervisor.watch(k_step);
+    }
+}
+
+}  // namespace
+
+Result<fs::path> find_oranged() {
+    auto self = program_path();
+    if (self) {
+        const auto beside = self->parent_path() / "oranged";
+        if (::access(beside.c_str(), X_OK) == 0) return beside;
+    }
+    const char* path = std::getenv("PATH");
+    for (const auto folder : split(path ? path : "", ':')) {
+        const auto candidate = fs::path(folder) / "oranged";
+        if (candidate.is_absolute() && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    }
+    return {ErrorCode::not_found, "the daemon's program, oranged, is neither beside orange nor on PATH"};
+}
+
+Result<Connection> start_daemon(const Paths& paths) {
+    auto oranged = find_oranged();
+    if (!oranged) return oranged.error();
+    if (auto safe = make_home(paths.home); !safe) return safe.error();
+    const Output output(paths.home / "oranged.out");
+    if (output.fd < 0) return io_error("opening " + output.file.string(), errno);
+    const auto until = steady_clock::now() + k_start_deadline;
+    for (;;) {
+        auto supervisor = start_supervisor(*oranged, output);
+        if (!supervisor) return supervisor.error();
+        auto connection = wait_for_socket(paths, **supervisor, output, until);
+        if (connection) return std::move(*connection);
+    }
+}
+
+}  // namespace orange::connection

@@ -1,0 +1,38 @@
+#include "common/config/home_lock.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "common/base/system.hpp"
+#include "common/config/socket_address.hpp"
+
+namespace orange {
+
+std::optional<pid_t> lock_holder(const Paths& paths) {
+    const int lock = ::open(paths.lock().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (lock < 0) return std::nullopt;
+    // Shared, and given back at once: a daemon that wants it at this moment waits, others who look see nothing of it.
+    const bool is_held = ::flock(lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    char text[32] = {};
+    const auto size = ::pread(lock, text, sizeof text - 1, 0);
+    ::close(lock);
+    if (!is_held) return std::nullopt;
+    return size > 0 ? std::atoi(text) : 0;
+}
+
+bool is_listening(const std::filesystem::path& socket) {
+    const auto address = SocketAddress::in_folder(socket);
+    if (!address) return false;
+    const int fd = system::local_socket();
+    if (fd < 0) return false;
+    // EAGAIN: the queue of those who wait to be accepted is full.
+    const bool found = ::connect(fd, address->get(), address->size()) == 0 || errno == EAGAIN;
+    ::close(fd);
+    return found;
+}
+
+}  // namespace orange
