@@ -13,6 +13,15 @@ Action supervise(CLI::App& app) {
     return [program](Context& context) { return commands::daemon_supervise(context, *program); };
 }
 
+Action restart(CLI::App& app) {
+    auto force = std::make_shared<bool>(false);
+    app.add_flag("--force", *force, "Kill a daemon that does not answer, or does not end within 10 seconds");
+    app.footer(
+        "Agents go on in their tmux sessions; the new daemon adopts them. If the daemon runs as a service,\n"
+        "use the service manager: systemctl --user restart oranged");
+    return [force](Context& context) { return commands::daemon_restart(context, *force); };
+}
+
 Action demo(CLI::App& app) {
     auto options = std::make_shared<commands::DemoOptions>();
     app.add_flag("--keep", options->keep, "Leave repository, project and task for a look around");
@@ -36,7 +45,7 @@ Action version(CLI::App&) {
 constexpr Command k_commands[] = {
     {"daemon", "start", "Start the daemon (other commands do so by themselves)", bare<commands::daemon_start>},
     {"daemon", "stop", "End the daemon; agents go on", bare<commands::daemon_stop>},
-    {"daemon", "restart", "End the daemon and start a new one; agents go on", bare<commands::daemon_restart>},
+    {"daemon", "restart", "End the daemon and start a new one; agents go on", restart},
     {"daemon", "status", "What the daemon does", bare<commands::daemon_status>},
     {"daemon", "reload", "Read settings, workflows, harnesses anew", bare<commands::daemon_reload>},
     {"daemon", "supervise", "Run oranged and start it again when it crashes", supervise, true},

@@ -61,15 +61,19 @@ int daemon_start(Context& context) {
 int daemon_stop(Context& context) {
     auto ended = connection::end_daemon(context.paths);
     if (!ended) return fail(context, ended.error());
-    return say(context, *ended ? "oranged ended; agents go on in their tmux sessions" : "no daemon is running",
-               Json{{"stopped", *ended}});
+    const bool ran = *ended != connection::Ended::none_ran;
+    return say(context, ran ? "oranged ended; agents go on in their tmux sessions" : "no daemon is running",
+               Json{{"stopped", ran}});
 }
 
-int daemon_restart(Context& context) {
+int daemon_restart(Context& context, bool force) {
     if (connection::inside_agent()) return fail(context, not_for_agents());
-    auto ended = connection::end_daemon(context.paths);
+    auto ended = force ? connection::end_daemon_by_force(context.paths) : connection::end_daemon(context.paths);
     if (!ended) return fail(context, ended.error());
-    return start(context, *ended ? "restarted" : "started");
+    if (*ended == connection::Ended::by_force) {
+        if (auto next = connection::wait_for_next(context.paths)) return say_which(context, *next, "restarted");
+    }
+    return start(context, *ended == connection::Ended::none_ran ? "started" : "restarted");
 }
 
 int daemon_status(Context& context) {

@@ -11,8 +11,9 @@ namespace orange::commands {
 int daemon_start(Context& context);
 /// Asks the daemon to end and waits until its process has. No daemon: success, and said.
 int daemon_stop(Context& context);
-/// daemon_stop() and daemon_start(). Not from inside an agent, which could do the first half alone.
-int daemon_restart(Context& context);
+/// daemon_stop() and daemon_start(). `force`: a daemon that does not answer or end is killed. Not from inside an agent,
+/// which could do the first half alone.
+int daemon_restart(Context& context, bool force);
 int daemon_status(Context& context);
 int daemon_reload(Context& context);
 /// The supervisor's main (connection/supervisor.hpp); not for people.

@@ -123,13 +123,24 @@ void look_at_program(Findings& findings, const std::vector<std::string>& argv, s
     }
 }
 
+void look_at_daemon(Findings& findings, const Error& no_daemon) {
+    if (no_daemon.code == ErrorCode::unavailable) {
+        add(findings, "daemon", "error", "no daemon runs; what is below was looked at without one",
+            "orange daemon start");
+    } else if (no_daemon.code == ErrorCode::timeout) {
+        const auto pid = no_daemon.details.find("pid");
+        const auto which = pid == no_daemon.details.end() ? std::string() : " (pid " + pid->second + ")";
+        add(findings, "daemon", "error", "oranged" + which + " does not answer; what is below was looked at without it",
+            "orange daemon restart --force");
+    } else {
+        add(findings, "daemon", "error", no_daemon.message, command_in(no_daemon.message));
+    }
+}
+
 Findings look_from_here(const Paths& paths, const Error& no_daemon) {
     Findings findings;
-    const bool down = no_daemon.code == ErrorCode::unavailable;
     look_at_home(findings, paths);
-    add(findings, "daemon", "error",
-        down ? "no daemon runs; what is below was looked at without one" : no_daemon.message,
-        down ? "orange daemon start" : command_in(no_daemon.message));
+    look_at_daemon(findings, no_daemon);
     look_at_config(findings, paths);
     look_at_program(findings, {"tmux", "-V"}, k_oldest_tmux, true);
     look_at_program(findings, {"git", "--version"}, k_oldest_git, true);
@@ -142,13 +153,14 @@ Findings look_from_here(const Paths& paths, const Error& no_daemon) {
 int doctor(Context& context, rpc::DaemonDoctor params) {
     Findings findings;
     auto daemon = connection::connect(context.paths);
-    if (daemon) {
-        auto reply = daemon->call(params);
-        if (!reply) return fail(context, reply.error());
+    auto reply = daemon ? daemon->call(params) : Result<rpc::DaemonDoctor::Reply>(daemon.error());
+    if (reply) {
         add(findings, "home", "ok", context.paths.home.string() + " is ours, and closed to others");
         findings.insert(findings.end(), reply->findings.begin(), reply->findings.end());
+    } else if (!daemon || reply.error().code == ErrorCode::timeout) {
+        findings = look_from_here(context.paths, reply.error());
     } else {
-        findings = look_from_here(context.paths, daemon.error());
+        return fail(context, reply.error());
     }
     if (context.json) {
         rpc::DaemonDoctor::Reply all;

@@ -69,15 +69,20 @@ Result<Connection> connect_or_start(const Paths& paths) {
     return start_daemon(paths);
 }
 
-Result<Connection> connect_to_next(const Paths& paths) {
+std::optional<Connection> wait_for_next(const Paths& paths) {
     const auto until = steady_clock::now() + k_wait_for_next;
     while (steady_clock::now() < until) {
         auto tried = Connection::open(paths.socket(), k_connect_deadline);
-        if (!tried && !is_absent(tried)) return tried;
+        if (!tried && !is_absent(tried)) return std::nullopt;
         // The one that is dying may have taken the connection still.
-        if (tried && tried->call(rpc::DaemonPing{})) return tried;
+        if (tried && tried->call(rpc::DaemonPing{})) return std::move(*tried);
         std::this_thread::sleep_for(k_step);
     }
+    return std::nullopt;
+}
+
+Result<Connection> connect_to_next(const Paths& paths) {
+    if (auto next = wait_for_next(paths)) return std::move(*next);
     return connect_or_start(paths);
 }
 

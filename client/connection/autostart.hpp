@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "client/connection/connection.hpp"
 #include "common/config/paths.hpp"
 
@@ -13,8 +15,10 @@ Result<Connection> connect(const Paths& paths);
 /// that is being restarted comes back, and then says that it is down.
 Result<Connection> connect_or_start(const Paths& paths);
 
-/// The daemon after one that ended: whoever supervises it may be starting it, so this waits a moment before it does as
-/// connect_or_start().
+/// The daemon after one that ended by itself or was killed, if whoever supervises it starts it within a moment.
+std::optional<Connection> wait_for_next(const Paths& paths);
+
+/// wait_for_next(), else connect_or_start().
 Result<Connection> connect_to_next(const Paths& paths);
 
 /// The client was called by an agent: ORANGE_TASK is set, or an orange-agent is among its ancestors.

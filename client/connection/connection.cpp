@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "common/config/home_check.hpp"
 #include "common/config/peer_process.hpp"
 #include "common/config/socket_address.hpp"
+#include "common/rpc/daemon_methods.hpp"
 #include "common/rpc/errors.hpp"
 
 namespace orange::connection {
@@ -50,6 +52,10 @@ std::string what_to_look_at(const std::string& method) {
     return method.starts_with("task.") ? "`orange task show`" : "`orange daemon status`";
 }
 
+Error not_answering() {
+    return {ErrorCode::timeout, {}};
+}
+
 /// Milliseconds for poll(), never negative.
 int remaining(steady_clock::time_point until) {
     const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now()).count();
@@ -58,11 +64,27 @@ int remaining(steady_clock::time_point until) {
 
 }  // namespace
 
+Error does_not_answer(pid_t daemon, const std::string& method) {
+    const auto pid = std::to_string(daemon);
+    std::string text = "oranged (pid " + pid + ") does not answer. ";
+    if (!method.empty()) {
+        text += method + " may have begun: see what came of it with " + what_to_look_at(method) +
+                " when a daemon answers again. ";
+    }
+    return {ErrorCode::timeout,
+            text + "To replace the daemon, run: orange daemon restart --force",
+            {{"pid", pid}, {"method", method}}};
+}
+
 Connection& Connection::operator=(Connection&& other) noexcept {
     if (this == &other) return *this;
     if (fd_ >= 0) ::close(fd_);
     fd_ = std::exchange(other.fd_, -1);
     daemon_ = other.daemon_;
+    socket_ = std::move(other.socket_);
+    patience_ = other.patience_;
+    heard_ = other.heard_;
+    closed_ = other.closed_;
     next_id_ = other.next_id_;
     buffer_ = std::move(other.buffer_);
     searched_ = std::exchange(other.searched_, 0);
@@ -74,7 +96,7 @@ Connection::~Connection() {
     if (fd_ >= 0) ::close(fd_);
 }
 
-Result<Connection> Connection::open(const std::filesystem::path& socket, milliseconds deadline) {
+Result<Connection> Connection::open(const std::filesystem::path& socket, milliseconds deadline, Patience patience) {
     if (auto safe = check_home(socket.parent_path()); !safe && safe.error().code == ErrorCode::forbidden) {
         return in_context("not talking to a daemon there", safe.error());
     }
@@ -93,6 +115,8 @@ Result<Connection> Connection::open(const std::filesystem::path& socket, millise
             ::fcntl(fd.fd, F_SETFL, ::fcntl(fd.fd, F_GETFL) & ~O_NONBLOCK);
             Connection connection(std::exchange(fd.fd, -1));
             connection.daemon_ = *daemon;
+            connection.socket_ = socket;
+            connection.patience_ = patience;
             return connection;
         }
         // EAGAIN: the daemon lives, but its accept queue is full.
@@ -112,10 +136,14 @@ Result<Json> Connection::call_json(const std::string& method, Json params) {
         return {ErrorCode::invalid_argument,
                 "the request is larger than 1 MiB, which the daemon does not take; shorten the text"};
     }
-    if (auto sent = send_line(line); !sent) return sent.error();
+    heard_ = steady_clock::now();
+    if (auto sent = send_line(line); !sent) {
+        return sent.error().code == ErrorCode::timeout ? does_not_answer(daemon_, method) : sent.error();
+    }
     for (;;) {
         auto reply = read_line();
         if (!reply) {
+            if (reply.error().code == ErrorCode::timeout) return does_not_answer(daemon_, method);
             if (reply.error().code != ErrorCode::unavailable) return reply.error();
             return {ErrorCode::unavailable, "the daemon ended while working on " + method +
                                                 "; see what came of it with " + what_to_look_at(method)};
@@ -141,10 +169,9 @@ Result<bool> Connection::wait_for_notification(milliseconds timeout) {
     const auto until = steady_clock::now() + timeout;
     std::string line;
     while (!take_line(line)) {
-        pollfd ready{fd_, POLLIN, 0};
-        const int count = ::poll(&ready, 1, remaining(until));
-        if (count < 0 && errno != EINTR) return io_error("waiting for the daemon", errno);
-        if (count <= 0) return false;
+        auto readable = ready(POLLIN, until);
+        if (!readable && readable.error().code == ErrorCode::timeout) return does_not_answer(daemon_, {});
+        if (!readable || !*readable) return readable;
         auto more = fill();
         if (!more) return more.error();
         if (!*more) return {ErrorCode::unavailable, "the daemon ended"};
@@ -173,12 +200,46 @@ Result<void> Connection::deliver(const Json& message) {
     return {};
 }
 
+Result<bool> Connection::ready(short events, steady_clock::time_point until) {
+    const auto ask = heard_ + patience_.silence;
+    pollfd socket{fd_, events, 0};
+    const int count = ::poll(&socket, 1, remaining(std::min(until, ask)));
+    if (count < 0 && errno != EINTR) return io_error("waiting for the daemon", errno);
+    if (count > 0) return true;
+    if (steady_clock::now() < ask) return false;
+    if (!daemon_lives()) return not_answering();
+    heard_ = steady_clock::now();
+    return false;
+}
+
+/// Whatever comes back on another connection is a sign of life, a refusal too.
+bool Connection::daemon_lives() {
+    if (socket_.empty()) return true;
+    const auto until = steady_clock::now() + patience_.answer;
+    auto other = open(socket_, patience_.answer);
+    // Nobody listens: it is about to end, or to make its socket anew. Both are over when it is asked again.
+    if (!other && other.error().code == ErrorCode::unavailable) return !std::exchange(closed_, true);
+    closed_ = false;
+    if (!other) return other.error().code != ErrorCode::timeout;
+    other->socket_.clear();
+    const Json ping = {{"jsonrpc", "2.0"}, {"id", 1}, {"method", rpc::DaemonPing::k_name}, {"params", Json::object()}};
+    if (!other->send_line(dump(ping) + "\n")) return true;
+    do {
+        const auto came = other->wait_for_notification(milliseconds(remaining(until)));
+        if (!came || *came) return true;
+    } while (steady_clock::now() < until);
+    return false;
+}
+
 Result<void> Connection::send_line(const std::string& line) {
     std::size_t sent = 0;
     while (sent < line.size()) {
-        const auto n = ::send(fd_, line.data() + sent, line.size() - sent, system::send_flags());
+        const auto n = ::send(fd_, line.data() + sent, line.size() - sent, MSG_DONTWAIT | system::send_flags());
         if (n >= 0) {
             sent += static_cast<std::size_t>(n);
+            heard_ = steady_clock::now();
+        } else if (errno == EAGAIN) {
+            if (auto room = ready(POLLOUT, steady_clock::time_point::max()); !room) return room.error();
         } else if (errno == EPIPE || errno == ECONNRESET) {
             return {};  // the daemon may have said why before it closed: reading finds that, or the end
         } else if (errno != EINTR) {
@@ -191,6 +252,9 @@ Result<void> Connection::send_line(const std::string& line) {
 Result<std::string> Connection::read_line() {
     std::string line;
     while (!take_line(line)) {
+        auto readable = ready(POLLIN, steady_clock::time_point::max());
+        if (!readable) return readable.error();
+        if (!*readable) continue;
         auto more = fill();
         if (!more) return more.error();
         if (!*more) return {ErrorCode::unavailable, "the daemon ended"};
@@ -215,6 +279,7 @@ Result<bool> Connection::fill() {
     for (;;) {
         const auto n = ::read(fd_, chunk, sizeof chunk);
         if (n > 0) {
+            heard_ = steady_clock::now();
             buffer_.append(chunk, static_cast<std::size_t>(n));
             if (buffer_.size() > k_max_reply) return {ErrorCode::internal, "the daemon's reply is endless"};
             return true;

@@ -14,13 +14,23 @@
 /// The client's side of the wire (docs/protocol.md): one blocking Unix socket, one JSON-RPC message a line, one request
 /// at a time. Life of a request: connect (or start a daemon first: autostart.hpp), send one line, read lines until the
 /// one with our id; notifications in between go to the listener. A request may take minutes (a merge, a spawn), so a
-/// reply has no deadline: a daemon that ends closes the socket, and that is an error at once.
+/// reply has no deadline: a daemon that ends closes the socket, and that is an error at once; one that is silent for
+/// long is asked on another connection whether it lives.
 namespace orange::connection {
 
 /// What a peer sends may not grow the client without bound; a list of 10,000 tasks is some 10 MB.
 inline constexpr std::size_t k_max_reply = 256u << 20;
 /// Longer requests are refused by the daemon; the client says so before it sends one.
 inline constexpr std::size_t k_max_request = 1u << 20;
+
+/// How long a daemon may be silent before it is asked whether it lives, and how long it may take to say so.
+struct Patience {
+    std::chrono::milliseconds silence{5000};
+    std::chrono::milliseconds answer{2000};
+};
+
+/// `timeout`: the daemon takes or answers nothing, neither the call `method` (empty: none) nor a ping.
+Error does_not_answer(pid_t daemon, const std::string& method);
 
 /// A reply as its struct; keys that this version does not know are skipped, since a newer daemon may send more.
 template <class Reply>
@@ -45,7 +55,8 @@ class Connection {
 
     /// `unavailable`: nobody listens there. `forbidden`: another user does, or could. `timeout`: the daemon's queue
     /// stayed full until the deadline.
-    static Result<Connection> open(const std::filesystem::path& socket, std::chrono::milliseconds deadline);
+    static Result<Connection> open(const std::filesystem::path& socket, std::chrono::milliseconds deadline,
+                                   Patience patience = {});
 
     template <class Method>
     Result<typename Method::Reply> call(const Method& params) {
@@ -53,12 +64,13 @@ class Connection {
         if (!reply) return reply.error();
         return reply_as<typename Method::Reply>(Method::k_name, *reply);
     }
-    /// The reply's `result` as it came.
+    /// The reply's `result` as it came. `timeout` where the daemon stands still, never for a call that takes long.
     Result<Json> call_json(const std::string& method, Json params);
 
     /// Called from inside call() and wait_for_notification().
     void on_notification(Listener listener) { listener_ = std::move(listener); }
-    /// Waits for one notification and delivers it; false: the time passed, or a signal came.
+    /// Waits for one notification, at most that long, and delivers it; false: none came, or a signal did. `timeout`
+    /// where the daemon stands still.
     Result<bool> wait_for_notification(std::chrono::milliseconds timeout);
 
     /// The process that listens at the other end; 0 for a socket that was taken over.
@@ -68,6 +80,10 @@ class Connection {
     bool wait_for_end(std::chrono::milliseconds timeout);
 
   private:
+    /// Waits until the socket is ready for `events`; false: `until` or a moment to ask the daemon passed, a signal
+    /// came.
+    Result<bool> ready(short events, std::chrono::steady_clock::time_point until);
+    bool daemon_lives();
     Result<void> send_line(const std::string& line);
     /// The next line without its end, waiting as long as it takes.
     Result<std::string> read_line();
@@ -79,6 +95,10 @@ class Connection {
 
     int fd_ = -1;
     pid_t daemon_ = 0;
+    std::filesystem::path socket_;  ///< empty: nobody can be asked
+    Patience patience_;
+    std::chrono::steady_clock::time_point heard_ = std::chrono::steady_clock::now();  ///< the last sign of life
+    bool closed_ = false;                                                             ///< nobody listened any more
     std::int64_t next_id_ = 1;
     std::string buffer_;
     std::size_t searched_ = 0;  ///< of buffer_, known to hold no line end

@@ -1,10 +1,13 @@
 #include "client/connection/ending.hpp"
 
 #include <chrono>
+#include <csignal>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "client/connection/connection.hpp"
+#include "client/connection/process_name.hpp"
 #include "common/config/home_lock.hpp"
 #include "common/rpc/daemon_methods.hpp"
 
@@ -16,10 +19,30 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds k_connect_deadline{5000};
 constexpr std::chrono::seconds k_deadline{20};
+/// Longer than a daemon that is well takes.
+constexpr std::chrono::seconds k_deadline_before_force{10};
+constexpr std::chrono::seconds k_kill_deadline{5};
 constexpr milliseconds k_step{10};
 
+/// What came of asking for the end; where a daemon is left, which one, and why.
+struct Outcome {
+    Ended ended = Ended::none_ran;
+    std::optional<pid_t> left = {};
+    Error why = {};
+};
+
 Error still_runs(pid_t daemon) {
-    return {ErrorCode::timeout, "oranged (pid " + std::to_string(daemon) + ") was to end, but still runs after 20 s"};
+    return {ErrorCode::timeout, "oranged (pid " + std::to_string(daemon) +
+                                    ") was to end, but still runs. To kill it and start another, run: orange daemon "
+                                    "restart --force"};
+}
+
+bool ended_until(pid_t daemon, const Paths& paths, steady_clock::time_point until) {
+    while (lock_holder(paths) == daemon) {
+        if (steady_clock::now() >= until) return false;
+        std::this_thread::sleep_for(k_step);
+    }
+    return true;
 }
 
 /// Asks for the end and waits for it. Another daemon may have the lock by then.
@@ -28,30 +51,48 @@ Result<void> end(Connection& daemon, const Paths& paths, steady_clock::time_poin
     // It may be gone before its reply is out: that is what was asked for.
     if (!reply && reply.error().code != ErrorCode::unavailable) return reply.error();
     const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now());
-    if (!daemon.wait_for_end(left)) return still_runs(daemon.daemon());
-    while (lock_holder(paths) == daemon.daemon()) {
-        if (steady_clock::now() >= until) return still_runs(daemon.daemon());
+    const bool ended = daemon.wait_for_end(left) && ended_until(daemon.daemon(), paths, until);
+    return ended ? Result<void>{} : still_runs(daemon.daemon());
+}
+
+Result<Outcome> ask_for_end(const Paths& paths, steady_clock::time_point until) {
+    for (;;) {
+        auto daemon = Connection::open(paths.socket(), k_connect_deadline);
+        const auto holder = lock_holder(paths);
+        if (daemon) {
+            auto over = end(*daemon, paths, until);
+            if (over) return Outcome{Ended::by_itself};
+            if (over.error().code != ErrorCode::timeout) return over.error();
+            return Outcome{Ended::by_itself, daemon->daemon(), over.error()};
+        }
+        const bool is_full = daemon.error().code == ErrorCode::timeout;
+        if (is_full && holder) return Outcome{Ended::by_itself, *holder, daemon.error()};
+        if (daemon.error().code != ErrorCode::unavailable) return daemon.error();
+        if (!holder) return Outcome{Ended::none_ran};
+        if (steady_clock::now() >= until) return Outcome{Ended::by_itself, *holder, still_runs(*holder)};
         std::this_thread::sleep_for(k_step);
     }
-    return {};
 }
 
 }  // namespace
 
-Result<bool> end_daemon(const Paths& paths) {
-    const auto until = steady_clock::now() + k_deadline;
-    for (;;) {
-        auto daemon = Connection::open(paths.socket(), k_connect_deadline);
-        if (daemon) {
-            if (auto ended = end(*daemon, paths, until); !ended) return ended.error();
-            return true;
-        }
-        if (daemon.error().code != ErrorCode::unavailable) return daemon.error();
-        const auto holder = lock_holder(paths);
-        if (!holder) return false;
-        if (steady_clock::now() >= until) return still_runs(*holder);
-        std::this_thread::sleep_for(k_step);
-    }
+Result<Ended> end_daemon(const Paths& paths) {
+    const auto outcome = ask_for_end(paths, steady_clock::now() + k_deadline);
+    if (!outcome) return outcome.error();
+    if (outcome->left) return outcome->why;
+    return outcome->ended;
+}
+
+Result<Ended> end_daemon_by_force(const Paths& paths) {
+    const auto outcome = ask_for_end(paths, steady_clock::now() + k_deadline_before_force);
+    if (!outcome) return outcome.error();
+    if (!outcome->left) return outcome->ended;
+    // A daemon that was killed may have left its lock to a child, and its pid to anybody.
+    const auto pid = *outcome->left;
+    if (!process_name(pid).starts_with("oranged")) return outcome->why;
+    ::kill(pid, SIGKILL);
+    if (!ended_until(pid, paths, steady_clock::now() + k_kill_deadline)) return still_runs(pid);
+    return Ended::by_force;
 }
 
 }  // namespace orange::connection

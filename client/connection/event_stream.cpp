@@ -71,7 +71,7 @@ Result<EventStream::Next> EventStream::next(milliseconds timeout) {
     if (waiting_.empty()) {
         auto came = connection_->wait_for_notification(timeout);
         if (!came) {
-            if (!is_gone(came.error())) return came.error();
+            if (!is_gone(came.error()) || came.error().code == ErrorCode::timeout) return came.error();
             connection_.reset();
             return Next{What::lost, {}};
         }

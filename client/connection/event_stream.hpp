@@ -44,7 +44,7 @@ class EventStream {
     Result<bool> open();
 
     /// The next thing to know, waiting at most that long (or until a signal comes). An Error only where the daemon
-    /// refuses the subscription (a task that is gone) or speaks another language.
+    /// refuses the subscription (a task that is gone), speaks another language, or stands still (`timeout`).
     Result<Next> next(std::chrono::milliseconds timeout);
 
     /// A cursor after the last event taken; empty before open().

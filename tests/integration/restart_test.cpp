@@ -1,5 +1,6 @@
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/config/home_lock.hpp"
 #include "tests/catch.hpp"
@@ -16,7 +17,10 @@ namespace fs = std::filesystem;
 class OnDemand {
   public:
     explicit OnDemand(Sandbox& orange) : orange_(orange) {}
-    ~OnDemand() { run({"daemon", "stop"}); }
+    ~OnDemand() {
+        if (const auto daemon = lock_holder(paths).value_or(0); daemon > 0) ::kill(daemon, SIGCONT);
+        run({"daemon", "stop"});
+    }
     OnDemand(const OnDemand&) = delete;
     OnDemand& operator=(const OnDemand&) = delete;
 
@@ -26,6 +30,21 @@ class OnDemand {
         argv.push_back(program("orange").string());
         argv.insert(argv.end(), args.begin(), args.end());
         return orange_.try_run(argv);
+    }
+    /// All of them at once; what each printed is in root()/<n>.out and .err, its status in the result.
+    std::vector<int> run_at_once(const std::vector<std::string>& commands) {
+        std::string script = "unset ORANGE_NO_AUTOSTART; export ORANGE_HOME=" + paths.home.string() + "\n";
+        for (std::size_t i = 0; i < commands.size(); ++i) {
+            const auto base = (orange_.root() / std::to_string(i)).string();
+            script += "{ " + program("orange").string() + " " + commands[i] + " >" + base + ".out 2>" + base +
+                      ".err; echo $? >" + base + "; } &\n";
+        }
+        orange_.run({"sh", "-c", script + "wait"});
+        std::vector<int> statuses;
+        for (std::size_t i = 0; i < commands.size(); ++i) {
+            statuses.push_back(std::stoi(read_file(orange_.root() / std::to_string(i))));
+        }
+        return statuses;
     }
     std::string output() const { return read_file(paths.home / "oranged.out"); }
 
@@ -56,19 +75,11 @@ TEST_CASE("Twenty commands at once after a stop succeed, and so do twenty stops"
     Sandbox orange;
     OnDemand home(orange);
     REQUIRE(home.run({"daemon", "start"}).status == 0);
-    const auto at_once = [&](const std::vector<std::string>& words) {
-        std::string script = "unset ORANGE_NO_AUTOSTART; export ORANGE_HOME=" + home.paths.home.string() + "; ";
-        script += "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do { " + program("orange").string();
-        for (const auto& word : words) script += " " + word;
-        script += " 2>&1 || echo failed; } & done; wait";
-        const auto ran = orange.try_run({"sh", "-c", script});
-        INFO(ran.out << home.output());
-        CHECK(ran.out.find("failed") == std::string::npos);
-    };
+    const std::vector<int> all_well(20, 0);
     CHECK(home.run({"daemon", "stop"}).status == 0);
-    at_once({"task", "list"});
+    CHECK(home.run_at_once(std::vector<std::string>(20, "task list")) == all_well);
     CHECK(lock_holder(home.paths));
-    at_once({"daemon", "stop"});
+    CHECK(home.run_at_once(std::vector<std::string>(20, "daemon stop")) == all_well);
     CHECK_FALSE(lock_holder(home.paths));
 }
 
@@ -105,6 +116,58 @@ TEST_CASE("A restart is another daemon, whether one ran before it or not, and no
     CHECK(refused.status == 1);
     CHECK(Json::parse(refused.out).at("error").at("data").at("name") == "forbidden");
     CHECK(lock_holder(home.paths) == second);
+}
+
+TEST_CASE("A daemon that stands still is named by every client, and replaced by force") {
+    Sandbox orange;
+    OnDemand home(orange);
+    REQUIRE(home.run({"daemon", "start"}).status == 0);
+    const auto hung = lock_holder(home.paths).value_or(0);
+    REQUIRE(hung > 0);
+    ::kill(hung, SIGSTOP);
+    const std::vector<std::string> commands = {
+        "task list", "daemon stop", "doctor", "task wait 4f2a", "events --follow --json", "project list --json"};
+    const auto statuses = home.run_at_once(commands);
+    const auto pid = "pid " + std::to_string(hung);
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        const auto base = (orange.root() / std::to_string(i)).string();
+        const auto said = read_file(base + ".out") + read_file(base + ".err");
+        INFO(commands[i] << ": " << said);
+        CHECK(statuses[i] == 1);
+        CHECK(said.find(pid) != std::string::npos);
+        CHECK(said.find("orange daemon restart --force") != std::string::npos);
+    }
+    CHECK(lock_holder(home.paths) == hung);
+    const auto restarted = home.run({"daemon", "restart", "--force", "--json"});
+    INFO(restarted.out << restarted.err << home.output());
+    REQUIRE(restarted.status == 0);
+    const auto next = Json::parse(restarted.out).at("pid").get<pid_t>();
+    CHECK(next != hung);
+    CHECK(lock_holder(home.paths) == next);
+    CHECK(home.run({"task", "list"}).status == 0);
+}
+
+TEST_CASE("One that hangs while it ends is killed by force, and nobody else who holds the lock is") {
+    Sandbox orange;
+    OnDemand home(orange);
+    REQUIRE(home.run({"daemon", "start"}).status == 0);
+    const auto hung = lock_holder(home.paths).value_or(0);
+    REQUIRE(hung > 0);
+    ::kill(hung, SIGSTOP);
+    fs::remove(home.paths.socket());  // as one that has stopped to listen
+    const auto restarted = home.run({"daemon", "restart", "--force"});
+    INFO(restarted.out << restarted.err << home.output());
+    CHECK(restarted.status == 0);
+    CHECK(lock_holder(home.paths) != hung);
+    REQUIRE(home.run({"daemon", "stop"}).status == 0);
+
+    // flock(1) holds it, and is told to have another's pid: this test's.
+    write_file(home.paths.lock(), std::to_string(::getpid()));
+    const auto held = orange.try_run({"flock", home.paths.lock().string(), "env", "-u", "ORANGE_NO_AUTOSTART",
+                                      "ORANGE_HOME=" + home.paths.home.string(), program("orange").string(), "daemon",
+                                      "restart", "--force"});
+    CHECK(held.status == 1);
+    CHECK(held.err.find("pid " + std::to_string(::getpid())) != std::string::npos);
 }
 
 }  // namespace orange::tests

@@ -31,8 +31,8 @@ Json pong() {
 struct Talk {
     explicit Talk(FakeDaemon::Answer answer) : daemon(folder.path() / "orange.sock", std::move(answer)) {}
 
-    Connection open() {
-        auto opened = Connection::open(folder.path() / "orange.sock", 5s);
+    Connection open(connection::Patience patience = {}) {
+        auto opened = Connection::open(folder.path() / "orange.sock", 5s, patience);
         REQUIRE(opened);
         return std::move(*opened);
     }
@@ -168,6 +168,81 @@ TEST_CASE("Nobody there is told from somebody busy: no file, no folder, a socket
     }
     CHECK(std::filesystem::exists(folder.path() / "orange.sock"));
     CHECK(code(folder.path() / "orange.sock") == ErrorCode::unavailable);
+}
+
+TEST_CASE("A call that takes long is waited for as long as the daemon answers pings on another connection") {
+    int pings = 0;
+    Json long_call;
+    FakeDaemon* itself = nullptr;
+    Talk talk([&](const Json& r) {
+        if (r["method"] == "task.wait") {
+            long_call = r;
+            return std::vector<std::string>{};
+        }
+        if (++pings == 3) itself->say(0, FakeDaemon::reply(long_call, "over"));
+        return std::vector{FakeDaemon::reply(r, pong())};
+    });
+    talk.daemon.meet();
+    itself = &talk.daemon;
+    auto connection = talk.open({10ms, 20s});
+    const auto reply = connection.call_json("task.wait", Json::object());
+    REQUIRE(reply);
+    CHECK(*reply == "over");
+    talk.daemon.meet();
+    CHECK(pings == 3);
+}
+
+TEST_CASE("A refusal of the ping is a sign of life, too") {
+    int pings = 0;
+    FakeDaemon* itself = nullptr;
+    Json long_call;
+    Talk talk([&](const Json& r) {
+        if (r["method"] == "task.wait") {
+            long_call = r;
+            return std::vector<std::string>{};
+        }
+        if (++pings == 2) itself->say(0, FakeDaemon::reply(long_call, "over"));
+        return std::vector<std::string>{FakeDaemon::error({{"id", nullptr}}, -32010, "too many connections"), ""};
+    });
+    talk.daemon.meet();
+    itself = &talk.daemon;
+    CHECK(talk.open({10ms, 20s}).call_json("task.wait", Json::object()));
+}
+
+TEST_CASE("A daemon that answers no ping either is named, with the call that may have begun") {
+    Talk talk([](const Json&) { return std::vector<std::string>{}; });
+    auto connection = talk.open({10ms, 50ms});
+    const auto reply = connection.call_json("task.create", Json::object());
+    REQUIRE_FALSE(reply);
+    CHECK(reply.error().code == ErrorCode::timeout);
+    CHECK(reply.error().details.at("pid") == std::to_string(::getpid()));
+    CHECK(reply.error().details.at("method") == "task.create");
+    CHECK_THAT(reply.error().message,
+               Catch::Contains("pid " + std::to_string(::getpid())) && Catch::Contains("task.create may have begun") &&
+                   Catch::Contains("`orange task list`") && Catch::EndsWith("run: orange daemon restart --force"));
+}
+
+TEST_CASE("A daemon that does not take the request, and one that stops listening, are found out like a silent one") {
+    test::TemporaryFolder folder;
+    const auto socket = folder.path() / "orange.sock";
+    const auto address = SocketAddress::in_folder(socket);
+    REQUIRE(address);
+    const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    REQUIRE(::bind(listener, address->get(), address->size()) == 0);
+    REQUIRE(::listen(listener, 4) == 0);
+    auto first = Connection::open(socket, 5s, {10ms, 50ms});
+    auto second = Connection::open(socket, 5s, {10ms, 50ms});
+    REQUIRE((first && second));
+    const auto reply = first->call_json("task.create", {{"context", std::string(1000 << 10, 'x')}});
+    REQUIRE_FALSE(reply);
+    CHECK(reply.error().code == ErrorCode::timeout);
+    std::filesystem::remove(socket);
+    const auto waited = second->wait_for_notification(20s);
+    REQUIRE(waited);  // it may be about to make its socket anew
+    const auto still = second->wait_for_notification(20s);
+    REQUIRE_FALSE(still);
+    CHECK(still.error().code == ErrorCode::timeout);
+    ::close(listener);
 }
 
 TEST_CASE("A request over the daemon's limit is refused before it is sent") {

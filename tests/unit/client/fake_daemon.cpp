@@ -77,41 +77,48 @@ std::string FakeDaemon::error(const Json& request, int code, const std::string& 
     return dump({{"jsonrpc", "2.0"}, {"id", request["id"]}, {"error", {{"code", code}, {"message", message}}}}) + "\n";
 }
 
-void FakeDaemon::serve() {
-    for (;;) {
-        pollfd ready[2] = {{listener_, POLLIN, 0}, {stop_[0], POLLIN, 0}};
-        if (::poll(ready, 2, -1) < 0) continue;
-        if (ready[1].revents) return;
-        const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-        if (fd < 0) continue;
-        talk(fd);
-        ::close(fd);
-    }
+void FakeDaemon::say(std::size_t connection, const std::string& text) {
+    require(::send(peers_.at(connection).fd, text.data(), text.size(), MSG_NOSIGNAL) >= 0, "send");
 }
 
-void FakeDaemon::talk(int fd) {
-    std::string buffer;
+void FakeDaemon::serve() {
     for (;;) {
-        pollfd ready[2] = {{fd, POLLIN, 0}, {stop_[0], POLLIN, 0}};
-        if (::poll(ready, 2, -1) < 0) continue;
-        if (ready[1].revents) return;
-        char chunk[4096];
-        const auto n = ::read(fd, chunk, sizeof chunk);
-        if (n <= 0) return;
-        buffer.append(chunk, static_cast<std::size_t>(n));
-        for (auto end = buffer.find('\n'); end != std::string::npos; end = buffer.find('\n')) {
-            const Json request = Json::parse(buffer.substr(0, end));
-            buffer.erase(0, end + 1);
-            std::vector<std::string> parts;
-            {
-                const std::lock_guard lock(mutex_);
-                requests_.push_back(request);
-                parts = answer_(request);
-            }
-            for (const auto& part : parts) {
-                if (part.empty()) return;
-                if (::send(fd, part.data(), part.size(), MSG_NOSIGNAL) < 0) return;
-            }
+        std::vector<pollfd> ready = {{stop_[0], POLLIN, 0}, {listener_, POLLIN, 0}};
+        for (const auto& peer : peers_) ready.push_back({peer.fd, POLLIN, 0});
+        if (::poll(ready.data(), ready.size(), -1) < 0) continue;
+        if (ready[0].revents) break;
+        for (std::size_t i = 2; i < ready.size(); ++i) {
+            if (ready[i].revents) take(peers_[i - 2]);
+        }
+        if (!ready[1].revents) continue;
+        const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+        if (fd >= 0) peers_.push_back({fd, {}});
+    }
+    for (auto& peer : peers_) close(peer);
+}
+
+void FakeDaemon::close(Peer& peer) {
+    if (peer.fd >= 0) ::close(peer.fd);
+    peer.fd = -1;
+}
+
+void FakeDaemon::take(Peer& peer) {
+    char chunk[4096];
+    const auto n = ::read(peer.fd, chunk, sizeof chunk);
+    if (n <= 0) return close(peer);
+    peer.buffer.append(chunk, static_cast<std::size_t>(n));
+    for (auto end = peer.buffer.find('\n'); end != std::string::npos; end = peer.buffer.find('\n')) {
+        const Json request = Json::parse(peer.buffer.substr(0, end));
+        peer.buffer.erase(0, end + 1);
+        std::vector<std::string> parts;
+        {
+            const std::lock_guard lock(mutex_);
+            requests_.push_back(request);
+            parts = answer_(request);
+        }
+        for (const auto& part : parts) {
+            if (part.empty()) return close(peer);
+            if (::send(peer.fd, part.data(), part.size(), MSG_NOSIGNAL) < 0) return close(peer);
         }
     }
 }

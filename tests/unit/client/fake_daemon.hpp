@@ -22,8 +22,9 @@ class TemporaryFolder {
     std::filesystem::path path_;
 };
 
-/// Listens where a daemon would and answers each line with what `answer` returns (sent as it is; empty: the connection
-/// is closed). Thread of its own; ends with the object.
+/// Listens where a daemon would and answers each line with what `answer` returns (sent as it is; an empty text: the
+/// connection is closed; no text: silence). Any number of connections at once; a thread of its own, which ends with the
+/// object.
 class FakeDaemon {
   public:
     using Answer = std::function<std::vector<std::string>(const Json& request)>;
@@ -37,19 +38,29 @@ class FakeDaemon {
     /// to C++.)
     void meet() const { const std::lock_guard lock(mutex_); }
 
+    /// Sends to the connection that was taken as the n-th, from 0 on. For `answer` to call.
+    void say(std::size_t connection, const std::string& text);
+
     /// A reply line to `request`.
     static std::string reply(const Json& request, const Json& result);
     static std::string error(const Json& request, int code, const std::string& message);
 
   private:
+    struct Peer {
+        int fd = -1;  ///< -1: gone
+        std::string buffer;
+    };
+
     void serve();
-    void talk(int fd);
+    void take(Peer& peer);
+    void close(Peer& peer);
 
     Answer answer_;
     int listener_ = -1;
     int stop_[2] = {-1, -1};
     mutable std::mutex mutex_;
     std::vector<Json> requests_;
+    std::vector<Peer> peers_;  ///< of the thread
     std::thread thread_;
 };
 
