@@ -42,6 +42,15 @@ std::string command_in(const std::string& message) {
     return at == std::string::npos ? std::string() : message.substr(at + k_run.size());
 }
 
+/// A clone that an earlier daemon took for its home.
+void look_at_repository(Findings& findings, const std::string& home) {
+    if (!is_repository(home)) return;
+    add(findings, "home", "warning",
+        "it is a git repository, too: git clean would delete Orange's files. Move the repository to a folder of its "
+        "own",
+        "mkdir FOLDER && mv " + shell_word(home + "/.git") + " FOLDER && git -C FOLDER restore :/", home);
+}
+
 void look_at_home(Findings& findings, const Paths& paths) {
     struct stat info {};
     if (::lstat(paths.home.c_str(), &info) != 0 && errno == ENOENT) {
@@ -53,7 +62,10 @@ void look_at_home(Findings& findings, const Paths& paths) {
         add(findings, "home", "error", safe.error().message, command_in(safe.error().message), paths.home.string());
         return;
     }
-    add(findings, "home", "ok", paths.home.string() + " is ours, and closed to others");
+    const bool closed = check_private_folder(paths.home).has_value();
+    add(findings, "home", "ok",
+        paths.home.string() + " is ours, " + (closed ? "and closed to others" : "and the daemon closes it to others"));
+    look_at_repository(findings, paths.home.string());
     const auto disk = disk_of(paths.home);
     if (disk && disk->read_only) add(findings, "disk", "error", "mounted read-only", {}, paths.home.string());
     if (disk && !disk->read_only && disk->free_bytes < (std::uint64_t{64} << 20)) {
@@ -156,6 +168,7 @@ int doctor(Context& context, rpc::DaemonDoctor params) {
     auto reply = daemon ? daemon->call(params) : Result<rpc::DaemonDoctor::Reply>(daemon.error());
     if (reply) {
         add(findings, "home", "ok", context.paths.home.string() + " is ours, and closed to others");
+        look_at_repository(findings, context.paths.home.string());
         findings.insert(findings.end(), reply->findings.begin(), reply->findings.end());
     } else if (!daemon || reply.error().code == ErrorCode::timeout) {
         findings = look_from_here(context.paths, reply.error());

@@ -1,5 +1,6 @@
 #include "common/config/home_check.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,22 +18,127 @@ std::string real_path(const std::filesystem::path& link) {
     return error ? std::string("the real folder") : shell_word(target.string());
 }
 
-}  // namespace
-
-Result<void> check_home(const std::filesystem::path& home) {
+/// Ours, no link, and not for everybody to write; also what has gone since it was seen.
+bool is_own(const std::filesystem::path& path) {
     struct stat info {};
-    if (::lstat(home.c_str(), &info) != 0) return io_error("looking at " + home.string(), errno);
-    const auto unsafe = [&](const std::string& why) { return Error{ErrorCode::forbidden, home.string() + why, {}}; };
-    if (S_ISLNK(info.st_mode)) return unsafe(" is a symbolic link; set ORANGE_HOME to " + real_path(home));
+    if (::lstat(path.c_str(), &info) != 0) return errno == ENOENT;
+    return info.st_uid == ::geteuid() && !S_ISLNK(info.st_mode) && (info.st_mode & S_IWOTH) == 0;
+}
+
+/// The folder is ours, and so is everything in it; `takes` accepts all names.
+bool holds_own(const std::filesystem::path& folder, bool (*takes)(const std::string& name)) {
+    std::error_code error;
+    if (!is_own(folder)) return false;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        if (!takes(entry.path().filename().string()) || !is_own(entry.path())) return false;
+    }
+    return !error || error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
+}
+
+bool is_any(const std::string&) {
+    return true;
+}
+
+/// oranged.out is the client's, which has found the folder as it is and starts the daemon.
+bool is_known_before_start(const std::string& name) {
+    return name == "harnesses" || name == "workflows" || name == "config.yml" || name == "oranged.out";
+}
+
+bool is_own_home(const std::filesystem::path& home, bool (*takes)(const std::string& name)) {
+    return holds_own(home, takes) && holds_own(home / "harnesses", is_any) && holds_own(home / "workflows", is_any);
+}
+
+/// Nobody has worked there yet.
+bool is_prepared(const std::filesystem::path& home) {
+    return is_own_home(home, is_known_before_start);
+}
+
+bool is_open(mode_t mode) {
+    return (mode & 077) != 0;
+}
+
+Result<void> make_folder(const std::filesystem::path& folder) {
+    if (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return {};
+    return io_error("making " + folder.string(), errno);
+}
+
+/// A folder of ours that is no link; its mode.
+Result<mode_t> mode_of_own_folder(const std::filesystem::path& folder) {
+    struct stat info {};
+    if (::lstat(folder.c_str(), &info) != 0) return io_error("looking at " + folder.string(), errno);
+    const auto unsafe = [&](const std::string& why) { return Error{ErrorCode::forbidden, folder.string() + why, {}}; };
+    if (S_ISLNK(info.st_mode)) return unsafe(" is a symbolic link; set ORANGE_HOME to " + real_path(folder));
     if (!S_ISDIR(info.st_mode)) return unsafe(" is not a folder; move it away, or set ORANGE_HOME");
     if (info.st_uid != ::geteuid()) return unsafe(" belongs to another user; set ORANGE_HOME to a folder of your own");
-    if ((info.st_mode & 077) != 0) return unsafe(" is open to others; run: chmod 700 " + shell_word(home.string()));
-    return {};
+    return info.st_mode;
+}
+
+Error open_to_others(const std::filesystem::path& folder) {
+    return {ErrorCode::forbidden,
+            folder.string() + " is open to others; run: chmod 700 " + shell_word(folder.string())};
+}
+
+/// A daemon has worked there.
+bool is_in_use(const std::filesystem::path& home) {
+    struct stat info {};
+    return ::lstat((home / "oranged.lock").c_str(), &info) == 0 || ::lstat((home / "tasks").c_str(), &info) == 0;
+}
+
+Error not_a_home(const std::filesystem::path& repository) {
+    const auto clone = repository.string();
+    return {ErrorCode::forbidden,
+            clone + " is a git repository, not Orange's home. Choose another home with export ORANGE_HOME=" +
+                shell_word(clone + "-home") + ", or move the repository; run: mv " + shell_word(clone) + " " +
+                shell_word(clone + "-src")};
+}
+
+}  // namespace
+
+bool is_repository(const std::filesystem::path& home) {
+    struct stat info {};
+    return ::lstat((home / ".git").c_str(), &info) == 0;
+}
+
+Result<void> check_private_folder(const std::filesystem::path& folder) {
+    const auto mode = mode_of_own_folder(folder);
+    if (!mode) return mode.error();
+    return is_open(*mode) ? open_to_others(folder) : Result<void>{};
+}
+
+Result<void> check_home(const std::filesystem::path& home) {
+    const auto mode = mode_of_own_folder(home);
+    if (!mode) return mode.error();
+    if (is_repository(home) && !is_in_use(home)) return not_a_home(home);
+    // The mode is looked at again: a daemon that begins may just have closed it, and put its lock there.
+    return is_open(*mode) && !is_prepared(home) ? check_private_folder(home) : Result<void>{};
 }
 
 Result<void> make_home(const std::filesystem::path& home) {
-    if (::mkdir(home.c_str(), 0700) != 0 && errno != EEXIST) return io_error("making " + home.string(), errno);
+    if (auto made = make_folder(home); !made) return made;
     return check_home(home);
+}
+
+Result<void> make_private_folder(const std::filesystem::path& folder) {
+    if (auto made = make_folder(folder); !made) return made;
+    return check_private_folder(folder);
+}
+
+Result<bool> make_closed_home(const std::filesystem::path& home) {
+    if (auto fine = make_home(home); !fine) return fine.error();
+    struct stat info {};
+    const int folder = ::open(home.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0) return io_error("opening " + home.string(), errno);
+    const bool was_open = ::fstat(folder, &info) == 0 && is_open(info.st_mode);
+    const bool failed = was_open && ::fchmod(folder, 0700) != 0;
+    const int why = errno;
+    ::close(folder);
+    if (failed) return io_error("closing " + home.string() + " to others", why);
+    // Somebody may have put something there just before it was closed.
+    if (was_open && !is_own_home(home, is_any)) {
+        return {ErrorCode::forbidden,
+                home.string() + " was open to others, who have written there; look what is in it"};
+    }
+    return was_open;
 }
 
 }  // namespace orange

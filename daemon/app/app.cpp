@@ -398,6 +398,11 @@ int run_daemon(const Paths& paths, const Installation& installation) {
     // Callers' directories come with links resolved: so do ours, or nobody is ever inside a workspace.
     const Paths resolved{home->path()};
     log::open(resolved.log().string(), log::Level::info);
+    if (home->was_closed()) {
+        const auto note = resolved.home.string() + " was open to others; it is closed to them now (mode 700)";
+        log::warn("daemon", note);
+        std::fprintf(stderr, "oranged: %s\n", note.c_str());
+    }
     PosixFileSystem files;
     auto loaded = load_settings(files, resolved.config());
     if (!loaded) {

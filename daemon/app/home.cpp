@@ -49,15 +49,18 @@ Result<void> lock_soon(int lock, const Paths& paths, std::chrono::milliseconds p
 }  // namespace
 
 Result<Home> Home::take(const Paths& paths, std::chrono::milliseconds patience) {
-    if (auto fine = make_home(paths.home); !fine) return fine.error();
+    const auto made = make_closed_home(paths.home);
+    if (!made) return made.error();
     const auto tmux_folder = paths.tmux_socket().parent_path();
     if (tmux_folder != paths.home) {
-        if (auto fine = make_home(tmux_folder); !fine) return in_context("the folder of tmux's socket", fine.error());
+        if (auto fine = make_private_folder(tmux_folder); !fine)
+            return in_context("the folder of tmux's socket", fine.error());
     }
     const auto file = paths.lock();
     const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock < 0) return io_error("opening " + file.string(), errno);
     Home home(lock);
+    home.was_closed_ = *made;
     if (auto locked = lock_soon(lock, paths, patience); !locked) return locked.error();
     const auto pid = std::to_string(::getpid());
     if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, pid.data(), pid.size(), 0) < 0) {
@@ -84,7 +87,8 @@ Home::Home(Home&& other) noexcept
     : lock_(std::exchange(other.lock_, -1)),
       path_(std::move(other.path_)),
       device_(other.device_),
-      inode_(other.inode_) {}
+      inode_(other.inode_),
+      was_closed_(other.was_closed_) {}
 
 Home::~Home() {
     if (lock_ >= 0) ::close(lock_);

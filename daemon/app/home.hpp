@@ -12,8 +12,9 @@
 
 namespace orange {
 
-/// The daemon's hold on its home: made 0700 where it does not exist, checked (ours, closed to others, no symlink), and
-/// locked. The lock is held until the process ends, is never inherited, and its file is never removed.
+/// The daemon's hold on its home: made 0700 where it does not exist, checked (ours, closed to others, no symlink, no
+/// clone of a repository), and locked. One that was made by hand is closed to others before its first daemon works
+/// there. The lock is held until the process ends, is never inherited, and its file is never removed.
 class Home {
   public:
     /// Longer than a daemon takes to end, or to begin to listen.
@@ -33,6 +34,8 @@ class Home {
     State state() const;
     /// With links resolved, as it was when it was taken.
     const std::filesystem::path& path() const { return path_; }
+    /// It stood open to others until now.
+    bool was_closed() const { return was_closed_; }
 
   private:
     explicit Home(int lock) : lock_(lock) {}
@@ -40,6 +43,7 @@ class Home {
     std::filesystem::path path_;
     dev_t device_ = 0;
     ino_t inode_ = 0;
+    bool was_closed_ = false;
 };
 
 /// What a daemon makes of a home that was moved, removed or replaced while it runs: gone for a moment, it waits;

@@ -170,4 +170,37 @@ TEST_CASE("One that hangs while it ends is killed by force, and nobody else who 
     CHECK(held.err.find("pid " + std::to_string(::getpid())) != std::string::npos);
 }
 
+TEST_CASE("A clone at the home's place is no home, one that is in use is served and warned of") {
+    Sandbox orange;
+    OnDemand home(orange);
+    fs::create_directory(home.paths.home);
+    orange.git({"init", "-q", home.paths.home.string()}, orange.root());
+    for (const std::vector<std::string>& command : {std::vector<std::string>{"task", "list"}, {"doctor"}}) {
+        const auto refused = home.run(command);
+        INFO(refused.out << refused.err);
+        CHECK(refused.status == 1);
+        CHECK((refused.out + refused.err).find("ORANGE_HOME=") != std::string::npos);
+        CHECK((refused.out + refused.err).find("chmod") == std::string::npos);
+    }
+    CHECK(orange.git({"status", "--porcelain"}, home.paths.home).empty());
+
+    fs::create_directory(home.paths.tasks());
+    fs::permissions(home.paths.home, fs::perms::owner_all);
+    CHECK(home.run({"task", "list"}).status == 0);
+    const auto warned = home.run({"doctor"});
+    CHECK(warned.out.find("git -C FOLDER restore :/") != std::string::npos);
+}
+
+TEST_CASE("A home that was made by hand for a harness is closed by the first command") {
+    Sandbox orange;
+    OnDemand home(orange);
+    fs::create_directories(home.paths.harnesses());
+    fs::permissions(home.paths.home, fs::perms(0755));
+    const auto listed = home.run({"task", "list"});
+    INFO(listed.err << home.output());
+    CHECK(listed.status == 0);
+    CHECK((fs::status(home.paths.home).permissions() & fs::perms::mask) == fs::perms::owner_all);
+    CHECK(home.output().find("was open to others") != std::string::npos);
+}
+
 }  // namespace orange::tests

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <thread>
 
+#include "common/config/home_check.hpp"
 #include "common/config/home_lock.hpp"
 #include "common/config/socket_address.hpp"
 #include "daemon/app/home_files.hpp"
@@ -175,6 +176,7 @@ TEST_CASE("a home that is open to others is refused with the command that closes
     const TempDir dir;
     const Paths paths{dir / "home"};
     fs::create_directory(paths.home);
+    write_file(paths.home / "diary", "");
     ::chmod(paths.home.c_str(), 0755);
     const auto home = Home::take(paths);
     REQUIRE_FALSE(home);
@@ -183,6 +185,94 @@ TEST_CASE("a home that is open to others is refused with the command that closes
     CHECK_FALSE(fs::exists(paths.lock()));
     ::chmod(paths.home.c_str(), 0700);
     CHECK(Home::take(paths));
+}
+
+TEST_CASE("a home that was made by hand for its settings is closed to others, once") {
+    const TempDir dir;
+    const Paths paths{dir / "home"};
+    fs::create_directories(paths.harnesses());
+    fs::create_directory(paths.workflows());
+    write_file(paths.harnesses() / "mine.yml", "name: mine\n");
+    write_file(paths.config(), "log_level: info\n");
+    ::chmod(paths.home.c_str(), 0755);
+    CHECK(check_home(paths.home));  // nobody listens there: the client may start a daemon
+    {
+        const auto home = Home::take(paths);
+        REQUIRE(home);
+        CHECK(home->was_closed());
+        CHECK((fs::status(paths.home).permissions() & fs::perms::mask) == fs::perms::owner_all);
+    }
+    const auto again = Home::take(paths);
+    REQUIRE(again);
+    CHECK_FALSE(again->was_closed());
+}
+
+TEST_CASE("a home that stands open with anything else in it is left to its user") {
+    const TempDir dir;
+    const Paths paths{dir / "home"};
+    fs::create_directories(paths.harnesses());
+    write_file(paths.harnesses() / "mine.yml", "name: mine\n");
+    ::chmod(paths.home.c_str(), 0755);
+    SECTION("an older daemon's files") {
+        fs::create_directory(paths.tasks());
+    }
+    SECTION("a socket's name") {
+        write_file(paths.socket(), "");
+    }
+    SECTION("a file that everybody may write") {
+        ::chmod((paths.harnesses() / "mine.yml").c_str(), 0666);
+    }
+    SECTION("a link") {
+        fs::create_symlink("/etc/passwd", paths.config());
+    }
+    SECTION("everybody may write") {
+        ::chmod(paths.home.c_str(), 0777);
+    }
+    const auto home = Home::take(paths);
+    REQUIRE_FALSE(home);
+    CHECK(home.error().code == ErrorCode::forbidden);
+    CHECK((fs::status(paths.home).permissions() & fs::perms::others_read) == fs::perms::others_read);
+}
+
+TEST_CASE("a clone where the home would be is refused with two ways out, and is left as it is") {
+    const TempDir dir;
+    const Paths paths{dir / "orange"};
+    fs::create_directories(paths.harnesses());  // Orange's own source has these two
+    fs::create_directory(paths.workflows());
+    const bool is_worktree = GENERATE(false, true);
+    if (is_worktree) {
+        write_file(paths.home / ".git", "gitdir: /srv/orange.git/worktrees/orange\n");
+    } else {
+        fs::create_directory(paths.home / ".git");
+    }
+    const auto mode = GENERATE(mode_t{0755}, mode_t{0700});
+    ::chmod(paths.home.c_str(), mode);
+    const auto home = Home::take(paths);
+    REQUIRE_FALSE(home);
+    CHECK(home.error().code == ErrorCode::forbidden);
+    const auto& message = home.error().message;
+    CHECK(message.find("mv " + paths.home.string()) != std::string::npos);
+    CHECK(message.find("export ORANGE_HOME=") != std::string::npos);
+    CHECK(message.find("chmod") == std::string::npos);
+    CHECK_FALSE(fs::exists(paths.lock()));
+    struct stat info {};
+    REQUIRE(::stat(paths.home.c_str(), &info) == 0);
+    CHECK((info.st_mode & 0777) == mode);
+}
+
+TEST_CASE("a home in use is served, though it is a clone or was made one") {
+    const TempDir dir;
+    const Paths paths{dir / "orange"};
+    fs::create_directories(paths.home / ".git");
+    ::chmod(paths.home.c_str(), 0700);
+    SECTION("with tasks") {
+        fs::create_directory(paths.tasks());
+    }
+    SECTION("with a lock") {
+        write_file(paths.lock(), "");
+    }
+    CHECK(Home::take(paths));
+    CHECK(is_repository(paths.home));
 }
 
 TEST_CASE("a home that is a link, a file or nowhere is refused") {
@@ -225,6 +315,7 @@ TEST_CASE("the command that mends a home can be pasted into a shell") {
     const TempDir dir;
     const Paths paths{dir / "my home's"};
     fs::create_directory(paths.home);
+    write_file(paths.home / "diary", "");
     ::chmod(paths.home.c_str(), 0750);
     const auto message = Home::take(paths).error().message;
     CHECK(message.ends_with("run: chmod 700 '" + dir.path.string() + "/my home'\\''s'"));
