@@ -8,7 +8,7 @@
 namespace orange {
 namespace {
 
-constexpr std::size_t k_fields = 8;  // of k_pane_format, before the title
+constexpr std::size_t k_fields = 9;  // of k_pane_format, before the title
 constexpr std::size_t k_longest_name = 200;
 constexpr std::size_t k_longest_word = 4096;
 constexpr std::size_t k_longest_session_name = 60;
@@ -60,7 +60,8 @@ std::optional<PaneInfo> pane_from(std::string_view line) {
     const auto fields = split(line, ' ');
     if (fields.size() < k_fields) return std::nullopt;
     const auto server = number(fields[0]), pid = number(fields[4]);
-    if (!server || !pid || !is_id(fields[1], "$") || !is_id(fields[2], "@") || !is_id(fields[3], "%")) {
+    if (!server || !pid || !is_id(fields[1], "$") || !is_id(fields[2], "@") || !is_id(fields[3], "%") ||
+        !fields[8].starts_with(':')) {
         return std::nullopt;
     }
     PaneInfo pane;
@@ -72,6 +73,7 @@ std::optional<PaneInfo> pane_from(std::string_view line) {
     pane.dead = fields[5] == "1";
     pane.session_name = fields[6];
     pane.window_name = fields[7];
+    pane.command = fields[8].substr(1);
     std::size_t title = 0;
     for (std::size_t i = 0; i < k_fields; ++i) title += fields[i].size() + 1;
     if (title <= line.size()) pane.title = line.substr(title);

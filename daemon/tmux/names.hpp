@@ -19,11 +19,12 @@ Result<void> check_argv(const std::vector<std::string>& argv);
 /// One of `kinds` ("$@%"), then digits.
 bool is_id(std::string_view id, std::string_view kinds);
 
-/// Session names and window names as one safe word each, so that no name can forge a field; the title, which is the
+/// Names and the command as one safe word each, so that none can forge a field; the title, which is the
 /// program's own and may hold blanks, comes last; tmux takes no title with control characters.
 inline constexpr std::string_view k_pane_format =
     "#{pid} #{session_id} #{window_id} #{pane_id} #{pane_pid} #{pane_dead} "
-    "#{s|[^A-Za-z0-9_/-]|-|:session_name} #{s|[^A-Za-z0-9_/-]|-|:window_name} #{pane_title}";
+    "#{s|[^A-Za-z0-9_/-]|-|:session_name} #{s|[^A-Za-z0-9_/-]|-|:window_name} "
+    ":#{s|[^A-Za-z0-9_/.-]|-|:pane_start_command} #{pane_title}";
 
 /// One line of k_pane_format; nothing where it is none.
 std::optional<PaneInfo> pane_from(std::string_view line);

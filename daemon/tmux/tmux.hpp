@@ -31,7 +31,8 @@ struct PaneInfo {
     bool dead = false;  ///< its process has ended (remain-on-exit keeps the pane)
     std::string session_name;
     std::string window_name;
-    std::string title;  ///< chosen by the program in the pane: untrusted text
+    std::string command = {};  ///< what it was started with; blanks and all but [A-Za-z0-9_/.-] became '-'
+    std::string title;         ///< chosen by the program in the pane: untrusted text
 };
 
 /// What tmux says of itself. No server is an answer (`server_pid` 0); a tmux that does not answer is an Error.

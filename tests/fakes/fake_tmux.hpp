@@ -72,6 +72,7 @@ class FakeTmux final : public Tmux {
     State state;
     std::map<std::string, std::string> screens;  ///< pane → what it shows
     std::function<void()> before = [] {};        ///< called first by everything that changes something
+    std::function<void()> looked = [] {};        ///< called by list(), after it has looked
     std::optional<Error> open_fails;
     std::optional<Error> list_fails;
     std::optional<Error> kill_fails;
@@ -94,13 +95,18 @@ class FakeTmux final : public Tmux {
         pane.ref.pane_id = "%" + std::to_string(state.next_id++);
         pane.ref.pid = processes_.start(spec.argv);
         pane.window_name = spec.window;
+        for (const auto& word : spec.argv) pane.command += (pane.command.empty() ? "" : "-") + word;
         state.panes.push_back(pane);
         co_return pane.ref;
     }
     Awaitable<Result<TmuxState>> list() override {
-        if (list_fails) co_return *list_fails;
+        if (list_fails) {
+            looked();
+            co_return *list_fails;
+        }
         TmuxState now{state.server_pid, state.server_start, state.panes};
         for (auto& pane : now.panes) pane.dead = !processes_.alive.contains(pane.ref.pid);
+        looked();
         co_return now;
     }
     Awaitable<Result<void>> kill(std::string id) override {

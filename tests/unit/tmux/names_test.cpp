@@ -35,17 +35,18 @@ TEST_CASE("ids are a sign and digits") {
 }
 
 TEST_CASE("a pane's line is read whole or not at all") {
-    const auto pane = tmux::pane_from("12 $1 @2 %3 456 1 demo/b worker");
+    const auto pane = tmux::pane_from("12 $1 @2 %3 456 1 demo/b worker :orange-agent-/x.json");
     REQUIRE(pane);
     CHECK(pane->ref == PaneRef{12, 0, "$1", "@2", "%3", 456});
     CHECK(pane->dead);
     CHECK(pane->session_name == "demo/b");
     CHECK(pane->window_name == "worker");
-    CHECK_FALSE(tmux::pane_from("12 $1 @2 %3 456 1 demo/b"));
-    CHECK_FALSE(tmux::pane_from("12 $1 @2 %3 x 1 demo/b worker"));
+    CHECK_FALSE(tmux::pane_from("12 $1 @2 %3 456 1 demo/b worker"));
+    CHECK_FALSE(tmux::pane_from("12 $1 @2 %3 x 1 demo/b worker :orange-agent-/x.json"));
     CHECK(pane->title.empty());
-    CHECK(tmux::pane_from("12 $1 @2 %3 456 1 demo/b worker ")->title.empty());
-    CHECK(tmux::pane_from("12 $1 @2 %3 456 1 demo/b worker  [ ! ] two  words ")->title == " [ ! ] two  words ");
+    CHECK(tmux::pane_from("12 $1 @2 %3 456 1 demo/b worker :orange-agent-/x.json ")->title.empty());
+    CHECK(tmux::pane_from("12 $1 @2 %3 456 1 demo/b worker :orange-agent-/x.json  [ ! ] two  words ")->title ==
+          " [ ! ] two  words ");
     CHECK_FALSE(tmux::pane_from(""));
 }
 
