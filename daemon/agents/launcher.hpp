@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -67,7 +68,10 @@ class Launcher {
     Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim, ArgvOf argv_of);
 
     /// How long end() waits for a process that was asked to end, before it is made to.
-    void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
+    void set_patience(std::chrono::milliseconds patience) {
+        patience_ = patience;
+        server_patience_ = std::min(patience, server_patience_);
+    }
 
     /// Opens the window and returns the run with all ids filled in. `run_folder` is the task's run/. timeout: it may
     /// have begun all the same (tmux was too slow, or its process cannot be looked at), which adopt() finds out.
@@ -87,6 +91,10 @@ class Launcher {
     Awaitable<RunEnd> bury(AgentRun run, Path run_folder, Path log, Path worktree);
 
     Liveness liveness(const AgentRun& run) const;
+
+    /// Whether the run, which has ended, ended because its tmux server did. A server that answers now has outlived the
+    /// run. One that ends closes its panes and stops answering before its process is gone: that is waited for.
+    Awaitable<bool> server_is_gone(AgentRun run);
 
     /// When the tmux server was started that the run's ids are of, where that server still runs, whether anybody can
     /// reach it or not. Nothing where it does not, or cannot be told from a later process.
@@ -108,6 +116,7 @@ class Launcher {
     // The shim gives its agent 5 s between HUP and KILL and its leftovers 2 s more; after that it is the shim that
     // hangs.
     std::chrono::milliseconds patience_{9000};
+    std::chrono::milliseconds server_patience_{2000};  ///< for a server that is ending
 };
 
 }  // namespace orange::agents

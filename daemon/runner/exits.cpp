@@ -35,15 +35,8 @@ Awaitable<void> Runner::agent_exited(TaskId id, RunId run_id) {
     co_await handle_exit(std::move(*record), run);
 }
 
-Awaitable<bool> Runner::server_is_gone(AgentRun run) {
-    if (run.server_pid == 0) co_return false;
-    const auto state = co_await world_.tmux.list();
-    // One that runs, and that nobody can reach since another answers in its place, took nobody along.
-    co_return state && !agents::is_on_server(run, *state) && !world_.launcher.server_start(run);
-}
-
 Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {
-    const bool lost = co_await server_is_gone(run);
+    const bool lost = co_await world_.launcher.server_is_gone(run);
     const auto end = co_await world_.launcher.bury(run, agents_.run_folder(record), agents_.log_file(record, run),
                                                    agents_.worktree_of(record));
     auto stepped = co_await step_bodies(record);

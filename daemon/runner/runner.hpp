@@ -206,7 +206,6 @@ class Runner {
     Awaitable<void> advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                   engine::Advance advance, Stepped stepped, AgentRun run,
                                   std::map<std::string, Scalar> exited);
-    Awaitable<bool> server_is_gone(AgentRun run);
     bool many_die(const RunId& run);
 
     Awaitable<Result<Outcome>> enter_at_once(TaskRecord record, workflow::Library::DefinitionPtr definition);

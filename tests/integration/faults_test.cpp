@@ -183,6 +183,32 @@ TEST_CASE("A tmux server that dies is one event for its tasks, and no crash of t
     CHECK(is_alive(orange.run_of(one, "worker")));
 }
 
+TEST_CASE("However often the tmux server ends, and in whatever way, no agent's crash is counted") {
+    Sandbox orange;
+    orange.add_project("shop", 3);
+    std::vector<std::string> ids;
+    for (const char* name : {"One", "Two", "Three"}) {
+        ids.push_back(orange.create("shop", std::string(name) + " demo:slow=600"));
+    }
+    for (std::size_t round = 1; round <= 15; ++round) {
+        const auto server = orange.run_of(ids.front(), "worker").at("server_pid").get<pid_t>();
+        if (round % 3 == 0) {
+            orange.tmux({"kill-server"});
+        } else {
+            ::kill(server, round % 3 == 1 ? SIGKILL : SIGTERM);
+        }
+        for (const auto& id : ids) {
+            const auto ends = [&](const char* type) { return orange.history(id, type).size(); };
+            orange.eventually("the end is seen", [&] { return ends("session.lost") + ends("agent.exited") == round; });
+            INFO("round " << round << "\n" << Json(orange.history(id)).dump(1));
+            REQUIRE(ends("agent.crashed") == 0);
+            REQUIRE(orange.fields(id).at("crash_count") == 0);
+        }
+        REQUIRE(orange.orange({"task", "respawn", "--all"}).status == 0);
+        for (const auto& id : ids) REQUIRE(is_alive(orange.run_of(id, "worker")));
+    }
+}
+
 TEST_CASE("A stopped daemon leaves agents alone and ends at once") {
     Sandbox orange;
     orange.add_project("shop");

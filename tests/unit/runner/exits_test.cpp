@@ -69,6 +69,11 @@ void another_server(RunnerWorld& world) {
     world.outside.tmux.state.server_pid = 4711;
 }
 
+void server_lives(RunnerWorld& world, const TaskId& id) {
+    const auto run = *world.record(id).run_of(Role::worker);
+    world.outside.processes.alive[run.server_pid].start_time = run.server_start;
+}
+
 /// Of the program that was started for the role.
 std::string first_argument(RunnerWorld& world, const TaskId& id, Role role) {
     const auto& record = world.record(id);
@@ -117,13 +122,54 @@ TEST_CASE("a tmux server that took the agents along is told as that, and is no c
     CHECK(attention(world, id) == "none");
 }
 
+TEST_CASE("a tmux server that is ending is waited for, whatever is seen of it first") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto run = *world.record(id).run_of(Role::worker);
+    auto& outside = world.outside;
+    server_lives(world, id);
+    int looks = 0;
+    SECTION("its agent is gone and its socket closed before its process is gone") {
+        outside.tmux.state = {};
+        outside.tmux.state.server_pid = outside.tmux.state.server_start = 0;
+    }
+    SECTION("it refuses whoever comes") {
+        outside.tmux.list_fails = Error{ErrorCode::external_failed, "server exited unexpectedly", {}};
+    }
+    SECTION("another one has its place already") {
+        outside.tmux.state = {};
+        outside.tmux.state.server_pid = 4711;
+    }
+    outside.tmux.looked = [&] {
+        if (++looks == 3) outside.processes.alive.erase(run.server_pid);
+    };
+    dies(world, id, Role::worker, 129);
+    CHECK(world.events(id, "session.lost").size() == 1);
+    CHECK(world.events(id, "agent.exited").empty());
+    CHECK(world.record(id).task.crash_count() == 0);
+    CHECK(looks >= 3);
+}
+
+TEST_CASE("an agent that ends in a server that still answers afterwards has crashed, though the server ends next") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto run = *world.record(id).run_of(Role::worker);
+    server_lives(world, id);
+    world.outside.tmux.looked = [&] { world.outside.processes.alive.erase(run.server_pid); };
+    dies(world, id, Role::worker, 129);
+    CHECK(world.events(id, "session.lost").empty());
+    CHECK(world.record(id).task.crash_count() == 1);
+}
+
 TEST_CASE("a death in a tmux server that runs, and that another one hides, is no lost session") {
     RunnerWorld world;
     const auto id = planning(world);
     const auto run = *world.record(id).run_of(Role::worker);
-    world.outside.processes.alive[run.server_pid].start_time = run.server_start;
+    server_lives(world, id);
     world.outside.tmux.state.panes.clear();
     world.outside.tmux.state.server_pid = 4711;
+    const std::chrono::milliseconds patience{20};
+    world.house().world().launcher.set_patience(patience);
     dies(world, id, Role::worker, 4);
     CHECK(world.events(id, "session.lost").empty());
     CHECK(world.record(id).task.crash_count() == 1);
@@ -507,6 +553,9 @@ TEST_CASE("a tmux that does not answer, or a run without a server, makes no deat
     const auto id = planning(world);
     SECTION("no answer") {
         world.outside.tmux.list_fails = Error{ErrorCode::timeout, "tmux does not answer", {}};
+        server_lives(world, id);
+        const std::chrono::milliseconds patience{20};
+        world.house().world().launcher.set_patience(patience);
         dies(world, id, Role::worker, 4);
     }
     SECTION("no server") {
