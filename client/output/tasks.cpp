@@ -13,12 +13,13 @@ namespace {
 struct Marker {
     const char* text;
     Ink ink;
+    bool dead = false;
 };
 
-/// ● an agent runs, ✗ one that should has died, ? nobody knows, ○ none.
+/// ● an agent runs, ✗ one has died, ? nobody knows, ○ none.
 Marker marker_of(const rpc::TaskView& task) {
     const auto any = [&](const char* state) { return task.worker == state || task.reviewer == state; };
-    if (any("dead")) return {"✗", Ink::red};
+    if (any("dead")) return {"✗", Ink::red, true};
     if (any("alive")) return {"●", Ink::green};
     if (any("unknown")) return {"?", Ink::yellow};
     return {"○", Ink::dim};
@@ -30,6 +31,12 @@ std::string status_of(const rpc::TaskView& task) {
     if (task.queue_place > 0) status += " #" + std::to_string(task.queue_place);
     if (task.in_progress) status += "…";
     return status;
+}
+
+/// "● working", "✗ dead in working".
+std::string marked_status_of(const rpc::TaskView& task) {
+    const auto marker = marker_of(task);
+    return marker.text + std::string(marker.dead ? " dead in " : " ") + status_of(task);
 }
 
 std::string age_of(const rpc::TaskView& task, const char* field, Timestamp now) {
@@ -138,7 +145,7 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
         const auto marker = marker_of(task);
         std::vector<Cell> cells = {{short_id(text_of(task.fields, "id")), Ink::blue}};
         if (several) cells.push_back({text_of(task.fields, "project")});
-        cells.push_back({marker.text + std::string(" ") + status_of(task), marker.ink});
+        cells.push_back({marked_status_of(task), marker.ink});
         cells.push_back({text_of(task.fields, "branch")});
         cells.push_back({age_of(task, "created_at", now), Ink::dim});
         cells.push_back({text_of(task.fields, "summary")});
@@ -162,7 +169,7 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
     const auto marker = marker_of(task);
     Fields fields(style);
     fields.add("id", get("id"));
-    fields.add("status", marker.text + std::string(" ") + status_of(task), marker.ink);
+    fields.add("status", marked_status_of(task), marker.ink);
     fields.add("moving", task.in_progress.value_or(""));
     fields.add("attention", get("attention"), Ink::yellow);
     fields.add("alarm", task.alarm.value_or(""), Ink::yellow);
@@ -194,7 +201,8 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
 
 std::string why_page(const rpc::TaskWhy::Reply& reply, const Style& style) {
     std::string out = head(reply.task, style);
-    out += wrapped(status_of(reply.task) + ", waits for " + printable(reply.waiting_for, true), "  ", style.width);
+    out +=
+        wrapped(marked_status_of(reply.task) + ", waits for " + printable(reply.waiting_for, true), "  ", style.width);
     for (const auto& edge : reply.edges) out += edge_text(edge, style);
     if (!reply.hints.empty()) out += "\n" + notes_text(reply.hints, style);
     return out;
@@ -210,7 +218,7 @@ std::string history_page(const Json& events, const Style& style) {
 std::string task_line(const rpc::TaskView& task, const Style& style) {
     const auto marker = marker_of(task);
     const auto id = short_id(text_of(task.fields, "id"));
-    const auto status = marker.text + std::string(" ") + status_of(task);
+    const auto status = marked_status_of(task);
     std::string rest = text_of(task.fields, "branch");
     if (const auto summary = text_of(task.fields, "summary"); !summary.empty()) rest += "  " + summary;
     const auto used = columns_of(id) + columns_of(status) + 4;

@@ -289,6 +289,7 @@ Json to_json(const TaskRecord& record) {
     if (record.ended) json["ended"] = true;
     if (record.start) json["start"] = *record.start;
     for (const auto& run : record.runs) json["runs"].push_back(to_json(run));
+    for (const auto role : record.died) json["died"].push_back(name_of(role));
     for (const auto& message : record.outbox) json["outbox"].push_back(to_json(message));
     if (!record.reviewed_commit.empty()) json["reviewed_commit"] = record.reviewed_commit;
     if (record.programs) json["programs"] = *record.programs;
@@ -318,6 +319,12 @@ Result<TaskRecord> record_from_json(const Json& json) {
         auto run = run_from_json(item);
         if (!run) return run.error();
         record.runs.push_back(std::move(*run));
+        return {};
+    });
+    in.each("died", [&](const Json& item) -> Result<void> {
+        const auto role = item.is_string() ? role_from(item.get<std::string>()) : std::nullopt;
+        if (!role) return Error{ErrorCode::invalid_argument, "\"died\" has what is no role", {}};
+        record.died.insert(*role);
         return {};
     });
     in.each("outbox", [&](const Json& item) -> Result<void> {

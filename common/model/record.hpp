@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,7 @@ struct TaskRecord {
     Task task;
     std::optional<Intent> intent;
     std::vector<AgentRun> runs;  ///< at most one of each role
+    std::set<Role> died;  ///< roles whose last run died without Orange ending it, until one is started or released
     std::vector<Message> outbox;
     /// Hash of each section when the current state was entered: what `fresh` gates compare with.
     std::map<std::string, std::string> entry_sections;

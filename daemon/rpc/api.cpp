@@ -68,15 +68,11 @@ std::optional<std::string> Api::project_near(const std::string& directory) const
     return nearest->name;
 }
 
-/// An end that has been dealt with leaves no run behind; where the state needs that agent, it is still a dead one.
+/// An agent that Orange is ending is shown as it is until it has gone, and then as none: it did not die.
 std::string Api::agent_view(const TaskRecord& record, Role role) const {
+    if (runner_.is_dead(record, role)) return std::string(agents::name_of(agents::Liveness::dead));
     const auto liveness = runner_.agents().liveness(record, role);
-    if (liveness == agents::Liveness::none && !record.intent) {
-        const auto definition = world_.workflows.pinned(record.task.workflow, record.task.workflow_hash);
-        const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
-        if (state && state->agent == role) return "dead";
-    }
-    return std::string(agents::name_of(liveness));
+    return std::string(agents::name_of(liveness == agents::Liveness::dead ? agents::Liveness::none : liveness));
 }
 
 TaskView Api::view(const TaskRecord& record) const {

@@ -187,6 +187,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         const auto old = *dead;
         co_await world_.launcher.bury(old, run_folder(record), log_file(record, old), worktree_of(record));
         forget_run(record, order.role);
+        record.died.insert(order.role);
     }
     record.runs.push_back(request->run);
     if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();
@@ -206,6 +207,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     }
     const auto run = started->run;
     *record.run_of(order.role) = run;
+    record.died.erase(order.role);
     // What Orange had to say to the agent before this one is what the prompt says now; a human's words stay.
     std::erase_if(record.outbox,
                   [&](const Message& message) { return message.to == order.role && message.from == Role::system; });
@@ -237,6 +239,7 @@ void AgentControl::forget_run(TaskRecord& record, Role role) {
 
 Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     co_await settle_starting(record);
+    record.died.erase(role);
     auto* run = record.run_of(role);
     if (!run) co_return Result<void>{};
     const bool was_alive = agents::may_live(world_.launcher.liveness(*run));

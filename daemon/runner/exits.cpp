@@ -20,7 +20,33 @@ Caller exit_monitor(const AgentRun& run) {
     return caller;
 }
 
+/// An agent that left its artifact has finished, as has one that ended well while nothing was expected of it. Every
+/// other end that Orange did not bring about is a death.
+bool has_died(const engine::ExitOutcome& outcome, const engine::AgentExit& exit) {
+    if (const auto* advance = std::get_if<engine::Advance>(&outcome)) return advance->crash.has_value();
+    return !std::holds_alternative<engine::NothingToDo>(outcome) || exit.exit_status != 0;
+}
+
+/// The run leaves the record, and its death stays in it until an agent of that role is started or released.
+void forget_run(TaskRecord& record, const AgentRun& run, bool died) {
+    std::erase_if(record.runs, [&](const AgentRun& one) { return one.run == run.run; });
+    if (record.runs.empty()) record.task.tmux_session.reset();
+    record.died.erase(run.role);
+    if (died && !record.ended) record.died.insert(run.role);
+}
+
 }  // namespace
+
+bool Runner::is_dead(const TaskRecord& record, Role role) {
+    if (const auto* run = record.run_of(role)) {
+        return !run->ending && world_.launcher.liveness(*run) == agents::Liveness::dead;
+    }
+    if (record.died.contains(role)) return true;
+    if (record.intent) return false;  // its actions have still to start the agent
+    const auto definition = definition_of(record.task);
+    const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
+    return state && state->agent == role;
+}
 
 Awaitable<void> Runner::agent_exited(TaskId id, RunId run_id) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
@@ -41,8 +67,6 @@ Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {
                                                    agents_.worktree_of(record));
     auto stepped = co_await step_bodies(record);
     if (!stepped) log::error("runner", stepped.error().message);
-    std::erase_if(record.runs, [&](const AgentRun& r) { return r.run == run.run; });
-    if (record.runs.empty()) record.task.tmux_session.reset();
 
     const auto role = std::string(name_of(run.role));
     std::map<std::string, Scalar> fields = {{"role", role}, {"run", run.run.value}};
@@ -65,6 +89,7 @@ Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {
         co_return;
     }
     if (run.ending || lost || !definition) {
+        forget_run(record, run, !run.ending);
         if (lost && !run.ending) {
             record.task.attention = "the tmux server ended and took the " + role +
                                     " with it; start it again: orange task respawn " + record.task.id.value;
@@ -82,6 +107,7 @@ Awaitable<void> Runner::handle_exit(TaskRecord record, AgentRun run) {
     const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections};
     const engine::AgentExit exit{run.role, end.exit_status};
     auto outcome = engine::decide_exit(**definition, situation, exit);
+    forget_run(record, run, has_died(outcome, exit));
 
     if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
         const auto counted = *crash;
@@ -209,6 +235,7 @@ Awaitable<Result<Outcome>> Runner::respawn(TaskId id, Caller by) {
     if (!definition) co_return definition.error();
     const auto started = co_await start_again(*record, **definition);
     if (!started) co_return started.error();
+    record->died.clear();
     record->task.attention.reset();
     record->task.updated_at = world_.clock.now();
     if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();

@@ -222,6 +222,7 @@ Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library:
     record.task.status = decision.to;
     const auto* state = definition->state(decision.to);
     record.ended = state && state->terminal;
+    if (record.ended) record.died.clear();
     for (const auto& [field, value] : decision.counters) record.task.counters[field] = value;
     record.task.updated_at = world_.clock.now();
     record.entry_sections = stepped.artifacts.hashes();

@@ -74,6 +74,10 @@ class Runner {
     /// Starts the dead agent of the task's state again. Not a transition.
     Awaitable<Result<Outcome>> respawn(TaskId id, Caller by);
 
+    /// Whether the role's agent died without Orange ending it and was not started again since, or does not run although
+    /// the task's state wants it.
+    bool is_dead(const TaskRecord& record, Role role);
+
     /// Merges the task's branch and moves it to `done`.
     Awaitable<Result<MergeOutcome>> merge(TaskId id, git::MergeStrategy strategy, bool force, Caller by);
 

@@ -1,3 +1,5 @@
+#include <signal.h>
+
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"
 
@@ -92,6 +94,41 @@ TEST_CASE("On relay every stage is a fresh session, named by its round") {
     orange.call(merge);
     CHECK(orange.status(id) == "done");
     CHECK(orange.call(rpc::WorkspaceList{}).workspaces.at(0).state == "free");
+}
+
+TEST_CASE(
+    "A dead agent is dead in list, show and why on a workflow whose states name no agent, until it is respawned") {
+    Idle world;
+    auto& orange = world.orange;
+    fs::create_directories(orange.home() / "workflows");
+    fs::copy_file(fs::path(ORANGE_SOURCE_DIR) / "tests/data/workflows/default_003.yml", world.file("default"));
+    const auto id = world.create("Add a greeting", {}, true);
+    const auto shows_everywhere = [&](const std::string& mark) {
+        for (const std::vector<std::string>& command :
+             {std::vector<std::string>{"task", "list"}, {"task", "show", id}, {"task", "why", id}}) {
+            const auto out = orange.orange(command).out;
+            INFO(out);
+            CHECK(contains(out, mark));
+        }
+    };
+    const auto worker_dies = [&] {
+        ::kill(orange.run_of(id, "worker").at("pid").get<pid_t>(), SIGKILL);
+        orange.eventually("its end is seen", [&] { return orange.run_of(id, "worker").is_null(); });
+    };
+    shows_everywhere("● working");
+    worker_dies();
+    shows_everywhere("✗ dead in working");
+    CHECK(contains(orange.orange({"task", "why", id}).out, "orange task respawn " + id));
+    orange.stop_daemon();
+    orange.start_daemon();
+    shows_everywhere("✗ dead in working");
+    REQUIRE(orange.orange({"task", "respawn", "--all"}).status == 0);
+    shows_everywhere("● working");
+    worker_dies();
+    orange.wait_for_status(id, "stuck");
+    shows_everywhere("✗ dead in stuck");
+    REQUIRE(orange.orange({"task", "cancel", id, "--yes"}).status == 0);
+    CHECK(contains(orange.orange({"task", "show", id}).out, "○ cancelled"));
 }
 
 TEST_CASE("On minimal a handover ends the session, and a human merges") {

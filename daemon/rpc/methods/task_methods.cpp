@@ -84,15 +84,20 @@ Awaitable<Result<TaskReply>> spawn(Api& api, TaskSpawn params, Call call) {
     co_return api.reply(*id, std::move(*spawned));
 }
 
-/// Tasks whose state wants an agent and has none alive.
+/// Whether a respawn starts an agent that died. The worker of a task under review is started again after the review.
+bool wants_respawn(Runner& runner, const TaskRecord& record) {
+    const bool worker = runner.is_dead(record, Role::worker), reviewer = runner.is_dead(record, Role::reviewer);
+    if (!worker && !reviewer) return false;
+    const auto definition = runner.definition_of(record.task);
+    const auto need = definition ? engine::respawn_need(**definition, record.task) : definition.error();
+    return !need || (need->role == Role::reviewer ? reviewer : worker);
+}
+
 std::vector<TaskId> with_dead_agents(Api& api) {
     std::vector<TaskId> found;
     for (const auto& id : api.world().tasks.active()) {
         const auto* record = api.world().tasks.find(id);
-        if (!record) continue;
-        const auto definition = api.runner().definition_of(record->task);
-        const auto* state = definition ? (*definition)->state(record->task.status) : nullptr;
-        if (state && state->agent && !api.runner().agents().alive(*record, *state->agent)) found.push_back(id);
+        if (record && wants_respawn(api.runner(), *record)) found.push_back(id);
     }
     return found;
 }
@@ -116,7 +121,7 @@ Awaitable<Result<TaskRespawn::Reply>> respawn(Api& api, TaskRespawn params, Call
             reply.tasks.push_back(std::move(*shown));
         }
     }
-    if (reply.tasks.empty() && reply.notes.empty()) reply.notes = {"every agent that should be alive is"};
+    if (reply.tasks.empty() && reply.notes.empty()) reply.notes = {"No agent has died."};
     co_return reply;
 }
 

@@ -155,6 +155,19 @@ EdgeView edge_view(const engine::EdgeExplanation& edge) {
     return view;
 }
 
+/// Who died, and what starts an agent again where the task's state has one to start.
+void say_who_died(Api& api, const TaskRecord& record, const engine::Definition& definition, TaskWhy::Reply& reply) {
+    bool any = false;
+    for (const Role role : {Role::worker, Role::reviewer}) {
+        if (!api.runner().is_dead(record, role)) continue;
+        reply.hints.push_back("the " + std::string(name_of(role)) + " is dead");
+        any = true;
+    }
+    const auto need = engine::respawn_need(definition, record.task);
+    if (!any || !need || api.runner().agents().alive(record, need->role)) return;
+    reply.hints.push_back("orange task respawn " + record.task.id.value);
+}
+
 std::string merge_command(const TaskId& id) {
     return "orange task merge " + id.value;
 }
@@ -190,7 +203,6 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
             reply.hints.push_back("look: orange task peek " + id + "   join: orange task attach " + id);
         } else {
             reply.waiting_for = "its " + role + ", which is not running";
-            reply.hints.push_back("orange task respawn " + id);
         }
     } else {
         reply.waiting_for = "a human";
@@ -201,6 +213,7 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
             }
         }
     }
+    say_who_died(api, record, definition, reply);
     for (const auto& message : record.outbox) {
         reply.hints.push_back("undelivered to the " + std::string(name_of(message.to)) + ": " + message.text);
     }

@@ -117,7 +117,7 @@ TEST_CASE("A list marks who lives, who died, who is unknown, who waits and what 
         return output::task_list_page(reply, k_now, {});
     };
     CHECK_THAT(row("alive", "none", 0, false), Catch::Contains("● pending  b"));
-    CHECK_THAT(row("alive", "dead", 0, false), Catch::Contains("✗ pending  b"));
+    CHECK_THAT(row("alive", "dead", 0, false), Catch::Contains("✗ dead in pending  b"));
     CHECK_THAT(row("unknown", "none", 0, false), Catch::Contains("? pending  b"));
     CHECK_THAT(row("none", "none", 2, false), Catch::Contains("○ pending #2  b"));
     CHECK_THAT(row("none", "none", 0, true), Catch::Contains("○ pending…  b"));

@@ -175,6 +175,81 @@ TEST_CASE("a death in a tmux server that runs, and that another one hides, is no
     CHECK(world.record(id).task.crash_count() == 1);
 }
 
+TEST_CASE("an agent that died is dead in every state, until one is started again or its workspace is given back") {
+    RunnerWorld world;
+    const auto worker_is_dead = [&](const TaskId& id) {
+        return world.house().runner().is_dead(world.record(id), Role::worker);
+    };
+    SECTION("while a human looks") {
+        const auto id = under_review(world);
+        world.append_body(id, "\n## Review\nVerdict: PASS\n");
+        world.move(id, "reviewing").value();
+        CHECK_FALSE(worker_is_dead(id));
+        dies(world, id, Role::worker, 0);
+        CHECK(worker_is_dead(id));
+        world.boot();
+        CHECK(worker_is_dead(id));
+        SECTION("started again") {
+            REQUIRE(respawn(world, id));
+        }
+        SECTION("released") {
+            world.move(id, "cancelled").value();
+        }
+        CHECK(world.record(id).died.empty());
+        CHECK_FALSE(worker_is_dead(id));
+    }
+    SECTION("while its reviewer works") {
+        const auto id = under_review(world);
+        SECTION("killed") {
+            dies(world, id, Role::worker, 137);
+            CHECK(worker_is_dead(id));
+            world.append_body(id, "\n## Review\nVerdict: FAIL\n");
+            world.move(id, "working").value();
+            CHECK(world.house().control().alive(world.record(id), Role::worker));
+        }
+        SECTION("it had done its part, and left") {
+            dies(world, id, Role::worker, 0);
+        }
+        CHECK_FALSE(worker_is_dead(id));
+    }
+    SECTION("with its tmux server") {
+        const auto id = under_review(world);
+        world.append_body(id, "\n## Review\nVerdict: PASS\n");
+        world.move(id, "reviewing").value();
+        another_server(world);
+        notice(world, id, Role::worker);
+        CHECK(worker_is_dead(id));
+    }
+}
+
+TEST_CASE("what Orange itself ends is never dead") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    set(world, id, [](TaskRecord& record) { record.runs.front().ending = true; });
+    world.kill_agent(id, Role::worker, 129);
+    CHECK_FALSE(world.house().runner().is_dead(world.record(id), Role::worker));
+}
+
+TEST_CASE("on a workflow whose states name no agent a dead one is dead too") {
+    RunnerWorld world;
+    std::filesystem::create_directories(world.home() / "workflows");
+    std::filesystem::copy_file(std::filesystem::path(ORANGE_SOURCE_DIR) / "tests/data/workflows/default_003.yml",
+                               world.home() / "workflows/default.yml");
+    world.boot();
+    const auto id = world.make_task();
+    world.move(id, "working").value();
+    dies(world, id, Role::worker);
+    CHECK(world.record(id).task.crash_count() == 1);
+    CHECK(world.house().runner().is_dead(world.record(id), Role::worker));
+    REQUIRE(respawn(world, id));
+    CHECK_FALSE(world.house().runner().is_dead(world.record(id), Role::worker));
+    dies(world, id, Role::worker);
+    CHECK(world.record(id).task.status == "stuck");
+    CHECK(world.house().runner().is_dead(world.record(id), Role::worker));
+    REQUIRE(respawn(world, id));
+    CHECK_FALSE(world.house().runner().is_dead(world.record(id), Role::worker));
+}
+
 TEST_CASE("the death of an agent whose workflow is lost concludes nothing, and says what is wrong") {
     RunnerWorld world;
     const auto id = planning(world);
