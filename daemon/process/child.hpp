@@ -31,6 +31,8 @@ class Child {
     Child& operator=(Child&&) = delete;
     ~Child();
 
+    pid_t pid() const { return pid_; }
+
     /// Readable once the child has ended. Valid for as long as the Child.
     int pidfd() const { return pidfd_.get(); }
 

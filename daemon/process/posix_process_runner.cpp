@@ -32,8 +32,10 @@ constexpr auto k_pipe_grace = 200ms;
 /// What one running child, its readers and its timer share. The coroutines that read and write hold it, so that none
 /// of them outlives it; it goes when the descriptors are closed and they have seen that.
 struct Running {
-    Running(const asio::any_io_executor& executor, Child started, std::size_t output_limit)
-        : child(std::move(started)),
+    Running(const asio::any_io_executor& executor, std::shared_ptr<Orphans> orphans, Child started,
+            std::size_t output_limit)
+        : spared(std::move(orphans), started.pid()),
+          child(std::move(started)),
           exited(executor),
           in(executor),
           out(executor),
@@ -92,6 +94,7 @@ struct Running {
         exited.release();  // the Child owns that one
     }
 
+    Orphans::Spared spared;  // longer than the Child, whose destructor waits
     Child child;
     asio::posix::stream_descriptor exited, in, out, err;
     asio::steady_timer timer;
@@ -152,7 +155,8 @@ Result<void> check(const Command& command) {
 }
 
 /// Starts the child and connects its three streams.
-Result<std::shared_ptr<Running>> start(const asio::any_io_executor& executor, const Command& command) {
+Result<std::shared_ptr<Running>> start(const asio::any_io_executor& executor, std::shared_ptr<Orphans> orphans,
+                                       const Command& command) {
     Child::Start how;
     how.env = command.env ? *command.env : scrubbed_environment();
     how.argv = command.argv;
@@ -172,7 +176,7 @@ Result<std::shared_ptr<Running>> start(const asio::any_io_executor& executor, co
     how.in = in->read.get(), how.out = out->write.get(), how.err = err->write.get();
     auto child = Child::start(how);
     if (!child) return child.error();
-    auto running = std::make_shared<Running>(executor, std::move(*child), command.output_limit);
+    auto running = std::make_shared<Running>(executor, std::move(orphans), std::move(*child), command.output_limit);
     running->exited.assign(running->child.pidfd());
     running->in.assign(in->write.release());
     running->out.assign(out->read.release());
@@ -192,7 +196,7 @@ Awaitable<Result<Completed>> PosixProcessRunner::run(Command command) {
         "`" + ellipsized(printable(command.shown.empty() ? join(command.argv, " ") : command.shown), 200) + "`";
     if (command.stop && command.stop->requested()) co_return Error{ErrorCode::conflict, what + " was not begun", {}};
     const auto executor = co_await asio::this_coro::executor;
-    auto started = start(executor, command);
+    auto started = start(executor, orphans_, command);
     if (!started) co_return started.error();
     const auto running = *started;
     async::spawn(executor, "reading stdout", read_all(running, running->out, running->completed.out));
@@ -224,6 +228,7 @@ Awaitable<Result<Completed>> PosixProcessRunner::run(Command command) {
         running->child.signal_group(SIGKILL);
     }
     const auto status = running->child.reap();
+    if (status) running->spared.reaped();
     if (running->open_pipes > 0) co_await running->pipes_closed.wait(k_pipe_grace);
     read_rest(running->out, running->completed.out, running->limit);
     read_rest(running->err, running->completed.err, running->limit);

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <memory>
+
+#include "daemon/async/async.hpp"
+#include "daemon/process/orphans.hpp"
 #include "daemon/process/process_runner.hpp"
 
 namespace orange {
@@ -19,6 +23,13 @@ class PosixProcessRunner final : public ProcessRunner {
   public:
     PosixProcessRunner();
     Awaitable<Result<Completed>> run(Command command) override;
+
+    /// From here on the orphans of what it runs are this process's children, and reaped; for a process that has no
+    /// other children than this runner's.
+    Result<void> adopt_orphans(const async::Executor& executor) { return Orphans::adopt(executor, orphans_); }
+
+  private:
+    std::shared_ptr<Orphans> orphans_ = std::make_shared<Orphans>();
 };
 
 }  // namespace orange

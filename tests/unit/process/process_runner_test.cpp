@@ -1,7 +1,9 @@
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <asio/steady_timer.hpp>
 #include <set>
 #include <sstream>
@@ -44,6 +46,29 @@ struct Fixture {
 bool gone(std::int64_t pid) {
     return !proc::start_time(pid);
 }
+
+/// Also those that have ended and are not reaped.
+std::set<std::int64_t> children() {
+    std::set<std::int64_t> found;
+    for (const auto pid : proc::all_pids()) {
+        if (proc::parent_of(pid) == ::getpid()) found.insert(pid);
+    }
+    return found;
+}
+
+/// What adopt_orphans() changes of the test program.
+class Adopting {
+  public:
+    Adopting() { ::sigprocmask(SIG_BLOCK, nullptr, &before_); }
+    ~Adopting() {
+        ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+        ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+    }
+    Adopting(const Adopting&) = delete;
+
+  private:
+    sigset_t before_;
+};
 
 }  // namespace
 
@@ -271,13 +296,6 @@ TEST_CASE_METHOD(Fixture, "a child that cannot be watched is ended, and an error
     start.argv = {"sh", "-c", "exec sleep 600"};
     start.cwd = dir.path.string();
     start.in = start.out = start.err = null.get();
-    const auto children = [] {
-        std::set<std::int64_t> found;
-        for (const auto pid : proc::all_pids()) {
-            if (proc::parent_of(pid) == ::getpid()) found.insert(pid);
-        }
-        return found;
-    };
     const auto before = children();
     const auto code = [&] {
         const NoDescriptors none;
@@ -286,4 +304,38 @@ TEST_CASE_METHOD(Fixture, "a child that cannot be watched is ended, and an error
     }();
     CHECK(code == ErrorCode::io);
     CHECK(children() == before);  // neither running nor a zombie
+}
+
+TEST_CASE_METHOD(Fixture, "orphans come to this process and are reaped, and no status is taken from who waits for it") {
+    const Adopting adopting;
+    asio::io_context loop;
+    PosixProcessRunner own;
+    const auto before = children();
+    REQUIRE(own.adopt_orphans(loop.get_executor()));
+    std::vector<std::optional<Result<Completed>>> results(50);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        auto command = script("setsid -f true; (true &); setsid -f sh -c 'exit 9'; exit " + std::to_string(i));
+        asio::co_spawn(loop, into(results[i], own.run(std::move(command))), [](std::exception_ptr) {});
+    }
+    CHECK(eventually(
+        [&] {
+            loop.poll();
+            return std::all_of(results.begin(), results.end(), [](const auto& result) { return result.has_value(); });
+        },
+        60s));
+    for (std::size_t i = 0; i < results.size(); ++i) CHECK((*results[i])->exit_status == static_cast<int>(i));
+
+    std::optional<Result<Completed>> result;
+    auto command = script("mkfifo stay; setsid -f sh -c 'echo $$ >pid; read word <stay'");
+    asio::co_spawn(loop, into(result, own.run(std::move(command))), [](std::exception_ptr) {});
+    CHECK(eventually([&] {
+        loop.poll();
+        return result && read_file(dir / "pid").ends_with('\n') && proc::parent_of(pid_in("pid")) == ::getpid();
+    }));
+    write_file(dir / "stay", "\n");
+    CHECK(eventually([&] {
+        loop.poll();
+        const auto left = children();
+        return std::includes(before.begin(), before.end(), left.begin(), left.end());
+    }));
 }
