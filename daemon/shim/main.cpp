@@ -4,16 +4,22 @@
 
 #include "common/base/text.hpp"
 #include "daemon/shim/agent.hpp"
+#include "daemon/shim/keeper.hpp"
 
-/// orange-agent <spec file>. Started by the daemon in a tmux window; nobody calls it by hand.
+/// orange-agent <spec file>: started by the daemon in a tmux window. orange-agent --keep …: started by the daemon in
+/// front of the tmux server. Nobody calls it by hand.
 int main(int argc, char** argv) {
     constexpr int k_usage = 2, k_failed = 126;
     if (argc == 2 && std::string_view(argv[1]) == "--version") {
         std::puts("orange-agent " ORANGE_VERSION);
         return 0;
     }
+    if (argc > 3 && std::string_view(argv[1]) == orange::k_keep_option) return orange::shim::run_below_keeper(argv + 3);
     if (argc != 2) {
-        std::fputs("usage: orange-agent SPEC\n\nRuns one agent in a pane; started by oranged.\n", stderr);
+        std::fputs(
+            "usage: orange-agent SPEC\n       orange-agent --keep HOME COMMAND [ARG...]\n\n"
+            "Runs one agent in a pane, or the tmux server of all panes; started by oranged.\n",
+            stderr);
         return k_usage;
     }
     try {
