@@ -28,13 +28,16 @@ constexpr auto k_longest_pause = 1s;
 constexpr std::chrono::milliseconds k_wake_step = 25ms;
 constexpr int k_wake_steps = 80;
 constexpr auto k_wake_again = 500ms;
+constexpr int k_open_attempts = 3;
 constexpr std::size_t k_socket_limit = sizeof(sockaddr_un::sun_path) - 1;
+
+/// The one command that may start a server.
+const std::string k_start_server = "start-server";
 
 /// What everything here relies on; set again with every window, for a server that somebody else started.
 const std::vector<std::string> k_needed = {
-    "start-server", ";", "set-option", "-g", "exit-empty",         "off", ";", "set-option", "-g", "remain-on-exit",
-    "on",           ";", "set-option", "-g", "update-environment", "",    ";", "set-option", "-g", "history-limit",
-    "50000",        ";"};
+    "set-option", "-g", "exit-empty",         "off", ";", "set-option", "-g", "remain-on-exit", "on",    ";",
+    "set-option", "-g", "update-environment", "",    ";", "set-option", "-g", "history-limit",  "50000", ";"};
 
 /// For people who attach; set once, so that they can change it. Nothing here shows a pane's title, which is the
 /// agent's to choose.
@@ -137,6 +140,8 @@ Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::s
         Command command;
         command.argv = before;
         for (const auto& word : words(program_, "-S", socket_, "-f", "/dev/null", "-u")) command.argv.push_back(word);
+        // Else any command may start one where the server has just gone: outside the scope and below no keeper.
+        if (args.front() != k_start_server) command.argv.emplace_back("-N");
         command.argv.insert(command.argv.end(), args.begin(), args.end());
         command.env = env_;
         command.input = input;
@@ -211,6 +216,7 @@ Awaitable<bool> CliTmux::wake_lost_server() {
 Awaitable<bool> CliTmux::start_in_scope(std::vector<std::string> args) {
     auto before = tmux::scope_words(env_);
     if (before.empty()) co_return false;
+    before.insert(before.end(), keeper_.begin(), keeper_.end());
     const auto started = co_await call(std::move(args), std::string(), std::move(before));
     if (started && started->ok()) co_return true;
     const auto why = started ? ellipsized(printable(trim(started->err)), 200) : started.error().message;
@@ -223,23 +229,35 @@ Awaitable<Result<void>> CliTmux::start_server() {
     const bool there = server_behind(socket_) == Server::present || co_await wake_lost_server();
     if (there) co_return Result<void>{};
     if (server_lives()) co_return unreachable();
-    auto args = k_needed;
+    auto args = words(k_start_server, ";");
+    args.insert(args.end(), k_needed.begin(), k_needed.end());
     for (const auto& option : k_comfort) {
         args.emplace_back("set-option");
         args.insert(args.end(), option.begin(), option.end());
         args.emplace_back(";");
     }
     if (co_await start_in_scope(args)) co_return Result<void>{};
-    const auto started = co_await call(std::move(args));
+    auto keeper = keeper_;
+    const auto started = co_await call(std::move(args), std::string(), std::move(keeper));
     if (!started) co_return started.error();
-    if (!started->ok()) co_return failed("start-server", *started);
+    if (!started->ok()) co_return failed(k_start_server, *started);
     co_return Result<void>{};
+}
+
+/// A server that goes away between its start and the window is started once more.
+Awaitable<Result<Completed>> CliTmux::open_window(std::vector<std::string> args) {
+    for (int attempt = 1;; ++attempt) {
+        if (auto started = co_await start_server(); !started) co_return started.error();
+        auto done = co_await call(args);
+        const bool server_left = done && !done->ok() && server_behind(socket_) == Server::absent;
+        if (!server_left || attempt == k_open_attempts) co_return done;
+    }
 }
 
 Awaitable<Result<PaneRef>> CliTmux::open(WindowSpec spec) {
     if (auto good = check(spec); !good) co_return good.error();
-    if (auto started = co_await start_server(); !started) co_return started.error();
-    const auto done = co_await call(window_command(spec));
+    auto command = window_command(spec);
+    const auto done = co_await open_window(std::move(command));
     if (!done) co_return done.error();
     if (done->ok()) {
         auto pane = tmux::pane_from(trim(done->out));

@@ -35,6 +35,10 @@ class CliTmux final : public Tmux {
     /// it is made to make it anew (USR1), never replaced by a second server. Ignored where one is known that runs.
     void expect_server(std::int64_t pid, std::int64_t start_time);
 
+    /// Words in front of the command that starts the server: a program that stays the ancestor of whatever the server
+    /// starts (orange-agent --keep). Unset: none.
+    void keep_below(std::vector<std::string> keeper) { keeper_ = std::move(keeper); }
+
     /// Asked before each call, which fails as it says: for a socket whose folder may become somebody else's. Unset:
     /// never.
     void ask_first(std::function<Result<void>()> guard) { guard_ = std::move(guard); }
@@ -47,11 +51,12 @@ class CliTmux final : public Tmux {
     std::int64_t server_start() const { return server_start_; }
 
   private:
-    /// `before` are words in front of tmux's own (scope_words).
+    /// `before` are words in front of tmux's own (scope_words, the keeper's).
     Awaitable<Result<Completed>> call(std::vector<std::string> args, std::string input = {},
                                       std::vector<std::string> before = {});
     Awaitable<bool> succeeds(std::vector<std::string> args);
     Awaitable<Result<void>> start_server();
+    Awaitable<Result<Completed>> open_window(std::vector<std::string> args);
     Awaitable<bool> start_in_scope(std::vector<std::string> args);
     bool server_lives() const;
     Error unreachable() const;
@@ -64,6 +69,7 @@ class CliTmux final : public Tmux {
     std::string socket_;
     Environment env_;
     std::chrono::milliseconds deadline_;
+    std::vector<std::string> keeper_;
     std::function<Result<void>()> guard_;
     std::function<void(const std::string&)> note_;
     std::string program_;          ///< absolute; empty: not installed

@@ -250,6 +250,21 @@ TEST_CASE_METHOD(TmuxFixture, "many first windows at once share one server, and 
     CHECK(state().panes.size() == 24);
 }
 
+TEST_CASE_METHOD(TmuxFixture, "a server that ends just before its first window is started again below a keeper") {
+    const auto here = dir.path.string();
+    const auto real = "/usr/bin/tmux -N -S " + (dir / "tmux.sock").string();
+    write_file(dir / "bin/tmux",
+               "#!/bin/sh\ncase \"$*\" in *new-session*)\n    [ -e " + here + "/ended ] || { : >" + here + "/ended; " +
+                   real + " kill-server; while " + real +
+                   " list-sessions >/dev/null 2>&1; do :; done; }\nesac\nexec /usr/bin/tmux \"$@\"\n");
+    std::filesystem::permissions(dir / "bin/tmux", std::filesystem::perms::owner_all);
+    CliTmux ending(runner, dir / "tmux.sock", Environment{{"PATH", here + "/bin:/usr/bin:/bin"}});
+    ending.keep_below({"/bin/sh", "-c", "echo kept >>" + here + "/kept; exec \"$@\"", "keeper"});
+    CHECK(go(ending.open(window("demo", "w"))));
+    CHECK(std::filesystem::exists(dir / "ended"));
+    CHECK(read_file(dir / "kept") == "kept\nkept\n");
+}
+
 TEST_CASE_METHOD(TmuxFixture, "what the user has configured of tmux is not read") {
     auto base = scrubbed_environment();
     base["HOME"] = dir.path.string();
