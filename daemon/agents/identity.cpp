@@ -7,8 +7,9 @@
 // tmux a process gets another ancestor, and with it any environment and terminal that it likes: what descends from
 // Orange's tmux server without a registered shim in between is therefore nobody, before anything that it says of itself
 // is looked at. The same goes for an orange-agent that the daemon did not start. Where the shim died, its session
-// serves (macOS, too, which has no subreaper). No terminal is compared: a terminal controls one session, and its leader
-// is the shim.
+// serves (macOS, too, which has no subreaper); only then come the two other subreapers, whose orphans are nobody's: the
+// keeper above the tmux server, and the daemon. No terminal is compared: a terminal controls one session, and its
+// leader is the shim.
 namespace orange::agents {
 namespace {
 
@@ -28,6 +29,7 @@ Evidence walk(ProcessTable& table, std::int64_t peer) {
         }
         found.ancestors.push_back({pid, entry->start_time});
         found.under_shim = found.under_shim || entry->shim;
+        found.under_keeper = found.under_keeper || entry->keeper;
         if (found.claim.task.empty()) found.claim = table.claim(pid);
         pid = entry->parent;
     }
@@ -59,10 +61,6 @@ std::optional<Caller> by_stranger(const Evidence& evidence, const Registry& regi
         if (registry.is_tmux_server(ancestor)) {
             return unknown(evidence.pid, "below Orange's tmux server, but below none of its agents");
         }
-        // A filter in the repository's configuration is an agent's to set, and the daemon's git runs it.
-        if (registry.is_daemon(ancestor.pid)) {
-            return unknown(evidence.pid, "below the daemon itself, which runs filters, setup commands and hooks");
-        }
     }
     if (!evidence.complete) return unknown(evidence.pid, "it was gone before it could be looked at");
     return std::nullopt;
@@ -73,6 +71,19 @@ std::optional<Caller> by_session(const Evidence& evidence, const Registry& regis
     const auto run = leader.start_time == 0 ? registry.run_of_session(leader.pid) : registry.run_of_shim(leader);
     if (!run) return std::nullopt;
     return agent(*run, evidence.pid, "session " + std::to_string(leader.pid) + " of an orange-agent");
+}
+
+/// Whoever started it has ended, or is the daemon.
+std::optional<Caller> by_subreaper(const Evidence& evidence, const Registry& registry) {
+    if (evidence.under_keeper)
+        return unknown(evidence.pid, "an orphan of Orange's tmux server, below none of its agents");
+    for (const auto& ancestor : evidence.ancestors) {
+        // A filter in the repository's configuration is an agent's to set, and the daemon's git runs it.
+        if (registry.is_daemon(ancestor.pid)) {
+            return unknown(evidence.pid, "below the daemon itself, which runs filters, setup commands and hooks");
+        }
+    }
+    return std::nullopt;
 }
 
 /// A reviewer is never believed by it: the id of its run is no secret to a process of the same user.
@@ -131,6 +142,7 @@ Caller identify(const Evidence& evidence, const Registry& registry) {
     if (auto caller = by_ancestor(evidence, registry)) return *caller;
     if (auto caller = by_stranger(evidence, registry)) return *caller;
     if (auto caller = by_session(evidence, registry)) return *caller;
+    if (auto caller = by_subreaper(evidence, registry)) return *caller;
     if (auto caller = by_environment(evidence, registry)) return *caller;
     if (auto caller = by_directory(evidence, registry)) return *caller;
     const char* trace = evidence.tty != 0 ? "terminal" : "no agent among its ancestors";

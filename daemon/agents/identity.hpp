@@ -19,7 +19,8 @@ struct ProcessEntry {
     std::int64_t session = 0;
     std::int64_t start_time = 0;  ///< clock ticks since boot
     std::int64_t tty = 0;         ///< device number of the controlling terminal; 0: none
-    bool shim = false;            ///< it is an orange-agent of this ORANGE_HOME
+    bool shim = false;            ///< it is an orange-agent of this ORANGE_HOME that runs an agent
+    bool keeper = false;          ///< it is one below which Orange's tmux server was started
 };
 
 /// The variables by which a process says which agent it belongs to. Empty where unset.
@@ -67,7 +68,8 @@ struct Evidence {
     std::int64_t pid = 0;
     bool complete = false;             ///< the peer was there all the time, and its ancestors up to the first process
     std::vector<ProcessId> ancestors;  ///< the peer itself first
-    bool under_shim = false;           ///< one of them is an orange-agent, registered or not
+    bool under_shim = false;           ///< one of them is an agent's orange-agent, registered or not
+    bool under_keeper = false;         ///< one of them is the tmux server's
     ProcessId session;                 ///< its session's leader; start time 0: the leader has gone
     std::int64_t tty = 0;
     Claim claim;  ///< of the peer, or of the nearest ancestor that has one
@@ -108,9 +110,9 @@ Evidence collect_evidence(ProcessTable& table, std::int64_t pid, std::int64_t st
 bool is_early(const Evidence& evidence, const Registry& registry);
 
 /// The decision. The first of these that holds: another user → unknown; a registered shim among the ancestors → that
-/// run; another shim, Orange's tmux server, or the daemon, among them, or an ancestry that could not be followed →
-/// unknown; a run's session → that run; a task in the environment → its worker; a directory in a worktree, without a
-/// terminal → its worker; else a human.
+/// run; another shim, or Orange's tmux server, among them, or an ancestry that could not be followed → unknown; a run's
+/// session → that run; the tmux server's keeper, or the daemon, among them → unknown; a task in the environment → its
+/// worker; a directory in a worktree, without a terminal → its worker; else a human.
 ///
 /// So what a process chooses for itself (environment, directory) can only lower what would be a human; a reviewer is
 /// whoever descends from the reviewer's shim, or is in its session, and nobody else. `run` is empty where only a weaker

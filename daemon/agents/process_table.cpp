@@ -3,17 +3,25 @@
 
 #include "daemon/agents/identity.hpp"
 #include "daemon/process/proc_info.hpp"
+#include "daemon/shim/keeper.hpp"
 
 namespace orange::agents {
 namespace {
 
-/// The path of its executable, not the short name, which any process may choose; and a spec file below this home.
-bool is_shim(std::int64_t pid, const std::string& home) {
+/// The path of its executable, not the short name, which any process may choose.
+bool is_orange_agent(std::int64_t pid) {
     auto program = std::filesystem::path(proc::exe_of(pid).value_or("")).filename().string();
     constexpr std::string_view k_deleted = " (deleted)";  // the kernel marks a replaced binary
     if (program.ends_with(k_deleted)) program.resize(program.size() - k_deleted.size());
-    if (program != "orange-agent") return false;
-    const auto argv = proc::argv_of(pid);
+    return program == "orange-agent";
+}
+
+bool is_keeper(const std::vector<std::string>& argv, const std::string& home) {
+    return argv.size() > 2 && argv[1] == k_keep_option && argv[2] == home;
+}
+
+/// It has a spec file below this home.
+bool is_shim(const std::vector<std::string>& argv, const std::string& home) {
     return std::any_of(argv.begin(), argv.end(), [&](const std::string& word) { return word.starts_with(home + "/"); });
 }
 
@@ -23,8 +31,12 @@ std::optional<ProcessEntry> ProcProcessTable::entry(std::int64_t pid) {
     const auto started = proc::start_time(pid);
     const auto parent = proc::parent_of(pid);
     if (!started || !parent) return std::nullopt;
-    return ProcessEntry{*parent, proc::session_of(pid).value_or(0), *started, proc::tty_of(pid).value_or(0),
-                        is_shim(pid, home_)};
+    ProcessEntry entry{*parent, proc::session_of(pid).value_or(0), *started, proc::tty_of(pid).value_or(0)};
+    if (!is_orange_agent(pid)) return entry;
+    const auto argv = proc::argv_of(pid);
+    entry.keeper = is_keeper(argv, home_);
+    entry.shim = !entry.keeper && is_shim(argv, home_);
+    return entry;
 }
 
 Claim ProcProcessTable::claim(std::int64_t pid) {

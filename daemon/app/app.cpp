@@ -32,6 +32,7 @@
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/dispatcher.hpp"
 #include "daemon/rpc/server.hpp"
+#include "daemon/shim/keeper.hpp"
 #include "daemon/tmux/cli_tmux.hpp"
 
 /// The composition root. Everything is a member here, made in the order in which it is needed and gone in the reverse;
@@ -130,6 +131,10 @@ class App {
             log::error("daemon", "a coroutine failed: " + what, {{"coroutine", name}});
         });
         tmux_.ask_first([this] { return files_.check(); });  // whoever is asked may make its socket anew there
+        tmux_.keep_below({world_.installation.bin / "orange-agent", std::string(k_keep_option), paths_.home});
+        if (auto adopting = processes_.adopt_orphans(io_.get_executor()); !adopting) {
+            problems_.push_back(adopting.error().message);
+        }
         tmux_.on_note([](const std::string& what) { log::warn("tmux", what); });
         load();
         api_.add_to(table_);

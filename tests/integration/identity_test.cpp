@@ -22,6 +22,7 @@ constexpr int k_invalid = -32602;
 constexpr int k_illegal = -32002;
 
 const std::string k_below_tmux = "an unknown caller (below Orange's tmux server, but below none of its agents)";
+const std::string k_orphan_of_tmux = "an unknown caller (an orphan of Orange's tmux server, below none of its agents)";
 
 enum class Who { anyone, agent, human };
 
@@ -180,7 +181,8 @@ class Matrix {
     }
 
     /// The lines of a script with the words that all ways to call are made of: $W calls, $G does so when the script has
-    /// ended.
+    /// ended. One more fork each: $F leaves a caller behind whose parent has ended; $O, too, which keeps nothing else
+    /// of where it comes from. $E ends when the replies are there.
     std::string script(const std::string& text) {
         requests_ = stage.next("requests");
         replies_ = stage.next("replies");
@@ -188,7 +190,13 @@ class Matrix {
         const auto wire = (fs::path(ORANGE_BINARY_DIR) / "tests/support/orange-wire").string();
         const auto rest =
             (stage.orange.home() / "orange.sock").string() + " " + requests_.string() + " " + replies_.string();
-        return "W=" + quoted(wire + " " + rest) + "\nG=\"" + wire + " --gone $$ " + rest + "\"\n" + text;
+        const auto orphan = wire + " --gone $$ " + rest;
+        const auto fork = stage.next("fork"), escape = stage.next("escape");
+        write_file(fork, "trap '' HUP\n" + orphan + " &\n");
+        write_file(escape, "trap '' HUP\ncd /\nenv -i /usr/bin/setsid -f " + orphan + "\n");
+        return "W=" + quoted(wire + " " + rest) + "\nG=\"" + orphan + "\"\nF=" + quoted("sh " + fork.string()) +
+               "\nO=" + quoted("sh " + escape.string()) +
+               "\nE=" + quoted("until [ -e " + replies_.string() + " ]; do sleep 0.02; done") + "\n" + text;
     }
 
     std::string request_lines() {
@@ -288,18 +296,23 @@ std::vector<std::string> ways_below_a_shim() {
         "env -i $W",
         "cd / && env -i /usr/bin/setsid -f /usr/bin/setsid -f $G",
         "script -qec \"$W\" /dev/null",
+        "$F",
+        "$O",
+        "script -qec \"$O\" /dev/null",
     };
 }
 
-/// Ways through Orange's tmux server.
+/// Ways through Orange's tmux server: $X stands for what is started there.
 std::vector<std::string> ways_through_tmux(const Matrix& matrix) {
     const auto& tmux = matrix.tmux;
     return {
-        tmux + "run-shell \"$W\"",
-        tmux + "new-window -d -t " + matrix.session + " \"$W\"",
-        tmux + "split-window -d -t " + matrix.session + " \"$W\"",
-        tmux + "new-session -d \"$W\"",
-        tmux + "set-hook -g after-list-sessions \"run-shell '$W'\"; " + tmux + "list-sessions; " + tmux +
+        tmux + "run-shell \"$X\"",
+        tmux + "run-shell -b \"$X\"",
+        tmux + "new-window -d -t " + matrix.session + " \"$X\"",
+        tmux + "kill-pane -a -t " + matrix.session + "; " + tmux + "split-window -d -t " + matrix.session + " \"$X\"",
+        tmux + "new-session -d \"$X\"",
+        tmux + "if-shell \"$X\" ''",
+        tmux + "set-hook -g after-list-sessions \"run-shell '$X'\"; " + tmux + "list-sessions; " + tmux +
             "set-hook -gu after-list-sessions",
     };
 }
@@ -351,27 +364,35 @@ TEST_CASE("Whichever way an agent calls, it is taken for what it is, by every me
 
 TEST_CASE("Whoever calls through Orange's tmux server is nobody, whatever is set there") {
     Matrix matrix;
-    const Taken nobody{Taken::unknown, k_below_tmux};
+    const Taken nobody{Taken::unknown, k_below_tmux}, orphan{Taken::unknown, k_orphan_of_tmux};
     for (const auto& way : ways_through_tmux(matrix)) {
-        matrix.as_agent(matrix.own, "worker", way, nobody);
-        matrix.as_agent(matrix.own, "reviewer", way, nobody);
-        matrix.as_stranger(matrix.stage.orange.root(), way, nobody);
+        matrix.as_agent(matrix.own, "worker", "X=$W; " + way, nobody);
+        matrix.as_agent(matrix.own, "reviewer", "X=$W; " + way, nobody);
+        matrix.as_stranger(matrix.stage.orange.root(), "X=$W; " + way, nobody);
+        matrix.as_agent(matrix.own, "worker", "X=$F; " + way, orphan);
+        matrix.as_agent(matrix.own, "reviewer", "X=$O; " + way, orphan);
+        matrix.as_stranger(matrix.stage.orange.root(), "X=$O; " + way, orphan);
     }
     const auto window = matrix.tmux + "new-window -d -t " + matrix.session;
     const auto reviewers = matrix.stage.run_id(matrix.own, "reviewer");
     const auto others = matrix.stage.run_id(matrix.other, "worker");
     const auto as_reviewer = variables(" -e ", matrix.own, "reviewer", reviewers);
     matrix.as_agent(matrix.own, "worker", window + as_reviewer + "\"$W\"", nobody);
+    matrix.as_agent(matrix.own, "worker", window + as_reviewer + "\"$F\"", orphan);
     matrix.as_agent(matrix.own, "worker", window + variables(" -e ", matrix.other, "worker", others) + "\"$W\"",
                     nobody);
-    matrix.as_agent(matrix.own, "worker",
-                    window + " -c " + matrix.stage.orange.worktree(matrix.other).string() + " \"$W\"", nobody);
+    const auto there = window + " -c " + matrix.stage.orange.worktree(matrix.other).string();
+    matrix.as_agent(matrix.own, "worker", there + " \"$W\"", nobody);
+    matrix.as_agent(matrix.own, "worker", there + " \"$F\"", orphan);
     // An orange-agent that the daemon did not start.
     const auto fake = (matrix.stage.folder() / "orange-agent").string();
-    matrix.as_agent(matrix.own, "worker",
-                    "cp /bin/sh " + fake + "; " + window + as_reviewer + "\"" + fake + " -c '$W; :' " +
-                        matrix.stage.orange.home().string() + "/x\"",
+    const auto below_fake = [&](const std::string& what) {
+        return "cp /bin/sh " + fake + ".new; mv " + fake + ".new " + fake + "; " + window + as_reviewer + "\"" + fake +
+               " -c '" + what + "; :' " + matrix.stage.orange.home().string() + "/x\"";
+    };
+    matrix.as_agent(matrix.own, "worker", below_fake("$W"),
                     {Taken::unknown, "an unknown caller (below an orange-agent whose run is over, or never was)"});
+    matrix.as_agent(matrix.own, "worker", below_fake("$F"), orphan);
 }
 
 TEST_CASE("People and their scripts are told from agents, and from those who say that they are agents") {
@@ -385,30 +406,36 @@ TEST_CASE("People and their scripts are told from agents, and from those who say
     const auto as_worker = [&](const std::string& evidence) {
         return Taken{Taken::worker, "the worker of task " + matrix.own + " (" + evidence + ")"};
     };
-    matrix.as_stranger(home, "script -qec \"$W\" /dev/null", at_a_terminal);
-    matrix.as_stranger(inside, "script -qec \"$W\" /dev/null", at_a_terminal);
-    matrix.as_stranger(
-        home, "tmux -S " + (matrix.stage.folder() / "own.sock").string() + " -f /dev/null new-session -d \"$W\"",
-        at_a_terminal);
+    const auto own_tmux = "tmux -S " + (matrix.stage.folder() / "own.sock").string() + " -f /dev/null new-session -d ";
+    for (const std::string call : {"\"$W\"", "\"$F; $E\""}) {
+        matrix.as_stranger(home, "script -qec " + call + " /dev/null", at_a_terminal);
+        matrix.as_stranger(inside, "script -qec " + call + " /dev/null", at_a_terminal);
+        matrix.as_stranger(home, own_tmux + call, at_a_terminal);
+    }
+    matrix.as_stranger(home, own_tmux + "\"$O\"", script);
     matrix.as_stranger(home, "setsid -w $W", script);
+    matrix.as_stranger(home, "setsid -w $F", script);
     matrix.as_stranger(home, "setsid sh -c \"$G & exit 0\"", script);
     matrix.as_stranger(home, "cd / && env -i /usr/bin/setsid -f /usr/bin/setsid -f $G", script);
-    matrix.as_stranger(inside, "setsid -w $W", as_worker("directory " + inside.string() + ", without a terminal"));
     const auto workers = matrix.stage.run_id(matrix.own, "worker");
     const auto reviewers = matrix.stage.run_id(matrix.own, "reviewer");
-    matrix.as_stranger(home, "env ORANGE_TASK=" + matrix.own + " setsid -w $W", as_worker("environment ORANGE_TASK"));
-    matrix.as_stranger(home, "env" + variables(" ", matrix.own, "worker", workers) + "setsid -w $W",
-                       as_worker("environment ORANGE_RUN"));
-    matrix.as_stranger(
-        home, "env" + variables(" ", matrix.own, "reviewer", reviewers) + "setsid -w $W",
-        {Taken::unknown,
-         "an unknown caller (ORANGE_ROLE says reviewer, but it is not below the reviewer's orange-agent)"});
-    matrix.as_stranger(home, "env ORANGE_TASK=../x setsid -w $W",
-                       {Taken::unknown, "an unknown caller (ORANGE_TASK is set, but names no task)"});
+    for (const std::string call : {"setsid -w $W", "setsid -w $F"}) {
+        matrix.as_stranger(inside, call, as_worker("directory " + inside.string() + ", without a terminal"));
+        matrix.as_stranger(home, "env ORANGE_TASK=" + matrix.own + " " + call, as_worker("environment ORANGE_TASK"));
+        matrix.as_stranger(home, "env" + variables(" ", matrix.own, "worker", workers) + call,
+                           as_worker("environment ORANGE_RUN"));
+        matrix.as_stranger(
+            home, "env" + variables(" ", matrix.own, "reviewer", reviewers) + call,
+            {Taken::unknown,
+             "an unknown caller (ORANGE_ROLE says reviewer, but it is not below the reviewer's orange-agent)"});
+        matrix.as_stranger(home, "env ORANGE_TASK=../x " + call,
+                           {Taken::unknown, "an unknown caller (ORANGE_TASK is set, but names no task)"});
+    }
     matrix.as_stranger(home, "env ORANGE_HOME=/elsewhere ORANGE_TASK=" + matrix.own + " setsid -w $W", script);
 }
 
-TEST_CASE("What the daemon runs from a repository is nobody: an agent may have put it there") {
+TEST_CASE(
+    "What the daemon runs from a repository is nobody, and what that leaves behind: an agent may have put it there") {
     Stage stage;
     auto& orange = stage.orange;
     const auto repository = orange.root() / "repos" / "shop";
@@ -417,15 +444,34 @@ TEST_CASE("What the daemon runs from a repository is nobody: an agent may have p
     orange.git({"commit", "-q", "-m", "Filter"}, repository);
     const auto id = stage.create();
     orange.wait_for_status(id, "planning");
-    const auto out = stage.next("filter").string();
-    const auto update = program("orange").string() + " task cancel " + id;
-    write_file(stage.folder() / "filter.sh",
-               "cd /; " + update + " >" + out + ".new 2>&1; mv " + out + ".new " + out + "; exec cat\n");
-    stage.play(id, "worker", "git config filter.own.smudge 'sh " + (stage.folder() / "filter.sh").string() + "'");
+    const auto cancel = program("orange").string() + " task cancel " + id + " --yes";
+    /// A script that calls, and leaves something behind that calls when it has ended.
+    const auto caller = [&](const std::string& name) {
+        const auto file = (stage.folder() / name).string();
+        const auto call = [&](const std::string& out) {
+            return cancel + " >" + out + ".new 2>&1; mv " + out + ".new " + out + "\n";
+        };
+        write_file(file + ".orphan",
+                   "cd /\nwhile kill -0 $1 2>/dev/null; do sleep 0.02; done\n" + call(file + ".second"));
+        write_file(file, "cd /\n[ -e " + file + ".first ] || {\nsetsid -f sh " + file + ".orphan $$\n" +
+                             call(file + ".first") + "}\nexec cat\n");
+        return file;
+    };
+    const auto filter = caller("filter"), setup = caller("setup");
+    stage.play(id, "worker", "git config filter.own.smudge 'sh " + filter + "'");
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    update.setup = std::vector<std::string>{"sh", setup};
+    orange.call(update);
     stage.create();
-    orange.eventually(
-        "the filter has run", [&] { return fs::exists(out); }, 60s);
-    CHECK_THAT(read_file(out), Catch::Contains("below the daemon itself"));
+    for (const auto& file : {filter, setup}) {
+        for (const auto* call : {".first", ".second"}) {
+            INFO(file + call);
+            orange.eventually(
+                "it has called", [&] { return fs::exists(file + call); }, 60s);
+            CHECK_THAT(read_file(file + call), Catch::Contains("below the daemon itself"));
+        }
+    }
     CHECK(orange.status(id) == "planning");
 }
 
@@ -452,6 +498,15 @@ TEST_CASE("A worker that writes its own verdict gets nowhere, and is told who it
     const auto out = stage.next("out").string();
     const auto elsewhere = " \"orange task update " + id + " --status reviewing >" + out + " 2>&1; echo \\$? >>" + out +
                            "; mv " + out + " " + out + ".end\"";
+    // Nothing of the tmux server, the agent or the terminal is left to it but its descent.
+    const auto escape = stage.next("escape").string();
+    write_file(escape + ".orphan",
+               "while kill -0 $1 2>/dev/null; do sleep 0.02; done\n"
+               "{ orange task merge " +
+                   id + " --force --yes; echo $?; } >" + out + " 2>&1; mv " + out + " " + out + ".end\n");
+    write_file(escape, "trap '' HUP\ncd /\nenv -i ORANGE_HOME=" + orange.home().string() +
+                           " PATH=" + program("orange").parent_path().string() + ":/usr/bin:/bin setsid -f sh " +
+                           escape + ".orphan $$\n");
     struct Way {
         std::string script;
         std::string says;
@@ -475,6 +530,8 @@ TEST_CASE("A worker that writes its own verdict gets nowhere, and is told who it
          worker},
         {"script -qec '" + pass + "' /dev/null; exit 1", worker},
         {tmux + "run-shell" + elsewhere, k_below_tmux, true},
+        {tmux + "run-shell 'sh " + escape + "'", k_orphan_of_tmux, true},
+        {tmux + "new-window -d -t " + window + " 'sh " + escape + "'", k_orphan_of_tmux, true},
         {tmux + "new-window -d -t " + window + elsewhere, k_below_tmux, true},
         {stolen + tmux + "new-window -d -e ORANGE_TASK=$ORANGE_TASK -e ORANGE_ROLE=reviewer -e ORANGE_RUN=$run -t " +
              window + elsewhere,

@@ -70,13 +70,14 @@ class FakeRegistry final : public Registry {
     }
 };
 
-/// init(1) ← tmux server(10) ← worker's shim(20) ← agent(21), ← reviewer's shim(30) ← agent(31); a person's
-/// terminal(40); shims that nobody started, below tmux(50) and elsewhere(51); the daemon(60).
+/// init(1) ← keeper(11) ← tmux server(10) ← worker's shim(20) ← agent(21), ← reviewer's shim(30) ← agent(31); a
+/// person's terminal(40); shims that nobody started, below tmux(50) and elsewhere(51); the daemon(60).
 class World {
   public:
     World() {
         add(1, 0, 1, 0);
-        add(10, 1, 10, 0);
+        add(11, 1, 11, 0).entry.keeper = true;
+        add(10, 11, 10, 0);
         add(20, 10, 20, 1020).entry.shim = true;
         add(21, 20, 20, 1020).claim = {k_task, "worker", "runworker000"};
         add(30, 10, 30, 1030).entry.shim = true;
@@ -90,7 +91,7 @@ class World {
     }
     FakeProcess& add(std::int64_t pid, std::int64_t parent, std::int64_t session, std::int64_t tty) {
         auto& process = table.processes[pid];
-        process.entry = {parent, session, pid * 7, tty, false};
+        process.entry = {parent, session, pid * 7, tty};
         return process;
     }
     void know(Role role, const std::string& id, std::int64_t pid) {
@@ -218,6 +219,13 @@ TEST_CASE("each way of calling is told apart") {
         {"the same, outside tmux, with the environment of a worker", 51, 51, 0, worker, "/", Role::unknown, "",
          "below an orange-agent"},
         {"a new window of Orange's tmux", 10, 99, 1099, none, "/ws/a--1", Role::unknown, "", "Orange's tmux server"},
+        {"an orphan of the tmux server", 11, 99, 0, none, "/", Role::unknown, "", "orphan of Orange's tmux server"},
+        {"the same with the environment of a worker", 11, 99, 0, worker, "/", Role::unknown, "", "orphan of"},
+        {"the same with a terminal, in the worktree", 11, 99, 1099, none, "/ws/a--1", Role::unknown, "", "orphan of"},
+        {"an orphan in the worker's session, whose shim was killed", 11, 20, 0, none, "/", Role::worker, "runworker000",
+         "session 20"},
+        {"the same, where the daemon has started the tmux server", 60, 20, 0, none, "/", Role::worker, "runworker000",
+         "session 20"},
         {"a script without terminal in a worktree", 1, 99, 0, none, "/ws/a--1/src", Role::worker, "",
          "directory /ws/a--1/src"},
         {"a filter that the daemon's git runs", 60, 99, 0, worker, "/ws/a--1", Role::unknown, "", "the daemon itself"},
