@@ -22,6 +22,7 @@
 #include "daemon/app/settings.hpp"
 #include "daemon/files/native_file_watcher.hpp"
 #include "daemon/files/posix_file_system.hpp"
+#include "daemon/files/unfinished.hpp"
 #include "daemon/git/cli_git.hpp"
 #include "daemon/github/cli_github.hpp"
 #include "daemon/log/log.hpp"
@@ -176,6 +177,10 @@ class App {
             problems_.push_back(loaded.error().message);
             log::error("daemon", loaded.error().message);
         };
+        const auto own_workflows = paths_.workflows();
+        for (const auto& folder : {paths_.home, paths_.workspaces(), own_workflows, own_workflows / ".pinned"}) {
+            note(files::remove_unfinished(files_, folder));
+        }
         note(projects_.load());
         note(pool_.load());
         note(tasks_.load());

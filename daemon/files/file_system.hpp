@@ -46,7 +46,7 @@ class FileSystem {
     /// Names in a folder, sorted; empty where the folder does not exist.
     virtual Result<std::vector<std::string>> list(const Path& folder) = 0;
 
-    /// Removes a file or a folder with all in it; success where there was nothing.
+    /// Removes a file, or a folder with all in it at once (unfinished.hpp); success if there was nothing.
     virtual Result<void> remove(const Path& path) = 0;
 };
 

@@ -9,9 +9,9 @@
 #include <iterator>
 #include <memory>
 
-#include "common/base/ids.hpp"
 #include "daemon/files/descriptor.hpp"
 #include "daemon/files/exchange.hpp"
+#include "daemon/files/unfinished.hpp"
 
 /// The daemon's way to the disk.
 ///
@@ -118,7 +118,7 @@ int write_all(int fd, std::string_view content) {
 class Temporary {
   public:
     Temporary(int folder, const Path& path)
-        : folder_(folder), path_(path), name_("." + path.filename().string() + "." + random_id(10) + ".tmp") {}
+        : folder_(folder), path_(path), name_(files::unfinished_name(path.filename().string())) {}
     ~Temporary() {
         if (made_) ::unlinkat(folder_, name_.c_str(), 0);
     }
@@ -335,8 +335,20 @@ Result<void> PosixFileSystem::remove(const Path& path) {
     auto folder = open_folder(folder_of(path), without_links_);
     if (!folder && folder.error().code == ErrorCode::not_found) return {};
     if (!folder) return in_context("removing " + path.string(), folder.error());
+    auto doomed = path;
+    const auto name = path.filename().string();
+    struct stat facts {};
+    const bool is_folder = ::fstatat(folder->get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+                           S_ISDIR(facts.st_mode) && !files::is_unfinished(name);
+    if (is_folder) {  // whole or gone: whoever is killed while it is emptied leaves nothing under its name
+        doomed = folder_of(path) / files::unfinished_name(name);
+        if (::renameat(folder->get(), name.c_str(), folder->get(), doomed.filename().c_str()) != 0) {
+            return failed("removing", path, errno);
+        }
+    }
     std::error_code error;
-    std::filesystem::remove_all(path, error);  // does not follow links
+    std::filesystem::remove_all(doomed, error);  // does not follow links
+    if (is_folder) error.clear();  // what is left has no name any more, and is removed with the next start
     if (error && error != std::errc::no_such_file_or_directory) return failed("removing", path, error.value());
     // What was answered as removed must not be there again after a loss of power.
     return sync_folder(folder->get(), "removing", path);

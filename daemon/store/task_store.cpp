@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "common/model/json.hpp"
 #include "daemon/files/file_facts.hpp"
+#include "daemon/files/unfinished.hpp"
 #include "daemon/store/projections.hpp"
 #include "daemon/store/task_file.hpp"
 
@@ -43,6 +44,11 @@ std::string state_text(const TaskRecord& record) {
     return dump(to_json(record)) + "\n";
 }
 
+/// What cannot be removed now is tried again by the next daemon.
+void sweep(FileSystem& files, const Path& folder) {
+    for (const auto& place : {folder, folder / "logs", folder / "run"}) (void)files::remove_unfinished(files, place);
+}
+
 bool is_end(const std::string& status) {
     return status == "done" || status == "cancelled";
 }
@@ -70,13 +76,14 @@ Result<void> TaskStore::load() {
             continue;
         }
         for (const auto& id : *ids) {
+            if (files::is_unfinished(id)) (void)files_.remove(root_ / project / id);  // a removal that was cut off
             if (!id.starts_with('.')) load_folder(project, id);
         }
     }
     return {};
 }
 
-/// What a daemon left that was killed while it created a task, or had removed all but the last of one: no task.
+/// What a daemon left that was killed while it created a task: no task.
 bool TaskStore::is_cut_off(const Path& folder) const {
     const auto names = files_.list(folder);
     return names && std::all_of(names->begin(), names->end(),
@@ -99,6 +106,7 @@ void TaskStore::load_folder(const std::string& project, const std::string& id) {
     }
     if (record) {
         index(*record);
+        if (active_.contains(record->task.id)) sweep(files_, root_ / project / id);
     } else {
         add_unreadable(project, id, record.error().message);
     }
@@ -291,14 +299,8 @@ void TaskStore::tell(const TaskId& id) const {
 Result<void> TaskStore::remove(const TaskId& id) {
     const auto* record = find(id);
     if (!record) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
-    // state.json last: a removal that was cut off leaves a task that can be removed again.
     const Path folder = this->folder(*record);
-    auto names = files_.list(folder);
-    if (!names) return names.error();
-    for (const auto& name : *names) {
-        if (name == k_state) continue;
-        if (auto removed = files_.remove(folder / name); !removed) return removed;
-    }
+    if (auto there = files_.list(folder); !there) return there.error();  // a link in its place is not removed for it
     if (auto removed = files_.remove(folder); !removed) return removed;
     known_history_.erase((folder / k_history).string());
     unindex(*record);

@@ -1,4 +1,5 @@
 #include "daemon/files/posix_file_system.hpp"
+#include "daemon/files/unfinished.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -66,6 +67,25 @@ TEST_CASE("a missing file is not_found and never an empty one") {
     CHECK(read.error().message.find((folder / "none").string()) != std::string::npos);
     CHECK(files.list(folder / "none")->empty());
     CHECK(files.remove(folder / "none"));
+}
+
+TEST_CASE("unfinished files are told from others, and removed alone") {
+    TemporaryFolder folder;
+    PosixFileSystem files;
+    for (const char* name : {".state.json.abcDEF0123.tmp", "..pool.json.0123456789.tmp"}) {
+        CHECK(files::is_unfinished(name));
+        write_text(folder / name, "x");
+    }
+    write_text(folder / files::unfinished_name("folder") / "file", "x");
+    const std::vector<std::string> others = {".0123456789.tmp", ".a.012345678.tmp", ".a.012345678_.tmp",
+                                             "a.0123456789.tmp", ".a.0123456789.tmpx"};
+    for (const auto& name : others) {
+        CHECK_FALSE(files::is_unfinished(name));
+        write_text(folder / name, "x");
+    }
+    REQUIRE(files::remove_unfinished(files, folder.path()));
+    CHECK(files.list(folder.path())->size() == others.size());
+    CHECK(files::remove_unfinished(files, folder / "none"));
 }
 
 TEST_CASE("a disk that is full leaves the old content and no temporary file") {
