@@ -105,22 +105,31 @@ Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
     const auto state = co_await tmux_.list();
     if (!state) co_return Error{ErrorCode::unavailable, state.error().message, {}};
     const auto spec = spec_file(run_folder, run.run).string();
+    bool ended = files_.read(exit_file(run_folder, run.run)).has_value();
+    const auto take_ids = [&run](const PaneRef& ref) {
+        run.server_pid = ref.server_pid;
+        run.server_start = ref.server_start;
+        run.session_id = ref.session_id;
+        run.window_id = ref.window_id;
+        run.pane_id = ref.pane_id;
+    };
     for (const auto& pane : state->panes) {
-        if (pane.dead) continue;
+        if (pane.dead) {  // its window is closed with what else is left of the run
+            if (pane.command.find(run.run.value + ".json") == std::string::npos) continue;
+            take_ids(pane.ref);
+            ended = true;
+            continue;
+        }
         const auto begun = exits_.start_time(pane.ref.pid);
         const auto argv = argv_of_(pane.ref.pid);
         if (is_unknown(begun)) co_return Error{ErrorCode::unavailable, begun.error().message, {}};
         if (std::find(argv.begin(), argv.end(), spec) == argv.end()) continue;
-        run.server_pid = pane.ref.server_pid;
-        run.server_start = pane.ref.server_start;
-        run.session_id = pane.ref.session_id;
-        run.window_id = pane.ref.window_id;
-        run.pane_id = pane.ref.pane_id;
+        take_ids(pane.ref);
         run.pid = pane.ref.pid;
         run.start_time = begun.value_or(0);
         co_return run;
     }
-    if (files_.read(exit_file(run_folder, run.run))) {
+    if (ended) {
         run.pid = k_ended_pid;
         co_return run;
     }

@@ -261,6 +261,18 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     co_return Result<void>{};
 }
 
+/// Those of runs that nobody has the ids of: a start that timed out, a window that could not be closed.
+Awaitable<void> AgentControl::close_dead_windows(const TaskRecord& record) {
+    const auto state = co_await world_.tmux.list();
+    if (!state) co_return;
+    const auto own = "/" + record.task.id.value + "/run/";
+    for (const auto& pane : state->panes) {
+        if (!pane.dead || pane.command.find(own) == std::string::npos) continue;
+        const auto window = pane.ref.window_id;
+        if (auto closed = co_await world_.tmux.kill(window); !closed) log::warn("agents", closed.error().message);
+    }
+}
+
 Awaitable<Result<void>> AgentControl::end_session(TaskRecord& record) {
     AgentRun last;
     for (const auto& run : record.runs) {
@@ -275,6 +287,7 @@ Awaitable<Result<void>> AgentControl::end_session(TaskRecord& record) {
             if (auto killed = co_await world_.tmux.kill(last.session_id); !killed) co_return killed.error();
         }
     }
+    co_await close_dead_windows(record);
     record.task.tmux_session.reset();
     co_return Result<void>{};
 }

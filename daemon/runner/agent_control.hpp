@@ -79,6 +79,7 @@ class AgentControl {
     Awaitable<bool> deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message);
     agents::Activity told_by_file(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness) const;
     void forget_run(TaskRecord& record, Role role);
+    Awaitable<void> close_dead_windows(const TaskRecord& record);
     void tell_started(const TaskRecord& record, const AgentRun& run, bool respawn);
 
     World& world_;

@@ -222,6 +222,21 @@ TEST_CASE("a run that never began is not found, and one that ended meanwhile is 
     CHECK(world.go(world.launcher.bury(ended, world.folder, "/tasks/logs/x.log", {})).exit_status == 3);
 }
 
+TEST_CASE("a run that ended while nobody looked is found by its dead window, which is closed with it") {
+    World world;
+    const auto run = world.started();
+    const auto other = world.started();
+    world.processes.alive.clear();
+    world.tmux.state.panes.back().command = "-bin-orange-agent--tasks-run-another.json";
+    const auto adopted = world.go(world.launcher.adopt(world.request().run, world.folder)).value();
+    CHECK(adopted.window_id == run.window_id);
+    CHECK(adopted.server_pid == run.server_pid);
+    CHECK(world.launcher.liveness(adopted) == Liveness::dead);
+    world.go(world.launcher.bury(adopted, world.folder, "/tasks/logs/worker.log", {}));
+    REQUIRE(world.tmux.state.panes.size() == 1);
+    CHECK(world.tmux.state.panes.front().ref.window_id == other.window_id);
+}
+
 TEST_CASE("while tmux does not answer nothing is concluded about a start") {
     World world;
     world.tmux.list_fails = Error{ErrorCode::timeout, "no answer", {}};
