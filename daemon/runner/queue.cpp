@@ -1,3 +1,6 @@
+#include <cerrno>
+#include <cstring>
+
 #include "common/base/text.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/engine/start.hpp"
@@ -10,6 +13,12 @@
 /// Nothing here holds a task's lock while it waits for another's.
 namespace orange {
 namespace {
+
+/// Git and setup commands say it in the same words as the daemon's own writes.
+bool is_disk_full(const Error& error) {
+    return error.message.find(std::strerror(ENOSPC)) != std::string::npos ||
+           error.message.find(std::strerror(EDQUOT)) != std::string::npos;
+}
 
 Caller queue_caller() {
     Caller caller;
@@ -270,18 +279,20 @@ Awaitable<void> Runner::start_queued(TaskId id, std::shared_ptr<Starts> starts) 
     ending.finished = true;
     if (started && start_notes_.contains(id)) start_notes_[id] = started->notes;
     if (started || started.error().code == ErrorCode::pool_exhausted) co_return;
-    const auto answers = co_await repository_answers(record->task.project);
+    const bool full = is_disk_full(started.error());
+    const bool own_fault = !full && co_await repository_answers(record->task.project);
     record = record_of(id);
     if (!record) co_return;
-    // It would fail the same way for ever, and hold up the others: out of the queue, and somebody is told. Where it is
-    // the repository that does not answer, all would fail: they stay, and go on when it does.
+    // A task that would fail the same way for ever holds up the others: it leaves the queue, and a human is told. If
+    // the disk is full or the repository does not answer, all would fail: they keep their places and go on later.
     const auto why = "it could not be started: " + started.error().message;
     auto attention = why + "; then run: orange task spawn " + id.value;
-    if (answers) {
+    if (own_fault) {
         record->queued = false;
     } else {
         stalled_.insert(record->task.project);
-        attention = why + "; it starts by itself once the repository answers (orange doctor)";
+        attention = why + "; it starts by itself once " + (full ? "the disk has room" : "the repository answers") +
+                    " (orange doctor)";
         if (record->task.attention == attention) co_return;  // told
     }
     record->task.attention = attention;
@@ -291,7 +302,7 @@ Awaitable<void> Runner::start_queued(TaskId id, std::shared_ptr<Starts> starts) 
         if (start_notes_.contains(id)) start_notes_[id] = {why + "; it is tried again"};
         co_return;
     }
-    if (answers) ending.go_on = record->task.project;
+    if (own_fault) ending.go_on = record->task.project;
     world_.journal.write(*record, "spawn.failed", {{"error", started.error().message}});
     if (auto stepped = co_await step_bodies(*record); !stepped) log::warn("queue", stepped.error().message);
     changed_(id);

@@ -189,9 +189,11 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
         const auto place = " (place " + std::to_string(reply.task.queue_place) + " in the queue)";
         const auto* project = api.world().projects.find(task.project);
         const bool room = project && api.world().pool.free(*project) > 0;
-        reply.waiting_for = (room ? "its turn: a workspace is free" : "a free workspace") + place;
-        // A cancelled task gives its workspace back and starts nobody: that is spawn_next's, after a merge.
-        if (room) reply.hints.push_back("start the queue: orange task spawn " + id);
+        reply.waiting_for = (room ? "a human to start it" : "a free workspace") + place;
+        if (room) {
+            reply.hints.push_back("a workspace is free, but cancelling a task does not start the next one");
+            reply.hints.push_back("orange task spawn " + id);
+        }
         reply.hints.push_back("more workspaces: orange project update " + task.project + " --pool-size N");
     } else if (task.status == definition.initial().name) {
         reply.waiting_for = "a human to start it";

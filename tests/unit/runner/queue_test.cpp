@@ -344,6 +344,28 @@ TEST_CASE("a start that meets a full disk is told, and tried again once there is
     CHECK(tried > 0);
 }
 
+TEST_CASE("tasks that meet a full disk keep their places, whoever says so") {
+    RunnerWorld world;
+    const auto first = world.draft("first"), second = world.draft("second");
+    auto project = the_shop(world);
+    project.setup = {"sh", "-c", "echo 'cp: error writing x: No space left on device' >&2; exit 1"};
+    world.house().world().projects.put(project).value();
+    REQUIRE(world.create(first, "", false));
+    REQUIRE(world.create(second, "", false));
+    CHECK(world.house().world().tasks.queue("shop") == std::vector<TaskId>{first.task.id, second.task.id});
+    CHECK(contains(attention(world, first.task.id), "once the disk has room"));
+    project.setup.clear();
+    world.house().world().projects.put(project).value();
+    world.house().go(world.house().runner().restart_queues());
+    world.house().go([&]() -> Awaitable<void> {
+        for (int i = 0; i < 500 && world.record(first.task.id).task.status != "planning"; ++i) {
+            co_await async::sleep(std::chrono::milliseconds(10));
+        }
+    }());
+    CHECK(world.record(first.task.id).task.status == "planning");
+    CHECK(world.record(second.task.id).queued);
+}
+
 TEST_CASE("a release that was refused is tried again by itself, and not all the time") {
     RunnerWorld world;
     const auto id = world.make_task();
