@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "daemon/log/log.hpp"
+#include "daemon/runner/actions/actions.hpp"
+#include "daemon/runner/programs.hpp"
 #include "daemon/runner/runner.hpp"
 
 /// What follows from an agent's death. Exit notification and poll both end in agent_exited(); the run's entry in
@@ -25,6 +27,15 @@ Caller exit_monitor(const AgentRun& run) {
 bool has_died(const engine::ExitOutcome& outcome, const engine::AgentExit& exit) {
     if (const auto* advance = std::get_if<engine::Advance>(&outcome)) return advance->crash.has_value();
     return !std::holds_alternative<engine::NothingToDo>(outcome) || exit.exit_status != 0;
+}
+
+/// What agent.crashed says: all that agent.exited says, and what it counts as.
+std::map<std::string, Scalar> crash_fields(std::map<std::string, Scalar> exited, const TaskRecord& record,
+                                           const engine::Crash& crash) {
+    exited["status"] = record.task.status;
+    exited["crash_count"] = crash.crash_count;
+    exited["reason"] = crash.reason;
+    return exited;
 }
 
 /// The run leaves the record, and its death stays in it until an agent of that role is started or released.
@@ -142,14 +153,10 @@ Awaitable<void> Runner::advance_after(TaskRecord record, workflow::Library::Defi
             log::error("runner", told.error().message, {{"task", record.task.id.value}});
         }
     };
-    note("agent.exited", std::move(exited));
+    note("agent.exited", exited);
     if (advance.crash) {
         record.task.counters["crash_count"] = advance.crash->crash_count;
-        note("agent.crashed", {{"role", std::string(name_of(run.role))},
-                               {"run", run.run.value},
-                               {"status", record.task.status},
-                               {"crash_count", advance.crash->crash_count},
-                               {"reason", advance.crash->reason}});
+        note("agent.crashed", crash_fields(std::move(exited), record, *advance.crash));
     }
     const auto by = exit_monitor(run);
     auto done = co_await perform(record, definition, std::move(advance.decision), std::move(stepped), by);
@@ -176,11 +183,7 @@ Awaitable<void> Runner::handle_crash(TaskRecord record, workflow::Library::Defin
         co_return;  // not counted: the poll sees the same death again
     }
     world_.journal.write(record, "agent.exited", exited);
-    std::map<std::string, Scalar> fields = exited;
-    fields["status"] = record.task.status;
-    fields["crash_count"] = crash.crash_count;
-    fields["reason"] = crash.reason;
-    world_.journal.write(record, "agent.crashed", std::move(fields));
+    world_.journal.write(record, "agent.crashed", crash_fields(std::move(exited), record, crash));
     if (crash.respawn && !held_back) {
         const auto started = co_await start_again(record, *definition);
         record.task.attention.reset();
@@ -227,12 +230,51 @@ Awaitable<Result<Role>> Runner::start_again(TaskRecord& record, const engine::De
     co_return role;
 }
 
+Awaitable<Result<void>> Runner::take_workspace(TaskRecord& record, Outcome& outcome) {
+    if (record.task.workspace) co_return Result<void>{};
+    auto taken = co_await actions::prepare_workspace(world_, agents_, record);
+    if (!taken) {
+        auto error = in_context("task " + record.task.id.value + " has no workspace", taken.error());
+        if (error.code == ErrorCode::pool_exhausted) {
+            error.message += "; raise the limit: orange project update " + record.task.project + " --pool-size N";
+        }
+        co_return error;
+    }
+    co_await note_programs(world_, record);
+    if (auto saved = world_.tasks.save(record); !saved) {
+        Prepared unused;
+        unused.workspace = *record.task.workspace;
+        co_await give_back(record, unused);
+        co_return saved.error();
+    }
+    world_.journal.write(record, "workspace.acquired", {{"workspace", *record.task.workspace}});
+    outcome.notes = std::move(*taken);
+    const auto stepped = co_await step_bodies(record);  // the agent reads TASK.md there
+    if (!stepped) co_return stepped.error();
+    co_return Result<void>{};
+}
+
 Awaitable<Result<Outcome>> Runner::respawn(TaskId id, Caller by) {
+    // As the caller sees it: what died may be started again by Orange itself before the lock is free.
+    const auto seen = record_of(id);
+    std::set<Role> dead;
+    for (const Role role : {Role::worker, Role::reviewer}) {
+        if (seen && is_dead(*seen, role)) dead.insert(role);
+    }
     const auto lock = co_await world_.task_locks.acquire(id.value);
     auto record = co_await settled(id);
     if (!record) co_return record.error();
     const auto definition = definition_of(record->task);
     if (!definition) co_return definition.error();
+    const auto need = engine::respawn_need(**definition, record->task);
+    if (!need) co_return need.error();
+    Outcome outcome;
+    const auto role = std::string(name_of(need->role));
+    if (dead.contains(need->role) && agents_.alive(*record, need->role)) {
+        outcome.notes = {"the " + role + " was started again by itself"};
+        co_return outcome;
+    }
+    if (auto ready = co_await take_workspace(*record, outcome); !ready) co_return ready.error();
     const auto started = co_await start_again(*record, **definition);
     if (!started) co_return started.error();
     record->died.clear();
@@ -240,8 +282,7 @@ Awaitable<Result<Outcome>> Runner::respawn(TaskId id, Caller by) {
     record->task.updated_at = world_.clock.now();
     if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
     log::info("runner", "respawned", {{"task", id.value}, {"by", std::string(name_of(by.role))}});
-    Outcome outcome;
-    outcome.notes = {"the " + std::string(name_of(*started)) + " was started again"};
+    outcome.notes.push_back("the " + role + " was started again");
     co_await show(*record, outcome);
     co_return outcome;
 }

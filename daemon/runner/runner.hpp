@@ -107,7 +107,7 @@ class Runner {
     /// more.
     Awaitable<void> release_left_over();
 
-    /// Starts queues again that stand still because their repository did not answer, and does now.
+    /// Tries queues again that stand still because their repository did not answer or the disk was full.
     Awaitable<void> restart_queues();
 
     /// Asks for attention where a living agent waits for an answer in its window.
@@ -205,6 +205,8 @@ class Runner {
     Awaitable<void> handle_exit(TaskRecord record, AgentRun run);
     Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
                                  engine::Crash crash, std::map<std::string, Scalar> exited);
+    /// A workspace for a task that has none, saved at once.
+    Awaitable<Result<void>> take_workspace(TaskRecord& record, Outcome& outcome);
     /// The agent that the task's state needs, where it is not alive; which one that is.
     Awaitable<Result<Role>> start_again(TaskRecord& record, const engine::Definition& definition);
     Awaitable<void> advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
@@ -251,7 +253,7 @@ class Runner {
     std::map<TaskId, Undelivered> undelivered_;
     std::set<TaskId> syncing_soon_;
     std::map<TaskId, std::chrono::steady_clock::time_point> release_tried_;  ///< of ended tasks, that failed
-    std::set<std::string> stalled_;  ///< projects whose repository did not answer
+    std::set<std::string> stalled_;  ///< projects whose queue stands still: no task of theirs could be started
     std::set<TaskId> starting_;      ///< tasks whose start is under way
     std::map<std::string, std::chrono::steady_clock::time_point> recent_crashes_;  ///< by run
     std::int64_t next_seq_ = 0;

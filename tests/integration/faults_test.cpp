@@ -183,6 +183,28 @@ TEST_CASE("A tmux server that dies is one event for its tasks, and no crash of t
     CHECK(is_alive(orange.run_of(one, "worker")));
 }
 
+TEST_CASE("What a killed daemon left under temporary names is removed by the next one") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Add a greeting demo:slow=600");
+    const auto folder = orange.folder(id);
+    orange.kill_daemon();
+    std::vector<std::filesystem::path> left;
+    for (const auto& place : {orange.home(), orange.home() / "workspaces", folder, folder / "logs", folder / "run"}) {
+        left.push_back(place / "..some.file.0123456789.tmp");
+        write_file(left.back(), "TOKEN=secret");
+    }
+    const auto removed = folder.parent_path() / ".V1StGXR8Z5jdHi6BmyT0a.0123456789.tmp";
+    std::filesystem::create_directories(removed);
+    write_file(removed / "state.json", "{}");
+    left.push_back(removed);
+    orange.start_daemon();
+    for (const auto& path : left) {
+        orange.eventually(path.string() + " is removed", [&] { return !std::filesystem::exists(path); });
+    }
+    CHECK(is_alive(orange.run_of(id, "worker")));
+}
+
 TEST_CASE("However often the tmux server ends, and in whatever way, no agent's crash is counted") {
     Sandbox orange;
     orange.add_project("shop", 3);

@@ -417,6 +417,92 @@ TEST_CASE("an agent is not started twice, nor for a state that has none") {
     CHECK(world.outside.processes.alive.size() == 1);
 }
 
+TEST_CASE("a respawn that comes after the daemon's own is no error") {
+    RunnerWorld world;
+    const auto id = under_review(world);
+    world.kill_agent(id, Role::reviewer, 1);
+    const auto run = world.record(id).run_of(Role::reviewer)->run;
+    std::optional<Result<Outcome>> asked;
+    std::optional<bool> noticed;
+    auto& house = world.house();
+    const auto notice_it = [&]() -> Awaitable<bool> {
+        co_await house.runner().agent_exited(id, run);
+        co_return true;
+    };
+    house.begin(notice_it(), noticed);
+    house.begin(house.runner().respawn(id, Caller{}), asked);
+    house.go([&]() -> Awaitable<void> {
+        while (!asked) co_await async::sleep(std::chrono::milliseconds(5));
+    }());
+    REQUIRE(*asked);
+    CHECK(world.record(id).run_of(Role::reviewer));
+    CHECK(world.events(id, "agent.respawned").size() == 1);
+    const auto later = respawn(world, id);
+    REQUIRE_FALSE(later);
+    CHECK(later.error().code == ErrorCode::conflict);
+}
+
+TEST_CASE("a task without a workspace is respawned in one that it takes, if one is free") {
+    RunnerWorld world;
+    auto record = world.draft();
+    record.task.status = "working";  // as one that was imported
+    record.task.workspace.reset();
+    record.imported = true;
+    const auto id = record.task.id;
+    world.house().world().tasks.create(record, "## Plan\nAPPROACH: straight on\n").value();
+    SECTION("one is free") {
+        REQUIRE(respawn(world, id));
+        CHECK(world.record(id).task.workspace == "shop--1");
+        CHECK(world.house().control().alive(world.record(id), Role::worker));
+        CHECK(world.events(id, "workspace.acquired").size() == 1);
+        CHECK(contains(read_file(world.house().world().pool.path_of("shop--1") / "TASK.md"), "APPROACH: straight on"));
+    }
+    SECTION("none is free") {
+        const auto other = planning(world, "other", 1);
+        const auto full = respawn(world, id);
+        REQUIRE_FALSE(full);
+        CHECK(full.error().code == ErrorCode::pool_exhausted);
+        CHECK(contains(full.error().message, "--pool-size"));
+        CHECK_FALSE(world.record(id).task.workspace);
+    }
+}
+
+TEST_CASE("the crash that makes a task stuck says how its agent ended") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    dies(world, id, Role::worker, 3);
+    REQUIRE(respawn(world, id));
+    dies(world, id, Role::worker, 4);
+    CHECK(world.record(id).task.status == "stuck");
+    const auto crashes = world.events(id, "agent.crashed");
+    REQUIRE(crashes.size() == 2);
+    CHECK(crashes[0].fields.at("exit_status") == Scalar{std::int64_t{3}});
+    CHECK(crashes[1].fields.at("exit_status") == Scalar{std::int64_t{4}});
+}
+
+TEST_CASE("a dead window that no run has the ids of goes when its task ends") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    dies(world, id, Role::worker);
+    auto& tmux = world.outside.tmux.state;
+    WindowSpec spec;
+    spec.session = "shop/left";
+    spec.window = "worker";
+    const auto left = [&](const std::string& file) {
+        spec.argv = {"/bin/orange-agent", file};
+        const auto pane = world.house().go(world.outside.tmux.open(spec)).value();
+        world.outside.processes.alive.erase(pane.pid);
+        spec.session += "x";
+        return pane.window_id;
+    };
+    const auto own = left("/home/tasks/shop/" + id.value + "/run/forgotten.json");
+    const auto other = left("/home/tasks/shop/another/run/forgotten.json");
+    world.move(id, "cancelled").value();
+    REQUIRE(tmux.panes.size() == 1);
+    CHECK(tmux.panes.front().ref.window_id == other);
+    CHECK(std::find(tmux.killed.begin(), tmux.killed.end(), own) != tmux.killed.end());
+}
+
 TEST_CASE("an agent that cannot be started is refused with what is missing, and nobody is in the record") {
     RunnerWorld world;
     write_file(
@@ -452,10 +538,6 @@ TEST_CASE("an agent that cannot be started is refused with what is missing, and 
     SECTION("an effort that it does not have") {
         set(world, id, [](TaskRecord& record) { record.task.effort = "high"; });
         refused("has no effort setting");
-    }
-    SECTION("no workspace") {
-        set(world, id, [](TaskRecord& record) { record.task.workspace.reset(); });
-        refused("task " + id.value + " has no workspace to start an agent in");
     }
     SECTION("a workspace that is gone") {
         std::filesystem::remove_all(tree);
