@@ -117,10 +117,10 @@ Awaitable<Result<Outcome>> Runner::create(TaskRecord record, std::string context
     }
     outcome.notes = start_notes_.extract(record.task.id).mapped();
     const auto after = record_of(record.task.id);
-    if (after && after->queued && outcome.notes.empty()) {
-        outcome.notes.push_back(waits(*after));
-    } else if (after && after->task.attention) {
+    if (after && after->task.attention) {
         outcome.notes.push_back("was created, but: " + *after->task.attention);
+    } else if (after && after->queued && outcome.notes.empty()) {
+        outcome.notes.push_back(waits(*after));
     }
     co_return outcome;
 }

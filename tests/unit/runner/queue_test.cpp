@@ -350,7 +350,9 @@ TEST_CASE("tasks that meet a full disk keep their places, whoever says so") {
     auto project = the_shop(world);
     project.setup = {"sh", "-c", "echo 'cp: error writing x: No space left on device' >&2; exit 1"};
     world.house().world().projects.put(project).value();
-    REQUIRE(world.create(first, "", false));
+    const auto told = world.create(first, "", false).value().notes;
+    REQUIRE(told.size() == 1);
+    CHECK(contains(told.front(), "once the disk has room"));
     REQUIRE(world.create(second, "", false));
     CHECK(world.house().world().tasks.queue("shop") == std::vector<TaskId>{first.task.id, second.task.id});
     CHECK(contains(attention(world, first.task.id), "once the disk has room"));
