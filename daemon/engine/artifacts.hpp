@@ -17,7 +17,7 @@ struct Section {
     bool operator==(const Section&) const = default;
 };
 
-/// What the engine sees of a body: its sections by heading text ("Handoff"). Parsed by store/sections (cmark).
+/// What the engine sees of a body: its sections by heading text ("Handoff"). Parsed by store/sections.
 struct Artifacts {
     std::map<std::string, Section> sections;
     /// Headings that exist only inside an unclosed code fence, so that a rejection can say why they do not count.

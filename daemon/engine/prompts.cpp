@@ -7,13 +7,14 @@ namespace {
 
 /// `text` with each {name} of `values` put in. One pass: what is put in is never looked at again.
 std::string substituted(std::string_view text, const std::map<std::string, std::string>& values) {
+    constexpr std::size_t k_longest_name = 64;
     std::string out;
     while (!text.empty()) {
         const auto open = text.find('{');
         out += text.substr(0, open);
         if (open == std::string_view::npos) break;
         text.remove_prefix(open);
-        const auto close = text.find('}');
+        const auto close = text.substr(0, k_longest_name).find('}');
         const auto found =
             close == std::string_view::npos ? values.end() : values.find(std::string(text.substr(1, close - 1)));
         if (found == values.end()) {

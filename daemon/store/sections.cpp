@@ -1,20 +1,18 @@
 #include "daemon/store/sections.hpp"
 
-#include <cmark.h>
-
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "common/base/text.hpp"
+#include "daemon/store/markdown.hpp"
 
 namespace orange::store {
 namespace {
 
 constexpr std::string_view k_bom = "\xEF\xBB\xBF";
 
-/// A body cut into lines as cmark cuts it: "\n", "\r\n" and a lone "\r" end one.
+/// A body cut into lines as Markdown cuts it: "\n", "\r\n" and a lone "\r" end one.
 class Lines {
   public:
     explicit Lines(std::string_view body) : body_(body) {
@@ -46,12 +44,6 @@ class Lines {
     std::vector<std::size_t> starts_;
 };
 
-using Document = std::unique_ptr<cmark_node, decltype(&cmark_node_free)>;
-
-Document parse(std::string_view body) {
-    return {cmark_parse_document(body.data(), body.size(), CMARK_OPT_SOURCEPOS), &cmark_node_free};
-}
-
 /// `line` without up to three blanks; nothing where it is indented deeper.
 std::optional<std::string_view> unindented(std::string_view line) {
     const auto first = line.find_first_not_of(' ');
@@ -65,7 +57,7 @@ struct AtxHeading {
     std::string_view text;
 };
 
-/// Reads `## Text ##`. Whether the line really is a heading is cmark's to say.
+/// Reads `## Text ##`. Whether the line really is a heading depends on those before it: markdown::blocks_of() tells.
 std::optional<AtxHeading> atx_heading(std::string_view line) {
     const auto rest = unindented(line);
     if (!rest) return std::nullopt;
@@ -89,25 +81,11 @@ struct Heading {
     AtxHeading atx;  ///< level 0: a Setext heading
 };
 
-/// The underline of the Setext heading that starts at `line`: cmark's own end line is that of what follows it.
-int underline_of(int line, const Lines& lines) {
-    for (int next = line + 1; next <= lines.count(); ++next) {
-        const auto text = unindented(lines.text(next)).value_or("");
-        const auto rest = text.empty() ? 0 : text.find_first_not_of(text.front());
-        const bool is_mark = text.starts_with('=') || text.starts_with('-');
-        if (is_mark && (rest == std::string_view::npos || trim(text.substr(rest)).empty())) return next;
-    }
-    return line;
-}
-
-/// The headings that stand directly in the document: not in a quote, list, fence or HTML block.
-std::vector<Heading> headings(cmark_node* document, const Lines& lines) {
+std::vector<Heading> headings(const markdown::Blocks& blocks, const Lines& lines) {
     std::vector<Heading> found;
-    for (auto* node = cmark_node_first_child(document); node; node = cmark_node_next(node)) {
-        if (cmark_node_get_type(node) != CMARK_NODE_HEADING) continue;
-        const int line = cmark_node_get_start_line(node);
-        const auto atx = atx_heading(lines.text(line));
-        found.push_back({line, atx ? line : underline_of(line, lines), atx.value_or(AtxHeading{})});
+    for (const auto& heading : blocks.headings) {
+        const auto atx = heading.is_setext ? std::nullopt : atx_heading(lines.text(heading.line));
+        found.push_back({heading.line, heading.last_line, atx.value_or(AtxHeading{})});
     }
     return found;
 }
@@ -126,23 +104,10 @@ std::optional<std::string> fence_marker(std::string_view line) {
     return std::string(length, rest->front());
 }
 
-bool closes(std::string_view line, const std::string& marker) {
-    const auto found = fence_marker(line);
-    return found && found->front() == marker.front() && found->size() >= marker.size() &&
-           trim(unindented(line)->substr(found->size())).empty();
-}
-
-/// The fence that is open at the end of the document, where there is one.
-std::optional<Fence> unclosed_fence(cmark_node* document, const Lines& lines) {
-    auto* last = cmark_node_last_child(document);
-    if (!last || cmark_node_get_type(last) != CMARK_NODE_CODE_BLOCK) return std::nullopt;
-    const int start = cmark_node_get_start_line(last);
-    const auto marker = fence_marker(lines.text(start));
-    if (!marker) return std::nullopt;  // an indented code block
-    for (int line = start + 1; line <= lines.count(); ++line) {
-        if (closes(lines.text(line), *marker)) return std::nullopt;
-    }
-    return Fence{start, *marker};
+/// The fence that is open at the end of the document, if there is one.
+std::optional<Fence> unclosed_fence(const markdown::Blocks& blocks, const Lines& lines) {
+    if (!blocks.open_fence) return std::nullopt;
+    return Fence{*blocks.open_fence, fence_marker(lines.text(*blocks.open_fence)).value_or("```")};
 }
 
 struct Span {
@@ -172,13 +137,13 @@ std::string_view text_of(const Span& span, const Lines& lines) {
 
 engine::Artifacts parse_sections(std::string_view body) {
     const Lines lines(body);
-    const auto document = parse(body);
+    const auto blocks = markdown::blocks_of(body);
     engine::Artifacts artifacts;
-    for (const auto& span : spans(headings(document.get(), lines), lines)) {
+    for (const auto& span : spans(headings(blocks, lines), lines)) {
         const auto text = text_of(span, lines);
         artifacts.sections[span.heading] = {std::string(text), content_hash(text)};
     }
-    if (const auto fence = unclosed_fence(document.get(), lines)) {
+    if (const auto fence = unclosed_fence(blocks, lines)) {
         for (int line = fence->line + 1; line <= lines.count(); ++line) {
             const auto atx = atx_heading(lines.text(line));
             if (!atx || atx->level != 2) continue;
@@ -191,8 +156,8 @@ engine::Artifacts parse_sections(std::string_view body) {
 
 std::string with_section(std::string_view body, std::string_view heading, std::string_view text) {
     const Lines lines(body);
-    const auto document = parse(body);
-    const auto all = spans(headings(document.get(), lines), lines);
+    const auto blocks = markdown::blocks_of(body);
+    const auto all = spans(headings(blocks, lines), lines);
     const auto found =
         std::find_if(all.rbegin(), all.rend(), [&](const Span& span) { return span.heading == heading; });
     const std::string end = body.find("\r\n") != std::string_view::npos ? "\r\n" : "\n";
@@ -221,8 +186,12 @@ bool lets_pass(const std::string& text) {
 
 /// `text` as a code block, whatever it contains.
 std::string fenced(std::string_view text) {
-    std::string marker = "```";
-    while (text.find(marker) != std::string_view::npos) marker += '`';
+    std::size_t longest = 2, run = 0;
+    for (const char c : text) {
+        run = c == '`' ? run + 1 : 0;
+        longest = std::max(longest, run);
+    }
+    const std::string marker(longest + 1, '`');
     return marker + "\n" + std::string(text) + (text.ends_with('\n') ? "" : "\n") + marker + "\n";
 }
 
@@ -242,8 +211,8 @@ void rewrite(std::string& out, const Heading& heading, int shift, const Lines& l
 
 std::string demoted(std::string_view text) {
     const Lines lines(text);
-    const auto document = parse(text);
-    const auto found = headings(document.get(), lines);
+    const auto blocks = markdown::blocks_of(text);
+    const auto found = headings(blocks, lines);
     int top = 3;
     for (const auto& heading : found) top = std::min(top, heading.atx.level > 0 ? heading.atx.level : 1);
     std::string out;
@@ -257,7 +226,7 @@ std::string demoted(std::string_view text) {
     if (lets_pass(out)) return out;
 
     // Something is open at the end: a fence, or one of the HTML blocks that only their own mark ends.
-    const auto fence = unclosed_fence(document.get(), lines);
+    const auto fence = unclosed_fence(blocks, lines);
     if (!out.ends_with('\n')) out += '\n';
     for (const auto& closer : {fence ? fence->marker : std::string("-->"), std::string("</pre>"), std::string("?>"),
                                std::string("]]>"), std::string(">")}) {

@@ -8,8 +8,8 @@
 /// Reading and writing the level-2 sections of TASK.md's body (docs/files.md, "Sections"; workflow.md).
 namespace orange::store {
 
-/// The sections of a body. cmark tells what is inside a fence, an HTML block, a quote or a list, where a `## ` is no
-/// heading; only level-2 ATX headings count, up to the next ATX heading of level 1 or 2; the last of duplicates counts.
+/// The sections of a body. What is inside a fence, an HTML block, a quote or a list is no heading; only level-2 ATX
+/// headings count, up to the next ATX heading of level 1 or 2; the last of duplicates counts.
 engine::Artifacts parse_sections(std::string_view body);
 
 /// `body` with that section's text replaced (the last of duplicates), or the section appended at its end. Every other

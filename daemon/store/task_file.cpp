@@ -86,7 +86,7 @@ Error at_line(int line, std::string_view why) {
 
 Result<yaml::Node> parse_map(std::string_view frontmatter) {
     if (frontmatter.size() > k_largest_frontmatter) return at_line(1, "larger than 64 KiB");
-    auto node = yaml::parse(frontmatter, "TASK.md");
+    auto node = yaml::parse(frontmatter, "TASK.md", yaml::Anchors::refused);
     if (!node) return in_context("frontmatter", node.error());
     if (node->is_null()) node->kind = yaml::Node::Kind::map;
     if (!node->is_map()) return at_line(1, "not a list of `field: value` lines");
@@ -241,14 +241,14 @@ std::string unknown_fields(std::string_view frontmatter, const Task& known) {
 std::string with_unknown_fields(const std::string& unknown, const std::string& found) {
     if (found.empty() || found == unknown) return unknown;
     auto fields = fields_with_lines(unknown);
+    std::map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < fields.size(); ++i) places[fields[i].first] = i;
     for (auto& [name, text] : fields_with_lines(found)) {
-        // Named anew: clang 14 lets no lambda capture a structured binding.
-        const auto same_name = [&wanted = name](const auto& field) { return field.first == wanted; };
-        const auto old = std::find_if(fields.begin(), fields.end(), same_name);
-        if (old == fields.end()) {
+        const auto old = places.find(name);
+        if (old == places.end()) {
             fields.emplace_back(name, text);
         } else {
-            old->second = text;
+            fields[old->second].second = text;
         }
     }
     std::string merged;

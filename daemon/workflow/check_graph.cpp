@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "daemon/workflow/condition.hpp"
@@ -16,14 +17,15 @@ void check_ambiguity(Reader& reader, const Source& source) {
     const auto index_of = [&](const Transition* transition) {
         return static_cast<std::size_t>(transition - definition.transitions.data());
     };
-    std::set<std::pair<std::size_t, std::size_t>> reported;
+    std::set<std::pair<std::size_t, std::size_t>> compared;
     for (const auto& from : definition.states) {
         for (const auto& to : definition.targets_from(from.name)) {
             const auto edges = definition.between(from.name, to);
             for (std::size_t b = 1; b < edges.size(); ++b) {
                 for (std::size_t a = 0; a < b; ++a) {
+                    if (!compared.emplace(index_of(edges[a]), index_of(edges[b])).second) continue;
                     const auto both = both_hold(edges[a]->when, edges[b]->when);
-                    if (!both || !reported.emplace(index_of(edges[a]), index_of(edges[b])).second) continue;
+                    if (!both) continue;
                     const auto& later = source.transitions[index_of(edges[b])];
                     const auto line = source.transitions[index_of(edges[a])].at.line;
                     reader.problem(later.when.value_or(later.at),
@@ -36,14 +38,22 @@ void check_ambiguity(Reader& reader, const Source& source) {
     }
 }
 
-std::set<std::string> reachable_from(const Definition& definition, const std::string& start) {
+using Ways = std::map<std::string, std::vector<std::string>>;
+
+Ways ways_of(const Definition& definition) {
+    Ways ways;
+    for (const auto& state : definition.states) ways[state.name] = definition.targets_from(state.name);
+    return ways;
+}
+
+std::set<std::string> reachable_from(const Ways& ways, const std::string& start) {
     std::set<std::string> seen{start};
     std::vector<std::string> queue{start};
     while (!queue.empty()) {
         const std::string state = std::move(queue.back());
         queue.pop_back();
-        for (auto& to : definition.targets_from(state)) {
-            if (seen.insert(to).second) queue.push_back(std::move(to));
+        for (const auto& to : ways.at(state)) {
+            if (seen.insert(to).second) queue.push_back(to);
         }
     }
     return seen;
@@ -59,7 +69,8 @@ void check_ways(Reader& reader, const Source& source) {
                        "no state is terminal, so no task could ever end; mark one with terminal: true");
         return;
     }
-    const auto reached = reachable_from(definition, initial.name);
+    const auto ways = ways_of(definition);
+    const auto reached = reachable_from(ways, initial.name);
     for (std::size_t i = 0; i < definition.states.size(); ++i) {
         const auto& state = definition.states[i];
         if (&state == &initial && state.terminal) {
@@ -72,7 +83,7 @@ void check_ways(Reader& reader, const Source& source) {
                 "the state " + state.name + " is unreachable: no transitions lead from " + initial.name + " to it");
         }
         if (state.terminal) continue;
-        const auto onward = reachable_from(definition, state.name);
+        const auto onward = reachable_from(ways, state.name);
         const bool ends = std::any_of(onward.begin(), onward.end(),
                                       [&](const std::string& name) { return definition.state(name)->terminal; });
         if (!ends) {

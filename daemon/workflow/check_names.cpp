@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "common/base/text.hpp"
 #include "daemon/engine/decide.hpp"
@@ -16,8 +17,8 @@ const engine::State* known_state(Reader& reader, const engine::Definition& defin
                                  const Place& place) {
     const auto* state = definition.state(name);
     if (state == nullptr) {
-        reader.problem(place,
-                       "there is no state \"" + printable(name) + "\"" + suggestion(name, state_names(definition)));
+        const auto known = reader.is_full() ? std::vector<std::string>() : state_names(definition);
+        reader.problem(place, "there is no state \"" + printable(name) + "\"" + suggestion(name, known));
     }
     return state;
 }
@@ -63,7 +64,8 @@ void check_prompt(Reader& reader, const std::string& key, const std::string& pro
                   const std::vector<std::string_view>& lines) {
     const auto& known = engine::prompt_variables();
     std::vector<std::string> reported;
-    for (auto open = prompt.find('{'); open != std::string::npos; open = prompt.find('{', open + 1)) {
+    for (auto open = prompt.find('{'); open != std::string::npos && !reader.is_full();
+         open = prompt.find('{', open + 1)) {
         const auto end =
             prompt.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", open + 1);
         if (end == std::string::npos || prompt[end] != '}' || end == open + 1) continue;
@@ -97,11 +99,12 @@ void check_prompts(Reader& reader, const Source& source, std::string_view text) 
 
 void check_fields(Reader& reader, const Source& source) {
     std::vector<std::string> known{"review_round", "crash_count"};
+    std::set<std::string> seen(known.begin(), known.end());
     for (const auto& field : source.counted) {
-        if (std::find(known.begin(), known.end(), field) == known.end()) known.push_back(field);
+        if (seen.insert(field).second) known.push_back(field);
     }
     for (const auto& use : source.compared) {
-        if (std::find(known.begin(), known.end(), use.name) != known.end()) continue;
+        if (seen.contains(use.name) || reader.is_full()) continue;
         reader.problem(use.place, "nothing counts \"" + printable(use.name) + "\"" + suggestion(use.name, known));
     }
 }

@@ -128,6 +128,7 @@ void read_from(Reader& reader, const Node& node, engine::Transition& transition,
         }
     };
     if (node.is_sequence()) {
+        if (!reader.sequence(node, "from")) return;
         if (node.items.empty()) reader.problem(node.place, "from must name at least one state");
         for (const auto& item : node.items) add(item);
     } else if (node.is_scalar() && node.scalar == "*") {

@@ -34,14 +34,22 @@ std::optional<std::int64_t> integer_of(const Node& node) {
 
 }  // namespace
 
+bool Reader::few(std::size_t entries, const Node& node, const std::string& what) {
+    constexpr std::size_t k_most_entries = 100;
+    if (entries <= k_most_entries) return true;
+    problem(node.place, what + " has " + std::to_string(entries) + " entries; the limit is 100");
+    return false;
+}
+
 bool Reader::map(const Node& node, const std::string& what, bool may_be_empty) {
-    if (node.is_map() || (may_be_empty && node.is_null())) return true;
+    if (node.is_map()) return few(node.members.size(), node, what);
+    if (may_be_empty && node.is_null()) return true;
     problem(node.place, what + " must be a map of keys and values, but " + kind_of(node));
     return false;
 }
 
 bool Reader::sequence(const Node& node, const std::string& what) {
-    if (node.is_sequence()) return true;
+    if (node.is_sequence()) return few(node.items.size(), node, what);
     problem(node.place, what + " must be a list, but " + kind_of(node));
     return false;
 }
@@ -50,6 +58,7 @@ void Reader::only_keys(const Node& map, const std::string& what, const std::vect
     for (std::size_t i = 0; i < map.members.size(); ++i) {
         const auto& key = map.members[i].first;
         if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+        if (is_full()) break;
         problem(map.member_places[i], "unknown key \"" + printable(key) + "\" in " + what + suggestion(key, known));
     }
 }

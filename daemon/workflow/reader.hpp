@@ -60,12 +60,17 @@ class Reader {
   public:
     explicit Reader(std::vector<Problem>& problems) : problems_(problems) {}
 
+    /// Keeps the first hundred.
     void problem(const Place& place, std::string message) {
-        problems_.push_back({place.line, place.column, std::move(message)});
+        if (!is_full()) problems_.push_back({place.line, place.column, std::move(message)});
+        ++count_;
     }
-    std::size_t count() const { return problems_.size(); }
+    std::size_t count() const { return count_; }
+    /// Another problem would not be kept: what it takes to describe it can be spared.
+    bool is_full() const { return problems_.size() >= 100; }
 
-    /// False, and a problem, where `node` is no map. A null counts as an empty map only where `may_be_empty`.
+    /// False, and a problem, where `node` is no map, or has more than 100 entries: the checks compare each with each.
+    /// A null counts as an empty map only where `may_be_empty`.
     bool map(const Node& node, const std::string& what, bool may_be_empty = false);
     bool sequence(const Node& node, const std::string& what);
     /// Every key of `map` must be one of `known`.
@@ -85,7 +90,9 @@ class Reader {
   private:
     void read_verdict(const Node& map, engine::Gate& gate);
     void read_fields(const Node& fields, engine::Gate& gate);
+    bool few(std::size_t entries, const Node& node, const std::string& what);
 
+    std::size_t count_ = 0;
     std::vector<Problem>& problems_;
 };
 

@@ -28,17 +28,21 @@ std::size_t distance(std::string_view first, std::string_view second) {
 }  // namespace
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
-    if (word.size() > 64) return {};
+    constexpr std::size_t k_longest = 64;
+    if (word.size() > k_longest) return {};
     std::size_t best = std::max<std::size_t>(2, word.size() / 3) + 1;
     const std::string* nearest = nullptr;
+    std::vector<std::string> short_ones;
     for (const auto& candidate : known) {
+        if (candidate.size() > k_longest) continue;
+        short_ones.push_back(candidate);
         const auto far = distance(word, candidate);
         if (far >= best || far >= candidate.size()) continue;
         best = far;
         nearest = &candidate;
     }
     if (nearest != nullptr) return "; did you mean " + *nearest + "?";
-    return known.empty() ? std::string{} : "; known are " + join(known, ", ");
+    return short_ones.empty() ? std::string{} : "; known are " + join(short_ones, ", ");
 }
 
 }  // namespace orange::workflow

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t k_max_bytes = 1 << 20;
 constexpr std::size_t k_max_depth = 64;
-constexpr std::size_t k_max_alias_nodes = 10'000;
+constexpr std::size_t k_max_copied_nodes = 10'000;
 
 /// Leaves yaml-cpp's parser from inside an event; caught in parse() only.
 struct Refused {
@@ -23,11 +23,18 @@ struct Refused {
     std::string why;
 };
 
-std::size_t node_count(const Node& node) {
-    std::size_t count = 1;
-    for (const auto& item : node.items) count += node_count(item);
-    for (const auto& [key, value] : node.members) count += node_count(value);
-    return count;
+struct Extent {
+    std::size_t nodes = 0, bytes = 0;
+};
+
+void measure(const Node& node, Extent& extent) {
+    ++extent.nodes;
+    extent.bytes += node.scalar.size();
+    for (const auto& item : node.items) measure(item, extent);
+    for (const auto& [key, value] : node.members) {
+        extent.bytes += key.size();
+        measure(value, extent);
+    }
 }
 
 std::size_t height_of(const Node& node) {
@@ -42,23 +49,33 @@ class Lines {
   public:
     explicit Lines(std::string_view text) : lines_(split_lines(text)) {}
 
-    Place place(const YAML::Mark& mark) const {
+    /// Counts on from the place before: a file may be one long line with a value at every second byte.
+    Place place(const YAML::Mark& mark) {
         if (mark.is_null()) return {};
         const auto line = static_cast<std::size_t>(mark.line);
         if (line >= lines_.size()) return {mark.line + 1, mark.column + 1};
-        const auto before = lines_[line].substr(0, static_cast<std::size_t>(mark.column));
-        return {mark.line + 1, static_cast<int>(columns_of(before)) + 1};
+        const auto text = lines_[line];
+        const auto byte = std::min(static_cast<std::size_t>(mark.column), text.size());
+        if (line != line_) line_ = line, byte_ = 0, columns_ = 0;
+        if (byte >= byte_) {
+            columns_ += columns_of(text.substr(byte_, byte - byte_));
+        } else {
+            columns_ -= columns_of(text.substr(byte, byte_ - byte));
+        }
+        byte_ = byte;
+        return {mark.line + 1, static_cast<int>(columns_) + 1};
     }
 
   private:
     std::vector<std::string_view> lines_;
+    std::size_t line_ = 0, byte_ = 0, columns_ = 0;  ///< the last place
 };
 
 /// Builds the tree from the parser's events, which tell places and aliases where YAML::Node would hide both, and can be
 /// broken off as soon as a limit is passed.
 class Builder final : public YAML::EventHandler {
   public:
-    explicit Builder(const Lines& lines) : lines_(lines) {}
+    Builder(Lines& lines, Anchors anchors) : lines_(lines), allowed_(anchors == Anchors::allowed) {}
 
     Node take() { return std::move(root_); }
 
@@ -77,8 +94,7 @@ class Builder final : public YAML::EventHandler {
         const auto place = lines_.place(mark);
         const auto found = anchors_.find(anchor);
         if (found == anchors_.end()) throw Refused{place, "an alias inside of what it stands for"};
-        alias_nodes_ += node_count(found->second);
-        if (alias_nodes_ > k_max_alias_nodes) throw Refused{place, "aliases expand to more than 10,000 values"};
+        count_copy(found->second, place);
         if (open_.size() + height_of(found->second) > k_max_depth) throw Refused{place, too_deep()};
         Node copy = found->second;
         copy.place = place;
@@ -150,7 +166,7 @@ class Builder final : public YAML::EventHandler {
     }
 
     void finish(Node node, YAML::anchor_t anchor) {
-        if (anchor != 0) anchors_.insert_or_assign(anchor, node);
+        if (anchor != 0) keep(anchor, node);
         if (open_.empty()) {
             root_ = std::move(node);
             return;
@@ -168,6 +184,19 @@ class Builder final : public YAML::EventHandler {
         }
     }
 
+    void keep(YAML::anchor_t anchor, const Node& node) {
+        if (!allowed_) throw Refused{node.place, "anchors and aliases are not allowed here"};
+        count_copy(node, node.place);
+        anchors_.insert_or_assign(anchor, node);
+    }
+
+    /// An anchor copies what it names, once for each of the anchors around it, and each alias copies that again.
+    void count_copy(const Node& node, const Place& place) {
+        measure(node, copied_);
+        if (copied_.nodes <= k_max_copied_nodes && copied_.bytes <= k_max_bytes) return;
+        throw Refused{place, "anchors and aliases stand for more than 10,000 values or 1 MiB of text"};
+    }
+
     static void begin_member(Open& map, const Node& key) {
         if (!key.is_scalar() && !key.is_null()) throw Refused{key.place, "a key must be a single word or text"};
         const std::string name = key.is_null() ? "null" : key.scalar;
@@ -178,11 +207,12 @@ class Builder final : public YAML::EventHandler {
         map.node.member_places.push_back(key.place);
     }
 
-    const Lines& lines_;
+    Lines& lines_;
+    bool allowed_;
     Node root_;
     std::vector<Open> open_;
     std::map<YAML::anchor_t, Node> anchors_;
-    std::size_t alias_nodes_ = 0;
+    Extent copied_;
     int documents_ = 0;
 };
 
@@ -219,11 +249,11 @@ const Node* Node::find(std::string_view key) const {
     return nullptr;
 }
 
-Result<Node> parse(std::string_view text, std::string_view file_name) {
+Result<Node> parse(std::string_view text, std::string_view file_name, Anchors anchors) {
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
     if (const auto problem = problem_of_bytes(text)) return error_at(file_name, problem->place, problem->why);
-    const Lines lines(text);
-    Builder builder(lines);
+    Lines lines(text);
+    Builder builder(lines, anchors);
     try {
         std::istringstream stream{std::string(text)};
         YAML::Parser parser(stream);

@@ -45,9 +45,12 @@ struct Member {
     Node second;
 };
 
-/// Parses one document. Refused with line and column: syntax errors, duplicate keys, aliases that would expand beyond
-/// 10,000 nodes, nesting over 64 levels, tags other than the core ones. An empty text is a null node.
-Result<Node> parse(std::string_view text, std::string_view file_name);
+enum class Anchors { allowed, refused };
+
+/// Parses one document. Refused with line and column: syntax errors, duplicate keys, anchors and aliases that copy more
+/// than 10,000 nodes or 1 MiB of text in all, nesting over 64 levels, tags other than the core ones. An empty text is a
+/// null node.
+Result<Node> parse(std::string_view text, std::string_view file_name, Anchors anchors = Anchors::allowed);
 
 /// `text` as a double-quoted YAML scalar on one line; plain where that is safe and cannot be taken for anything else.
 std::string scalar_text(std::string_view text);

@@ -251,4 +251,24 @@ TEST_CASE(
     CHECK(orange.body(id).find(body) != std::string::npos);
 }
 
+TEST_CASE("A TASK.md that Markdown parsers take minutes for is read like any other") {
+    Sandbox orange("poll_interval: 0.5\n");
+    orange.add_project("shop");
+    const auto id = orange.create("shop", "Wait demo:clarify");
+    orange.wait_for_status(id, "clarification");
+    const auto mirror = orange.worktree(id) / "TASK.md";
+    for (const std::string_view piece : {"![[]()", "- ", "> "}) {
+        std::string hostile;
+        while (hostile.size() < (400 << 10)) hostile += piece;
+        if (piece == "- ") hostile += "x" + std::string(200 << 10, '\n');
+        write_file(mirror, read_file(mirror) + "\n" + hostile + "\n\n## After " + std::string(piece) + "\n\nx\n");
+        orange.eventually("its last section is seen",
+                          [&] { return orange.body(id).find("## After " + std::string(piece)) != std::string::npos; });
+    }
+    rpc::TaskUpdate update;
+    update.id = id;
+    update.status = "planning";
+    CHECK(orange.try_call(update).has_value());
+}
+
 }  // namespace orange::tests

@@ -263,7 +263,7 @@ TEST_CASE("Each library has its one place") {
     };
     static const std::vector<Place> places = {
         {{"yaml-cpp/"}, {"daemon/yaml/"}},
-        {{"cmark"}, {"daemon/store/"}},
+        {{"cmark"}, {}},  // an oracle for tests alone
         {{"spdlog/", "fmt/"}, {"daemon/log/"}},
         {{"CLI/"}, {"client/main.cpp", "client/arguments/", "daemon/main.cpp", "daemon/app/"}},
         {{"asio"}, {"daemon/async/", "daemon/rpc/", "daemon/process/", "daemon/files/", "daemon/app/"}},

@@ -373,3 +373,22 @@ TEST_CASE("no cut of a workflow, and no byte put into it, is fatal") {
         }
     }
 }
+
+TEST_CASE("a workflow of thousands of entries is refused before each is compared with each") {
+    std::string many = "name: big\nversion: 1\nstates:\n";
+    for (int i = 0; i < 5'000; ++i) many += "  s" + std::to_string(i) + ": {}\n";
+    many += "transitions:\n";
+    for (int i = 0; i < 5'000; ++i) many += "  - {from: [t, u], to: x" + std::to_string(i) + "}\n";
+    const auto loaded = load(many, "big.yml", "big");
+    REQUIRE(loaded.problems.size() == 2);
+    CHECK(loaded.problems[0].message == "states has 5000 entries; the limit is 100");
+    CHECK(loaded.problems[1].message == "transitions has 5000 entries; the limit is 100");
+}
+
+TEST_CASE("of many problems the first hundred are kept, and long names are not repeated in each") {
+    std::string text = "name: big\nversion: 1\nstates:\n  " + std::string(1'000, 'a') + ": {}\ntransitions:\n";
+    for (int i = 0; i < 60; ++i) text += "  - {from: [t, u, v], to: x}\n";
+    const auto loaded = load(text, "big.yml", "big");
+    CHECK(loaded.problems.size() == 100);
+    CHECK(describe(loaded.problems, "big.yml").size() < 500'000);
+}
