@@ -16,22 +16,23 @@ namespace {
 constexpr int k_flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
 
 /// "orange.log", 2 → "orange.2.log".
-std::string numbered(const std::string& path, int number) {
-    if (number == 0) return path;
-    const auto name = path.find_last_of('/') + 1;
-    const auto dot = path.find_last_of('.');
-    if (dot == std::string::npos || dot <= name) return path + "." + std::to_string(number);
-    return path.substr(0, dot) + "." + std::to_string(number) + path.substr(dot);
+std::string numbered(const std::string& name, int number) {
+    if (number == 0) return name;
+    const auto dot = name.find_last_of('.');
+    if (dot == std::string::npos || dot == 0) return name + "." + std::to_string(number);
+    return name.substr(0, dot) + "." + std::to_string(number) + name.substr(dot);
 }
 
 }  // namespace
 
-LogFile::LogFile(std::string path, std::uint64_t limit, int kept) : path_(std::move(path)), limit_(limit), kept_(kept) {
+LogFile::LogFile(std::string path, std::uint64_t limit, int kept)
+    : path_(std::move(path)), name_(path_.substr(path_.find_last_of('/') + 1)), limit_(limit), kept_(kept) {
     open();
 }
 
 LogFile::~LogFile() {
     if (fd_ >= 0) ::close(fd_);
+    if (folder_ >= 0) ::close(folder_);
 }
 
 bool LogFile::fail(const char* doing) {
@@ -40,26 +41,33 @@ bool LogFile::fail(const char* doing) {
 }
 
 bool LogFile::open() {
-    fd_ = ::open(path_.c_str(), k_flags, 0600);
+    const auto folder = path_.substr(0, path_.size() - name_.size());
+    if (folder_ >= 0) ::close(folder_);
+    folder_ = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder_ < 0) return fail("opening");
+    fd_ = ::openat(folder_, name_.c_str(), k_flags, 0600);
     if (fd_ < 0) return fail("opening");
     struct stat facts {};
     size_ = ::fstat(fd_, &facts) == 0 && S_ISREG(facts.st_mode) ? static_cast<std::uint64_t>(facts.st_size) : 0;
     return true;
 }
 
-/// The new file is there before a name is changed: without one, everything stays as it is.
+/// The new file is there before a name is changed: without one, everything stays as it is. All of it in the folder that
+/// was opened: another one may stand at its path by now, whose files are not ours to rename.
 void LogFile::rotate() {
-    const auto next = path_ + ".new";
-    const int fd = ::open(next.c_str(), k_flags | O_TRUNC, 0600);
+    const auto next = name_ + ".new";
+    const auto rename = [this](const std::string& from, const std::string& to) {
+        return ::renameat(folder_, from.c_str(), folder_, to.c_str()) == 0;
+    };
+    const int fd = ::openat(folder_, next.c_str(), k_flags | O_TRUNC, 0600);
     if (fd < 0) return;
     for (int number = kept_; number > 0; --number) {
-        if (::rename(numbered(path_, number - 1).c_str(), numbered(path_, number).c_str()) == 0) continue;
-        if (errno == ENOENT) continue;
+        if (rename(numbered(name_, number - 1), numbered(name_, number)) || errno == ENOENT) continue;
         ::close(fd);
-        ::unlink(next.c_str());
+        ::unlinkat(folder_, next.c_str(), 0);
         return;
     }
-    if (::rename(next.c_str(), path_.c_str()) != 0) {
+    if (!rename(next, name_)) {
         ::close(fd);
         return;
     }

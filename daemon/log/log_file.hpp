@@ -9,7 +9,7 @@ namespace orange::log {
 
 /// orange.log on a disk that may be full, gone or out of descriptors: a line is written whole or not at all, and what
 /// cannot be written is counted, never waited for. Rotated when it would be larger than `limit`; where that fails, the
-/// lines go on in the file that there is.
+/// lines go on in the file that there is. Its folder may be moved: the log goes with it.
 class LogFile {
   public:
     LogFile(std::string path, std::uint64_t limit, int kept);
@@ -30,6 +30,8 @@ class LogFile {
     bool fail(const char* doing);
 
     std::string path_;
+    std::string name_;
+    int folder_ = -1;
     std::uint64_t limit_;
     int kept_;
     int fd_ = -1;

@@ -51,8 +51,11 @@ Awaitable<Result<void>> Pool::make_worktree(Project project, Path path, std::str
         }
         co_return co_await git::lock_worktree(git_, project.path, path.string());
     }
+    // Origin may have been silent for long: a home that has gone meanwhile is not to be made anew, and git would make
+    // its folders in whatever stands there now.
+    if (auto there = files_.list(root_); !there) co_return there.error();
     std::error_code error;
-    std::filesystem::create_directory(root_, error);  // never the home: one that is gone is not to be made anew
+    std::filesystem::create_directory(root_, error);
     if (error) co_return io_error("making " + root_.string(), error.value());
     co_return co_await git::add_worktree(git_, project.path, path.string(), base);
 }

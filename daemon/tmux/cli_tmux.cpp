@@ -134,7 +134,7 @@ Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::s
                             " (choose a shorter ORANGE_HOME)",
                         {}};
     }
-    if (auto fine = guard_ ? guard_() : Result<void>{}; !fine) co_return fine.error();
+    if (auto fine = allowed(); !fine) co_return fine.error();
     bool woken = false;
     for (auto pause = k_first_pause;; pause *= 2) {
         Command command;
@@ -149,9 +149,10 @@ Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::s
         command.output_limit = std::size_t{16} << 20;
         auto done = co_await runner_.run(std::move(command));
         if (!done) co_return in_context("tmux", done.error());
-        if (!done->ok() && !woken && server_behind(socket_) == Server::absent && co_await wake_lost_server()) {
-            woken = true;
-            continue;
+        if (!done->ok() && !woken && server_behind(socket_) == Server::absent) {
+            if (auto fine = allowed(); !fine) co_return fine.error();  // the folder may have gone meanwhile
+            woken = co_await wake_lost_server();
+            if (woken) continue;
         }
         const bool server_left = !done->ok() && (done->err.find("server exited") != std::string::npos ||
                                                  done->err.find("lost server") != std::string::npos);
@@ -195,10 +196,11 @@ Error CliTmux::unreachable() const {
 
 /// A server whose socket was deleted is still there with all its agents, and makes the socket anew when asked by USR1;
 /// a second server in its place would hide it for good (faults.md T2). Asked for all who wait at once: each new
-/// socket throws out whoever is just connecting.
+/// socket throws out whoever is just connecting. Never where the folder is another one by now: the server would make
+/// its socket there.
 Awaitable<bool> CliTmux::wake_lost_server() {
     bool back = false;
-    for (int i = 0; i < k_wake_steps && !back && server_lives(); ++i) {
+    for (int i = 0; i < k_wake_steps && !back && server_lives() && allowed(); ++i) {
         const auto now = std::chrono::steady_clock::now();
         const bool due = !woken_ || now - *woken_ > k_wake_again;
         if (due && proc::start_time(server_pid_) == server_start_) {  // USR1 ends whoever does not expect it
@@ -225,7 +227,7 @@ Awaitable<bool> CliTmux::start_in_scope(std::vector<std::string> args) {
 }
 
 Awaitable<Result<void>> CliTmux::start_server() {
-    if (auto fine = guard_ ? guard_() : Result<void>{}; !fine) co_return fine.error();
+    if (auto fine = allowed(); !fine) co_return fine.error();
     const bool there = server_behind(socket_) == Server::present || co_await wake_lost_server();
     if (there) co_return Result<void>{};
     if (server_lives()) co_return unreachable();

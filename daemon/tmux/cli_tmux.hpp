@@ -39,8 +39,8 @@ class CliTmux final : public Tmux {
     /// starts (orange-agent --keep). Unset: none.
     void keep_below(std::vector<std::string> keeper) { keeper_ = std::move(keeper); }
 
-    /// Asked before each call, which fails as it says: for a socket whose folder may become somebody else's. Unset:
-    /// never.
+    /// Asked before each call, and before a server is made to make its socket anew; the call fails as it says: for a
+    /// socket whose folder may become somebody else's. Unset: never.
     void ask_first(std::function<Result<void>()> guard) { guard_ = std::move(guard); }
 
     /// Who is told, in a sentence, what is worth a line in the log. Unset: nobody.
@@ -54,6 +54,7 @@ class CliTmux final : public Tmux {
     /// `before` are words in front of tmux's own (scope_words, the keeper's).
     Awaitable<Result<Completed>> call(std::vector<std::string> args, std::string input = {},
                                       std::vector<std::string> before = {});
+    Result<void> allowed() const { return guard_ ? guard_() : Result<void>{}; }
     Awaitable<bool> succeeds(std::vector<std::string> args);
     Awaitable<Result<void>> start_server();
     Awaitable<Result<Completed>> open_window(std::vector<std::string> args);

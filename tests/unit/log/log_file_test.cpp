@@ -126,6 +126,22 @@ TEST_CASE("A log whose folder is away is opened when it is back") {
     CHECK(text_of(path) == "there\n");
 }
 
+TEST_CASE("A log whose folder was moved is rotated there, and another folder in its place is not touched") {
+    orange::testing::TemporaryFolder folder;
+    const auto path = folder.path() / "logs" / "orange.log";
+    const auto moved = folder.path() / "moved" / "orange.log";
+    fs::create_directory(path.parent_path());
+    log::LogFile file(path.string(), 100, 5);
+    CHECK(file.write(std::string(59, 'x') + "\n"));
+    fs::rename(path.parent_path(), moved.parent_path());
+    orange::testing::write_text(path, "theirs\n");
+    CHECK(file.write(std::string(59, 'y') + "\n"));
+    CHECK(text_of(path) == "theirs\n");
+    CHECK(std::distance(fs::directory_iterator(path.parent_path()), {}) == 1);
+    CHECK(text_of(moved) == std::string(59, 'y') + "\n");
+    CHECK(text_of(log::rotated(moved, 1)) == std::string(59, 'x') + "\n");
+}
+
 TEST_CASE("While there is no room one line on standard error says so, and afterwards one in the log") {
     orange::testing::TemporaryFolder folder;
     const auto path = folder.path() / "orange.log";

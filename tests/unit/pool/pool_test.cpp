@@ -1,5 +1,6 @@
 #include "common/base/text.hpp"
 #include "tests/catch.hpp"
+#include "tests/fakes/faulty_file_system.hpp"
 #include "tests/unit/pool/pool_fixture.hpp"
 
 using namespace orange;
@@ -12,6 +13,17 @@ TEST_CASE_METHOD(PoolFixture, "tasks get the lowest free workspace, each on its 
     CHECK(acquire(task("c")).value().name == "shop--1");
     CHECK(plain(root / "shop--1", {"branch", "--show-current"}) == "orange-tasks/c");
     CHECK(holder(2) == "b");
+}
+
+TEST_CASE_METHOD(PoolFixture, "no worktree is made in a home that went away while origin was asked") {
+    testing::FaultyFileSystem leaving(files);
+    Pool other{leaving, git, runner, repositories, root, "pool@test"};
+    leaving.fail_at(2);  // the claim is written, then the folder is looked at
+    const auto refused = go(other.acquire(project, task("a"), environment(), {}));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::io);
+    CHECK(plain(project.path, {"worktree", "list"}).find("shop--1") == std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(root / "shop--1"));
 }
 
 TEST_CASE_METHOD(PoolFixture, "an exhausted pool says how to get more") {

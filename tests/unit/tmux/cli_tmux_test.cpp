@@ -177,6 +177,22 @@ TEST_CASE_METHOD(TmuxFixture,
     CHECK(state().server_pid == first.server_pid);
 }
 
+TEST_CASE_METHOD(TmuxFixture, "a socket is not made anew in a folder that became another one while tmux was asked") {
+    const auto first = opened(window("demo", "w"));
+    std::filesystem::remove(dir / "tmux.sock");
+    int asked = 0;
+    tmux.ask_first([&]() -> Result<void> {
+        if (asked++ == 0) return {};
+        return Error{ErrorCode::io, "another folder stands there", {}};
+    });
+    const auto listed = go(tmux.list());
+    CHECK_FALSE(std::filesystem::exists(dir / "tmux.sock"));
+    REQUIRE_FALSE(listed);
+    CHECK(listed.error().code == ErrorCode::io);
+    tmux.ask_first({});
+    CHECK(state().server_pid == first.server_pid);
+}
+
 TEST_CASE_METHOD(TmuxFixture, "nothing of the daemon's environment leaks into a pane") {
     auto base = scrubbed_environment();
     base["SECRET_TOKEN"] = "s3cret";
