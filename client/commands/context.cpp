@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <string_view>
 
 #include "client/connection/autostart.hpp"
 #include "common/base/text.hpp"
@@ -68,6 +71,36 @@ Result<Json> Context::call_json_again(const char* method, const Json& params) {
     if (!next) return reply;
     connection_.emplace(std::move(*next));
     return connection_->call_json(method, params);
+}
+
+rpc::CallerEnvironment caller_environment() {
+    rpc::CallerEnvironment caller;
+    for (char** entry = environ; entry && *entry; ++entry) {
+        const std::string_view text = *entry;
+        const auto equals = text.find('=');
+        if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size()) continue;
+        const auto name = text.substr(0, equals);
+        if (name == "PATH") caller.path = text.substr(equals + 1);
+        const bool plain = std::all_of(name.begin(), name.end(),
+                                       [](unsigned char c) { return c < 128 && (std::isalnum(c) != 0 || c == '_'); });
+        if (plain) caller.variables.emplace_back(name);
+    }
+    return caller;
+}
+
+Result<Json> call_with_caller(const std::function<Result<Json>(const Json&)>& call, Json params,
+                              const std::vector<std::string>& also) {
+    auto reply = call(params);
+    if (reply || reply.error().code != ErrorCode::invalid_argument) return reply;
+    auto newer = also;
+    newer.insert(newer.end(), {"path", "variables"});
+    const auto& said = reply.error().message;
+    const bool is_older = std::any_of(newer.begin(), newer.end(), [&](const std::string& name) {
+        return said.starts_with("unknown parameter \"" + name + "\"");
+    });
+    if (!is_older) return reply;
+    for (const auto& name : newer) params.erase(name);
+    return call(params);
 }
 
 int fail(const Context& context, const Error& error) {

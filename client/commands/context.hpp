@@ -1,11 +1,14 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/connection/connection.hpp"
 #include "client/output/terminal.hpp"
 #include "common/config/paths.hpp"
+#include "common/rpc/caller_environment.hpp"
 
 /// The subcommands. Each is a function from the request's typed parameters (filled by main.cpp from the arguments) to
 /// an exit status: it completes them from where the caller is, sends one request, prints the reply. Errors go to
@@ -33,6 +36,13 @@ class Context {
   private:
     std::optional<connection::Connection> connection_;
 };
+
+/// PATH and the names of the variables of whoever calls: for methods that look for agents' programs.
+rpc::CallerEnvironment caller_environment();
+
+/// `call`, and once more without the caller's environment (and `also`) where the daemon is older than this client.
+Result<Json> call_with_caller(const std::function<Result<Json>(const Json&)>& call, Json params,
+                              const std::vector<std::string>& also = {});
 
 /// Prints an error as the caller wants it; 1.
 int fail(const Context& context, const Error& error);

@@ -6,6 +6,7 @@
 #include "client/connection/supervisor.hpp"
 #include "client/output/listings.hpp"
 #include "client/output/tasks.hpp"
+#include "common/rpc/harness_methods.hpp"
 
 namespace orange::commands {
 namespace {
@@ -15,13 +16,17 @@ template <class Method, class Render>
 int ask_running(Context& context, const Method& params, Render render) {
     auto daemon = connection::connect(context.paths);
     if (!daemon) return fail(context, daemon.error());
-    auto reply = daemon->call_json(Method::k_name, rpc::written(params));
-    if (!reply) return fail(context, reply.error());
-    if (context.json) return put_json(*reply);
-    auto typed = connection::reply_as<typename Method::Reply>(Method::k_name, *reply);
-    if (!typed) return fail(context, typed.error());
-    output::put(render(*typed));
-    return 0;
+    const auto call = [&](const Json& json) { return daemon->call_json(Method::k_name, json); };
+    return print<Method>(context, call_with_caller(call, rpc::written(params)), render);
+}
+
+/// Has the daemon look for agents' programs where the caller has them; what is worth saying of it. A daemon that is
+/// older than this client does not know the question.
+std::vector<std::string> search_programs(connection::Connection& daemon) {
+    rpc::HarnessSearch params;
+    params.caller = caller_environment();
+    auto reply = daemon.call(params);
+    return reply ? std::move(reply->notes) : std::vector<std::string>();
 }
 
 int say(const Context& context, const std::string& sentence, Json json) {
@@ -34,12 +39,17 @@ Error not_for_agents() {
     return {ErrorCode::forbidden, "an agent cannot start the daemon; ask a human to run `orange daemon restart`", {}};
 }
 
-/// Which daemon it is that answers there, and what became of it.
+/// Which daemon it is that answers there, and what became of it; and what it found of agents' programs.
 int say_which(const Context& context, connection::Connection& daemon, const std::string& what) {
     auto pong = daemon.call(rpc::DaemonPing{});
     if (!pong) return fail(context, pong.error());
-    return say(context, "oranged " + pong->version + " " + what + ", pid " + std::to_string(pong->pid),
-               rpc::written(*pong));
+    const auto notes = search_programs(daemon);
+    auto json = rpc::written(*pong);
+    json["notes"] = notes;
+    auto text = "oranged " + pong->version + " " + what + ", pid " + std::to_string(pong->pid) + "\n" +
+                output::notes_text(notes, context.style);
+    text.pop_back();
+    return say(context, text, std::move(json));
 }
 
 int start(const Context& context, const std::string& done) {
@@ -83,8 +93,11 @@ int daemon_status(Context& context) {
 }
 
 int daemon_reload(Context& context) {
-    return ask_running(context, rpc::DaemonReload{}, [&](const rpc::DaemonReload::Reply& reply) {
-        return "settings, workflows and harnesses read anew\n" + output::notes_text(reply.notes, context.style);
+    rpc::DaemonReload params;
+    params.caller = caller_environment();
+    return ask_running(context, params, [&](const rpc::DaemonReload::Reply& reply) {
+        return "settings, workflows and harnesses read anew, login shell asked again\n" +
+               output::notes_text(reply.notes, context.style);
     });
 }
 

@@ -6,11 +6,9 @@ namespace orange::commands {
 
 Result<Json> create_task(Context& context, rpc::TaskCreate params) {
     params.id = random_id(k_task_id_length);
-    auto reply = context.call_json_again(params.k_name, rpc::written(params));
-    if (reply || reply.error().code != ErrorCode::invalid_argument) return reply;
-    if (!reply.error().message.starts_with("unknown parameter \"id\"")) return reply;
-    params.id.reset();  // the daemon is older than this client
-    return context.call_json(params.k_name, rpc::written(params));
+    params.caller = caller_environment();
+    const auto call = [&](const Json& json) { return context.call_json_again(params.k_name, json); };
+    return call_with_caller(call, rpc::written(params), {"id"});
 }
 
 int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words) {

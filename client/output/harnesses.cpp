@@ -14,7 +14,16 @@ void remarks(Table& table, const rpc::HarnessView& harness) {
     for (const auto line : split_lines(problem)) {
         table.remark("! " + std::string(line), Ink::yellow);
     }
+    if (harness.found_in) table.remark("in the PATH of " + *harness.found_in, Ink::dim);
     for (const auto& missing : harness.missing) table.remark("! missing: " + missing, Ink::yellow);
+}
+
+/// Where the programs were looked up that were not found, and what to do about one that is there all the same.
+std::string searched_text(const std::string& searched, const Style& style) {
+    if (searched.empty()) return {};
+    return "\n" + wrapped("Programs are looked up in the " + printable(searched) +
+                              ". If one that is missing here starts in your terminal, run there: orange daemon reload",
+                          "", style.width);
 }
 
 /// A word as it could be typed: in single quotes where it holds anything but plain characters.
@@ -42,7 +51,10 @@ std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& st
                    {harness.path}});
         remarks(table, harness);
     }
-    return table.empty() ? "No harnesses.\n" : table.render(style);
+    if (table.empty()) return "No harnesses.\n";
+    const bool all = std::all_of(reply.harnesses.begin(), reply.harnesses.end(),
+                                 [](const auto& harness) { return harness.installed; });
+    return table.render(style) + (all ? std::string() : searched_text(reply.searched, style));
 }
 
 std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& style) {
@@ -51,6 +63,7 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
     out += wrapped(printable(harness.program) + (harness.version ? " " + printable(*harness.version) : "") + ", " +
                        printable(harness.mode) + (harness.installed ? "" : ", not installed"),
                    "  ", style.width);
+    if (harness.found_in) out += wrapped("in the PATH of " + printable(*harness.found_in), "  ", style.width);
     for (const auto& missing : harness.missing) {
         out += wrapped("! missing: " + printable(missing), "  ", style.width);
     }
@@ -70,8 +83,12 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
             "effort: " + (reply.effort_values.empty() ? "any word" : printable(join(reply.effort_values, ", "))), "  ",
             style.width);
     }
+    if (!reply.wants.empty()) {
+        out += wrapped("variables that it may need: " + printable(join(reply.wants, ", ")), "  ", style.width);
+    }
     if (reply.trust_file) out += wrapped("trust: kept in " + printable(*reply.trust_file), "  ", style.width);
     if (reply.root_needs) out += wrapped("as root: needs " + printable(*reply.root_needs), "  ", style.width);
+    if (!harness.installed) out += searched_text(reply.searched, style);
     return out;
 }
 

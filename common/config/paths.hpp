@@ -19,6 +19,8 @@ struct Paths {
     std::filesystem::path log() const { return home / "orange.log"; }
     std::filesystem::path config() const { return home / "config.yml"; }
     std::filesystem::path projects() const { return home / "projects.json"; }
+    /// The PATHs of people's terminals in which agents' programs were found.
+    std::filesystem::path programs() const { return home / "programs.json"; }
     std::filesystem::path workflows() const { return home / "workflows"; }
     std::filesystem::path harnesses() const { return home / "harnesses"; }
     std::filesystem::path workspaces() const { return home / "workspaces"; }

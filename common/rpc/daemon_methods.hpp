@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/rpc/caller_environment.hpp"
 #include "common/rpc/empty.hpp"
 #include "common/rpc/fields.hpp"
 
@@ -54,8 +55,13 @@ struct DaemonStatus : Empty {
     };
 };
 
-struct DaemonReload : Empty {
+struct DaemonReload {
     static constexpr const char* k_name = "daemon.reload";
+    CallerEnvironment caller;
+    template <class V>
+    void describe(V& v) {
+        caller.describe(v);
+    }
     struct Reply {
         std::vector<std::string> notes;
         template <class V>

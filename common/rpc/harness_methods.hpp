@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/rpc/caller_environment.hpp"
 #include "common/rpc/fields.hpp"
 
 /// Parameters and results of `harness.*`.
@@ -15,6 +16,7 @@ struct HarnessView {
     std::string path;
     bool installed = false;
     std::string program;
+    std::optional<std::string> found_in;
     std::string mode;
     std::optional<std::string> version;
     std::optional<bool> trusted;
@@ -24,8 +26,9 @@ struct HarnessView {
     void describe(V& v) {
         v.required("name", name, "its name");
         v.required("path", path, "its definition");
-        v.required("installed", installed, "its program is on PATH");
+        v.required("installed", installed, "its program was found");
         v.required("program", program, "what is run");
+        v.optional("found_in", found_in, "whose PATH has it, where it was looked up");
         v.required("mode", mode, "persistent or oneshot");
         v.optional("version", version, "what the program says, where its definition has it asked");
         v.optional("trusted", trusted, "whether it trusts the project, where it asks for trust and there is a project");
@@ -45,9 +48,11 @@ struct HarnessList {
     }
     struct Reply {
         std::vector<HarnessView> harnesses;
+        std::string searched;
         template <class V>
         void describe(V& v) {
             v.required("harnesses", harnesses, "by name");
+            v.optional("searched", searched, "every PATH in which their programs are looked up, and whose it is");
         }
     };
 };
@@ -67,9 +72,11 @@ struct HarnessShow {
         std::vector<std::string> effort_values;
         bool effort = false;
         std::map<std::string, std::string> env;
+        std::vector<std::string> wants;
         std::optional<std::string> trust_file;
         std::optional<std::string> root_needs;
         std::string text;
+        std::string searched;
         template <class V>
         void describe(V& v) {
             v.required("harness", harness, "as in the list");
@@ -79,9 +86,27 @@ struct HarnessShow {
             v.optional("effort_args", effort_args, "what {effort_args} stands for");
             v.optional("effort_values", effort_values, "the efforts there are; none: any word");
             v.optional("env", env, "variables for every permission");
+            v.optional("wants", wants, "variables that it is likely to need");
             v.optional("trust_file", trust_file, "where its trust is kept");
             v.optional("root_needs", root_needs, "a variable that root needs");
             v.required("text", text, "the file");
+            v.optional("searched", searched, "as in the list");
+        }
+    };
+};
+
+struct HarnessSearch {
+    static constexpr const char* k_name = "harness.search";
+    CallerEnvironment caller;
+    template <class V>
+    void describe(V& v) {
+        caller.describe(v);
+    }
+    struct Reply {
+        std::vector<std::string> notes;
+        template <class V>
+        void describe(V& v) {
+            v.required("notes", notes, "programs that were found or moved, and variables that agents lack");
         }
     };
 };

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/rpc/caller_environment.hpp"
 #include "common/rpc/fields.hpp"
 #include "common/rpc/task_view.hpp"
 
@@ -29,6 +30,7 @@ struct TaskCreate {
     std::optional<std::string> base;
     bool name_branch = false;
     bool add_project = false;
+    CallerEnvironment caller;
     template <class V>
     void describe(V& v) {
         v.optional("id", id, "the task's id, made by the caller: a call repeated with it makes no second task");
@@ -47,6 +49,7 @@ struct TaskCreate {
         v.optional("base", base, "where a new branch begins: a branch, tag or commit; else the default branch");
         v.optional("name_branch", name_branch, "where no branch is given: name it after the summary");
         v.optional("add_project", add_project, "register the repository that cwd is in, where it is not");
+        caller.describe(v);
     }
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/result.hpp"
+#include "daemon/agents/program_search.hpp"
 
 namespace orange::agents {
 
@@ -67,7 +68,10 @@ struct Harness {
     TrustFile trust;
     std::chrono::milliseconds ready_after{0};  ///< messages typed earlier after the start would be lost
     std::string install_hint;                  ///< how to get it
-    std::vector<std::string> version_args;     ///< makes it print its version and end; empty: it is not asked
+    /// Names of variables that the program is likely to need. Only named to a human who has them where the agents do
+    /// not.
+    std::vector<std::string> wants;
+    std::vector<std::string> version_args;  ///< makes it print its version and end; empty: it is not asked
     /// A variable without which the program refuses to run as root with full permissions. Orange never sets it by
     /// itself: saying "this is a sandbox" is the user's word to give.
     std::string root_needs;
@@ -131,15 +135,16 @@ Result<void> check_root(const Harness& harness, const std::string& permissions,
 struct HarnessEntry {
     Harness harness;
     std::filesystem::path path;
-    std::string program;  ///< absolute; empty: not installed
-    std::string problem;  ///< why the definition cannot be used; empty: it can
+    std::string program;        ///< absolute; empty: not installed
+    std::string path_variable;  ///< the PATH that it was found in; empty where the definition says where it is
+    std::string found_in;       ///< whose PATH that is
+    std::string problem;        ///< why the definition cannot be used; empty: it can
 };
 
 /// ~/orange/harnesses/NAME.yml over the shipped ones. Read anew at each call: the files are few and small.
 class HarnessLibrary {
   public:
-    /// `path_variable`: the PATH that agents get, where programs are looked up.
-    HarnessLibrary(std::filesystem::path shipped, std::filesystem::path user, std::string path_variable);
+    HarnessLibrary(std::filesystem::path shipped, std::filesystem::path user, ProgramSearch search);
 
     std::vector<HarnessEntry> list() const;
     /// not_found lists the names there are; invalid_argument for a broken definition.
@@ -147,10 +152,20 @@ class HarnessLibrary {
     /// The first installed of claude, codex, opencode, pi; nothing where none is.
     std::optional<std::string> first_installed() const;
 
+    /// not_found for an entry without a program: every PATH that was searched, and what to do.
+    Error not_installed(const HarnessEntry& entry) const;
+    /// "PATH of /bin/sh -l (/usr/bin:/bin), of …"
+    std::string searched() const { return search_.searched(); }
+
+    /// What the shells say when they are asked again.
+    void set_paths(std::vector<SearchPath> paths) { search_.set_paths(std::move(paths)); }
+    /// The PATH of a human's client, in which programs are looked up that no shell's PATH has.
+    void take_client_path(std::string_view path);
+
   private:
     std::filesystem::path shipped_;
     std::filesystem::path user_;
-    std::string path_variable_;
+    ProgramSearch search_;
 };
 
 }  // namespace orange::agents

@@ -15,12 +15,16 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t k_size_limit = 256 * 1024;
 
-std::string locate(const Harness& harness, const fs::path& folder, const std::string& path_variable) {
-    if (harness.program.find('/') == std::string::npos) return find_program(harness.program, path_variable);
+bool is_looked_up(const Harness& harness) {
+    return harness.program.find('/') == std::string::npos;
+}
+
+FoundProgram locate(const Harness& harness, const fs::path& folder, const ProgramSearch& search) {
+    if (is_looked_up(harness)) return search.find(harness.program);
     std::error_code error;
     const auto path = fs::absolute(folder / harness.program, error).lexically_normal();
     const bool found = fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
-    return found ? path.string() : std::string{};
+    return {found ? path.string() : std::string{}, {}, {}};
 }
 
 Result<std::string> read_file(const fs::path& path) {
@@ -33,7 +37,7 @@ Result<std::string> read_file(const fs::path& path) {
     return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-HarnessEntry read_entry(const fs::path& path, const std::string& path_variable) {
+HarnessEntry read_entry(const fs::path& path, const ProgramSearch& search) {
     HarnessEntry entry;
     entry.path = path;
     entry.harness.name = path.stem().string();
@@ -41,7 +45,10 @@ HarnessEntry read_entry(const fs::path& path, const std::string& path_variable) 
     auto harness = text ? load_harness(*text, path.string()) : Result<Harness>(text.error());
     if (harness) {
         entry.harness = std::move(*harness);
-        entry.program = locate(entry.harness, path.parent_path(), path_variable);
+        auto found = locate(entry.harness, path.parent_path(), search);
+        entry.program = std::move(found.file);
+        entry.path_variable = std::move(found.path);
+        entry.found_in = std::move(found.source);
     } else {
         entry.problem = harness.error().message;
     }
@@ -58,8 +65,8 @@ void collect(const fs::path& folder, std::map<std::string, fs::path>& into) {
 
 }  // namespace
 
-HarnessLibrary::HarnessLibrary(fs::path shipped, fs::path user, std::string path_variable)
-    : shipped_(std::move(shipped)), user_(std::move(user)), path_variable_(std::move(path_variable)) {}
+HarnessLibrary::HarnessLibrary(fs::path shipped, fs::path user, ProgramSearch search)
+    : shipped_(std::move(shipped)), user_(std::move(user)), search_(std::move(search)) {}
 
 std::vector<HarnessEntry> HarnessLibrary::list() const {
     std::map<std::string, fs::path> paths;
@@ -67,7 +74,7 @@ std::vector<HarnessEntry> HarnessLibrary::list() const {
     collect(user_, paths);
     std::vector<HarnessEntry> entries;
     entries.reserve(paths.size());
-    for (const auto& [name, path] : paths) entries.push_back(read_entry(path, path_variable_));
+    for (const auto& [name, path] : paths) entries.push_back(read_entry(path, search_));
     return entries;
 }
 
@@ -82,7 +89,7 @@ Result<HarnessEntry> HarnessLibrary::find(const std::string& name) const {
         for (const auto& entry : paths) names.push_back(entry.first);
         return {ErrorCode::not_found, "there is no harness \"" + name + "\"; there are: " + join(names, ", ")};
     }
-    auto entry = read_entry(found->second, path_variable_);
+    auto entry = read_entry(found->second, search_);
     if (!entry.problem.empty()) {
         return {ErrorCode::invalid_argument, "the harness " + name + " cannot be used:\n" + entry.problem};
     }
@@ -97,6 +104,28 @@ std::optional<std::string> HarnessLibrary::first_installed() const {
         if (found != entries.end() && !found->program.empty()) return std::string(name);
     }
     return std::nullopt;
+}
+
+Error HarnessLibrary::not_installed(const HarnessEntry& entry) const {
+    const auto& harness = entry.harness;
+    auto text = "harness " + harness.name + " is not installed" +
+                (harness.install_hint.empty() ? "" : ": " + harness.install_hint) + ". ";
+    if (is_looked_up(harness)) {
+        text += "Its program " + harness.program + " was looked up in the " + searched() +
+                "; if it starts in your terminal, run there: orange daemon reload";
+    } else {
+        text += "Its program is " + harness.program + " beside " + entry.path.string() +
+                ", which is not there or cannot be executed";
+    }
+    return {ErrorCode::not_found, std::move(text), {}};
+}
+
+void HarnessLibrary::take_client_path(std::string_view path) {
+    std::vector<std::string> programs;
+    for (const auto& entry : list()) {
+        if (entry.problem.empty() && is_looked_up(entry.harness)) programs.push_back(entry.harness.program);
+    }
+    search_.take(path, programs);
 }
 
 }  // namespace orange::agents

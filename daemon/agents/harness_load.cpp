@@ -47,6 +47,7 @@ class Loader {
              {"trust", [&](const Node& node) { read_trust(node); }},
              {"ready_after", [&](const Node& node) { read_ready_after(node); }},
              {"install_hint", [&](const Node& node) { text(node, "install_hint", harness_.install_hint); }},
+             {"wants", [&](const Node& node) { read_wants(node); }},
              {"version_args", [&](const Node& node) { list(node, "version_args", harness_.version_args); }},
              {"root_needs", [&](const Node& node) { read_root_needs(node); }}});
         for (const char* key : {"name", "program", "argv"}) {
@@ -356,6 +357,11 @@ class Loader {
 
     void read_root_needs(const Node& node) {
         if (text(node, "root_needs", harness_.root_needs)) check_variable(harness_.root_needs, node.place);
+    }
+
+    void read_wants(const Node& node) {
+        list(node, "wants", harness_.wants);
+        for (const auto& name : harness_.wants) check_variable(name, node.place);
     }
 
     std::string_view file_name_;

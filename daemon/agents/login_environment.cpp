@@ -11,8 +11,10 @@
 namespace orange::agents {
 namespace {
 
+constexpr const char* k_own_environment = "the daemon's own environment";
+
 LoginEnvironment fallback(Environment own, std::string problem) {
-    return {std::move(own), "the daemon's own environment", std::move(problem)};
+    return {std::move(own), k_own_environment, std::move(problem)};
 }
 
 /// What a service manager leaves out and every login has.
@@ -27,13 +29,16 @@ void add_user(Environment& variables) {
     if (user->pw_shell && *user->pw_shell) variables.emplace("SHELL", user->pw_shell);
 }
 
-/// argv for the shell. printf is a builtin of every usual shell, fish included; env comes by its path, since a broken
-/// rc file may have spoilt PATH. The marker stands in the text as two words, so that a shell that echoes its commands
-/// does not print it.
-std::vector<std::string> question(const std::string& shell, const std::string& marker) {
+/// argv for the shell: `flags`, then what it is to do. printf is a builtin of every usual shell, fish included; env
+/// comes by its path, since a broken rc file may have spoilt PATH. The marker stands in the text as two words, so that
+/// a shell that echoes its commands does not print it.
+std::vector<std::string> question(const std::string& shell, const std::string& flags, const std::string& marker) {
     const auto half = marker.size() / 2;
     const auto halves = "'" + marker.substr(0, half) + "' '" + marker.substr(half) + "'";
-    return {shell, "-l", "-c", "printf '%s%s\\0' " + halves + "; exec /usr/bin/env -0"};
+    std::vector<std::string> argv = {shell};
+    for (const auto flag : split(flags, ' ')) argv.emplace_back(flag);
+    argv.insert(argv.end(), {"-c", "printf '%s%s\\0' " + halves + "; exec /usr/bin/env -0"});
+    return argv;
 }
 
 bool describes_the_terminal(std::string_view name) {
@@ -50,12 +55,33 @@ void lay_over(Environment& under, const Environment& layer) {
     }
 }
 
-std::string path_with(const std::string& bin, const std::string& path) {
-    std::string result = bin;
-    for (const auto part : split(path, ':')) {
-        if (!part.empty() && part != bin) result += ":" + std::string(part);
+/// The environment that the shell has with these flags; an Error says why it could not be had.
+Awaitable<Result<Environment>> ask(ProcessRunner& runner, std::chrono::milliseconds deadline, Environment own,
+                                   std::string flags) {
+    const auto shell = own.contains("SHELL") ? own.at("SHELL") : std::string{};
+    const auto unavailable = [](std::string why) { return Error{ErrorCode::unavailable, std::move(why), {}}; };
+    if (!shell.starts_with('/')) co_return unavailable("SHELL is not set to an absolute path");
+    const auto marker = random_id(32);
+    const auto asked = shell + " " + flags;
+    Command command;
+    command.argv = question(shell, flags, marker);
+    command.env = without_dangerous(own);
+    command.deadline = deadline;
+    command.shown = asked;
+    auto completed = co_await runner.run(std::move(command));
+    if (!completed) co_return unavailable("asking " + asked + ": " + completed.error().message);
+    if (!completed->ok()) {
+        co_return unavailable(asked + " ended with status " + std::to_string(completed->exit_status) + ": " +
+                              ellipsized(printable(trim(completed->err)), 200));
     }
-    return result;
+    auto variables = parse_environment(completed->out, marker);
+    if (!variables.contains("PATH")) co_return unavailable(asked + " did not tell its environment");
+    co_return variables;
+}
+
+std::string path_in(const Environment& variables) {
+    const auto path = variables.find("PATH");
+    return path == variables.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second;
 }
 
 }  // namespace
@@ -75,24 +101,27 @@ Environment parse_environment(std::string_view output, std::string_view marker) 
 Awaitable<LoginEnvironment> resolve_login_environment(ProcessRunner& runner, std::chrono::milliseconds deadline,
                                                       Environment own) {
     add_user(own);
-    const auto shell = own.contains("SHELL") ? own.at("SHELL") : std::string{};
-    if (!shell.starts_with('/')) co_return fallback(std::move(own), "SHELL is not set to an absolute path");
-    const auto marker = random_id(32);
-    Command command;
-    command.argv = question(shell, marker);
-    command.env = without_dangerous(own);
-    command.deadline = deadline;
-    auto completed = co_await runner.run(std::move(command));
-    if (!completed) co_return fallback(std::move(own), "asking " + shell + " -l: " + completed.error().message);
-    if (!completed->ok()) {
-        co_return fallback(std::move(own), shell + " -l ended with status " + std::to_string(completed->exit_status) +
-                                               ": " + ellipsized(printable(trim(completed->err)), 200));
-    }
-    auto variables = parse_environment(completed->out, marker);
-    if (!variables.contains("PATH")) co_return fallback(std::move(own), shell + " -l did not tell its environment");
-    add_user(variables);
-    LoginEnvironment found{std::move(variables), shell + " -l", {}};
+    auto asking = own;
+    auto variables = co_await ask(runner, deadline, std::move(asking), "-l");
+    if (!variables) co_return fallback(std::move(own), variables.error().message);
+    add_user(*variables);
+    LoginEnvironment found{std::move(*variables), own["SHELL"] + " -l", {}};
     co_return found;
+}
+
+Awaitable<std::vector<SearchPath>> search_paths(ProcessRunner& runner, std::chrono::milliseconds deadline,
+                                                LoginEnvironment login, Environment own) {
+    std::vector<SearchPath> paths = {{login.source, path_in(login.variables), {}}};
+    if (!login.problem.empty()) co_return paths;  // the one that reads more files would fail in the same way
+    add_user(own);
+    SearchPath interactive{own["SHELL"] + " -l -i", {}, {}};
+    auto asking = own;
+    const auto variables = co_await ask(runner, deadline, std::move(asking), "-l -i");
+    if (variables) interactive.path = path_in(*variables);
+    if (!variables) interactive.problem = variables.error().message;
+    paths.push_back(std::move(interactive));
+    paths.push_back({k_own_environment, path_in(own), {}});
+    co_return paths;
 }
 
 Awaitable<LoginEnvironment> resolve_login_environment(ProcessRunner& runner, std::chrono::milliseconds deadline) {
@@ -104,6 +133,7 @@ Environment agent_environment(EnvironmentLayers layers, const AgentVariables& ag
     auto all = without_dangerous(std::move(layers.base));
     std::erase_if(all, [](const auto& entry) { return describes_the_terminal(entry.first); });
     all.erase("ORANGE_HOME");
+    if (!agent.program_path.empty()) all["PATH"] = joined_path(agent.program_path, path_in(all));
     lay_over(all, layers.config);
     lay_over(all, layers.project);
     lay_over(all, layers.harness);
@@ -111,7 +141,8 @@ Environment agent_environment(EnvironmentLayers layers, const AgentVariables& ag
     if (!has_language) all["LANG"] = "C.UTF-8";  // agents draw with more than ASCII
     all.emplace("TERM", agent.terminal);
     all.emplace("PATH", "/usr/local/bin:/usr/bin:/bin");
-    if (!agent.bin.empty()) all["PATH"] = path_with(agent.bin, all["PATH"]);
+    // A layer that has a PATH of its own says what comes first, and takes no interpreter away.
+    all["PATH"] = joined_path(agent.bin, joined_path(all["PATH"], agent.program_path));
     if (!agent.working_dir.empty()) all["PWD"] = agent.working_dir;
     all["ORANGE_TASK"] = agent.task;
     all["ORANGE_PROJECT"] = agent.project;

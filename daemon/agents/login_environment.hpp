@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/model/role.hpp"
+#include "daemon/agents/program_search.hpp"
 #include "daemon/async/awaitable.hpp"
 #include "daemon/process/environment.hpp"
 #include "daemon/process/process_runner.hpp"
@@ -18,12 +19,18 @@ struct LoginEnvironment {
     std::string problem;  ///< why the login shell's could not be had; empty: it could. `orange doctor` shows it.
 };
 
-/// Asks the user's login shell once, at the daemon's start; never fails. `own` is the daemon's environment: its SHELL
-/// (else the password database's) is asked, and it is the fallback. This is the one place where a shell is started: the
-/// user's shell is what is asked about, and it gets a fixed text.
+/// Asks the user's login shell, at the daemon's start and at each reload; never fails. `own` is the daemon's
+/// environment: its SHELL (else the password database's) is asked, and it is the fallback. Here alone shells are
+/// started: the user's shell is what is asked about, and it gets a fixed text.
 Awaitable<LoginEnvironment> resolve_login_environment(ProcessRunner& runner, std::chrono::milliseconds deadline,
                                                       Environment own);
 Awaitable<LoginEnvironment> resolve_login_environment(ProcessRunner& runner, std::chrono::milliseconds deadline);
+
+/// The PATHs in which agents' programs are looked up: the login shell's; that of the same shell when it is interactive,
+/// since Debian's .bashrc returns early where it is not, and nvm and npm add their folders there; the daemon's own,
+/// which is that of the terminal where `orange` started it. Never fails: one that could not be had says why.
+Awaitable<std::vector<SearchPath>> search_paths(ProcessRunner& runner, std::chrono::milliseconds deadline,
+                                                LoginEnvironment login, Environment own);
 
 /// The variables behind the last `marker` in a shell's output; rc files may print whatever they like before it. Empty
 /// where the marker is missing.
@@ -42,11 +49,12 @@ struct AgentVariables {
     std::string task;
     std::string project;
     Role role = Role::worker;
-    std::string run;          ///< run id; identity goes by it
-    std::string home;         ///< ORANGE_HOME
-    std::string bin;          ///< folder of `orange`: first on PATH, whatever the layers say
-    std::string terminal;     ///< TERM; see terminal_type()
-    std::string working_dir;  ///< PWD
+    std::string run;           ///< run id; identity goes by it
+    std::string home;          ///< ORANGE_HOME
+    std::string bin;           ///< folder of `orange`: first on PATH, whatever the layers say
+    std::string program_path;  ///< the PATH that its program was found in; empty: the base's
+    std::string terminal;      ///< TERM; see terminal_type()
+    std::string working_dir;   ///< PWD
 };
 
 /// The complete environment of one agent. Nothing in the layers reaches ORANGE_*; from the base also GIT_*, TMUX*,

@@ -1,6 +1,7 @@
 #include "daemon/agents/versions.hpp"
 
 #include "common/base/text.hpp"
+#include "daemon/process/environment.hpp"
 
 namespace orange::agents {
 namespace {
@@ -49,6 +50,7 @@ Awaitable<void> Versions::ask(HarnessEntry entry, std::map<std::string, std::str
     Command command;
     command.argv = {entry.program};
     command.argv.insert(command.argv.end(), args.begin(), args.end());
+    environment["PATH"] = joined_path(entry.path_variable, environment["PATH"]);
     command.env = std::move(environment);
     command.deadline = k_deadline;
     command.output_limit = std::size_t{16} << 10;

@@ -47,6 +47,7 @@ using namespace std::chrono_literals;
 constexpr auto use_tuple = asio::experimental::as_tuple(asio::use_awaitable);
 constexpr int k_exit_other_daemon = 75;  // EX_TEMPFAIL: try again later
 constexpr auto k_login_deadline = 5s;
+constexpr auto k_interactive_deadline = 3s;  // both are over before a client stops waiting for a daemon's start
 constexpr auto k_shutdown_patience = 4s;
 constexpr auto k_shutdown_step = 20ms;
 constexpr std::chrono::milliseconds k_between_looks = 2s;
@@ -68,10 +69,26 @@ class DaemonContext : public asio::io_context {
     void destroy_coroutines() { shutdown(); }
 };
 
+/// What the user's shells say: the environment of agents, and where their programs may be.
+struct Shells {
+    agents::LoginEnvironment login;
+    std::vector<agents::SearchPath> paths;
+};
+
+Awaitable<Shells> ask_shells(ProcessRunner& runner) {
+    const std::chrono::milliseconds login_deadline = k_login_deadline;
+    const std::chrono::milliseconds interactive_deadline = k_interactive_deadline;
+    auto own = current_environment();
+    Shells shells;
+    shells.login = co_await agents::resolve_login_environment(runner, login_deadline, own);
+    auto login = shells.login;
+    shells.paths = co_await agents::search_paths(runner, interactive_deadline, std::move(login), std::move(own));
+    co_return shells;
+}
+
 class App {
   public:
-    App(const Home& home, const Paths& paths, const Installation& installation, Settings settings,
-        agents::LoginEnvironment login)
+    App(const Home& home, const Paths& paths, const Installation& installation, Settings settings, Shells shells)
         : file_watcher_(native_file_watcher(io_.get_executor())),
           home_watch_(home),
           paths_(paths),
@@ -86,14 +103,15 @@ class App {
           projects_(files_, paths.projects()),
           pool_(files_, git_, processes_, repositories_, paths.workspaces(), mark_),
           workflows_(files_, installation.share / "workflows", paths.workflows()),
-          harnesses_(installation.share / "harnesses", paths.harnesses(), path_of(login)),
+          harnesses_(installation.share / "harnesses", paths.harnesses(),
+                     agents::ProgramSearch(std::move(shells.paths), files_, paths.programs(), paths.workspaces())),
           launcher_(files_, tmux_, exits_, clock_, installation.bin / "orange-agent"),
           journal_(tasks_, clock_),
           callers_(process_table_, tasks_, pool_, task_locks_,
                    [this] {
                        return agents::ProcessId{tmux_.server_pid(), tmux_.server_start()};
                    }),
-          login_(std::move(login)),
+          login_(std::move(shells.login)),
           github_(processes_, login_.variables),
           world_{io_.get_executor(),
                  paths,
@@ -156,11 +174,6 @@ class App {
     }
 
   private:
-    static std::string path_of(const agents::LoginEnvironment& login) {
-        const auto path = login.variables.find("PATH");
-        return path == login.variables.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second;
-    }
-
     /// Works there as long as one machine alone uses it, and nobody can promise that.
     void warn_of_network_disk() {
         const auto kind = network_file_system(paths_.home);
@@ -181,7 +194,8 @@ class App {
         for (const auto& folder : {paths_.home, paths_.workspaces(), own_workflows, own_workflows / ".pinned"}) {
             note(files::remove_unfinished(files_, folder));
         }
-        note(projects_.load());
+        if (auto loaded = projects_.load(); !loaded)
+            log::error("daemon", loaded.error().message);  // status() says so, too
         note(pool_.load());
         note(tasks_.load());
         std::map<std::string, TaskId> claims;
@@ -195,7 +209,6 @@ class App {
             log::warn("workflows", "the workflow " + name + " " + what, {{"workflow", name}});
         });
         workflows_.list();  // a file that is broken later has a good version before it
-        if (!login_.problem.empty()) problems_.push_back("login shell: " + login_.problem);
     }
 
     /// The one that living agents are in, whose socket may have been removed while no daemon looked.
@@ -245,6 +258,8 @@ class App {
         reply.home = paths_.home.string();
         if (monitor_.last_poll()) reply.last_poll = to_rfc3339(*monitor_.last_poll());
         reply.problems = problems_;
+        if (!projects_.problem().empty()) reply.problems.push_back(projects_.problem());
+        if (!login_.problem.empty()) reply.problems.push_back("login shell: " + login_.problem);
         for (const auto& broken : tasks_.unreadable()) {
             reply.problems.push_back("task " + broken.project + "/" + broken.id + ": " + broken.why);
         }
@@ -260,8 +275,22 @@ class App {
         return {found ? "config.yml is in force" : "there is no config.yml; defaults are in force"};
     }
 
-    std::vector<std::string> reload() {
+    /// A shell that does not answer this time leaves the environment as it is.
+    Awaitable<void> ask_shells_again(std::vector<std::string>& notes) {
+        auto shells = co_await ask_shells(processes_);
+        if (!shells.login.problem.empty() && login_.problem.empty()) {
+            notes.push_back("login shell: " + shells.login.problem + "; agents get the environment before it");
+            co_return;
+        }
+        login_ = std::move(shells.login);
+        world_.base_environment = login_.variables;
+        github_.set_base(login_.variables);
+        harnesses_.set_paths(std::move(shells.paths));
+    }
+
+    Awaitable<std::vector<std::string>> reload() {
         auto notes = reload_settings();
+        co_await ask_shells_again(notes);
         for (const auto& entry : workflows_.list()) {
             if (entry.valid) continue;
             notes.push_back("workflow " + entry.name +
@@ -269,7 +298,7 @@ class App {
                                              : " is not valid, and cannot be used: ") +
                             entry.problem);
         }
-        return notes;
+        co_return notes;
     }
 
     Awaitable<void> handle_signals() {
@@ -277,7 +306,8 @@ class App {
             const auto [error, signal] = co_await signals_.async_wait(use_tuple);
             if (error) co_return;
             if (signal == SIGHUP) {
-                for (const auto& note : reload()) log::info("daemon", note);
+                const auto notes = co_await reload();
+                for (const auto& note : notes) log::info("daemon", note);
                 continue;
             }
             log::info("daemon", "stopping", {{"signal", std::to_string(signal)}});
@@ -379,18 +409,15 @@ void raise_descriptor_limit() {
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Before the io_context of the daemon exists: asked once, in one of its own.
-agents::LoginEnvironment login_environment() {
+/// Before the io_context of the daemon exists: asked in one of its own.
+Shells ask_shells_first() {
     asio::io_context io{1};
     PosixProcessRunner processes;
-    agents::LoginEnvironment login;
-    const auto ask = [](ProcessRunner& runner, agents::LoginEnvironment& into) -> Awaitable<void> {
-        const std::chrono::milliseconds deadline = k_login_deadline;
-        into = co_await agents::resolve_login_environment(runner, deadline);
-    };
-    async::spawn(io.get_executor(), "login shell", ask(processes, login));
+    Shells shells;
+    const auto ask = [](ProcessRunner& runner, Shells& into) -> Awaitable<void> { into = co_await ask_shells(runner); };
+    async::spawn(io.get_executor(), "login shell", ask(processes, shells));
     io.run();
-    return login;
+    return shells;
 }
 
 }  // namespace
@@ -421,7 +448,7 @@ int run_daemon(const Paths& paths, const Installation& installation) {
     }
     auto settings = std::move(*loaded).value_or(Settings{});
     log::set_level(settings.log_level);
-    App app(*home, resolved, installation, std::move(settings), login_environment());
+    App app(*home, resolved, installation, std::move(settings), ask_shells_first());
     return app.run();
 }
 

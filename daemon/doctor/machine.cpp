@@ -112,10 +112,15 @@ Awaitable<void> check_programs(Exam& exam) {
     bool any = false;
     for (const auto& entry : exam.world.harnesses.list()) {
         if (entry.program.empty() || !entry.problem.empty()) continue;
-        exam.report.ok("harness " + entry.harness.name + ", " + entry.program);
+        exam.report.ok("harness " + entry.harness.name + ", " + entry.program +
+                       (entry.found_in.empty() ? "" : ", in the PATH of " + entry.found_in));
         any = any || entry.harness.name != "demo";
     }
-    if (!any) exam.report.warn("no agent's program is installed", "orange harness list");
+    if (!any) {
+        exam.report.warn(
+            "no agent's program is installed: they were looked up in the " + exam.world.harnesses.searched(),
+            "orange harness list");
+    }
     const auto shim = exam.world.installation.bin / "orange-agent";
     if (::access(shim.c_str(), X_OK) != 0) {
         exam.report.wrong("orange-agent is missing: no agent can be started; install Orange again", {}, shim.string());
@@ -126,7 +131,7 @@ Awaitable<void> check_login(Exam& exam) {
     if (!exam.facts.login.problem.empty()) {
         exam.report.warn("the login shell's environment could not be had, agents get " + exam.facts.login.source +
                              ": " + exam.facts.login.problem,
-                         "orange daemon stop && orange daemon start");
+                         "orange daemon reload");
     }
     for (const auto& problem : exam.facts.problems) exam.report.warn(problem);
     co_return;

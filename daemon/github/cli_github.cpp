@@ -118,6 +118,10 @@ std::string url_in(const std::string& out) {
 CliGitHub::CliGitHub(ProcessRunner& runner, Environment base)
     : runner_(runner), env_(with_gh_settings(std::move(base))) {}
 
+void CliGitHub::set_base(Environment base) {
+    env_ = with_gh_settings(std::move(base));
+}
+
 Awaitable<Result<std::string>> CliGitHub::ask(std::string repository, std::vector<std::string> args,
                                               std::string input) {
     Command command;

@@ -13,6 +13,7 @@ class CliGitHub final : public GitHub {
   public:
     /// `base`: the user's login environment, where PATH has gh. The runner must outlive it.
     CliGitHub(ProcessRunner& runner, Environment base);
+    void set_base(Environment base);
     Awaitable<Result<std::vector<PullRequest>>> list(std::string repository, std::string head) override;
     Awaitable<Result<std::string>> create(NewPullRequest request) override;
 

@@ -3,6 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "common/base/text.hpp"
 
 namespace orange {
@@ -47,6 +50,17 @@ Environment scrubbed_environment() {
     auto env = without_dangerous(current_environment());
     env["LC_ALL"] = "C";
     return env;
+}
+
+std::string joined_path(std::string_view first, std::string_view then) {
+    std::vector<std::string> folders;
+    for (const auto path : {first, then}) {
+        for (const auto folder : split(path, ':')) {
+            const bool there = std::find(folders.begin(), folders.end(), folder) != folders.end();
+            if (!folder.empty() && !there) folders.emplace_back(folder);
+        }
+    }
+    return join(folders, ":");
 }
 
 std::string find_program(std::string_view name, std::string_view path) {

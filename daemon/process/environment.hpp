@@ -20,6 +20,9 @@ Environment current_environment();
 /// is parsed.
 Environment scrubbed_environment();
 
+/// The folders of two PATHs, those of `first` first, none of them twice.
+std::string joined_path(std::string_view first, std::string_view then);
+
 /// The absolute path of an executable in `path` (a PATH); empty where there is none. Entries that are not absolute are
 /// skipped: a program is never taken from whatever directory happens to be the current one. A name with a slash is
 /// returned as it is.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "common/rpc/caller_environment.hpp"
 #include "common/rpc/daemon_methods.hpp"
 #include "common/rpc/task_view.hpp"
 #include "daemon/async/async.hpp"
@@ -17,7 +18,7 @@ namespace orange::rpc {
 /// What the daemon knows of itself, for daemon.status; given by app.
 struct DaemonControl {
     std::function<DaemonStatus::Reply()> status;
-    std::function<std::vector<std::string>()> reload;
+    std::function<Awaitable<std::vector<std::string>>()> reload;
     std::function<void()> shutdown;
     std::function<doctor::Facts()> facts;
 };
@@ -47,6 +48,11 @@ class Api {
     /// The same from paths alone, without asking git: for calls that must be quick and can do without an answer (a
     /// worktree of the user's own outside the repository has none).
     std::optional<std::string> project_near(const std::string& directory) const;
+
+    /// A human's PATH, as one more in which agents' programs are looked up. Only for methods that no agent may call.
+    void take_path_of(const CallerEnvironment& caller) {
+        if (caller.path) world_.harnesses.take_client_path(*caller.path);
+    }
 
     TaskView view(const TaskRecord& record) const;
     Result<TaskView> view(const TaskId& id) const;

@@ -51,7 +51,7 @@ Path AgentControl::log_file(const TaskRecord& record, const AgentRun& run) const
 
 std::map<std::string, std::string> AgentControl::environment(const TaskRecord& record,
                                                              std::map<std::string, std::string> harness, Role role,
-                                                             const RunId& run) const {
+                                                             const RunId& run, const std::string& program_path) const {
     const auto* project = world_.projects.find(record.task.project);
     agents::EnvironmentLayers layers;
     layers.base = world_.base_environment;
@@ -66,6 +66,7 @@ std::map<std::string, std::string> AgentControl::environment(const TaskRecord& r
     agent.home = world_.paths.home.string();
     agent.bin = world_.installation.bin.string();
     agent.terminal = agents::terminal_type();
+    agent.program_path = program_path;
     if (record.task.workspace) agent.working_dir = world_.pool.path_of(*record.task.workspace).string();
     return agents::agent_environment(std::move(layers), agent);
 }
@@ -103,12 +104,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     const bool reviewer = order.role == Role::reviewer;
     auto harness = world_.harnesses.find(reviewer ? task.review_harness : task.harness);
     if (!harness) co_return harness.error();
-    if (harness->program.empty()) {
-        co_return Error{ErrorCode::not_found,
-                        "harness " + harness->harness.name + " is not installed" +
-                            (harness->harness.install_hint.empty() ? "" : ": " + harness->harness.install_hint),
-                        {}};
-    }
+    if (harness->program.empty()) co_return world_.harnesses.not_installed(*harness);
     auto prompt = co_await prompt_text(record, definition, order.prompt);
     if (!prompt) co_return prompt.error();
 
@@ -144,7 +140,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     request.task = task.id;
     request.project = task.project;
     request.argv = std::move(command->argv);
-    request.env = environment(record, std::move(command->env), order.role, request.run.run);
+    request.env = environment(record, std::move(command->env), order.role, request.run.run, harness->path_variable);
     const auto permitted = agents::check_root(harness->harness, launch.permissions, request.env, ::geteuid() == 0);
     if (!permitted) co_return permitted.error();
     request.worktree = worktree.string();

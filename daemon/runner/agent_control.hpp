@@ -67,9 +67,11 @@ class AgentControl {
     Path run_folder(const TaskRecord& record) const { return world_.tasks.folder(record) / "run"; }
     Path log_file(const TaskRecord& record, const AgentRun& run) const;
 
-    /// The whole environment of a task's agent (docs/files.md, "An agent's environment").
+    /// The whole environment of a task's agent (docs/files.md, "An agent's environment"). `program_path`: the PATH that
+    /// its program was found in.
     std::map<std::string, std::string> environment(const TaskRecord& record, std::map<std::string, std::string> harness,
-                                                   Role role, const RunId& run) const;
+                                                   Role role, const RunId& run,
+                                                   const std::string& program_path = {}) const;
 
   private:
     Awaitable<Result<std::string>> prompt_text(const TaskRecord& record, const engine::Definition& definition,

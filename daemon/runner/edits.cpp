@@ -45,10 +45,7 @@ Result<void> Runner::set_harnesses(TaskRecord& record, const Edit& edit) {
         if (!*wanted) continue;
         const auto entry = world_.harnesses.find(**wanted);
         if (!entry) return entry.error();
-        if (entry->program.empty()) {
-            return Error{
-                ErrorCode::not_found, "harness " + **wanted + " is not installed; " + entry->harness.install_hint, {}};
-        }
+        if (entry->program.empty()) return world_.harnesses.not_installed(*entry);
         *field = **wanted;
     }
     for (const auto& [wanted, field] :

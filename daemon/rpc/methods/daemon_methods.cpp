@@ -3,6 +3,7 @@
 #include "common/rpc/daemon_methods.hpp"
 #include "common/rpc/doctor_methods.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/rpc/methods/harness_environment.hpp"
 
 namespace orange::rpc {
 namespace {
@@ -18,9 +19,12 @@ Awaitable<Result<DaemonStatus::Reply>> status(Api& api) {
     co_return api.control().status();
 }
 
-Awaitable<Result<DaemonReload::Reply>> reload(Api& api) {
+Awaitable<Result<DaemonReload::Reply>> reload(Api& api, DaemonReload params) {
+    const auto before = programs_of(api.world());
+    api.take_path_of(params.caller);
     DaemonReload::Reply reply;
-    reply.notes = api.control().reload();
+    reply.notes = co_await api.control().reload();
+    for (auto& note : search_notes(api.world(), before, params.caller)) reply.notes.push_back(std::move(note));
     co_return reply;
 }
 
@@ -53,8 +57,8 @@ void add_daemon_methods(MethodTable& table, Api& api) {
     table.add<DaemonDoctor>(Access::read, "What is not as it should be, and which command mends it.",
                             {ErrorCode::not_found},
                             [&api](DaemonDoctor params, Call) { return examine(api, std::move(params)); });
-    table.add<DaemonReload>(Access::human, "Reads config.yml and the workflows anew.", {},
-                            [&api](const DaemonReload&, Call) { return reload(api); });
+    table.add<DaemonReload>(Access::human, "Reads config.yml and the workflows anew, and asks the login shell again.",
+                            {}, [&api](DaemonReload params, Call) { return reload(api, std::move(params)); });
     table.add<DaemonShutdown>(Access::human, "Ends the daemon; agents go on.", {},
                               [&api](const DaemonShutdown&, Call) { return shutdown(api); });
     table.add<RpcDiscover>(Access::read, "This document: every method, from the table that dispatches them.", {},

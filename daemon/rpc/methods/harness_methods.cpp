@@ -2,48 +2,22 @@
 
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "common/base/text.hpp"
 #include "daemon/agents/trust.hpp"
 #include "daemon/agents/versions.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/process/environment.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/rpc/methods/harness_environment.hpp"
 
 namespace orange::rpc {
 namespace {
 
 using agents::HarnessEntry;
 
-/// What the agents of a project get, as far as a program's own settings depend on it.
-Environment environment_for(World& world, const std::optional<Project>& project, const agents::Harness& harness) {
-    auto env = world.base_environment;
-    for (const auto& [name, value] : world.settings.env) env[name] = value;
-    for (const auto& [name, value] : project ? project->env : Environment{}) env[name] = value;
-    for (const auto& [name, value] : harness.env) env[name] = value;
-    return env;
-}
-
 std::string variable(const Environment& env, const std::string& name) {
     const auto found = env.find(name);
     return found == env.end() ? std::string{} : found->second;
-}
-
-/// A script that begins with "#!/usr/bin/env node" needs node, wherever it is itself.
-std::string interpreter_of(const std::string& program) {
-    std::ifstream in(program, std::ios::binary);
-    std::string line(256, '\0');
-    in.read(line.data(), static_cast<std::streamsize>(line.size()));
-    line.resize(static_cast<std::size_t>(in.gcount()));
-    constexpr std::string_view k_env = "#!/usr/bin/env ";
-    if (!line.starts_with(k_env)) return {};
-    const auto words = split(std::string_view(line).substr(k_env.size(), line.find('\n') - k_env.size()), ' ');
-    for (const auto word : words) {
-        if (!word.empty() && !word.starts_with('-')) return std::string(trim(word));
-    }
-    return {};
 }
 
 std::vector<std::string> missing_for(const HarnessEntry& entry, const Environment& env) {
@@ -53,9 +27,9 @@ std::vector<std::string> missing_for(const HarnessEntry& entry, const Environmen
                           (entry.harness.install_hint.empty() ? "" : ": " + entry.harness.install_hint));
         return missing;
     }
-    const auto interpreter = interpreter_of(entry.program);
+    const auto interpreter = agents::interpreter_of(entry.program);
     if (!interpreter.empty() && find_program(interpreter, variable(env, "PATH")).empty()) {
-        missing.push_back("the program " + interpreter + ", which runs it, on the PATH of your login shell");
+        missing.push_back("the program " + interpreter + ", which runs it: looked up in " + variable(env, "PATH"));
     }
     const auto root = agents::check_root(entry.harness, "full", env, ::geteuid() == 0);
     if (!root) missing.push_back(root.error().message);
@@ -68,6 +42,7 @@ HarnessView basic_view(const HarnessEntry& entry) {
     view.path = entry.path.string();
     view.installed = !entry.program.empty();
     view.program = entry.program.empty() ? entry.harness.program : entry.program;
+    if (!entry.found_in.empty()) view.found_in = entry.found_in;
     view.mode = entry.harness.mode == agents::Mode::oneshot ? "oneshot" : "persistent";
     if (!entry.problem.empty()) {
         view.problem = entry.problem;
@@ -80,7 +55,7 @@ HarnessView basic_view(const HarnessEntry& entry) {
 HarnessView full_view(World& world, const HarnessEntry& entry, const std::optional<Project>& project) {
     auto view = basic_view(entry);
     if (!entry.problem.empty()) return view;
-    const auto env = environment_for(world, project, entry.harness);
+    const auto env = environment_for(world, project, entry);
     view.missing = missing_for(entry, env);
     if (!project || entry.program.empty() || entry.harness.trust.file.empty()) return view;
     const auto plan = agents::plan_trust(world.files, entry.harness.trust, project->path, variable(env, "HOME"));
@@ -102,9 +77,10 @@ Awaitable<Result<HarnessList::Reply>> list(Api& api, agents::Versions& versions,
         if (found) project = std::move(*found);
     }
     const auto entries = world.harnesses.list();
-    auto env = environment_for(world, project, agents::Harness{});
+    auto env = environment_for(world, project, HarnessEntry{});
     const auto known = co_await versions.of(entries, std::move(env));
     HarnessList::Reply reply;
+    reply.searched = world.harnesses.searched();
     for (const auto& entry : entries) {
         auto view = full_view(world, entry, project);
         if (const auto version = known.find(entry.harness.name); version != known.end()) view.version = version->second;
@@ -118,9 +94,10 @@ Awaitable<Result<HarnessShow::Reply>> show(Api& api, agents::Versions& versions,
     auto entry = world.harnesses.find(params.name);
     if (!entry) co_return entry.error();
     HarnessShow::Reply reply;
+    reply.searched = world.harnesses.searched();
     reply.harness = full_view(world, *entry, std::nullopt);
     std::vector<HarnessEntry> one = {*entry};
-    auto env = environment_for(world, std::nullopt, agents::Harness{});
+    auto env = environment_for(world, std::nullopt, HarnessEntry{});
     const auto known = co_await versions.of(std::move(one), std::move(env));
     if (!known.empty()) reply.harness.version = known.begin()->second;
     const auto& harness = entry->harness;
@@ -132,6 +109,7 @@ Awaitable<Result<HarnessShow::Reply>> show(Api& api, agents::Versions& versions,
     reply.effort_args = harness.effort_args;
     reply.effort_values = harness.effort_values;
     reply.env = harness.env;
+    reply.wants = harness.wants;
     if (!harness.trust.file.empty()) reply.trust_file = harness.trust.file;
     if (!harness.root_needs.empty()) reply.root_needs = harness.root_needs;
     auto text = world.files.read(entry->path);
@@ -177,7 +155,7 @@ Awaitable<Result<HarnessTrust::Reply>> trust(Api& api, HarnessTrust params) {
     }
     const auto repository = co_await repository_of(api, params);
     if (!repository) co_return repository.error();
-    const auto home = variable(environment_for(world, repository->project, harness), "HOME");
+    const auto home = variable(environment_for(world, repository->project, *entry), "HOME");
     const auto plan = params.dry_run ? agents::plan_trust(world.files, harness.trust, repository->path, home)
                                      : agents::write_trust(world.files, harness.trust, repository->path, home);
     if (!plan) co_return plan.error();
@@ -198,6 +176,14 @@ Awaitable<Result<HarnessTrust::Reply>> trust(Api& api, HarnessTrust params) {
     co_return reply;
 }
 
+Awaitable<Result<HarnessSearch::Reply>> search(Api& api, HarnessSearch params) {
+    const auto before = programs_of(api.world());
+    api.take_path_of(params.caller);
+    HarnessSearch::Reply reply;
+    reply.notes = search_notes(api.world(), before, params.caller);
+    co_return reply;
+}
+
 }  // namespace
 
 void add_harness_methods(MethodTable& table, Api& api) {
@@ -209,6 +195,8 @@ void add_harness_methods(MethodTable& table, Api& api) {
     table.add<HarnessShow>(
         Access::read, "Shows how an agent program is started.", {not_found, invalid_argument},
         [&api, versions](HarnessShow params, Call) { return show(api, *versions, std::move(params)); });
+    table.add<HarnessSearch>(Access::human, "Looks for agent programs in the caller's PATH, too.", {},
+                             [&api](HarnessSearch params, Call) { return search(api, std::move(params)); });
     table.add<HarnessTrust>(Access::human, "Tells an agent program to trust a repository, in the program's own file.",
                             {not_found, invalid_argument, conflict, io},
                             [&api](HarnessTrust params, Call) { return trust(api, std::move(params)); });

@@ -1,11 +1,14 @@
 #include "daemon/rpc/methods/task_create.hpp"
 
+#include <algorithm>
+
 #include "common/base/text.hpp"
 #include "common/rpc/task_methods.hpp"
 #include "daemon/engine/start.hpp"
 #include "daemon/git/branch_names.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/rpc/methods/harness_environment.hpp"
 #include "daemon/rpc/methods/registration.hpp"
 
 /// `task.create`. Everything is looked at first, and nothing is written before all of it is fine: a call that is
@@ -59,8 +62,10 @@ Result<void> choose_harnesses(World& world, const TaskCreate& params, Draft& dra
     if (!wanted && !draft.needs_workspace) wanted = "claude";  // it may never need one
     if (!wanted) {
         return Error{ErrorCode::not_found,
-                     "no agent program is installed; install one (orange harness list says how), or try the scripted "
-                     "one: --harness demo",
+                     "no agent program is installed: claude, codex, opencode and pi were looked up in the " +
+                         world.harnesses.searched() +
+                         ". Install one (orange harness list says how); or, if one starts in your terminal, run there: "
+                         "orange daemon reload; or try the scripted one: --harness demo",
                      {}};
     }
     const auto installed = [&](const std::string& name) {
@@ -73,11 +78,10 @@ Result<void> choose_harnesses(World& world, const TaskCreate& params, Draft& dra
     for (const auto& name : {task.harness, task.review_harness}) {
         const auto entry = world.harnesses.find(name);
         if (!entry) return entry.error();
-        if (entry->program.empty() && starts) {
-            return Error{ErrorCode::not_found,
-                         "harness " + name + " is not installed" +
-                             (entry->harness.install_hint.empty() ? "" : "; " + entry->harness.install_hint),
-                         {}};
+        if (entry->program.empty() && starts) return world.harnesses.not_installed(*entry);
+        for (auto& note : variables_not_passed(world, draft.project, *entry, params.caller)) {
+            const bool said = std::find(draft.notes.begin(), draft.notes.end(), note) != draft.notes.end();
+            if (!said) draft.notes.push_back(std::move(note));
         }
     }
     task.effort = params.effort;
@@ -289,6 +293,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     if (auto texts = take_texts(params, task); !texts) co_return texts.error();
     if (auto chosen = choose_workflow(world, params, *draft); !chosen) co_return chosen.error();
     if (auto chosen = choose_harnesses(world, params, *draft); !chosen) co_return chosen.error();
+    api.take_path_of(params.caller);
     if (auto chosen = co_await choose_branch(world, params, *draft); !chosen) co_return chosen.error();
     if (auto chosen = co_await choose_base(world, params, *draft); !chosen) co_return chosen.error();
     task.created_at = task.updated_at = world.clock.now();

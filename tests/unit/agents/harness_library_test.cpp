@@ -35,7 +35,8 @@ class Folders {
         fs::permissions(root / file, fs::perms::owner_all);
     }
     HarnessLibrary library() {
-        return {root / "shipped", root / "user", "relative:/nowhere:" + (root / "bin").string()};
+        return {root / "shipped", root / "user",
+                ProgramSearch(std::vector<SearchPath>{{"login", "relative:/nowhere:" + (root / "bin").string(), {}}})};
     }
 
     fs::path root;
@@ -105,13 +106,14 @@ TEST_CASE("the first installed of the known programs is the default, and demo ne
 }
 
 TEST_CASE("missing folders are an empty library") {
-    const HarnessLibrary library("/nowhere/a", "/nowhere/b", "");
+    const HarnessLibrary library("/nowhere/a", "/nowhere/b", ProgramSearch());
     CHECK(library.list().empty());
     CHECK(library.find("x").error().code == ErrorCode::not_found);
 }
 
 TEST_CASE("every shipped definition is valid") {
-    const HarnessLibrary library(fs::path(ORANGE_SOURCE_DIR) / "harnesses", "/nowhere", "/usr/bin:/bin");
+    const HarnessLibrary library(fs::path(ORANGE_SOURCE_DIR) / "harnesses", "/nowhere",
+                                 ProgramSearch(std::vector<SearchPath>{{"login", "/usr/bin:/bin", {}}}));
     const auto entries = library.list();
     CHECK(entries.size() >= 2);
     for (const auto& entry : entries) CHECK(entry.problem == "");

@@ -130,3 +130,64 @@ TEST_CASE("an empty base still makes a usable environment") {
     CHECK_THAT(made.at("TERM"), Catch::EndsWith("-256color"));
     CHECK_FALSE(made.contains("ORANGE_RUN"));
 }
+
+TEST_CASE("an agent's PATH begins where its program was found, and no layer takes that away") {
+    AgentVariables agent;
+    agent.bin = "/opt/orange/bin";
+    agent.program_path = "/nvm/bin:/usr/bin";
+    EnvironmentLayers layers;
+    layers.base = {{"PATH", "/usr/bin:/bin"}};
+    CHECK(agent_environment(layers, agent).at("PATH") == "/opt/orange/bin:/nvm/bin:/usr/bin:/bin");
+    layers.project = {{"PATH", "/project/bin:/bin"}};
+    CHECK(agent_environment(layers, agent).at("PATH") == "/opt/orange/bin:/project/bin:/bin:/nvm/bin:/usr/bin");
+}
+
+namespace {
+
+Awaitable<void> paths_into(ProcessRunner& runner, std::chrono::milliseconds deadline, Environment own,
+                           std::vector<SearchPath>& found) {
+    auto login = co_await resolve_login_environment(runner, deadline, own);
+    found = co_await search_paths(runner, deadline, std::move(login), std::move(own));
+}
+
+std::vector<SearchPath> paths_of(ProcessRunner& runner, std::chrono::milliseconds deadline, Environment own) {
+    asio::io_context io;
+    std::vector<SearchPath> found;
+    async::spawn(io.get_executor(), "test", paths_into(runner, deadline, std::move(own), found));
+    io.run();
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("a real bash is asked twice, since .bashrc adds to PATH only where it is interactive") {
+    std::string home = (fs::temp_directory_path() / "orange-login-XXXXXX").string();
+    REQUIRE(::mkdtemp(home.data()));
+    std::ofstream(home + "/.profile") << ". \"$HOME/.bashrc\"\n";
+    std::ofstream(home + "/.bashrc") << "case $- in *i*) ;; *) return ;; esac\necho noise\nPATH=/from/bashrc:$PATH\n";
+    PosixProcessRunner runner;
+    const Environment own = {{"SHELL", "/bin/bash"}, {"HOME", home}, {"PATH", "/usr/bin:/bin"}};
+    const auto paths = paths_of(runner, 10s, own);
+    REQUIRE(paths.size() == 3);
+    CHECK(paths[0].source == "/bin/bash -l");
+    CHECK(paths[0].path.find("/from/bashrc") == std::string::npos);
+    CHECK(paths[1].source == "/bin/bash -l -i");
+    CHECK_THAT(paths[1].path, Catch::StartsWith("/from/bashrc:"));
+    CHECK(paths[2].path == "/usr/bin:/bin");
+
+    std::ofstream(home + "/.bashrc") << "case $- in *i*) sleep 600 ;; esac\n";
+    const auto hanging = paths_of(runner, 3s, own);
+    fs::remove_all(home);
+    REQUIRE(hanging.size() == 3);
+    CHECK(hanging[0].problem.empty());
+    CHECK(hanging[1].path.empty());
+    CHECK_THAT(hanging[1].problem, Catch::Contains("/bin/bash -l -i` did not end within 3"));
+}
+
+TEST_CASE("a login shell that does not answer is not asked again as an interactive one") {
+    FakeRunner runner;
+    runner.answer = Error{ErrorCode::timeout, "took too long", {}};
+    const auto paths = paths_of(runner, 5s, {{"SHELL", "/bin/sh"}, {"PATH", "/own"}});
+    REQUIRE(paths.size() == 1);
+    CHECK(paths[0].path == "/own");
+}

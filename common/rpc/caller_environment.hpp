@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/rpc/fields.hpp"
+
+namespace orange::rpc {
+
+/// What a client says of the environment that it was called in: where programs are, and which variables are set. Their
+/// values stay with the client.
+struct CallerEnvironment {
+    std::optional<std::string> path;
+    std::vector<std::string> variables;
+    template <class V>
+    void describe(V& v) {
+        v.optional("path", path, "the caller's PATH: agents' programs that no shell's PATH has are looked up there");
+        v.optional("variables", variables, "names of the variables that the caller has; no values");
+    }
+};
+
+}  // namespace orange::rpc

@@ -1,0 +1,58 @@
+#include "daemon/rpc/methods/harness_environment.hpp"
+
+#include <algorithm>
+
+namespace orange::rpc {
+
+Environment environment_for(const World& world, const std::optional<Project>& project,
+                            const agents::HarnessEntry& entry) {
+    auto env = world.base_environment;
+    env["PATH"] = joined_path(entry.path_variable, env["PATH"]);
+    for (const auto& [name, value] : world.settings.env) env[name] = value;
+    for (const auto& [name, value] : project ? project->env : Environment{}) env[name] = value;
+    for (const auto& [name, value] : entry.harness.env) env[name] = value;
+    return env;
+}
+
+std::vector<std::string> variables_not_passed(const World& world, const std::optional<Project>& project,
+                                              const agents::HarnessEntry& entry, const CallerEnvironment& caller) {
+    std::vector<std::string> notes;
+    const auto env = environment_for(world, project, entry);
+    for (const auto& name : entry.harness.wants) {
+        const auto& has = caller.variables;
+        if (env.contains(name) || std::find(has.begin(), has.end(), name) == has.end()) continue;
+        notes.push_back(name + " is set here, but agents of " + entry.harness.name +
+                        " do not get it: set it in the profile of your login shell, or under env in " +
+                        world.paths.config().string() + ", then run: orange daemon reload");
+    }
+    return notes;
+}
+
+Programs programs_of(const World& world) {
+    Programs programs;
+    for (const auto& entry : world.harnesses.list()) {
+        if (entry.problem.empty() && !entry.program.empty()) programs[entry.harness.name] = entry.program;
+    }
+    return programs;
+}
+
+std::vector<std::string> search_notes(const World& world, const Programs& before, const CallerEnvironment& caller) {
+    std::vector<std::string> notes;
+    for (const auto& entry : world.harnesses.list()) {
+        if (!entry.problem.empty()) continue;
+        const auto& name = entry.harness.name;
+        const auto known = before.find(name);
+        if (entry.program.empty()) {
+            if (known != before.end()) notes.push_back(world.harnesses.not_installed(entry).message);
+            continue;
+        }
+        if (known == before.end() || known->second != entry.program) {
+            notes.push_back("harness " + name + " starts " + entry.program +
+                            (entry.found_in.empty() ? "" : ", which is in the PATH of " + entry.found_in));
+        }
+        for (auto& note : variables_not_passed(world, std::nullopt, entry, caller)) notes.push_back(std::move(note));
+    }
+    return notes;
+}
+
+}  // namespace orange::rpc
