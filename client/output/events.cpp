@@ -57,6 +57,14 @@ std::string unknown_sentence(const Json& event) {
     return sentence;
 }
 
+/// Sections that a write of TASK.md left out.
+std::string lost_sentence(const Json& event) {
+    const auto sections = text_of(event, "sections");
+    const auto kept = "; the text before it is kept as " + text_of(event, "kept");
+    if (text_of(event, "put_back") != "true") return "a write of TASK.md left out: " + sections + kept;
+    return "a write of TASK.md without frontmatter left out: " + sections + ", put back" + kept;
+}
+
 struct Named {
     const char* type;
     const char* sentence;
@@ -104,6 +112,7 @@ std::string event_sentence(const Json& event) {
     if (type == "session.lost") return agent_sentence("was lost with its tmux server", event);
     if (type == "agent.notified") return agent_sentence("was told", event);
     if (type == "message.dropped") return agent_sentence("was not told any more", event);
+    if (type == "section.lost") return lost_sentence(event);
     if (type == "hook.failed") {
         return with_reason(first_of(event, {"hook", "action"}) + " failed", event);
     }

@@ -27,7 +27,7 @@ struct Synced {
     std::string body;                      ///< what both copies now say
     std::string body_hash;                 ///< for TaskRecord::body_hash; the caller saves it
     bool body_changed = false;             ///< somebody wrote since record.body_hash
-    std::vector<HistoryEvent> events;      ///< frontmatter.restored, body.conflict
+    std::vector<HistoryEvent> events;      ///< frontmatter.restored, body.conflict, section.lost
     std::optional<std::string> attention;  ///< both copies were edited: where the other one is kept
     bool unsettled = false;                ///< a writer still holds a displaced copy open: sync again soon
     /// Fields unknown to Orange that somebody added or changed by hand: for Task::extra_frontmatter; the caller saves

@@ -21,15 +21,7 @@ constexpr auto k_stale = 3s;              ///< so long an editor may take betwee
 constexpr std::size_t k_most_shown = 64;  ///< two a round of a race, and a late writer may have read any
 constexpr std::size_t k_most_shown_bytes = 2 << 20;
 constexpr std::size_t k_fewest_shown = 4;
-constexpr std::size_t k_most_merged = 5;
 constexpr int k_most_held_back = 40;
-
-/// "20261120T104903.120Z": sorts by time, and every file system takes it.
-std::string file_time(Timestamp time) {
-    std::string text = to_rfc3339(time);
-    std::erase_if(text, [](char c) { return c == '-' || c == ':'; });
-    return text;
-}
 
 }  // namespace
 
@@ -147,14 +139,6 @@ Result<void> TaskSync::sync_fresh() {
     return {};
 }
 
-/// The same with half of a text: nobody can tell it from one that was shortened while no daemon ran, so it counts, and
-/// what it no longer has is kept.
-Result<void> TaskSync::keep_what_went(const std::optional<std::string>& known, const std::string& found) {
-    if (now_.body || !known || without_lines_missing_in(found, *known) == *known) return {};
-    if (auto kept = keep("merged", *known); !kept) return kept.error();
-    return prune_merged();
-}
-
 bool TaskSync::is_news(const Side& side, const std::string& body) const {
     if (!side.memory->shown.empty()) return side.memory->shown.back().body != body;
     return now_.body ? *now_.body != body : content_hash(body) != record_.body_hash;
@@ -221,7 +205,8 @@ Awaitable<Result<void>> TaskSync::decide() {
         if (side != news[0]) show(*side->memory, body, false);
         if (side != news[0]) continue;
         if (auto kept = keep_what_went(known, body); !kept) co_return kept;
-        if (auto absorbed = co_await absorb(*side, body, false); !absorbed) co_return absorbed;
+        auto text = side->text;
+        if (auto absorbed = co_await absorb(*side, std::move(text), false); !absorbed) co_return absorbed;
     }
     for (auto& side : sides_) {
         if (side.counts()) show(*side.memory, body_of(side.text), false);
@@ -243,7 +228,8 @@ Awaitable<Result<void>> TaskSync::conflict(Side& winner, Side& loser) {
     co_return Result<void>{};
 }
 
-Awaitable<Result<void>> TaskSync::absorb(Side& side, std::string found, bool in_a_race) {
+Awaitable<Result<void>> TaskSync::absorb(Side& side, std::string text, bool in_a_race) {
+    auto found = body_of(text);
     // What the copy's own editors do to each other is theirs; only where the daemon changed a body may somebody still
     // be working on the one before. Who is faster than this call may be working on any.
     std::vector<const std::string*> shown;
@@ -254,7 +240,9 @@ Awaitable<Result<void>> TaskSync::absorb(Side& side, std::string found, bool in_
     }
     std::string base = shown.empty() ? body_ : likely_base(shown, found);
     show(*side.memory, found, false);
-    co_return co_await merge_in(std::move(base), std::move(found));
+    const auto before = body_;
+    if (auto merged = co_await merge_in(std::move(base), std::move(found)); !merged) co_return merged;
+    co_return note_lost(before, text, side.is_mirror);
 }
 
 Awaitable<Result<void>> TaskSync::merge_in(std::string base, std::string other) {
@@ -265,7 +253,7 @@ Awaitable<Result<void>> TaskSync::merge_in(std::string base, std::string other) 
         co_return Result<void>{};
     }
     if (auto kept = keep("merged", other); !kept) co_return kept.error();
-    if (auto pruned = prune_merged(); !pruned) co_return pruned;
+    if (auto pruned = prune("merged"); !pruned) co_return pruned;
     auto folder = copies_.own.parent_path();
     auto merged = co_await merge_bodies(files_, processes_, folder, body_, base, other);
     if (merged) {
@@ -305,28 +293,6 @@ Result<void> TaskSync::note_frontmatter(const Side& side, const std::string& tex
     event.fields["copy"] = std::string(side.is_mirror ? "mirror" : "own");
     event.fields["refused"] = refused;
     out_.events.push_back(std::move(event));
-    return {};
-}
-
-Result<Path> TaskSync::keep(const std::string& kind, const std::string& text) {
-    const auto name = "TASK.md." + kind + "-" + file_time(clock_.now());
-    const auto folder = copies_.own.parent_path();
-    for (int n = 1;; ++n) {
-        const auto path = folder / (n == 1 ? name : name + "-" + std::to_string(n));
-        auto created = files::create_new(files_, path, text);
-        if (created) return path;
-        if (created.error().code != ErrorCode::conflict) return created.error();
-    }
-}
-
-Result<void> TaskSync::prune_merged() {
-    const auto folder = copies_.own.parent_path();
-    auto names = files_.list(folder);
-    if (!names) return names.error();
-    std::erase_if(*names, [](const std::string& name) { return !name.starts_with("TASK.md.merged-"); });
-    for (std::size_t i = 0; i + k_most_merged < names->size(); ++i) {
-        if (auto removed = files_.remove(folder / (*names)[i]); !removed) return removed;
-    }
     return {};
 }
 

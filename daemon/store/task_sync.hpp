@@ -55,7 +55,7 @@ class TaskSync {
     bool is_news(const Side& side, const std::string& body) const;
     Awaitable<Result<void>> decide();
     Awaitable<Result<void>> conflict(Side& winner, Side& loser);
-    Awaitable<Result<void>> absorb(Side& side, std::string found, bool in_a_race);
+    Awaitable<Result<void>> absorb(Side& side, std::string text, bool in_a_race);
     Awaitable<Result<void>> merge_in(std::string base, std::string other);
     Result<void> note_frontmatter(const Side& side, const std::string& text);
     Awaitable<Result<void>> write_all();
@@ -69,7 +69,8 @@ class TaskSync {
     Result<bool> remove_quiet(std::set<Path>& quiet);
     Awaitable<Result<void>> retire();
     Result<Path> keep(const std::string& kind, const std::string& text);
-    Result<void> prune_merged();
+    Result<void> prune(const std::string& kind);
+    Result<void> note_lost(const std::string& before, const std::string& written, bool in_mirror);
     Awaitable<bool> writer_leaves(Path path);
     void show(CopyMemory& copy, const std::string& body, bool by_daemon);
     Synced finish();

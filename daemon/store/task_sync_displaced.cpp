@@ -26,7 +26,9 @@ Awaitable<Result<bool>> TaskSync::count_displaced() {
         if (is_blank(found) && open_elsewhere(displaced.path)) continue;
         auto base = base_of(displaced, found);
         displaced.accounted = found;
+        const auto before = body_;
         if (auto merged = co_await merge_in(std::move(base), found); !merged) co_return merged.error();
+        if (auto noted = note_lost(before, **text, displaced.of_mirror); !noted) co_return noted.error();
         changed = true;
     }
     co_return changed;

@@ -53,8 +53,9 @@ Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
     if (auto looked = co_await look(side); !looked) co_return looked;
     if (!side.counts()) co_return Result<void>{};
     if (auto noted = note_frontmatter(side, side.text); !noted) co_return noted;
-    auto found = body_of(side.text);
-    if (is_news(side, found)) co_return co_await absorb(side, std::move(found), true);
+    const auto found = body_of(side.text);
+    auto text = side.text;
+    if (is_news(side, found)) co_return co_await absorb(side, std::move(text), true);
     co_return Result<void>{};
 }
 
@@ -81,13 +82,14 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     const bool left = co_await writer_leaves(displaced);
     auto text = read_any(files_, displaced);
     if (!text) co_return text.error();
-    auto found = body_of(text->value_or(""));
+    const auto found = body_of(text->value_or(""));
     // Truncated, and being written: settle() will see the rest.
     const bool looks_whole = left || split_task_text(text->value_or("")).has_frontmatter;
     if (*text && found != expected && looks_whole) {
         if (auto noted = note_frontmatter(side, **text); !noted) co_return noted;
         now_.displaced.back().accounted = found;
-        if (auto absorbed = co_await absorb(side, std::move(found), true); !absorbed) co_return absorbed;
+        auto whole = **text;
+        if (auto absorbed = co_await absorb(side, std::move(whole), true); !absorbed) co_return absorbed;
     }
     show(*side.memory, written, true);
     co_return Result<void>{};

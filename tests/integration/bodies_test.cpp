@@ -272,3 +272,31 @@ TEST_CASE("A TASK.md that Markdown parsers take minutes for is read like any oth
 }
 
 }  // namespace orange::tests
+
+TEST_CASE("A TASK.md that is replaced without frontmatter keeps what the human wrote, and git sees nothing of it") {
+    Sandbox orange;
+    orange.add_project("shop");
+    rpc::TaskCreate params;
+    params.project = "shop";
+    params.summary = "Wait demo:clarify";
+    params.context = "Mind the rounding.";
+    params.harness = params.review_harness = "demo";
+    const auto id = orange.call(params).task.fields.at("id").get<std::string>();
+    orange.wait_for_status(id, "clarification");
+    const auto before = orange.git({"status", "--porcelain", "--ignored"}, orange.worktree(id));
+    orange.run({"/bin/sh", "-c", "cat >TASK.md <<EOF\n## Plan\n\nAPPROACH: other\nEOF\n"}, orange.worktree(id));
+    orange.eventually("the sections are back", [&] {
+        const auto text = read_file(orange.worktree(id) / "TASK.md");
+        return text.find("Mind the rounding.") != std::string::npos &&
+               text.find("APPROACH: other") != std::string::npos;
+    });
+    orange.eventually("the history tells", [&] { return orange.history(id, "section.lost").size() == 1; });
+    const auto event = orange.history(id, "section.lost").at(0);
+    CHECK(event.at("sections").get<std::string>().find("Context") != std::string::npos);
+    CHECK(event.at("put_back") == true);
+    CHECK(read_file(orange.folder(id) / event.at("kept").get<std::string>()).find("Mind the rounding.") !=
+          std::string::npos);
+    CHECK(orange.git({"status", "--porcelain", "--ignored"}, orange.worktree(id)) == before);
+    const auto told = orange.orange({"task", "history", id});
+    CHECK(told.out.find("put back") != std::string::npos);
+}

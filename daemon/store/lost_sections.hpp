@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace orange::store {
+
+/// The headings of the sections of `before` that `after` does not have any more, in the order of `before`. One that is
+/// still there, but inside a code fence that nothing closes, is not lost.
+std::vector<std::string> lost_sections(std::string_view before, std::string_view after);
+
+/// `after` with those sections of `before` at its end; at its beginning where something that is open at its end would
+/// swallow them. `after` as it is where neither leaves all sections of both what they are.
+std::string with_sections_back(std::string_view before, std::string_view after, const std::vector<std::string>& lost);
+
+}  // namespace orange::store

@@ -1,0 +1,142 @@
+#include "daemon/store/lost_sections.hpp"
+
+#include "daemon/store/sections.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/store/task_world.hpp"
+
+using namespace orange;
+using namespace orange::store;
+using namespace orange::testing;
+using Strings = std::vector<std::string>;
+
+namespace {
+
+constexpr const char* k_body =
+    "Intro.\n\n## Context\n\nThe human's words.\n\n## Plan\n\nAPPROACH: round\n\n## Handoff\n\nDONE: half\n";
+
+HistoryEvent lost_event(const Synced& synced) {
+    for (const auto& event : synced.events) {
+        if (event.type == "section.lost") return event;
+    }
+    return {};
+}
+
+std::string text_in(const HistoryEvent& event, const std::string& name) {
+    const auto found = event.fields.find(name);
+    return found == event.fields.end() ? "" : std::get<std::string>(found->second);
+}
+
+Strings kept_in(TaskWorld& world) {
+    auto names = world.others();
+    std::erase_if(names, [](const std::string& name) { return !name.starts_with("TASK.md.replaced-"); });
+    return names;
+}
+
+std::string section_of(const std::string& text, const std::string& heading) {
+    const auto sections = parse_sections(text).sections;
+    const auto found = sections.find(heading);
+    return found == sections.end() ? "(none)" : found->second.text;
+}
+
+}  // namespace
+
+TEST_CASE("what is lost are the sections that are nowhere any more, in their order") {
+    CHECK(lost_sections(k_body, "## Handoff\n\nDONE: all\n") == Strings{"Context", "Plan"});
+    CHECK(lost_sections(k_body, k_body).empty());
+    CHECK(lost_sections("", k_body).empty());
+    CHECK(lost_sections("## A\n\n## B\n", "```\n## A\n## B\n").empty());
+    CHECK(lost_sections("## A\n\n## B\n", "```\n## A\n```\n") == Strings{"A", "B"});
+}
+
+TEST_CASE("sections come back as they were, whatever the new text leaves open") {
+    const Strings lost = {"Context", "Plan"};
+    for (const std::string after : {"## Handoff\n\nDONE: all\n", "", "a line\n\n## Handoff\n\nDONE: all",
+                                    "## Handoff\n\n```\nopen\n", "## Handoff\r\n\r\nDONE: all\r\n"}) {
+        const auto whole = with_sections_back(k_body, after, lost);
+        INFO(after << "=>\n" << whole);
+        CHECK(section_of(whole, "Context") == "The human's words.");
+        CHECK(section_of(whole, "Plan") == "APPROACH: round");
+        CHECK(section_of(whole, "Handoff") == section_of(after, "Handoff"));
+        CHECK(whole.find(after) != std::string::npos);
+    }
+    // Neither place lets all of them be what they are.
+    const std::string open = "one\n\n```\nopen\n";
+    CHECK(with_sections_back("## A\n\n```\nopen too\n", open, {"A"}) == open);
+}
+
+TEST_CASE_METHOD(TaskWorld, "a write without frontmatter cannot take sections away, and what was there is kept") {
+    for (const auto& copy : {*copies.mirror, copies.own}) {
+        start(k_body);
+        write_text(copy, "## Handoff\n\nDONE: all of it\n");
+        const auto synced = sync();
+        CHECK(section_of(synced.body, "Context") == "The human's words.");
+        CHECK(section_of(synced.body, "Plan") == "APPROACH: round");
+        CHECK(section_of(synced.body, "Handoff") == "DONE: all of it");
+        CHECK(in_step(synced.body));
+        const auto event = lost_event(synced);
+        CHECK(text_in(event, "sections") == "Context, Plan");
+        CHECK(text_in(event, "copy") == (copy == copies.own ? "own" : "mirror"));
+        CHECK(std::get<bool>(event.fields.at("put_back")));
+        CHECK(read_text(home / "task" / text_in(event, "kept")) == k_body);
+        CHECK(names("work") == Strings{"TASK.md"});
+        CHECK(lost_event(sync()).type.empty());
+    }
+}
+
+TEST_CASE_METHOD(TaskWorld, "a section that a whole TASK.md no longer has is gone, with an event and the text before") {
+    start(k_body);
+    write_text(*copies.mirror, projected("## Plan\n\nAPPROACH: round\n"));
+    const auto synced = sync();
+    CHECK(in_step("## Plan\n\nAPPROACH: round\n"));
+    const auto event = lost_event(synced);
+    CHECK(text_in(event, "sections") == "Context, Handoff");
+    CHECK_FALSE(std::get<bool>(event.fields.at("put_back")));
+    CHECK(read_text(home / "task" / text_in(event, "kept")) == k_body);
+}
+
+TEST_CASE_METHOD(TaskWorld, "a section that vanished while no daemon ran is found at the next start") {
+    start(k_body);
+    restart();
+    write_text(*copies.mirror, "## Plan\n\nAPPROACH: other\n");
+    const auto synced = sync();
+    CHECK(section_of(synced.body, "Context") == "The human's words.");
+    CHECK(section_of(synced.body, "Plan") == "APPROACH: other");
+    CHECK(text_in(lost_event(synced), "sections") == "Context, Handoff");
+}
+
+TEST_CASE_METHOD(TaskWorld, "the last five replaced texts are kept, and edits that lose no section keep none") {
+    start(k_body);
+    write_text(*copies.mirror, projected(std::string(k_body) + "\nmore\n"));
+    CHECK(lost_event(sync()).type.empty());
+    CHECK(kept_in(*this).empty());
+    for (int n = 1; n <= 8; ++n) {
+        write_text(*copies.mirror, projected("## Round " + std::to_string(n) + "\n\ntext\n"));
+        CHECK(lost_event(sync()).type == "section.lost");
+    }
+    const auto kept = kept_in(*this);
+    REQUIRE(kept.size() == 5);
+    CHECK(read_text(home / "task" / kept.back()) == "## Round 7\n\ntext\n");
+}
+
+TEST_CASE_METHOD(TaskWorld, "whatever fails while sections are put back, the next call puts them back once") {
+    start(k_body);
+    int failures = 0;
+    for (int n = 1;; ++n) {
+        CAPTURE(n);
+        sync();
+        const auto handoff = "DONE: " + std::to_string(n);
+        write_text(*copies.mirror, "## Handoff\n\n" + handoff + "\n");
+        files.fail_at(n);
+        const auto result = try_sync();
+        const bool failed = files.failed();
+        files.fail_at(0);
+        if (result) record.body_hash = result->body_hash;
+        if (!failed) break;
+        ++failures;
+        const auto synced = sync();
+        CHECK(section_of(synced.body, "Context") == "The human's words.");
+        CHECK(section_of(synced.body, "Handoff") == handoff);
+        CHECK(in_step(synced.body));
+    }
+    CHECK(failures > 5);
+}
