@@ -33,6 +33,7 @@
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/dispatcher.hpp"
 #include "daemon/rpc/server.hpp"
+#include "daemon/runner/project_names.hpp"
 #include "daemon/shim/keeper.hpp"
 #include "daemon/tmux/cli_tmux.hpp"
 
@@ -298,6 +299,9 @@ class App {
                                              : " is not valid, and cannot be used: ") +
                             entry.problem);
         }
+        auto projects = check_projects(world_);
+        if (!projects) notes.push_back(projects.error().message);
+        for (auto& problem : projects.value_or({})) notes.push_back(std::move(problem));
         co_return notes;
     }
 

@@ -3,6 +3,7 @@
 #include "daemon/doctor/exam.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/project_names.hpp"
 
 /// Orange's own files.
 namespace orange::doctor {
@@ -66,9 +67,12 @@ Awaitable<void> check_config(Exam& exam) {
 }
 
 Awaitable<void> check_projects_file(Exam& exam) {
-    const auto read = exam.world.projects.refresh();
-    if (read) co_return;
     const auto file = exam.world.paths.projects();
+    const auto read = check_projects(exam.world);
+    for (const auto& problem : read ? *read : std::vector<std::string>()) {
+        exam.report.wrong(problem, "orange workflow list; orange harness list", file.string());
+    }
+    if (read) co_return;
     exam.report.wrong(read.error().message,
                       "cp " + shell_word(file.string() + ".bak") + " " + shell_word(file.string()),
                       place_in(file, read.error().message).file);

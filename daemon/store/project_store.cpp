@@ -5,6 +5,8 @@
 namespace orange::store {
 namespace {
 
+constexpr auto k_tick = std::chrono::milliseconds(50);
+
 Result<std::map<std::string, Project>> parse(const std::string& content) {
     auto json = parse_json(content);
     if (!json) return json.error();
@@ -43,6 +45,7 @@ Result<void> ProjectStore::refresh() {
                    file_.filename().string() + ".bak) or remove it";
         return {ErrorCode::io, problem_, {}};
     };
+    seen_ = files::facts_of(file_);
     auto content = files_.read(file_);
     if (!content && content.error().code != ErrorCode::not_found) return refuse(content.error());
     if (problem_.empty() && (content ? content_ == *content : !content_)) return {};
@@ -52,25 +55,49 @@ Result<void> ProjectStore::refresh() {
         if (!parsed) return refuse(parsed.error());
         projects = std::move(*parsed);
     }
-    projects_ = std::move(projects);
+    take(std::move(projects));
     content_.reset();
     if (content) content_ = std::move(*content);
     problem_.clear();
     return {};
 }
 
-std::vector<Project> ProjectStore::list() const {
+/// Before each use. An editor may have taken the file away for a moment: that one is gone counts at the next change.
+void ProjectStore::look() {
+    const auto facts = files::facts_of(file_);
+    if (!facts) return;
+    // Two edits within one tick of the file system's clock look the same.
+    const bool settled = std::chrono::system_clock::now() - facts->modified > k_tick;
+    const bool same = seen_ && seen_->size == facts->size && seen_->modified == facts->modified;
+    if (!same || !settled || !problem_.empty()) (void)refresh();  // problem() says what is wrong
+}
+
+/// Whoever holds a Project goes on with it.
+void ProjectStore::take(std::map<std::string, Project> projects) {
+    removed_.clear();
+    for (auto at = projects_.begin(); at != projects_.end();) {
+        const auto next = std::next(at);
+        if (!projects.contains(at->first)) removed_.insert(projects_.extract(at));
+        at = next;
+    }
+    for (auto& [name, project] : projects) projects_[name] = std::move(project);
+}
+
+std::vector<Project> ProjectStore::list() {
+    look();
     std::vector<Project> all;
     for (const auto& [name, project] : projects_) all.push_back(project);
     return all;
 }
 
-const Project* ProjectStore::find(const std::string& name) const {
+const Project* ProjectStore::find(const std::string& name) {
+    look();
     const auto found = projects_.find(name);
     return found == projects_.end() ? nullptr : &found->second;
 }
 
-const Project* ProjectStore::at_path(const std::string& root) const {
+const Project* ProjectStore::at_path(const std::string& root) {
+    look();
     for (const auto& [name, project] : projects_) {
         if (project.path == root) return &project;
     }
@@ -101,8 +128,9 @@ Result<void> ProjectStore::write(std::map<std::string, Project> projects) {
         if (auto kept = files_.replace(file_.string() + ".bak", *content_); !kept) return kept;
     }
     if (auto written = files_.replace(file_, content); !written) return written;
-    projects_ = std::move(projects);
+    take(std::move(projects));
     content_ = content;
+    seen_ = files::facts_of(file_);
     return {};
 }
 

@@ -325,3 +325,28 @@ TEST_CASE("A workflow is drawn for the terminal, for Mermaid and for Graphviz") 
 }
 
 }  // namespace orange::tests
+
+TEST_CASE("A workflow that projects.json is given by hand counts at once, and a bogus one is an error that names it") {
+    Sandbox orange;
+    orange.add_project("shop");
+    const auto file = orange.home() / "projects.json";
+    const auto with_workflow = [&](const std::string& name) {
+        auto projects = Json::parse(read_file(file));
+        projects.at(0)["workflow"] = name;
+        write_file(file, projects.dump());
+    };
+    with_workflow("minimal");
+    CHECK(orange.fields(orange.create("shop", "One", true)).at("workflow") == "minimal");
+    with_workflow("bogus");
+    const auto refused = orange.orange({"task", "create", "--project", "shop", "--no-spawn", "Two"});
+    CHECK(refused.status == 1);
+    CHECK(contains(refused.err, "bogus"));
+    CHECK(contains(refused.err, file.string()));
+    CHECK(contains(orange.orange({"daemon", "reload"}).out, "bogus"));
+    CHECK(contains(orange.orange({"doctor"}).out, "bogus"));
+    write_file(file, "[");
+    CHECK(
+        contains(orange.orange({"task", "create", "--project", "shop", "--no-spawn", "Three"}).err, "cannot be used"));
+    CHECK(contains(orange.orange({"daemon", "status"}).out, "projects.json"));
+    CHECK(orange.call(rpc::TaskList{}).tasks.size() == 1);
+}

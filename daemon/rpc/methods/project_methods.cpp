@@ -3,6 +3,7 @@
 #include "daemon/git/worktrees.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/registration.hpp"
+#include "daemon/runner/project_names.hpp"
 
 namespace orange::rpc {
 namespace {
@@ -73,7 +74,8 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
         project.setup = *params.setup;
         if (auto fine = check_setup(project); !fine) co_return fine.error();
     }
-    if (auto fine = check_names(api, project); !fine) co_return fine.error();
+    // Looked up when they are named, not when the first task fails.
+    if (auto fine = check_names(api.world(), project); !fine) co_return fine.error();
     if (auto stored = world.projects.put(project); !stored) co_return stored.error();
     ProjectReply reply;
     if (params.path) {

@@ -4,6 +4,7 @@
 
 #include "common/base/text.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/runner/project_names.hpp"
 
 namespace orange::rpc {
 namespace {
@@ -31,16 +32,6 @@ Result<void> check_setup(Project& project) {
 Result<void> check_pool_size(int size) {
     if (size >= 1 && size <= k_largest_pool) return {};
     return Error{ErrorCode::invalid_argument, "pool size must be from 1 to 64", {}};
-}
-
-Result<void> check_names(Api& api, const Project& project) {
-    if (project.workflow) {
-        if (auto found = api.world().workflows.find(*project.workflow); !found) return found.error();
-    }
-    if (project.harness) {
-        if (auto found = api.world().harnesses.find(*project.harness); !found) return found.error();
-    }
-    return {};
 }
 
 Awaitable<Result<std::string>> repository_at(Api& api, std::string path) {
@@ -102,7 +93,7 @@ Awaitable<Result<Project>> new_project(Api& api, ProjectAdd params) {
     project.harness = params.harness;
     project.setup = params.setup;
     if (auto fine = check_setup(project); !fine) co_return fine.error();
-    if (auto fine = check_names(api, project); !fine) co_return fine.error();
+    if (auto fine = check_names(api.world(), project); !fine) co_return fine.error();
     co_return project;
 }
 

@@ -23,7 +23,5 @@ Result<void> check_pool_size(int size);
 /// A setup command that is one empty word is none; one that begins with an empty word is refused, and one that is a
 /// whole command in one word, of which no program has the name.
 Result<void> check_setup(Project& project);
-/// Workflow and harness are looked up when they are named, not when the first task fails.
-Result<void> check_names(Api& api, const Project& project);
 
 }  // namespace orange::rpc

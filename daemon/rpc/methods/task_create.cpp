@@ -41,6 +41,10 @@ Result<void> choose_workflow(World& world, const TaskCreate& params, Draft& draf
     auto& task = draft.record.task;
     task.workflow = params.workflow.value_or(draft.project.workflow.value_or("default"));
     auto definition = world.workflows.find(task.workflow);
+    if (!definition && !params.workflow && draft.project.workflow) {
+        return in_context("project " + draft.project.name + " in " + world.paths.projects().string(),
+                          definition.error());
+    }
     if (!definition) return definition.error();
     draft.definition = *definition;
     task.status = draft.definition->initial().name;
@@ -99,6 +103,10 @@ Result<void> choose_harnesses(World& world, const TaskCreate& params, Draft& dra
 Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {
     Draft draft;
     auto found = co_await api.select_project(params.project, params.cwd);
+    // What the file said before may be in force still, and not be meant any more.
+    if (const auto& problem = api.world().projects.problem(); !problem.empty()) {
+        co_return Error{ErrorCode::io, problem, {}};
+    }
     if (found) {
         draft.project = std::move(*found);
         co_return draft;
@@ -285,6 +293,7 @@ Result<void> take_texts(const TaskCreate& params, Task& task) {
 
 Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, Call call) {
     auto& world = api.world();
+    api.take_path_of(params.caller);
     auto draft = co_await choose_project(api, params);
     if (!draft) co_return draft.error();
     auto& task = draft->record.task;
@@ -293,7 +302,6 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     if (auto texts = take_texts(params, task); !texts) co_return texts.error();
     if (auto chosen = choose_workflow(world, params, *draft); !chosen) co_return chosen.error();
     if (auto chosen = choose_harnesses(world, params, *draft); !chosen) co_return chosen.error();
-    api.take_path_of(params.caller);
     if (auto chosen = co_await choose_branch(world, params, *draft); !chosen) co_return chosen.error();
     if (auto chosen = co_await choose_base(world, params, *draft); !chosen) co_return chosen.error();
     task.created_at = task.updated_at = world.clock.now();

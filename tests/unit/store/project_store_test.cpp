@@ -167,3 +167,44 @@ TEST_CASE_METHOD(Projects, "a file that somebody removed is an empty list, and o
     REQUIRE(store.put(project("b")));
     CHECK(reloaded() == std::vector<Project>{project("b")});
 }
+
+TEST_CASE_METHOD(Projects, "an edit by hand counts at the next use, whichever that is") {
+    REQUIRE(store.put(project("a")));
+    const auto write = [&](const std::string& workflow) {
+        write_text(file, R"([{"name": "a", "path": "/repos/a", "default_branch": "main", "workflow": ")" + workflow +
+                             R"("}, {"name": "b", "path": "/repos/b", "default_branch": "main"}])");
+    };
+    for (const std::string workflow : {"relay", "other", "third"}) {  // "relay" and "other" are of one length
+        write(workflow);
+        CHECK(store.find("a")->workflow == workflow);
+    }
+    write("minimal");
+    REQUIRE(store.list().size() == 2);
+    CHECK(store.list()[0].workflow == "minimal");
+    write("again");
+    CHECK(store.at_path("/repos/b")->name == "b");
+    CHECK(store.find("a")->workflow == "again");
+}
+
+TEST_CASE_METHOD(Projects, "while a file cannot be used, what it said before stays in force, and nothing is changed") {
+    REQUIRE(store.put(project("a")));
+    write_text(file, "[{\"name\": ");
+    CHECK(store.find("a"));
+    CHECK(store.problem().find("cannot be used") != std::string::npos);
+    CHECK_FALSE(store.put(project("b")));
+    std::filesystem::remove(file);  // an editor that is saving
+    CHECK(store.find("a"));
+    write_text(file, R"([{"name": "c", "path": "/c", "default_branch": "main"}])");
+    CHECK(store.find("c"));
+    CHECK(store.problem().empty());
+}
+
+TEST_CASE_METHOD(Projects, "whoever holds a project goes on with it when an edit takes it away") {
+    REQUIRE(store.put(project("a")));
+    REQUIRE(store.put(project("b")));
+    const auto* held = store.find("a");
+    write_text(file, R"([{"name": "b", "path": "/elsewhere", "default_branch": "main"}])");
+    CHECK(store.find("b")->path == "/elsewhere");
+    CHECK(held->path == "/repos/a");
+    CHECK_FALSE(store.find("a"));
+}
