@@ -107,4 +107,13 @@ const std::vector<std::string>& prompt_variables();
 Result<std::string> build_prompt(const Definition& definition, const Task& task, const std::string& key,
                                  const std::string& task_file, const std::string& base = "origin/HEAD");
 
+/// The section with the verdict by which a task goes `from` → `to`; empty where that takes none.
+std::string verdict_section(const Definition& definition, std::string_view from, std::string_view to);
+
+/// What notify_worker's `name` says to the worker of a task that has come `from` a state into its status: `passed`,
+/// `failed` and `changes_requested` name the section to read, the one to write and the status to ask for as the
+/// workflow defines them; anything else is itself. Text of the task is never in it.
+std::string worker_message(const Definition& definition, const Task& task, std::string_view from,
+                           const std::string& name, const std::string& task_file);
+
 }  // namespace orange::engine

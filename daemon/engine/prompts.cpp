@@ -28,6 +28,19 @@ std::string substituted(std::string_view text, const std::map<std::string, std::
     return out;
 }
 
+/// How a worker goes on from `status`: what to write, and the status to ask for; empty where the workflow has no gate
+/// for a worker there.
+std::string worker_command(const Definition& definition, std::string_view status) {
+    for (const auto& to : definition.targets_from(status)) {
+        for (const auto* transition : definition.between(status, to)) {
+            const auto& gate = transition->gate;
+            if (!gate || gate->verdict || !may_ask(*transition, Role::worker)) continue;
+            return ", update ## " + gate->section + ", then run: orange task update --status " + to;
+        }
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<AgentNeed> respawn_need(const Definition& definition, const Task& task) {
@@ -64,6 +77,28 @@ Result<std::string> build_prompt(const Definition& definition, const Task& task,
                                        {"status", task.status},
                                        {"task_file", task_file},
                                        {"base", base}});
+}
+
+std::string verdict_section(const Definition& definition, std::string_view from, std::string_view to) {
+    for (const auto* transition : definition.between(from, to)) {
+        if (transition->gate && transition->gate->verdict) return transition->gate->section;
+    }
+    return {};
+}
+
+std::string worker_message(const Definition& definition, const Task& task, std::string_view from,
+                           const std::string& name, const std::string& task_file) {
+    if (name == "passed") return "The review passed. Nothing more to do; wait.";
+    if (name == "failed") {
+        const auto section = verdict_section(definition, from, task.status);
+        const auto read = section.empty() ? "Fix" : "Read ## " + section + " in " + task_file + ", fix";
+        return "The review failed. " + read + " each point" + worker_command(definition, task.status) + ".";
+    }
+    if (name == "changes_requested") {
+        return "The human asks for changes. Read ## Feedback in " + task_file + ", make them" +
+               worker_command(definition, task.status) + ".";
+    }
+    return name;
 }
 
 }  // namespace orange::engine

@@ -301,7 +301,8 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
     if (!intent.attested) {
         record.task.attention =
             "the reviewer died after writing its verdict, so nobody can say that it was the "
-            "reviewer who wrote it: read ## Review yourself, then run: orange task ack " +
+            "reviewer who wrote it: read ## " +
+            engine::verdict_section(*definition, intent.from, intent.to) + " yourself, then run: orange task ack " +
             record.task.id.value;
     }
     Outcome outcome;

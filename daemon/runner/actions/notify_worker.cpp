@@ -1,33 +1,17 @@
+#include "daemon/engine/decide.hpp"
 #include "daemon/runner/actions/actions.hpp"
 
 namespace orange::actions {
-namespace {
-
-/// What stands behind the short names of a workflow. Constants: the agent reads content in the file, never here.
-std::string message_text(const std::string& name, const std::string& file) {
-    if (name == "passed") return "The review passed. Nothing more to do; wait.";
-    if (name == "failed") {
-        return "The review failed. Read ## Review in " + file +
-               ", fix each point, update ## Handoff, then run: orange task update --status agent-review.";
-    }
-    if (name == "changes_requested") {
-        return "The human asks for changes. Read ## Feedback in " + file +
-               ", make them, update ## Handoff, then run: orange task update --status agent-review.";
-    }
-    return name;
-}
-
-}  // namespace
 
 Awaitable<Result<void>> notify_worker(Context& context, const Action& action) {
     auto& record = context.record;
-    if (context.agents.alive(record, Role::worker)) {
-        const auto message = action.param("message");
-        co_return context.agents.queue_message(record, Role::worker, Role::system,
-                                               message_text(message, record.task_file), context.tx + "-" + message);
-    }
     // Nobody is there to be told: ensure_agent starts a worker whose prompt says the same, where the state wants one.
-    co_return Result<void>{};
+    if (!context.agents.alive(record, Role::worker)) co_return Result<void>{};
+    const auto name = action.param("message");
+    const auto from = record.intent ? record.intent->from : std::string();
+    auto text = engine::worker_message(context.definition, record.task, from, name, record.task_file);
+    co_return context.agents.queue_message(record, Role::worker, Role::system, std::move(text),
+                                           context.tx + "-" + name);
 }
 
 }  // namespace orange::actions

@@ -65,3 +65,26 @@ TEST_CASE("a state that nobody's start leads into is its worker's") {
     REQUIRE_FALSE(none);
     CHECK(none.error().message == "A task in reviewing has no agent to start again.");
 }
+
+TEST_CASE("a message to the worker names the section and the status of its own workflow") {
+    World world("working");
+    CHECK(
+        worker_message(world.definition, world.task, "review", "failed", "TASK.md") ==
+        "The review failed. Read ## Review in TASK.md, fix each point, update ## Handoff, then run: orange task update "
+        "--status review.");
+    world.definition.transitions[1].gate->section = "Draft";
+    world.definition.transitions[3].gate->section = "Findings";
+    CHECK(worker_message(world.definition, world.task, "review", "failed", "TASK.md").find("Read ## Findings in") !=
+          std::string::npos);
+    CHECK(
+        worker_message(world.definition, world.task, "reviewing", "changes_requested", ".orange/TASK.md") ==
+        "The human asks for changes. Read ## Feedback in .orange/TASK.md, make them, update ## Draft, then run: orange "
+        "task update --status review.");
+    CHECK(verdict_section(world.definition, "review", "reviewing") == "Review");
+    CHECK(verdict_section(world.definition, "working", "review").empty());
+    CHECK(worker_message(world.definition, world.task, "review", "a sentence", "TASK.md") == "a sentence");
+    // Where the workflow has no gate for a worker, and no verdict, nothing is made up.
+    world.task.status = "stuck";
+    CHECK(worker_message(world.definition, world.task, "working", "failed", "TASK.md") ==
+          "The review failed. Fix each point.");
+}

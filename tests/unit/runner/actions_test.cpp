@@ -434,7 +434,7 @@ TEST_CASE("A worker is told what happened in words that say what to do") {
     ActionWorld world;
     const std::map<std::string, std::string> expected = {
         {"passed", "The review passed. Nothing more to do; wait."},
-        {"failed", "The review failed. Read ## Review in TASK.md, fix each point"},
+        {"failed", "The review failed. "},
         {"changes_requested", "The human asks for changes. Read ## Feedback in TASK.md"},
         {"mind the gap", "mind the gap."}};
     for (const auto& [name, text] : expected) {
