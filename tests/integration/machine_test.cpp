@@ -2,6 +2,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/integration/doctor.hpp"
+#include "tests/machine.hpp"
 
 /// Machines that are not as they should be: what the daemon says of them when it starts, and the doctor whenever asked.
 namespace orange::tests {
@@ -19,7 +20,7 @@ void write_older(const fs::path& program, const std::string& real, const std::st
 }
 
 std::string path_after(const fs::path& folder) {
-    return "PATH=" + folder.string() + ":" + program("orange").parent_path().string() + ":/usr/local/bin:/usr/bin:/bin";
+    return "PATH=" + folder.string() + ":" + program("orange").parent_path().string() + ":" + tools();
 }
 
 }  // namespace
@@ -50,8 +51,8 @@ TEST_CASE("A home on a network disk works, and the log, the status and the docto
 TEST_CASE("Programs that are too old, silent or missing are named with their place and what is needed") {
     Sandbox orange;
     const auto bin = orange.root() / "bin";
-    write_older(bin / "git", "/usr/bin/git", "--version", "git version 2.35.1");
-    write_older(bin / "tmux", "/usr/bin/tmux", "-V", "tmux 3.1c");
+    write_older(bin / "git", tools() + "/git", "--version", "git version 2.35.1");
+    write_older(bin / "tmux", tools() + "/tmux", "-V", "tmux 3.1c");
     orange.stop_daemon();
     orange.start_daemon({}, {path_after(bin)});
     const auto old = diagnose(orange);

@@ -13,7 +13,9 @@
 #include <sstream>
 #include <thread>
 
+#include "client/connection/agent_ancestor.hpp"
 #include "tests/catch.hpp"
+#include "tests/machine.hpp"
 
 namespace orange::tests {
 namespace {
@@ -28,8 +30,8 @@ std::vector<std::string> environment(const fs::path& root) {
         "ORANGE_HOME=" + (root / "orange").string(),
         "ORANGE_NO_AUTOSTART=1",
         "ORANGE_SHARE=" ORANGE_SOURCE_DIR,
-        "PATH=" + program("orange").parent_path().string() + ":/usr/local/bin:/usr/bin:/bin",
-        "SHELL=/bin/sh",
+        "PATH=" + program("orange").parent_path().string() + ":" + tools(),
+        "SHELL=" + tools() + "/login-shell",
         "LANG=C.UTF-8",
         "TERM=xterm-256color",
         "GIT_CONFIG_NOSYSTEM=1",
@@ -103,6 +105,9 @@ void write_file(const fs::path& path, const std::string& content) {
 }
 
 Sandbox::Sandbox(const std::string& config) {
+    if (connection::has_agent_ancestor())
+        throw std::runtime_error(
+            "below an agent of Orange nobody is a human: run this test from a terminal of your own");
     auto pattern = (fs::temp_directory_path() / "orange-test-XXXXXX").string();
     if (!::mkdtemp(pattern.data())) throw std::runtime_error("mkdtemp failed");
     root_ = fs::canonical(pattern);
@@ -230,7 +235,7 @@ std::string Sandbox::git(std::vector<std::string> args, const fs::path& cwd) {
 }
 
 Ran Sandbox::tmux(std::vector<std::string> args) {
-    args.insert(args.begin(), {"tmux", "-S", (home() / "tmux.sock").string()});
+    args.insert(args.begin(), {"tmux", "-S", Paths{home()}.tmux_socket().string()});
     return try_run(args);
 }
 

@@ -149,8 +149,9 @@ TEST_CASE("Another user gets no answer, neither through the home nor when it sta
     const auto socket = (orange.home() / "orange.sock").string();
     CHECK((fs::status(orange.home()).permissions() & fs::perms::mask) == fs::perms::owner_all);
     if (::geteuid() != 0) return;  // only root can be somebody else
-    const auto common = fs::temp_directory_path() / ("orange-others-" + std::to_string(::getpid()));
-    fs::create_directory(common);
+    auto pattern = (fs::temp_directory_path() / "orange-others-XXXXXX").string();
+    REQUIRE(::mkdtemp(pattern.data()));
+    const fs::path common = pattern;
     fs::permissions(common, fs::perms::all);
     // The build tree need not be open to everybody.
     fs::copy_file(wire, common / "wire");

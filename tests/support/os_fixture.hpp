@@ -20,6 +20,7 @@
 
 #include "daemon/async/awaitable.hpp"
 #include "daemon/process/posix_process_runner.hpp"
+#include "tests/machine.hpp"
 
 /// What the tests of the operating system's adapters share: a temporary folder, a loop that runs one coroutine to its
 /// end, and waiting for a condition.

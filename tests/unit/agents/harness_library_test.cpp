@@ -6,6 +6,7 @@
 
 #include "daemon/agents/harness.hpp"
 #include "tests/catch.hpp"
+#include "tests/machine.hpp"
 
 using namespace orange;
 using namespace orange::agents;
@@ -113,7 +114,7 @@ TEST_CASE("missing folders are an empty library") {
 
 TEST_CASE("every shipped definition is valid") {
     const HarnessLibrary library(fs::path(ORANGE_SOURCE_DIR) / "harnesses", "/nowhere",
-                                 ProgramSearch(std::vector<SearchPath>{{"login", "/usr/bin:/bin", {}}}));
+                                 ProgramSearch(std::vector<SearchPath>{{"login", tests::tools(), {}}}));
     const auto entries = library.list();
     CHECK(entries.size() >= 2);
     for (const auto& entry : entries) CHECK(entry.problem == "");

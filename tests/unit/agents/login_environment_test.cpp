@@ -9,6 +9,7 @@
 #include "daemon/async/async.hpp"
 #include "daemon/process/posix_process_runner.hpp"
 #include "tests/catch.hpp"
+#include "tests/machine.hpp"
 
 using namespace orange;
 using namespace orange::agents;
@@ -75,7 +76,7 @@ TEST_CASE("a real login shell tells what its profile sets, whatever the profile 
     REQUIRE(::mkdtemp(home.data()));
     std::ofstream(home + "/.profile") << "set -v\necho hello; export FROM_PROFILE='a b'; PATH=/from/profile:$PATH\n";
     PosixProcessRunner runner;
-    const auto found = resolved(runner, {{"SHELL", "/bin/sh"}, {"HOME", home}, {"PATH", "/usr/bin:/bin"}});
+    const auto found = resolved(runner, {{"SHELL", "/bin/sh"}, {"HOME", home}, {"PATH", tests::tools()}});
     fs::remove_all(home);
     CHECK(found.problem == "");
     CHECK(found.source == "/bin/sh -l");

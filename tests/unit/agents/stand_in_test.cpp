@@ -38,7 +38,7 @@ class StandIn {
         Command command;
         command.argv = std::move(argv);
         command.argv.front() = k_source + "/tests/data/stand-ins/" + name;
-        env["PATH"] = "/usr/bin:/bin";
+        env["PATH"] = tests::tools();
         env["STAND_IN"] = dir.path.string();
         env["STAND_IN_ONCE"] = "1";
         command.env = std::move(env);

@@ -21,7 +21,7 @@ struct House::Parts {
           pool(files, git, processes, repositories, Paths{home}.workspaces(), home.string() + "@test"),
           workflows(files, fs::path(ORANGE_SOURCE_DIR) / "workflows", Paths{home}.workflows()),
           harnesses(fs::path(ORANGE_SOURCE_DIR) / "harnesses", Paths{home}.harnesses(),
-                    agents::ProgramSearch(std::vector<agents::SearchPath>{{"/bin/sh -l", "/usr/bin:/bin", {}}})),
+                    agents::ProgramSearch(std::vector<agents::SearchPath>{{"/bin/sh -l", tests::tools(), {}}})),
           tmux(outside.tmux, outside.tmux_faults),
           launcher(files, tmux, outside.exits, outside.clock, "/opt/orange/bin/orange-agent",
                    [&outside](std::int64_t pid) { return outside.processes.argv_of(pid); }),

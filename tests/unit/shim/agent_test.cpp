@@ -54,7 +54,7 @@ TEST_CASE_METHOD(Fixture, "environment, directory and arguments are exactly the 
     spec.argv.insert(spec.argv.end(), {"sh", "$(id)", "a b", "", "x;"});
     spec.env["TERM"] = "t";
     CHECK(run_shim(spec).out ==
-          "OUT=" + dir.path.string() + "\nPATH=/usr/local/bin:/usr/bin:/bin\nTERM=t\n" + spec.cwd + "\n$(id)|a b||x;|");
+          "OUT=" + dir.path.string() + "\nPATH=" + tests::tools() + "\nTERM=t\n" + spec.cwd + "\n$(id)|a b||x;|");
 }
 
 TEST_CASE_METHOD(Fixture, "a program that does not exist, or cannot be run, is said in the pane and recorded") {

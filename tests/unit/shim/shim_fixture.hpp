@@ -18,7 +18,7 @@ class ShimFixture {
         spec.task.value = "task";
         spec.project = "demo";
         spec.argv = {"sh", "-c", text};
-        spec.env = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"OUT", dir.path.string()}};
+        spec.env = {{"PATH", tests::tools()}, {"OUT", dir.path.string()}};
         spec.cwd = (dir / "tree").string();
         spec.worktree = spec.cwd;
         spec.exit_file = (dir / "exit.json").string();

@@ -1,0 +1,49 @@
+#include "tests/machine.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "tests/catch.hpp"
+
+extern char** environ;
+
+namespace {
+
+/// What this program's hidden test prints when it is started by a shell after `foreign`.
+std::string seen_after(const std::string& foreign) {
+    const auto self = std::string(ORANGE_BINARY_DIR "/tests/unit/base/base_test");
+    const auto command = foreign + " exec '" + self + "' 'the machine as this program sees it'";
+    FILE* out = ::popen(command.c_str(), "re");
+    REQUIRE(out);
+    std::string text;
+    char chunk[4096];
+    for (std::size_t n = 0; (n = std::fread(chunk, 1, sizeof chunk, out)) > 0;) text.append(chunk, n);
+    CHECK(::pclose(out) == 0);
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("the machine as this program sees it", "[.]") {
+    for (char** variable = environ; *variable; ++variable) std::cout << *variable << "\n";
+    for (int fd = 0; fd < 20; ++fd) std::cout << (::fcntl(fd, F_GETFD) >= 0 ? "open " : "closed ");
+    struct sigaction hangup {};
+    ::sigaction(SIGHUP, nullptr, &hangup);
+    std::cout << "\nSIGHUP ends it: " << (hangup.sa_handler == SIG_DFL) << ", mask " << ::umask(0) << "\n";
+}
+
+TEST_CASE("tests see the same machine wherever their program is started from") {
+    const auto seen = seen_after("");
+    CHECK_THAT(seen, Catch::Contains("PATH=" + orange::tests::tools() + "\n") && Catch::Contains("mask 18\n"));
+    CHECK(seen_after(
+              "export PATH=/elsewhere HOME=/elsewhere ORANGE_HOME=/elsewhere TMUX=/elsewhere,1,0 GIT_DIR=/elsewhere "
+              "SHELL=/bin/false LC_ALL=POSIX TZ=Asia/Kathmandu XDG_RUNTIME_DIR=/elsewhere NO_COLOR=1; umask 077; "
+              "trap '' HUP; ulimit -f 1000; exec 7</dev/null <&-;") == seen);
+}
