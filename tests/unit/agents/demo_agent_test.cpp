@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/machine.hpp"
 
 namespace fs = std::filesystem;
 
@@ -116,7 +117,7 @@ class Scratch {
         REQUIRE(status == 0);
     }
     pid_t spawn(const std::vector<std::string>& argv, const std::string& role, int input) {
-        std::vector<std::string> environment = {"PATH=" + (root / "bin").string() + ":/usr/local/bin:/usr/bin:/bin",
+        std::vector<std::string> environment = {"PATH=" + (root / "bin").string() + ":" + orange::tests::tools(),
                                                 "HOME=" + (root / "home").string(),
                                                 "TMPDIR=" + root.string(),
                                                 "GIT_CONFIG_NOSYSTEM=1",
@@ -162,7 +163,7 @@ TEST_CASE("the demo worker names its branch, plans, commits, hands over and wait
     CHECK(scratch.commits() == 2);
     CHECK_THAT(scratch.task(), Catch::Contains("\n## Plan\n\nAPPROACH: "));
     CHECK_THAT(scratch.task(), Catch::Contains("```\n## Plan\n```\n"));
-    CHECK_THAT(scratch.task(), Catch::Contains("\n## Handoff\n\nDONE: round 0"));
+    CHECK_THAT(scratch.task(), Catch::Contains("\n## Handoff\n\nDONE: round 0, as planned, in "));
     CHECK(scratch.git({"status", "--porcelain", "--untracked-files=no"}) == "");
     scratch.close_input();
     CHECK(scratch.exit_status() == 0);
