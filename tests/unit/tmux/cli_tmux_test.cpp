@@ -302,7 +302,7 @@ TEST_CASE_METHOD(TmuxFixture, "a server that is just going away is asked again, 
                                      "/asked\nif [ \"$n\" -lt \"$(cat " + here + "/failures)\" ]; then cat " + here +
                                      "/words >&2; exit 1; fi\necho 2000000000\n");
     std::filesystem::permissions(dir / "bin/tmux", std::filesystem::perms::owner_all);
-    CliTmux leaving(runner, dir / "tmux.sock", Environment{{"PATH", here + "/bin:/usr/bin:/bin"}});
+    CliTmux leaving(runner, dir / "tmux.sock", Environment{{"PATH", here + "/bin:" + tests::tools()}});
     const auto asked = [&](const std::string& words, const std::string& failures) {
         write_file(dir / "words", words + "\n");
         write_file(dir / "failures", failures + "\n");
