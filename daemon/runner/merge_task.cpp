@@ -72,10 +72,9 @@ Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, git::MergeStrategy stra
 
     MergeOutcome outcome;
     co_await watch_programs(world_, *record);
-    if (auto alarm = alarm_of(*record); !alarm.empty()) {
-        outcome.notes.push_back(std::move(alarm));
-        if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
-    }
+    if (auto alarm = alarm_of(*record); !alarm.empty()) outcome.notes.push_back(std::move(alarm));
+    // Also where it has no news: what cannot be written down afterwards is not to be merged.
+    if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
     std::error_code gone;
     if (task.workspace && !std::filesystem::is_directory(world_.pool.path_of(*task.workspace), gone)) {
         outcome.notes.push_back("the folder of its workspace is gone, with whatever was not committed there");

@@ -38,6 +38,9 @@ class SmallDisk {
             FAIL("the disk could not be made larger");
         }
     }
+    bool allow_writing(bool allowed) const {
+        return ::mount("tmpfs", where_.c_str(), "tmpfs", MS_REMOUNT | (allowed ? 0 : MS_RDONLY), "mode=0700") == 0;
+    }
 
   private:
     fs::path where_;
@@ -156,6 +159,33 @@ TEST_CASE("Without a free inode a creation is refused, and succeeds when there i
     orange.kill_daemon();
     orange.start_daemon();
     CHECK(orange.call(rpc::TaskList{}).tasks.size() == made.size() + 1);
+    orange.stop_daemon();
+}
+
+TEST_CASE("A merge on a disk that became read-only is refused with its reason, and nothing is merged") {
+    Sandbox orange("poll_interval: 3600\n");
+    orange.stop_daemon();
+    const SmallDisk tasks(orange.home() / "tasks", "mode=0700"), workspaces(orange.home() / "workspaces", "mode=0700");
+    if (!tasks.mounted()) {
+        WARN("not allowed to mount a tmpfs");
+        return;
+    }
+    orange.start_daemon();
+    const auto repo = orange.add_project("shop");
+    const auto id = orange.create("shop", "Later", true);
+    orange.git({"branch", orange.fields(id).at("branch").get<std::string>()}, repo);
+    REQUIRE(tasks.allow_writing(false));
+    REQUIRE(workspaces.allow_writing(false));
+    rpc::TaskMerge merge;
+    merge.id = id;
+    merge.force = true;
+    const auto refused = orange.try_call(merge);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::io);
+    CHECK_THAT(refused.error().message, Catch::Contains("Read-only file system"));
+    REQUIRE(tasks.allow_writing(true));
+    REQUIRE(workspaces.allow_writing(true));
+    CHECK(orange.try_call(merge));
     orange.stop_daemon();
 }
 
