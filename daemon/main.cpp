@@ -8,19 +8,21 @@
 namespace {
 
 constexpr const char* k_usage =
-    "Usage: oranged [--version] [--help]\n"
+    "Usage: oranged [--check] [--version] [--help]\n"
     "\n"
     "Orange's daemon: owns tasks, workspaces and agents, and serves ~/orange/orange.sock\n"
     "(ORANGE_HOME moves ~/orange). Runs in the foreground; `orange` starts it when it is\n"
     "needed. One runs for each home. Ends on SIGTERM; agents go on, and the next oranged\n"
-    "adopts them. SIGHUP reads config.yml anew.\n";
+    "adopts them. SIGHUP reads config.yml anew. --check starts nothing: it says whether\n"
+    "config.yml is valid, and exits with 1 if it is not.\n";
 
-int start() {
+int start(bool only_check) {
     const auto paths = orange::paths_from_environment();
     if (!paths) {
         std::fprintf(stderr, "oranged: %s\n", paths.error().message.c_str());
         return 1;
     }
+    if (only_check) return orange::check_settings(*paths);
     const auto installation = orange::find_installation();
     if (!installation) {
         std::fprintf(stderr, "oranged: %s\n", installation.error().message.c_str());
@@ -36,13 +38,14 @@ int main(int argc, char** argv) {
         std::printf("oranged %s\n", ORANGE_VERSION);
         return 0;
     }
-    if (argc > 1) {
+    const bool only_check = argc > 1 && std::strcmp(argv[1], "--check") == 0;
+    if (argc > 1 && !only_check) {
         const bool help = std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0;
         std::fputs(k_usage, help ? stdout : stderr);
         return help ? 0 : 2;
     }
     try {
-        return start();
+        return start(only_check);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "oranged: internal error: %s\n", e.what());
         return 1;

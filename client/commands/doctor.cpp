@@ -9,6 +9,7 @@
 #include "client/commands/daemon.hpp"
 #include "client/connection/autostart.hpp"
 #include "client/connection/child.hpp"
+#include "client/connection/start_daemon.hpp"
 #include "client/output/doctor.hpp"
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
@@ -78,22 +79,6 @@ void look_at_home(Findings& findings, const Paths& paths) {
     }
 }
 
-void look_at_config(Findings& findings, const Paths& paths) {
-    const auto file = paths.config().string();
-    struct stat info {};
-    if (::lstat(file.c_str(), &info) != 0) {
-        if (errno != ENOENT) add(findings, "config", "error", io_error("looking at it", errno).message, {}, file);
-        return;
-    }
-    const bool readable = S_ISREG(info.st_mode) && ::access(file.c_str(), R_OK) == 0;
-    if (readable) {
-        add(findings, "config", "ok", "config.yml is there; what it says is read by the daemon");
-    } else {
-        add(findings, "config", "error", "config.yml cannot be read: the daemon does not start",
-            "chmod 600 " + shell_word(file), file);
-    }
-}
-
 /// What a program prints within the deadline; nothing where it cannot be started or fails.
 std::optional<std::string> output_of(const std::vector<std::string>& argv) {
     int ends[2];
@@ -119,6 +104,33 @@ std::optional<std::string> output_of(const std::vector<std::string>& argv) {
     int status = 0;
     ::waitpid(*pid, &status, 0);
     return text;
+}
+
+/// What the daemon would say of config.yml, asked of its program: nothing of YAML is known here.
+void look_at_config(Findings& findings, const Paths& paths) {
+    const auto file = paths.config().string();
+    struct stat info {};
+    if (::lstat(file.c_str(), &info) != 0 && errno == ENOENT) return;
+    const auto oranged = connection::find_oranged();
+    const auto said = oranged ? output_of({oranged->string(), "--check"}) : std::nullopt;
+    auto problem = std::string(trim(said.value_or("")));
+    if (problem.empty()) {
+        add(findings, "config", "warning", "config.yml could not be checked: oranged is missing, or does not answer",
+            {}, file);
+        return;
+    }
+    if (problem == "config.yml is valid") {
+        add(findings, "config", "ok", problem);
+        return;
+    }
+    auto place = file;
+    if (problem.starts_with(file + ":")) {
+        const auto line = problem.find_first_not_of("0123456789", file.size() + 1);
+        place = problem.substr(0, line);
+        problem = problem.substr(problem.find(": ", file.size()) + 2);
+    }
+    add(findings, "config", "error", "the daemon does not start with this config.yml: " + problem,
+        "orange daemon start", place);
 }
 
 void look_at_program(Findings& findings, const std::vector<std::string>& argv, std::string_view oldest, bool needed) {

@@ -267,13 +267,18 @@ class App {
         return reply;
     }
 
-    std::vector<std::string> reload_settings() {
+    Result<std::vector<std::string>> reload_settings() {
         auto loaded = load_settings(files_, paths_.config());
-        if (!loaded) return {loaded.error().message + "; the settings before it stay in force"};
+        if (!loaded) {
+            auto error = loaded.error();
+            error.message += "; the settings before it stay in force";
+            return error;
+        }
         const bool found = loaded->has_value();
         world_.settings = std::move(*loaded).value_or(Settings{});
         log::set_level(world_.settings.log_level);
-        return {found ? "config.yml is in force" : "there is no config.yml; defaults are in force"};
+        return std::vector<std::string>{found ? "config.yml is in force"
+                                              : "there is no config.yml; defaults are in force"};
     }
 
     /// A shell that does not answer this time leaves the environment as it is.
@@ -289,19 +294,20 @@ class App {
         harnesses_.set_paths(std::move(shells.paths));
     }
 
-    Awaitable<std::vector<std::string>> reload() {
+    Awaitable<Result<std::vector<std::string>>> reload() {
         auto notes = reload_settings();
-        co_await ask_shells_again(notes);
+        if (!notes) co_return notes;
+        co_await ask_shells_again(*notes);
         for (const auto& entry : workflows_.list()) {
             if (entry.valid) continue;
-            notes.push_back("workflow " + entry.name +
-                            (entry.last_good ? " is not valid, its last good version stays in force: "
-                                             : " is not valid, and cannot be used: ") +
-                            entry.problem);
+            notes->push_back("workflow " + entry.name +
+                             (entry.last_good ? " is not valid, its last good version stays in force: "
+                                              : " is not valid, and cannot be used: ") +
+                             entry.problem);
         }
         auto projects = check_projects(world_);
-        if (!projects) notes.push_back(projects.error().message);
-        for (auto& problem : projects.value_or({})) notes.push_back(std::move(problem));
+        if (!projects) notes->push_back(projects.error().message);
+        for (auto& problem : projects.value_or({})) notes->push_back(std::move(problem));
         co_return notes;
     }
 
@@ -311,7 +317,8 @@ class App {
             if (error) co_return;
             if (signal == SIGHUP) {
                 const auto notes = co_await reload();
-                for (const auto& note : notes) log::info("daemon", note);
+                if (!notes) log::error("daemon", notes.error().message);
+                for (const auto& note : notes.value_or({})) log::info("daemon", note);
                 continue;
             }
             log::info("daemon", "stopping", {{"signal", std::to_string(signal)}});
@@ -454,6 +461,13 @@ int run_daemon(const Paths& paths, const Installation& installation) {
     log::set_level(settings.log_level);
     App app(*home, resolved, installation, std::move(settings), ask_shells_first());
     return app.run();
+}
+
+int check_settings(const Paths& paths) {
+    PosixFileSystem files;
+    const auto loaded = load_settings(files, paths.config());
+    std::printf("%s\n", loaded ? "config.yml is valid" : loaded.error().message.c_str());
+    return loaded ? 0 : 1;
 }
 
 }  // namespace orange

@@ -151,7 +151,7 @@ Awaitable<void> check_service(Exam& exam) {
     const bool lingers = machine.user == 0 || std::filesystem::exists(machine.lingering / user, error);
     if (!lingers) {
         exam.report.warn("agents end when " + user + " logs out everywhere",
-                         "loginctl enable-linger " + shell_word(user));
+                         "sudo loginctl enable-linger " + shell_word(user));
     }
     const auto state = co_await exam.world.tmux.list();
     if (!state || state->server_pid == 0) co_return;

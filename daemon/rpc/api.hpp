@@ -18,7 +18,8 @@ namespace orange::rpc {
 /// What the daemon knows of itself, for daemon.status; given by app.
 struct DaemonControl {
     std::function<DaemonStatus::Reply()> status;
-    std::function<Awaitable<std::vector<std::string>>()> reload;
+    /// An error where config.yml makes no sense.
+    std::function<Awaitable<Result<std::vector<std::string>>>()> reload;
     std::function<void()> shutdown;
     std::function<doctor::Facts()> facts;
 };

@@ -41,6 +41,14 @@ TEST_CASE("Without a daemon the doctor says so, and looks at what it can see its
     CHECK_THAT(down.said("home"), Contains("is open to others"));
     mend(orange, down.command("home"));
     CHECK(diagnose(orange).said("home").empty());
+
+    CHECK(down.said("config").empty());
+    write_file(orange.home() / "config.yml", "poll_interval: 5\nnonsense: 1\n");
+    down = diagnose(orange);
+    CHECK_THAT(down.said("config"), Contains("error") && Contains("unknown key \"nonsense\""));
+    CHECK(down.file("config") == (orange.home() / "config.yml").string() + ":2");
+    write_file(orange.home() / "config.yml", "poll_interval: 5\n");
+    CHECK(diagnose(orange).said("config").empty());
     orange.start_daemon();
     CHECK(diagnose(orange).errors().empty());
 }
@@ -147,8 +155,12 @@ TEST_CASE("A config.yml that makes no sense is named with its line while the old
     write_file(orange.home() / "config.yml", "poll_interval: 5\nnonsense: 1\n");
     const auto found = diagnose(orange);
     CHECK_THAT(found.file("config"), Contains("config.yml:2"));
+    const auto refused = orange.orange({"daemon", "reload"});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Contains("config.yml:2") && Contains("the settings before it stay in force"));
     write_file(orange.home() / "config.yml", "poll_interval: 5\n");
     CHECK(diagnose(orange).said("config").empty());
+    CHECK(orange.orange({"daemon", "reload"}).status == 0);
 }
 
 TEST_CASE("SIGHUP reads config.yml again and ends nothing, whatever is in it") {

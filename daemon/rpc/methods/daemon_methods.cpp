@@ -22,8 +22,10 @@ Awaitable<Result<DaemonStatus::Reply>> status(Api& api) {
 Awaitable<Result<DaemonReload::Reply>> reload(Api& api, DaemonReload params) {
     const auto before = programs_of(api.world());
     api.take_path_of(params.caller);
+    auto notes = co_await api.control().reload();
+    if (!notes) co_return notes.error();
     DaemonReload::Reply reply;
-    reply.notes = co_await api.control().reload();
+    reply.notes = std::move(*notes);
     for (auto& note : search_notes(api.world(), before, params.caller)) reply.notes.push_back(std::move(note));
     co_return reply;
 }
@@ -58,7 +60,8 @@ void add_daemon_methods(MethodTable& table, Api& api) {
                             {ErrorCode::not_found},
                             [&api](DaemonDoctor params, Call) { return examine(api, std::move(params)); });
     table.add<DaemonReload>(Access::human, "Reads config.yml and the workflows anew, and asks the login shell again.",
-                            {}, [&api](DaemonReload params, Call) { return reload(api, std::move(params)); });
+                            {ErrorCode::invalid_argument},
+                            [&api](DaemonReload params, Call) { return reload(api, std::move(params)); });
     table.add<DaemonShutdown>(Access::human, "Ends the daemon; agents go on.", {},
                               [&api](const DaemonShutdown&, Call) { return shutdown(api); });
     table.add<RpcDiscover>(Access::read, "This document: every method, from the table that dispatches them.", {},

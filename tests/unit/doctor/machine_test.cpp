@@ -86,8 +86,8 @@ TEST_CASE_METHOD(Patient, "who does not linger is told so where systemd would en
     facts.machine.systemd = git.dir.path;
     facts.machine.lingering = git.dir / "linger";
     facts.machine.user = 4'000'000'000U;  // nobody's: its number stands for its name
-    CHECK_THAT(said("service"), Contains("warning agents end when 4000000000 logs out everywhere → loginctl "
-                                         "enable-linger 4000000000"));
+    CHECK_THAT(said("service"), Contains("warning agents end when 4000000000 logs out everywhere → sudo "
+                                         "loginctl enable-linger 4000000000"));
     write_file(git.dir / "linger/4000000000", "");
     CHECK_THAT(said("service"), Catch::StartsWith("ok "));
     std::filesystem::remove(git.dir / "linger/4000000000");
