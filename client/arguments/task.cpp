@@ -125,14 +125,14 @@ Action task_merge(CLI::App& app) {
 Action task_cancel(CLI::App& app) {
     auto a = std::make_shared<Ending<rpc::TaskCancel>>();
     id(app, a->params.id);
-    app.add_flag("-y,--yes", a->yes, "Do not ask");
+    app.add_flag("-y,--yes", a->yes, "Do not ask; needed where there is no terminal to ask on");
     return [a](Context& context) { return commands::task_cancel(context, a->params, a->yes); };
 }
 Action task_delete(CLI::App& app) {
     auto a = std::make_shared<Ending<rpc::TaskDelete>>();
     id(app, a->params.id);
     app.add_flag("--force", a->params.force, "Cancel it first where it has not ended");
-    app.add_flag("-y,--yes", a->yes, "Do not ask");
+    app.add_flag("-y,--yes", a->yes, "Do not ask; needed where there is no terminal to ask on");
     return [a](Context& context) { return commands::task_delete(context, a->params, a->yes); };
 }
 

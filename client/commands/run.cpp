@@ -63,16 +63,20 @@ int run(Context& context, RunOptions options) {
     }
     auto reply = create_task(context, options.params);
     if (!reply) return fail(context, reply.error());
-    if (context.json && !options.wait) return put_json(*reply);
+    if (context.json && !options.wait) {
+        put_json(*reply);
+        return spawn_status(context, *reply);
+    }
     auto created = connection::reply_as<rpc::TaskReply>(options.params.k_name, *reply);
     if (!created) return fail(context, created.error());
     if (!context.json) output::put_now(output::run_page(*created, context.paths.workspaces().string(), context.style));
-    if (options.attach) {
+    const int status = options.wait ? 0 : spawn_status(context, *reply);
+    if (options.attach && status == 0) {
         rpc::TaskAttach attach;
         attach.id = output::text_of(created->task.fields, "id");
         return task_attach(context, attach);
     }
-    return options.wait ? wait_for(context, follower, *created) : 0;
+    return options.wait ? wait_for(context, follower, *created) : status;
 }
 
 }  // namespace orange::commands

@@ -11,6 +11,11 @@ namespace orange::commands {
 
 /// One task, even where the daemon ends before it answers and another one has to be asked.
 Result<Json> create_task(Context& context, rpc::TaskCreate params);
+/// The exit status after a call that starts an agent: 1 where it was not started, said on standard error; the task is
+/// there all the same.
+int spawn_status(const Context& context, const Json& reply);
+/// Prints such a call's reply; its exit status.
+int print_started(const Context& context, const Result<Json>& reply);
 /// `words` are the summary, joined by blanks.
 int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words);
 /// `everywhere`: every project's, although the caller is in one.

@@ -1,4 +1,5 @@
 #include "client/commands/task.hpp"
+#include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 
@@ -9,6 +10,24 @@ Result<Json> create_task(Context& context, rpc::TaskCreate params) {
     params.caller = caller_environment();
     const auto call = [&](const Json& json) { return context.call_json_again(params.k_name, json); };
     return call_with_caller(call, rpc::written(params), {"id"});
+}
+
+int spawn_status(const Context& context, const Json& reply) {
+    const auto error = output::text_of(reply, "spawn_error");
+    if (error.empty()) return 0;
+    const auto id = output::short_id(output::text_of(reply.at("task").at("fields"), "id"));
+    if (!context.json) {
+        output::complain("orange: task " + id + " exists, but its agent was not started: " + printable(error, true) +
+                         "\n");
+    }
+    return 1;
+}
+
+int print_started(const Context& context, const Result<Json>& reply) {
+    const int printed = print<rpc::TaskCreate>(context, reply, [&](const rpc::TaskReply& started) {
+        return output::task_line(started.task, context.style) + output::notes_text(started.notes, context.style);
+    });
+    return printed == 0 ? spawn_status(context, *reply) : printed;
 }
 
 int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words) {
@@ -22,9 +41,7 @@ int task_create(Context& context, rpc::TaskCreate params, const std::vector<std:
         params.context = std::move(*text);
     }
     complete_with_cwd(context, params, params.project.has_value());
-    return print<rpc::TaskCreate>(context, create_task(context, params), [&](const rpc::TaskReply& reply) {
-        return output::task_line(reply.task, context.style) + output::notes_text(reply.notes, context.style);
-    });
+    return print_started(context, create_task(context, params));
 }
 
 }  // namespace orange::commands

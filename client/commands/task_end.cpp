@@ -1,4 +1,4 @@
-// The commands that end a task. They ask on a terminal; a script has said what it wants by calling them.
+// The commands that end a task. They ask on a terminal; elsewhere --yes is the answer.
 #include "client/commands/task.hpp"
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
@@ -9,6 +9,14 @@ namespace {
 
 bool may_ask(const Context& context, bool yes) {
     return !yes && !context.json && output::is_interactive();
+}
+
+/// Whether it is meant, before anything is sent.
+Result<void> asked(const Context& context, bool yes, const std::string& question, const std::string& command) {
+    if (yes || (may_ask(context, yes) && output::confirmed(question))) return {};
+    if (may_ask(context, yes)) return {ErrorCode::needs_force, "left as it is"};
+    return {ErrorCode::needs_force,
+            "there is no terminal to ask on, and this cannot be undone; if it is meant: " + command + " --yes"};
 }
 
 std::string named(const std::optional<std::string>& id) {
@@ -57,9 +65,8 @@ int task_merge(Context& context, rpc::TaskMerge params, bool yes) {
 int task_cancel(Context& context, rpc::TaskCancel params, bool yes) {
     complete_with_cwd(context, params, params.id.has_value());
     const auto question = "Cancel " + named(params.id) + "? Its agents end; unsaved work is kept under refs/orange.";
-    if (may_ask(context, yes) && !output::confirmed(question)) {
-        return fail(context, {ErrorCode::needs_force, "left as it is"});
-    }
+    const auto command = "orange task cancel" + (params.id ? " " + *params.id : std::string());
+    if (auto meant = asked(context, yes, question, command); !meant) return fail(context, meant.error());
     return answer(context, params, [&](const rpc::TaskReply& reply) {
         return output::task_line(reply.task, context.style) + output::notes_text(reply.notes, context.style);
     });
@@ -68,9 +75,9 @@ int task_cancel(Context& context, rpc::TaskCancel params, bool yes) {
 int task_delete(Context& context, rpc::TaskDelete params, bool yes) {
     complete_with_cwd(context, params, params.id.has_value());
     const auto question = "Delete " + named(params.id) + " with its TASK.md, history and logs?";
-    if (may_ask(context, yes) && !output::confirmed(question)) {
-        return fail(context, {ErrorCode::needs_force, "left as it is"});
-    }
+    const auto command = std::string("orange task delete") + (params.force ? " --force" : "") +
+                         (params.id ? " " + *params.id : std::string());
+    if (auto meant = asked(context, yes, question, command); !meant) return fail(context, meant.error());
     // "yes" to deleting is no "yes" to ending a task that is still at work: that question is its own.
     const bool force_unasked = false;
     auto reply =

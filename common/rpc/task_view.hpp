@@ -48,10 +48,13 @@ struct TaskSelector {
 struct TaskReply {
     TaskView task;
     std::vector<std::string> notes;  ///< sentences for a human: warnings, what happens next
+    std::optional<std::string> spawn_error;
     template <class V>
     void describe(V& v) {
         v.required("task", task, "the task as it is now");
         v.optional("notes", notes, "sentences for a human");
+        v.optional("spawn_error", spawn_error,
+                   "why an agent that was to start did not; the task is there all the same");
     }
 };
 

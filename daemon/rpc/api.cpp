@@ -99,6 +99,7 @@ Result<TaskReply> Api::reply(const TaskId& id, Outcome outcome) const {
     TaskReply reply;
     reply.task = std::move(*shown);
     reply.notes = std::move(outcome.notes);
+    if (!outcome.spawn_error.empty()) reply.spawn_error = std::move(outcome.spawn_error);
     return reply;
 }
 

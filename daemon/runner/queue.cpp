@@ -108,14 +108,15 @@ Awaitable<Result<Outcome>> Runner::create(TaskRecord record, std::string context
         outcome.notes = {"start it with: orange task spawn " + record.task.id.value};
         co_return outcome;
     }
-    start_notes_[record.task.id] = {};
+    starts_[record.task.id] = {};
     co_await run_queue(record.task.project);
     // Somebody else's turn of the queue may have taken this one up: its start holds the task's lock until it is over.
     while (starting_.contains(record.task.id)) {
         const auto lock = co_await world_.task_locks.acquire(record.task.id.value);
         co_await async::yield();
     }
-    outcome.notes = start_notes_.extract(record.task.id).mapped();
+    outcome = std::move(starts_.extract(record.task.id).mapped());
+    if (!outcome.spawn_error.empty()) co_return outcome;
     const auto after = record_of(record.task.id);
     if (after && after->task.attention) {
         outcome.notes.push_back("was created, but: " + *after->task.attention);
@@ -277,7 +278,7 @@ Awaitable<void> Runner::start_queued(TaskId id, std::shared_ptr<Starts> starts) 
     ending.project = record->task.project;
     auto started = co_await start_pending(*record, queue_caller());
     ending.finished = true;
-    if (started && start_notes_.contains(id)) start_notes_[id] = started->notes;
+    if (started && starts_.contains(id)) starts_[id] = *started;
     if (started || started.error().code == ErrorCode::pool_exhausted) co_return;
     const bool full = is_disk_full(started.error());
     const bool own_fault = !full && co_await repository_answers(record->task.project);
@@ -285,21 +286,23 @@ Awaitable<void> Runner::start_queued(TaskId id, std::shared_ptr<Starts> starts) 
     if (!record) co_return;
     // A task that would fail the same way for ever holds up the others: it leaves the queue, and a human is told. If
     // the disk is full or the repository does not answer, all would fail: they keep their places and go on later.
-    const auto why = "it could not be started: " + started.error().message;
-    auto attention = why + "; then run: orange task spawn " + id.value;
+    const auto why = started.error().message;
+    auto error = why + "; then run: orange task spawn " + id.value;
     if (own_fault) {
         record->queued = false;
     } else {
         stalled_.insert(record->task.project);
-        attention = why + "; it starts by itself once " + (full ? "the disk has room" : "the repository answers") +
-                    " (orange doctor)";
-        if (record->task.attention == attention) co_return;  // told
+        error = why + "; it starts by itself once " + (full ? "the disk has room" : "the repository answers") +
+                " (orange doctor)";
     }
+    if (starts_.contains(id)) starts_[id].spawn_error = error;
+    const auto attention = "it could not be started: " + error;
+    if (!own_fault && record->task.attention == attention) co_return;  // told
     record->task.attention = attention;
     if (auto saved = world_.tasks.save(*record); !saved) {
         log::error("queue", saved.error().message);  // still in the queue: to go on now would only meet it again
         stalled_.insert(record->task.project);
-        if (start_notes_.contains(id)) start_notes_[id] = {why + "; it is tried again"};
+        if (starts_.contains(id)) starts_[id].spawn_error = why + "; it is tried again";
         co_return;
     }
     if (own_fault) ending.go_on = record->task.project;

@@ -286,9 +286,13 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
     co_await run_actions(record, *definition);
 
     const auto intent = *record.intent;
+    Outcome outcome;
     std::vector<std::string> failures;
     for (const auto& planned : intent.actions) {
-        if (!planned.failure.empty()) failures.push_back(planned.action.name + ": " + planned.failure);
+        if (planned.failure.empty()) continue;
+        failures.push_back(planned.action.name + ": " + planned.failure);
+        if (planned.action.name == engine::k_ensure_agent || engine::spawned_role(planned.action))
+            outcome.spawn_error = planned.failure;
     }
     record.task.counters.erase("crash_count");
     if (!failures.empty()) {
@@ -305,7 +309,6 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
             engine::verdict_section(*definition, intent.from, intent.to) + " yourself, then run: orange task ack " +
             record.task.id.value;
     }
-    Outcome outcome;
     for (const auto& failure : failures) {
         outcome.notes.push_back("hook failed: " + failure + " (see: orange task why " + record.task.id.value + ")");
     }

@@ -29,6 +29,7 @@ namespace orange {
 /// What a call tells its human beside the task itself.
 struct Outcome {
     std::vector<std::string> notes;
+    std::string spawn_error;  ///< why an agent that was to start did not; empty: all did
 };
 
 /// Fields that may be changed outside transitions; all or nothing.
@@ -243,7 +244,7 @@ class Runner {
     AgentControl& agents_;
     async::KeyedMutex merges_;  ///< one a repository, taken after a task's lock and before the repository's own
     std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
-    std::map<TaskId, std::vector<std::string>> start_notes_;  ///< of tasks that create() waits for
+    std::map<TaskId, Outcome> starts_;  ///< of tasks that create() waits for
     /// The message that a task's outbox is held up by, and since when this daemon has tried it. By the steady clock: a
     /// wall clock that is set, or a machine that slept, is no patience of an agent's.
     struct Undelivered {

@@ -385,7 +385,7 @@ TEST_CASE("What somebody makes git run stands beside the task wherever it is sho
     CHECK(orange.call(rpc::DaemonStatus{}).attention == 0);
     // It outlives its task: the repository is as it is.
     orange.git({"config", "filter.evil.clean", "sh"}, repo);
-    CHECK_THAT(orange.orange({"task", "cancel", id}).out, Catch::Contains("filter.evil.clean"));
+    CHECK_THAT(orange.orange({"task", "cancel", id, "--yes"}).out, Catch::Contains("filter.evil.clean"));
     CHECK_THAT(orange.orange({"task", "wait", id, "--for", "ended"}).err, Catch::Contains("filter.evil.clean"));
     CHECK_THAT(orange.orange({"task", "list"}).out, Catch::Contains("filter.evil.clean"));
     CHECK(orange.orange({"task", "ack", id}).status == 0);

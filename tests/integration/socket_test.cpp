@@ -232,7 +232,7 @@ TEST_CASE("A home whose path is too long for a socket works: daemon, client and 
         "its agent has asked", [&] { return shown().at("fields").at("status") == "clarification"; }, 60s);
     CHECK(shown().at("worker") == "alive");
     CHECK_THAT(run({"task", "peek", id}), Catch::Contains("demo"));
-    run({"task", "cancel", id});
+    run({"task", "cancel", id, "--yes"});
     run({"daemon", "stop"});
     const auto tmux_socket = Paths{home}.tmux_socket();
     CHECK(tmux_socket.string().size() <= 107);

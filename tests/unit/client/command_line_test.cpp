@@ -218,9 +218,14 @@ TEST_CASE("Commands about one task take an id, or say where the caller is") {
     for (const char* name : {"show", "why", "history", "peek", "spawn", "respawn", "complete", "stuck", "ack", "merge",
                              "cancel", "delete"}) {
         CAPTURE(name);
-        CHECK(line.sent({"task", name})["cwd"] == line.here());
+        const bool ends = name == std::string("cancel") || name == std::string("delete");
+        const auto words =
+            ends ? std::vector<std::string>{"task", name, "--yes"} : std::vector<std::string>{"task", name};
+        CHECK(line.sent(words)["cwd"] == line.here());
         CHECK(line.method == std::string("task.") + name);
-        const auto params = line.sent({"task", name, "4f2a"});
+        auto with_id = words;
+        with_id.insert(with_id.begin() + 2, "4f2a");
+        const auto params = line.sent(with_id);
         CHECK(params["id"] == "4f2a");
         CHECK_FALSE(params.contains("cwd"));
     }
@@ -331,6 +336,42 @@ TEST_CASE("Without a terminal an unreviewed merge names its flag and is not forc
     CHECK(requests[2]["params"] == Json{{"id", "4f2a"}, {"force", true}, {"strategy", "ff"}});
 }
 
+TEST_CASE("Without a terminal a task is cancelled or deleted with --yes only") {
+    CommandLine line;
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"task", "cancel", "4f2a"}, {"task", "delete", "--force", "4f2a"}}) {
+        CAPTURE(words);
+        const auto refused = line.run(words);
+        CHECK(refused.status == 1);
+        CHECK_THAT(refused.err, Catch::Contains("orange " + join(words, " ") + " --yes"));
+        auto as_json = words;
+        as_json.push_back("--json");
+        const auto json = line.run(as_json);
+        CHECK(json.status == 1);
+        CHECK(Json::parse(json.out)["error"]["data"]["name"] == "needs_force");
+    }
+    CHECK(line.daemon.requests().empty());
+}
+
+TEST_CASE("A task whose agent did not start is there, and the status says that it is not at work") {
+    CommandLine line;
+    line.result["spawn_error"] = "no such dependency";
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"task", "create", "Do it"}, {"run", "Do it"}, {"task", "spawn", "4f2a"}}) {
+        CAPTURE(words);
+        const auto ran = line.run(words);
+        CHECK(ran.status == 1);
+        CHECK_THAT(ran.out, Catch::Contains("4f2aBcDe"));
+        CHECK_THAT(ran.err, Catch::Contains("no such dependency"));
+        auto as_json = words;
+        as_json.push_back("--json");
+        const auto json = line.run(as_json);
+        CHECK(json.status == 1);
+        CHECK(Json::parse(json.out)["task"]["fields"]["id"] == "4f2aBcDeFgHiJkLmNoPqR");
+        CHECK(Json::parse(json.out)["spawn_error"] == "no such dependency");
+    }
+}
+
 TEST_CASE("Yes to deleting is no yes to ending a task that is at work") {
     CommandLine line;
     line.reply_lines = {R"({"error":{"code":-32008,"message":"it has not ended","data":{}}})"};
@@ -391,7 +432,9 @@ TEST_CASE("Nothing that an agent wrote reaches the terminal as it was") {
     for (const char* name :
          {"list", "show", "why", "history", "peek", "spawn", "respawn", "merge", "delete", "cancel"}) {
         CAPTURE(name);
-        const auto ran = line.run({"task", name});
+        const bool ends = name == std::string("cancel") || name == std::string("delete");
+        const auto ran =
+            line.run(ends ? std::vector<std::string>{"task", name, "--yes"} : std::vector<std::string>{"task", name});
         CHECK(ran.status == 0);
         CHECK(printable(ran.out, true) == ran.out);
         CHECK(printable(ran.err, true) == ran.err);

@@ -146,8 +146,7 @@ TEST_CASE("a start that fails is told where it was asked for, and does not hold 
     project.setup = {"/bin/sh", "-c", "case $ORANGE_TASK in " + record.task.id.value + ") exit 3;; esac"};
     world.house().world().projects.put(project).value();
     const auto made = world.create(record, "", false).value();
-    REQUIRE_FALSE(made.notes.empty());
-    CHECK(contains(made.notes.back(), "was created, but: it could not be started: "));
+    CHECK(contains(made.spawn_error, "then run: orange task spawn " + record.task.id.value));
     CHECK(contains(attention(world, record.task.id), "then run: orange task spawn " + record.task.id.value));
     CHECK_FALSE(world.record(record.task.id).queued);
     CHECK(world.events(record.task.id, "spawn.failed").size() == 1);
