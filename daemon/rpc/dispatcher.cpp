@@ -59,6 +59,25 @@ void note(const Method& method, const log::Fields& subject, const Caller& caller
     log::info("rpc", method.name, fields);
 }
 
+Json reply_to(const Json& id, Result<Json> result) {
+    Json reply = {{"jsonrpc", "2.0"}, {"id", id}};
+    if (result) {
+        reply["result"] = std::move(*result);
+    } else {
+        // A message repeats what it is about: a megabyte that was refused helps nobody who reads it.
+        auto error = result.error();
+        error.message = ellipsized(error.message, k_longest_message);
+        reply["error"] = error_json(error);
+    }
+    return reply;
+}
+
+Error no_room() {
+    return {ErrorCode::unavailable,
+            "not carried out: the replies to this batch are too large already; send fewer requests in one batch",
+            {}};
+}
+
 log::Fields subject_of(const Json& params) {
     constexpr std::pair<const char*, const char*> k_names[] = {
         {"id", "task"}, {"project", "project"}, {"name", "name"}, {"status", "status"}, {"path", "path"}};
@@ -100,62 +119,81 @@ Awaitable<Result<Json>> Dispatcher::invoke(const Method& method, Json params, Wh
     co_return Error{ErrorCode::internal, "internal error in " + method.name + " (see orange.log): " + failure, {}};
 }
 
-Awaitable<std::optional<Json>> Dispatcher::handle_one(Json request, WhoIs who, EventSink* sink) {
-    if (!request.is_object()) co_return error_reply(nullptr, k_invalid_request, "a request must be an object");
+Awaitable<std::string> Dispatcher::fixed_result(const Method& method, WhoIs who, EventSink* sink) {
+    auto& text = fixed_[&method];
+    if (text.empty()) {
+        const auto result = co_await invoke(method, Json::object(), std::move(who), sink);
+        if (result) text = dump(*result);
+    }
+    co_return text;
+}
+
+Awaitable<std::optional<std::string>> Dispatcher::handle_one(Json request, WhoIs who, EventSink* sink) {
+    if (!request.is_object()) co_return dump(error_reply(nullptr, k_invalid_request, "a request must be an object"));
     const bool notification = !request.contains("id");
     const Json id = notification ? Json(nullptr) : request["id"];
-    if (!is_valid_id(id)) co_return error_reply(nullptr, k_invalid_request, "\"id\" must be a string or a number");
+    const auto refused = [&id](int code, const std::string& why) { return dump(error_reply(id, code, why)); };
+    if (!is_valid_id(id)) {
+        co_return dump(error_reply(nullptr, k_invalid_request, "\"id\" must be a string or a number"));
+    }
     if (request.value("jsonrpc", Json()) != Json("2.0")) {
-        co_return error_reply(id, k_invalid_request, "\"jsonrpc\" must be \"2.0\"");
+        co_return refused(k_invalid_request, "\"jsonrpc\" must be \"2.0\"");
     }
     if (!request.contains("method") || !request["method"].is_string()) {
-        co_return error_reply(id, k_invalid_request, "\"method\" must be a string");
+        co_return refused(k_invalid_request, "\"method\" must be a string");
     }
     const auto name = request["method"].get<std::string>();
     const auto* method = table_.find(name);
     if (!method) {
         if (notification) co_return std::nullopt;
-        co_return error_reply(id, k_method_not_found, "there is no method \"" + name + "\"; " + closest(table_, name));
+        co_return refused(k_method_not_found, "there is no method \"" + name + "\"; " + closest(table_, name));
     }
     Json params = request.value("params", Json::object());
     if (params.is_array() && params.empty()) params = Json::object();
     if (!params.is_object()) {
         if (notification) co_return std::nullopt;
-        co_return error_reply(id, k_invalid_params, "\"params\" must be an object: parameters go by name");
+        co_return refused(k_invalid_params, "\"params\" must be an object: parameters go by name");
+    }
+    if (method->is_fixed && params.empty() && !notification) {
+        const auto result = co_await fixed_result(*method, who, sink);
+        co_return "{\"id\":" + dump(id) + R"(,"jsonrpc":"2.0","result":)" + result + "}";
     }
     auto result = co_await invoke(*method, std::move(params), std::move(who), sink);
     if (notification) co_return std::nullopt;
-    Json reply = {{"jsonrpc", "2.0"}, {"id", id}};
-    if (result) {
-        reply["result"] = std::move(*result);
-    } else {
-        // A message repeats what it is about: a megabyte that was refused helps nobody who reads it.
-        auto error = result.error();
-        error.message = ellipsized(error.message, k_longest_message);
-        reply["error"] = error_json(error);
-    }
-    co_return reply;
+    co_return dump(reply_to(id, std::move(result)));
 }
 
-Awaitable<std::optional<std::string>> Dispatcher::handle(std::string text, WhoIs who, EventSink* sink) {
-    auto parsed = parse_json(text, k_deepest);
-    if (!parsed) co_return dump(error_reply(nullptr, k_parse_error, parsed.error().message));
-    if (!parsed->is_array()) {
-        auto reply = co_await handle_one(std::move(*parsed), std::move(who), sink);
-        if (!reply) co_return std::nullopt;
-        co_return dump(*reply);
-    }
-    if (parsed->empty() || parsed->size() > k_largest_batch) {
+/// The replies are held as text, which takes a fraction of what they take as Json.
+Awaitable<std::optional<std::string>> Dispatcher::handle_batch(Json batch, WhoIs who, EventSink* sink,
+                                                               NextOfBatch next) {
+    if (batch.empty() || batch.size() > k_largest_batch) {
         co_return dump(error_reply(nullptr, k_invalid_request, "a batch must have 1 to 256 requests"));
     }
-    Json replies = Json::array();
-    for (auto& request : *parsed) {
-        auto reply = co_await handle_one(std::move(request), who, sink);
-        if (reply) replies.push_back(std::move(*reply));
-        co_await async::yield();
+    std::string replies;
+    bool has_room = true;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        const auto held = replies.size();
+        if (i > 0 && next) has_room = co_await next(held);
+        auto request = std::move(batch[i]);
+        std::optional<std::string> reply;
+        if (has_room || !request.is_object() || !request.contains("id")) {
+            reply = co_await handle_one(std::move(request), who, sink);
+        } else {
+            reply = dump(reply_to(request["id"], no_room()));
+        }
+        if (reply) replies += (replies.empty() ? "[" : ",") + *reply;
     }
     if (replies.empty()) co_return std::nullopt;
-    co_return dump(replies);
+    co_return replies + "]";
+}
+
+Awaitable<std::optional<std::string>> Dispatcher::handle(std::string text, WhoIs who, EventSink* sink,
+                                                         NextOfBatch next) {
+    auto parsed = parse_json(text, k_deepest);
+    if (!parsed) co_return dump(error_reply(nullptr, k_parse_error, parsed.error().message));
+    auto request = std::move(*parsed);
+    if (request.is_array()) co_return co_await handle_batch(std::move(request), std::move(who), sink, std::move(next));
+    co_return co_await handle_one(std::move(request), std::move(who), sink);
 }
 
 }  // namespace orange::rpc

@@ -50,6 +50,7 @@ struct Method {
     std::vector<ErrorCode> errors;
     Json params_schema;
     Json result_schema;
+    bool is_fixed = false;  ///< without parameters, its result is always the same: written once, and kept as text
     std::function<Awaitable<Result<Json>>(Json params, Call call)> invoke;
 };
 
@@ -84,6 +85,12 @@ class MethodTable {
             return detail::invoke_typed<Params, Handler>(handler, std::move(params), std::move(call));
         };
         methods_.emplace(method.name, std::move(method));
+    }
+
+    /// Says of a method that its result is always the same.
+    template <class Params>
+    void fix() {
+        methods_.at(Params::k_name).is_fixed = true;
     }
 
     const Method* find(const std::string& name) const {

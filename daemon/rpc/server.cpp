@@ -57,7 +57,8 @@ Server::Server(const asio::any_io_executor& executor, Dispatcher& dispatcher, Id
       dispatcher_(dispatcher),
       identify_(std::move(identify)),
       limits_(limits),
-      reserve_(spare_descriptor()) {}
+      reserve_(spare_descriptor()),
+      turns_(executor) {}
 
 Server::~Server() {
     if (reserve_ >= 0) ::close(reserve_);
@@ -112,6 +113,30 @@ void Server::check_socket() {
 void Server::check_clients() {
     const auto sessions = sessions_;  // drop() may leave the set
     for (const auto& session : sessions) session->check_reader(limits_.patience);
+}
+
+void Server::tell_of_room() {
+    if (wait_for_room_.empty() || !has_room()) return;
+    for (const auto& session : std::exchange(wait_for_room_, {})) session->room_.notify();
+}
+
+void Server::make_room() {
+    if (held_ <= limits_.most_held || std::exchange(making_room_, true)) return;
+    async::spawn(executor_, "rpc make room", close_the_slowest());
+}
+
+Awaitable<void> Server::close_the_slowest() {
+    while (held_ > limits_.most_held) {
+        std::shared_ptr<Session> slowest;
+        for (const auto& session : sessions_) {
+            if (session->has_unread() && (!slowest || session->read_at() < slowest->read_at())) slowest = session;
+        }
+        if (!slowest) break;  // what is held are requests under way
+        log::warn("rpc", "closed a client that does not read: too much was held for all of them");
+        slowest->close();
+        co_await async::yield();
+    }
+    making_room_ = false;
 }
 
 void Server::refuse(int fd, const std::string& why) {

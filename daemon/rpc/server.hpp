@@ -10,9 +10,11 @@
 
 #include "daemon/files/file_system.hpp"
 #include "daemon/rpc/dispatcher.hpp"
+#include "daemon/rpc/turns.hpp"
 
 /// The socket: accepts, reads lines, hands them to the dispatcher, writes what comes back. A connection may pipeline;
-/// its calls run side by side, and a slow reader is dropped rather than waited for.
+/// its calls run side by side, up to a limit, and begin in turn with those of other connections. Requests of a client
+/// that does not read its replies are not begun; one that does not read its events is dropped rather than waited for.
 namespace orange::rpc {
 
 /// A peer as the kernel names it at the time of accept.
@@ -33,6 +35,13 @@ class Session;
 /// What the socket takes on.
 struct Limits {
     std::size_t connections = 16'384;  ///< at once; more are refused with an error
+    /// Calls at once, of all connections. A connection that has none may always begin one.
+    std::size_t calls = 512;
+    /// Bytes held for all connections, requests under way and replies that are not read yet. From the first number on a
+    /// connection begins a call only if nothing is held for it; beyond the second the ones that have read nothing for
+    /// the longest time are closed.
+    std::size_t held = 32 << 20;
+    std::size_t most_held = 128 << 20;
     /// How long a client may take to make room for more of what waits for it, before it is dropped.
     std::chrono::milliseconds patience = std::chrono::minutes(10);
 
@@ -61,6 +70,8 @@ class Server {
     /// Calls that have not been answered yet.
     std::size_t busy() const { return busy_; }
     std::size_t connections() const { return sessions_.size(); }
+    /// Bytes of requests under way and of replies that have not been read.
+    std::size_t held() const { return held_; }
 
   private:
     friend class Session;
@@ -72,6 +83,13 @@ class Server {
     /// Takes one that waits, with the descriptor that is kept for this, and tells it to come again.
     void refuse_waiting(Listener& listener);
     void refuse(int fd, const std::string& why);
+    /// Whether a connection that has calls or replies under way may begin another, as far as all together go.
+    bool has_room() const { return busy_ < limits_.calls && held_ < limits_.held; }
+    /// Something was answered or read.
+    void tell_of_room();
+    /// Closes the slowest readers until no more is held than may be; later, since its caller may be any of them.
+    void make_room();
+    Awaitable<void> close_the_slowest();
 
     asio::any_io_executor executor_;
     Dispatcher& dispatcher_;
@@ -83,7 +101,11 @@ class Server {
     std::shared_ptr<Listener> listener_;
     std::set<std::shared_ptr<Session>> sessions_;
     std::string chunk_ = std::string(64 * 1024, '\0');  ///< what a session reads into, all in one step
+    Turns turns_;
     std::size_t busy_ = 0;
+    std::size_t held_ = 0;
+    std::set<std::shared_ptr<Session>> wait_for_room_;
+    bool making_room_ = false;
     bool stopping_ = false;
 };
 

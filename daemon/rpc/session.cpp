@@ -17,6 +17,9 @@ constexpr auto use_tuple = asio::experimental::as_tuple(asio::use_awaitable);
 constexpr std::size_t k_longest_line = 1 << 20;
 constexpr std::size_t k_most_unread = 8 << 20;  ///< bytes queued for a reader that does not read
 constexpr std::size_t k_most_in_flight = 64;
+constexpr std::size_t k_batch_weight = 16;
+constexpr std::size_t k_most_held = 256 << 10;      ///< from so many bytes on no further call of a connection begins
+constexpr std::size_t k_most_of_a_batch = 4 << 20;  ///< of its replies together
 /// How long a client that was too slow has to read why.
 constexpr std::chrono::milliseconds k_drop_patience{10'000};
 constexpr std::chrono::milliseconds k_hangup_look{1000};
@@ -28,7 +31,7 @@ Session::Session(Server& server, asio::local::stream_protocol::socket socket, Pe
       socket_(std::move(socket)),
       peer_(peer),
       written_(socket_.get_executor()),
-      answered_(socket_.get_executor()) {}
+      room_(socket_.get_executor()) {}
 
 void Session::start() {
     async::spawn(socket_.get_executor(), "rpc reader", read_loop(shared_from_this()));
@@ -38,13 +41,15 @@ void Session::start() {
 void Session::close() {
     if (closed_) return;
     closed_ = true;
+    outbox_.clear();
+    release(std::exchange(outbox_bytes_, 0));
     if (auto end = std::move(end_subscription_)) end();
     end_subscription_ = nullptr;
     end_waiting_calls();
     asio::error_code ignored;
     socket_.close(ignored);
     written_.notify();
-    answered_.notify();
+    room_.notify();
     server_.sessions_.erase(shared_from_this());
 }
 
@@ -107,14 +112,51 @@ void Session::notify(const std::string& method, Json params) {
 void Session::send(std::string text) {
     if (closed_ || dropped_) return;
     if (outbox_bytes_ == 0) read_at_ = std::chrono::steady_clock::now();
-    outbox_bytes_ += text.size() + 1;
-    outbox_.push_back(std::move(text) + "\n");
+    queue(std::move(text));
     // A single reply may be larger than that: it is what comes on top of one that is not being read that counts.
     if (outbox_bytes_ - outbox_.front().size() > k_most_unread) {
         drop("over 8 MiB were waiting to be read");
         return;
     }
     written_.notify();
+    server_.make_room();
+}
+
+void Session::queue(std::string text) {
+    outbox_bytes_ += text.size() + 1;
+    hold(text.size() + 1);
+    outbox_.push_back(std::move(text) + "\n");
+}
+
+void Session::unqueue(std::size_t bytes) {
+    const auto left = std::min(outbox_bytes_, bytes);  // nothing, if the session was closed meanwhile
+    outbox_bytes_ -= left;
+    release(left);
+}
+
+void Session::hold(std::size_t bytes) {
+    held_ += bytes;
+    server_.held_ += bytes;
+}
+
+void Session::release(std::size_t bytes) {
+    held_ -= bytes;
+    server_.held_ -= bytes;
+    server_.tell_of_room();
+}
+
+bool Session::has_room(std::size_t weight) const {
+    if (in_flight_ > 0 && in_flight_ + weight > k_most_in_flight) return false;
+    const bool only_waits = in_flight_ <= waiting_calls_.size() && outbox_bytes_ == 0;
+    return only_waits || (held_ < k_most_held && server_.has_room());
+}
+
+Awaitable<void> Session::wait_for_room(std::size_t weight) {
+    while (!closed_ && !has_room(weight)) {
+        server_.wait_for_room_.insert(shared_from_this());
+        co_await room_.wait();
+    }
+    server_.wait_for_room_.erase(shared_from_this());
 }
 
 void Session::check_reader(std::chrono::milliseconds patience) {
@@ -134,9 +176,8 @@ void Session::drop(const std::string& why) {
     notification.reason = why +
                           ", so this connection is closed; connect again, pass the last cursor as `since`, and read "
                           "faster or ask for less";
-    outbox_.clear();
-    outbox_.push_back(
-        dump({{"jsonrpc", "2.0"}, {"method", DroppedNotification::k_name}, {"params", written(notification)}}) + "\n");
+    for (const auto& text : std::exchange(outbox_, {})) unqueue(text.size());
+    queue(dump({{"jsonrpc", "2.0"}, {"method", DroppedNotification::k_name}, {"params", written(notification)}}));
     dropped_ = no_more_input_ = true;
     const auto executor = socket_.get_executor();
     const auto close_later = [](std::shared_ptr<Session> self) -> Awaitable<void> {
@@ -149,13 +190,28 @@ void Session::drop(const std::string& why) {
     written_.notify();
 }
 
-Awaitable<void> Session::answer(std::shared_ptr<Session> self, std::string line) {
+Awaitable<bool> Session::next_of_batch(std::size_t held, std::shared_ptr<std::size_t> counted) {
+    hold(held - std::exchange(*counted, held));
+    const auto place = place_;
+    co_await server_.turns_.take(place);
+    const bool has_room = held < k_most_of_a_batch && server_.held_ < server_.limits_.most_held;
+    co_return has_room;
+}
+
+Awaitable<void> Session::answer(std::shared_ptr<Session> self, std::string line, std::size_t weight) {
     const WhoIs who = [this] { return caller(shared_from_this()); };
-    auto reply = co_await server_.dispatcher_.handle(std::move(line), who, self.get());
-    --in_flight_;
-    --server_.busy_;
+    const auto size = line.size();
+    const auto counted = std::make_shared<std::size_t>(size);
+    hold(size);
+    const NextOfBatch next = [this, counted, size](std::size_t replies) {
+        return next_of_batch(size + replies, counted);
+    };
+    auto reply = co_await server_.dispatcher_.handle(std::move(line), who, self.get(), next);
+    in_flight_ -= weight;
+    server_.busy_ -= weight;
+    release(*counted);
     if (reply) send(std::move(*reply));
-    answered_.notify();
+    room_.notify();
     if (no_more_input_ && idle()) close();
 }
 
@@ -165,13 +221,16 @@ Awaitable<void> Session::take_lines(std::shared_ptr<Session> self, std::string& 
          end = buffer.find('\n', begin)) {
         auto line = buffer.substr(begin, end - begin);
         begin = end + 1;
-        if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-        while (in_flight_ >= k_most_in_flight && !closed_) co_await answered_.wait();
+        const auto first = line.find_first_not_of(" \t\r");
+        if (first == std::string::npos) continue;
+        const std::size_t weight = line[first] == '[' ? k_batch_weight : 1;
+        co_await wait_for_room(weight);
+        const auto place = place_;
+        if (!closed_) co_await server_.turns_.take(place);
         if (closed_) co_return;
-        ++in_flight_;
-        ++server_.busy_;
-        async::spawn(socket_.get_executor(), "rpc call", answer(self, std::move(line)));
-        co_await async::yield();
+        in_flight_ += weight;
+        server_.busy_ += weight;
+        async::spawn(socket_.get_executor(), "rpc call", answer(self, std::move(line), weight));
     }
     buffer.erase(0, begin);
 }
@@ -224,7 +283,8 @@ Awaitable<void> Session::write_loop([[maybe_unused]] std::shared_ptr<Session> se
             written += size;
             read_at_ = std::chrono::steady_clock::now();
         }
-        outbox_bytes_ -= std::min(outbox_bytes_, text.size());
+        unqueue(text.size());
+        room_.notify();
         if (failed) break;
     }
     close();

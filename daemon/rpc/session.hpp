@@ -25,6 +25,9 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     void finish();
     /// Drops a client for which nothing could be written for `patience`, since it does not read what was.
     void check_reader(std::chrono::milliseconds patience);
+    bool has_unread() const { return outbox_bytes_ > 0; }
+    /// When it last read something, or nothing waited for it.
+    std::chrono::steady_clock::time_point read_at() const { return read_at_; }
 
     void notify(const std::string& method, Json params) override;
     void set_subscription(std::function<void()> end) override;
@@ -32,16 +35,29 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     void forget(int number) override { waiting_calls_.erase(number); }
 
   private:
+    friend class Server;
+
     Awaitable<void> read_loop(std::shared_ptr<Session> self);
     Awaitable<void> write_loop(std::shared_ptr<Session> self);
-    Awaitable<void> answer(std::shared_ptr<Session> self, std::string line);
+    /// `weight`: how many calls it counts as.
+    Awaitable<void> answer(std::shared_ptr<Session> self, std::string line, std::size_t weight);
+    /// Returns when another call may begin: not before enough replies have been given and read.
+    Awaitable<void> wait_for_room(std::size_t weight);
+    bool has_room(std::size_t weight) const;
+    /// The turn of a batch's next request, for which so many bytes of replies are held. False: no more of them.
+    Awaitable<bool> next_of_batch(std::size_t held, std::shared_ptr<std::size_t> counted);
+    void queue(std::string text);
+    void unqueue(std::size_t bytes);
+    void hold(std::size_t bytes);
+    void release(std::size_t bytes);
     Awaitable<void> watch_hangup(std::shared_ptr<Session> self);
     /// Both directions are closed at the other end, not just its sending one.
     bool hung_up();
     /// Nobody is going to read the replies that calls wait with.
     void end_waiting_calls();
+    /// Throws away what waits for a client that does not read it, and closes when it has had time to read the reason.
     void drop(const std::string& why);
-    /// Starts a call for each whole line, as many as may be under way at once, and between two of them lets others go.
+    /// Starts a call for each whole line, as many as may be under way at once, each in its turn with other connections.
     /// Only the last `fresh` bytes can hold a line's end that was not seen before.
     Awaitable<void> take_lines(std::shared_ptr<Session> self, std::string& buffer, std::size_t fresh);
     void send(std::string text);
@@ -57,11 +73,13 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     std::size_t outbox_bytes_ = 0;
     std::chrono::steady_clock::time_point read_at_;  ///< when nothing waited, or something could be written
     async::Notifier written_;                        ///< something to write
-    async::Notifier answered_;                       ///< room for another call
+    async::Notifier room_;                           ///< perhaps there is room for another call
+    std::shared_ptr<Turns::Place> place_ = std::make_shared<Turns::Place>();
     std::function<void()> end_subscription_;
     std::map<int, std::function<void()>> waiting_calls_;
     int next_waiting_call_ = 1;
     std::size_t in_flight_ = 0;
+    std::size_t held_ = 0;  ///< bytes of requests under way and of replies not read
     bool no_more_input_ = false;
     bool closed_ = false;
     bool dropped_ = false;  ///< only the reason is still to be written

@@ -66,6 +66,7 @@ void add_daemon_methods(MethodTable& table, Api& api) {
                               [&api](const DaemonShutdown&, Call) { return shutdown(api); });
     table.add<RpcDiscover>(Access::read, "This document: every method, from the table that dispatches them.", {},
                            [&table](const RpcDiscover&, Call) { return describe(table); });
+    table.fix<RpcDiscover>();
 }
 
 }  // namespace orange::rpc

@@ -135,6 +135,26 @@ TEST_CASE("an empty batch and one that is too long are refused as a whole") {
     CHECK(wire.call(batch.dump()).size() == 256);
 }
 
+TEST_CASE("of a batch whose replies are too large the rest is not carried out, and told so") {
+    Wire wire;
+    std::vector<std::size_t> held;
+    const rpc::NextOfBatch next = [&](std::size_t bytes) -> Awaitable<bool> {
+        held.push_back(bytes);
+        co_return held.size() < 2;
+    };
+    const std::string one = R"({"jsonrpc":"2.0","id":1,"method":"echo.read","params":{"text":"a"}})";
+    const std::string notification = R"({"jsonrpc":"2.0","method":"echo.read","params":{"text":"a"}})";
+    const auto reply = run(wire.io, wire.dispatcher.handle("[" + one + "," + one + "," + one + "," + notification + "]",
+                                                           nullptr, nullptr, next));
+    const auto replies = Json::parse(reply.value());
+    REQUIRE(replies.size() == 3);
+    CHECK(replies[1].contains("result"));
+    CHECK(replies[2]["id"] == 1);
+    CHECK(replies[2]["error"]["code"] == -32012);
+    CHECK(held.size() == 3);
+    CHECK(held[1] > held[0]);
+}
+
 TEST_CASE("who may call what") {
     const std::vector<std::pair<Role, std::vector<bool>>> matrix = {
         {Role::human, {true, true, true}},

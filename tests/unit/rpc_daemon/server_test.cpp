@@ -7,8 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <map>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "common/config/socket_address.hpp"
 #include "daemon/process/proc_info.hpp"
@@ -93,7 +97,8 @@ namespace {
 
 /// A server on a socket of its own, run by the test a bit at a time.
 struct Listening {
-    explicit Listening(rpc::Limits limits) : server(io.get_executor(), dispatcher, nobody, limits) {
+    explicit Listening(rpc::Limits limits, rpc::MethodTable methods = echo_table())
+        : table(std::move(methods)), server(io.get_executor(), dispatcher, nobody, limits) {
         REQUIRE(server.listen(dir / "orange.sock"));
     }
     ~Listening() {
@@ -114,10 +119,28 @@ struct Listening {
 
     TempDir dir;
     asio::io_context io;
-    const rpc::MethodTable table = echo_table();
+    const rpc::MethodTable table;
     rpc::Dispatcher dispatcher{table};
     rpc::Server server;
 };
+
+std::string request(const std::string& word) {
+    return R"({"jsonrpc":"2.0","id":1,"method":"echo.read","params":{"text":")" + word + "\"}}";
+}
+
+std::string requests(const std::string& word, int count) {
+    std::string lines;
+    for (int i = 0; i < count; ++i) lines += request(word) + "\n";
+    return lines;
+}
+
+std::string batches(const std::string& word, int count, int size) {
+    std::string batch = "[" + request(word);
+    for (int i = 1; i < size; ++i) batch += "," + request(word);
+    std::string lines;
+    for (int i = 0; i < count; ++i) lines += batch + "]\n";
+    return lines;
+}
 
 /// A client that never waits.
 struct Client {
@@ -133,9 +156,9 @@ struct Client {
         if (fd >= 0) ::close(std::exchange(fd, -1));
     }
 
-    void ask(const std::string& word) const {
-        const auto line = R"({"jsonrpc":"2.0","id":1,"method":"echo.read","params":{"text":")" + word + "\"}}\n";
-        REQUIRE(::send(fd, line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size()));
+    void ask(const std::string& word) const { send(request(word) + "\n"); }
+    void send(const std::string& lines) const {
+        REQUIRE(::send(fd, lines.data(), lines.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(lines.size()));
     }
     void read_what_is_there() {
         char chunk[65536];
@@ -256,4 +279,155 @@ TEST_CASE("the limit of connections leaves a quarter of the descriptors to files
     REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
     CHECK(limits.connections == 300);
     CHECK(rpc::Limits{}.connections == 16'384);
+}
+
+namespace {
+
+/// `echo.read` takes down what it was asked, in the order in which calls were begun.
+rpc::MethodTable noting_table(std::vector<std::string>& begun) {
+    rpc::MethodTable table;
+    table.add<Echo<0>>(rpc::Access::read, "Says it.", {},
+                       [&begun](Echo<0> params, rpc::Call) -> Awaitable<Result<EchoReply>> {
+                           begun.push_back(params.text);
+                           co_return EchoReply{params.text, ""};
+                       });
+    return table;
+}
+
+constexpr std::size_t k_long = 50'000;
+
+/// `echo.read` gives 50,000 bytes back.
+rpc::MethodTable long_table() {
+    rpc::MethodTable table;
+    table.add<Echo<0>>(rpc::Access::read, "Says much.", {}, [](Echo<0>, rpc::Call) -> Awaitable<Result<EchoReply>> {
+        co_return EchoReply{std::string(k_long, 'x'), ""};
+    });
+    return table;
+}
+
+/// `echo.read` sends ten megabytes of events.
+rpc::MethodTable event_table() {
+    rpc::MethodTable table;
+    table.add<Echo<0>>(rpc::Access::read, "Sends events.", {},
+                       [](Echo<0>, rpc::Call call) -> Awaitable<Result<EchoReply>> {
+                           for (int i = 0; i < 10; ++i)
+                               call.sink->notify("event", {{"text", std::string(1 << 20, 'x')}});
+                           co_return EchoReply{};
+                       });
+    return table;
+}
+
+}  // namespace
+
+TEST_CASE("between two calls of one connection each other connection begins one at most") {
+    std::vector<std::string> begun;
+    Listening listening({}, noting_table(begun));
+    Client single(listening), batch(listening), good(listening);
+    single.send(requests("single", 300));
+    batch.send(batches("batch", 10, 100));
+    good.send(requests("good", 60));
+    REQUIRE(listening.until([&] {
+        for (auto* client : {&single, &batch, &good}) client->read_what_is_there();
+        return begun.size() == 300 + 1000 + 60;
+    }));
+    std::map<std::string, int> since;
+    bool seen = false;
+    for (const auto& word : begun) {
+        if (word != "good") {
+            ++since[word];
+            continue;
+        }
+        if (seen) CHECK((since["single"] <= 1 && since["batch"] <= 1));
+        since.clear();
+        seen = true;
+    }
+}
+
+TEST_CASE(
+    "a client that asks one thing at a time waits for one call of each other connection, however many they send") {
+    std::vector<std::string> begun;
+    Listening listening({}, noting_table(begun));
+    std::vector<std::unique_ptr<Client>> others;
+    for (int i = 0; i < 20; ++i) others.push_back(std::make_unique<Client>(listening));
+    Client good(listening);
+    for (int round = 0; round < 3; ++round) {
+        begun.clear();
+        for (auto& other : others) other->send(requests("other", 200));
+        good.ask("good");
+        REQUIRE(listening.until([&] {
+            for (auto& other : others) other->read_what_is_there();
+            good.read_what_is_there();
+            return begun.size() == 20 * 200 + 1;
+        }));
+        (void)good.line();
+        // One of each while it waits for its turn, and what begins while its request is being read.
+        CHECK(std::find(begun.begin(), begun.end(), "good") - begun.begin() <= 2 * std::ssize(others));
+    }
+}
+
+TEST_CASE("of a client that does not read, no more requests are begun; all are answered when it reads on") {
+    Listening listening({}, long_table());
+    Client other(listening), does_not(listening);
+    does_not.send(requests("a", 300));
+    for (int i = 0; i < 50; ++i) {
+        other.ask("b");
+        CHECK_FALSE(other.line().empty());
+        CHECK(listening.server.held() < (256 << 10) + 3 * k_long);
+    }
+    for (int i = 0; i < 300; ++i) CHECK(does_not.line().size() > k_long);
+    CHECK(listening.until([&] { return listening.server.held() == 0; }));
+}
+
+TEST_CASE("what is held for all clients together has a limit, at which one reply each is held") {
+    rpc::Limits limits;
+    limits.held = 1 << 20;
+    Listening listening(limits, long_table());
+    std::vector<std::unique_ptr<Client>> silent;
+    for (int i = 0; i < 40; ++i) {
+        silent.push_back(std::make_unique<Client>(listening));
+        silent.back()->send(requests("a", 20));
+    }
+    Client good(listening);
+    for (int i = 0; i < 100; ++i) {
+        good.ask("b");
+        CHECK_FALSE(good.line().empty());
+        CHECK(listening.server.held() < limits.held + 42 * 2 * k_long);
+    }
+    for (auto& client : silent) {
+        for (int i = 0; i < 20; ++i) CHECK(client->line().size() > k_long);
+    }
+}
+
+TEST_CASE("beyond what may be held at all, clients that have read nothing for the longest time are closed") {
+    rpc::Limits limits;
+    limits.most_held = 1 << 20;
+    Listening listening(limits, long_table());
+    std::vector<std::unique_ptr<Client>> silent;
+    for (int i = 0; i < 20; ++i) {
+        silent.push_back(std::make_unique<Client>(listening));
+        silent.back()->send(requests("a", 20));
+    }
+    Client good(listening);
+    for (int i = 0; i < 100; ++i) {
+        good.ask("b");
+        CHECK_FALSE(good.line().empty());
+        CHECK(listening.server.held() < limits.most_held + 2 * k_long);
+    }
+    const auto left = listening.server.connections();
+    CHECK(left > 1);
+    CHECK(left < silent.size() + 1);
+}
+
+TEST_CASE("a client that does not read its events is dropped with the reason") {
+    Listening listening({}, event_table());
+    Client does_not(listening);
+    does_not.ask("go");
+    std::string line;
+    do {
+        line = does_not.line();
+    } while (line.size() > (1 << 20));
+    const auto last = Json::parse(line);
+    CHECK(last["method"] == "dropped");
+    CHECK(last["params"]["reason"].get<std::string>().find("8 MiB") != std::string::npos);
+    CHECK(last["params"]["reason"].get<std::string>().find("since") != std::string::npos);
 }

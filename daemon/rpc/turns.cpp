@@ -1,0 +1,33 @@
+#include "daemon/rpc/turns.hpp"
+
+#include <asio/experimental/as_tuple.hpp>
+#include <asio/use_awaitable.hpp>
+#include <utility>
+
+#include "daemon/async/async.hpp"
+
+namespace orange::rpc {
+
+Awaitable<void> Turns::take(std::shared_ptr<Place> place) {
+    const auto turn = std::make_shared<asio::steady_timer>(executor_, asio::steady_timer::time_point::max());
+    if (place->waiting_.empty()) round_.push_back(place);
+    place->waiting_.push_back(turn);
+    if (!std::exchange(going_, true)) async::spawn(executor_, "rpc turns", go_round());
+    co_await turn->async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+}
+
+Awaitable<void> Turns::go_round() {
+    co_await async::yield();  // a coroutine begins at once: whoever started this one does not wait yet
+    while (!round_.empty()) {
+        const auto place = std::move(round_.front());
+        round_.pop_front();
+        const auto turn = std::move(place->waiting_.front());
+        place->waiting_.pop_front();
+        if (!place->waiting_.empty()) round_.push_back(place);
+        turn->cancel();
+        co_await async::yield();
+    }
+    going_ = false;
+}
+
+}  // namespace orange::rpc
