@@ -14,6 +14,7 @@
 #include "client/arguments/command.hpp"
 #include "client/output/terminal.hpp"
 #include "common/base/text.hpp"
+#include "common/rpc/errors.hpp"
 
 namespace orange {
 namespace {
@@ -102,13 +103,22 @@ const Command* find_command(std::string_view group, std::string_view name) {
     return first_where([&](const Command& command) { return command.group == group && command.name == name; });
 }
 
-int usage_error(const std::string& problem, const std::string& help) {
-    output::complain("orange: " + printable(problem) + "\nSee: " + help + "\n");
+int usage_error(const std::string& problem, const std::string& help, bool json) {
+    if (json) {
+        commands::put_json({{"error", rpc::error_json({ErrorCode::invalid_argument, problem, {{"help", help}}})}});
+    } else {
+        output::complain("orange: " + printable(problem) + "\nSee: " + help + "\n");
+    }
     return k_usage_error;
 }
 
 // --- running
 // ------------------------------------------------------------------------------------------------------------
+
+bool asks_for_json(const std::vector<std::string>& words) {
+    const auto end = std::ranges::find(words, "--");
+    return std::find(words.begin(), end, "--json") != end;
+}
 
 /// `words` are the arguments behind the command's name.
 int run(const Command& command, std::vector<std::string> words, bool json) {
@@ -117,6 +127,7 @@ int run(const Command& command, std::vector<std::string> words, bool json) {
     app.get_formatter()->column_width(28);
     app.add_flag("--json", json, "The reply as JSON, one line");
     const arguments::Action action = command.build(app);
+    json = json || asks_for_json(words);  // a line that cannot be parsed has set no flag
     std::reverse(words.begin(), words.end());
     try {
         app.parse(words);
@@ -124,13 +135,10 @@ int run(const Command& command, std::vector<std::string> words, bool json) {
         output::put(app.help());
         return 0;
     } catch (const CLI::ParseError& error) {
-        return usage_error(error.what(), name + " --help");
+        return usage_error(error.what(), name + " --help", json);
     }
     auto paths = paths_from_environment();
-    if (!paths) {
-        output::complain("orange: " + printable(paths.error().message) + "\n");
-        return 1;
-    }
+    if (!paths) return commands::fail(json, paths.error());
     Context context(std::move(*paths), json);
     return action(context);
 }
@@ -154,7 +162,11 @@ int dispatch(std::vector<std::string> words) {
     std::string first = take();
     if (first == "--version") first = "version";
     if (const auto* command = find_command("", first)) return run(*command, std::move(words), json);
-    if (!is_group(first)) return usage_error("there is no command \"" + first + "\"", "orange --help");
+    const bool wants_json = json || asks_for_json(words);
+    if (!is_group(first)) return usage_error("there is no command \"" + first + "\"", "orange --help", wants_json);
+    if (wants_json && (words.empty() || words.front() == "--json")) {
+        return usage_error("orange " + first + " needs a command", "orange " + first + " --help", true);
+    }
     if (words.empty() || is_help(words.front())) {
         output::put("orange " + first + " COMMAND\n\n" + listed(first, "  ") + "\nSee: orange " + first +
                     " COMMAND --help\n");
@@ -162,7 +174,8 @@ int dispatch(std::vector<std::string> words) {
     }
     const auto second = take();
     if (const auto* command = find_command(first, second)) return run(*command, std::move(words), json);
-    return usage_error("there is no command \"" + first + " " + second + "\"", "orange " + first + " --help");
+    return usage_error("there is no command \"" + first + " " + second + "\"", "orange " + first + " --help",
+                       wants_json);
 }
 
 /// A caller may have closed them; a socket must not get one of these numbers.

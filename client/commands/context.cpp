@@ -104,7 +104,11 @@ Result<Json> call_with_caller(const std::function<Result<Json>(const Json&)>& ca
 }
 
 int fail(const Context& context, const Error& error) {
-    if (context.json) {
+    return fail(context.json, error);
+}
+
+int fail(bool json, const Error& error) {
+    if (json) {
         put_json({{"error", rpc::error_json(error)}});
     } else {
         output::complain("orange: " + printable(error.message, true) + "\n" + shown_details(error));

@@ -46,6 +46,7 @@ Result<Json> call_with_caller(const std::function<Result<Json>(const Json&)>& ca
 
 /// Prints an error as the caller wants it; 1.
 int fail(const Context& context, const Error& error);
+int fail(bool json, const Error& error);
 /// Prints one JSON line; 0.
 int put_json(const Json& json);
 

@@ -1,5 +1,6 @@
 #include "common/base/text.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 
@@ -45,6 +46,13 @@ void append_escape(std::string& out, const char* format, unsigned value) {
     char text[16];
     std::snprintf(text, sizeof text, format, value);
     out += text;
+}
+
+/// Puts a mark in place of the line ends at the front of `text`, and of the blanks around them.
+void join_lines(std::string& out, std::string_view& text) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    out.erase(out.find_last_not_of(' ') + 1);
+    if (!out.empty() && !text.empty()) out += " ⏎ ";
 }
 
 }  // namespace
@@ -119,7 +127,11 @@ std::string printable(std::string_view text, bool keep_newlines) {
             text.remove_prefix(1);
             continue;
         }
-        if (point == '\n' && keep_newlines) {
+        if (!keep_newlines && (point == '\n' || text.starts_with("\r\n"))) {
+            join_lines(out, text);
+            continue;
+        }
+        if (point == '\n') {
             out += '\n';
         } else if (point == '\t') {
             out += ' ';

@@ -22,7 +22,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view b);
 bool is_valid_utf8(std::string_view text);
 
 /// `text` made safe for a terminal: control characters (C0, C1, DEL), bidirectional controls and invalid UTF-8 become
-/// visible escapes such as \x1b or \u202e; tab becomes a blank. Newlines are kept only where `keep_newlines`.
+/// visible escapes such as \x1b or \u202e; tab becomes a blank. Lines stay such if `keep_newlines`, else "a ⏎ b".
 /// Everything that came from an agent, a file or a repository goes through here before it is printed (faults.md X1).
 std::string printable(std::string_view text, bool keep_newlines = false);
 

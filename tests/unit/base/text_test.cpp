@@ -42,11 +42,18 @@ TEST_CASE("Nothing printable can steer a terminal") {
     CHECK(printable("\x1b[31mred\x07") == "\\x1b[31mred\\x07");
     CHECK(printable("\u009b31m") == "\\u009b31m");
     CHECK(printable("a\u202eb\u2066c\u200fd") == "a\\u202eb\\u2066c\\u200fd");
-    CHECK(printable("a\tb\r\nc") == "a b\\x0d\\x0ac");
+    CHECK(printable("a\rb") == "a\\x0db");
     CHECK(printable("a\nb", true) == "a\nb");
     CHECK(printable(std::string_view("a\0b", 3)) == "a\\x00b");
     CHECK(printable("\xff\xc3") == "\\xff\\xc3");
     CHECK(printable("Größe 😀") == "Größe 😀");
+}
+
+TEST_CASE("Lines that are printed as one are told apart, without escapes") {
+    CHECK(printable("a\tb\r\nc") == "a b ⏎ c");
+    CHECK(printable("\n fatal: no such branch  \n\n\thint: fetch it\n") == "fatal: no such branch ⏎ hint: fetch it");
+    CHECK(printable("\n").empty());
+    CHECK(printable("a\nb", true) == "a\nb");
 }
 
 TEST_CASE("Every byte and every two bytes come out of printable as harmless, valid UTF-8") {

@@ -301,6 +301,27 @@ TEST_CASE("A wrong command line is status 2 and says where help is") {
     CHECK(line.daemon.requests().empty());
 }
 
+TEST_CASE("A wrong command line is JSON where JSON was asked for") {
+    CommandLine line;
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"nonsense", "--json"},
+                                                  {"--json", "nonsense"},
+                                                  {"--json", "task"},
+                                                  {"task", "--json"},
+                                                  {"task", "nonsense", "--json"},
+                                                  {"task", "list", "--bogus", "--json"},
+                                                  {"--json", "task", "list", "-n", "x"},
+                                                  {"task", "send", "--json"}}) {
+        CAPTURE(join(words, " "));
+        const auto ran = line.run(words);
+        CHECK(ran.status == 2);
+        CHECK(ran.err.empty());
+        const auto error = Json::parse(ran.out).at("error");
+        CHECK(error.at("code") == -32602);
+        CHECK(error.at("data").at("help").get<std::string>().ends_with(" --help"));
+    }
+    CHECK_FALSE(line.run({"task", "send", "--", "--json"}).out.starts_with("{"));
+}
+
 TEST_CASE("Help and version need no daemon") {
     CommandLine line;
     for (const auto& words : std::vector<std::vector<std::string>>{{},
