@@ -162,3 +162,15 @@ TEST_CASE_METHOD(GitFixture, "what the daemon's git writes is on the disk before
     CHECK(synced({"update-ref", "refs/orange/x/wip", "HEAD"}));
     CHECK_FALSE(synced({"status", "--porcelain"}));
 }
+
+TEST_CASE_METHOD(GitFixture, "a commit is what its hash says, though somebody has put another in its place") {
+    const auto repo = make_repo();
+    const auto real = commit(repo, "README", "two\n");
+    const auto other = commit(repo, "README", "three\n");
+    plain(repo, {"replace", real, other});
+    REQUIRE(plain(repo, {"show", real + ":README"}) == "three");
+    GitCommand command;
+    command.dir = repo;
+    command.args = {"show", real + ":README"};
+    CHECK(go(git.run(std::move(command))).value().out == "two\n");
+}
