@@ -80,6 +80,7 @@ constexpr Named k_simple[] = {
     {"workspace.released", "gave back workspace", "workspace"},
     {"workspace.snapshot", "unsaved work kept as", "ref"},
     {"repository.changed", "what git runs in this repository was changed:", "what"},
+    {"harness.changed", "started with a harness definition that was changed:", "harness"},
     {"review.started", "review round", "round"},
     {"frontmatter.restored", "frontmatter of TASK.md restored", ""},
     {"body.conflict", "two edits of TASK.md contradict each other; kept as", "kept"},

@@ -36,8 +36,9 @@ std::string run_page(const rpc::TaskReply& reply, const std::string& folder, con
 }
 
 std::string run_event(const Json& event, const Style& style) {
-    static constexpr std::array k_shown = {"status.changed", "agent.crashed", "agent.respawned", "spawn.failed",
-                                           "hook.failed",    "session.lost",  "task.deleted",    "repository.changed"};
+    static constexpr std::array k_shown = {"status.changed", "agent.crashed",      "agent.respawned",
+                                           "spawn.failed",   "hook.failed",        "session.lost",
+                                           "task.deleted",   "repository.changed", "harness.changed"};
     const auto type = text_of(event, "type");
     if (std::find(k_shown.begin(), k_shown.end(), type) == k_shown.end()) return {};
     const auto stamp = text_of(event, "timestamp");

@@ -17,6 +17,8 @@ Result<Caller> caller_from_json(const Json& json) {
     in.read("run", caller.run);
     in.read("pid", caller.pid);
     in.read("evidence", caller.evidence);
+    in.read("programs", caller.programs);
+    in.read("through", caller.through);
     return in.finish(std::move(caller));
 }
 
@@ -83,6 +85,7 @@ Json to_json(const AgentRun& run) {
                  {"start_time", run.start_time},
                  {"ending", run.ending},
                  {"spawned_at", to_rfc3339(run.spawned_at)}};
+    if (!run.harness_hash.empty()) json["harness_hash"] = run.harness_hash;
     if (run.server_start != 0) json["server_start"] = run.server_start;  // else a record stays as it was
     return json;
 }
@@ -93,6 +96,7 @@ Result<AgentRun> run_from_json(const Json& json) {
     in.read("run", run.run);
     in.read("role", run.role);
     in.read("harness", run.harness);
+    in.read("harness_hash", run.harness_hash);
     in.read("prompt", run.prompt);
     in.read("intent", run.intent);
     in.read("window_name", run.window_name);
@@ -272,6 +276,8 @@ Json to_json(const Caller& caller) {
     Json json = {{"role", name_of(caller.role)}, {"pid", caller.pid}, {"evidence", caller.evidence}};
     if (!caller.task.empty()) json["task"] = caller.task.value;
     if (!caller.run.empty()) json["run"] = caller.run.value;
+    if (!caller.programs.empty()) json["programs"] = caller.programs;
+    if (!caller.through.empty()) json["through"] = caller.through;
     return json;
 }
 
@@ -294,6 +300,8 @@ Json to_json(const TaskRecord& record) {
     if (!record.reviewed_commit.empty()) json["reviewed_commit"] = record.reviewed_commit;
     if (record.programs) json["programs"] = *record.programs;
     if (!record.programs_changed.empty()) json["programs_changed"] = record.programs_changed;
+    if (!record.harness_hashes.empty()) json["harness_hashes"] = record.harness_hashes;
+    if (!record.harnesses_changed.empty()) json["harnesses_changed"] = record.harnesses_changed;
     if (!record.unwritten_feedback.empty()) json["unwritten_feedback"] = record.unwritten_feedback;
     if (record.imported) json["imported"] = true;
     return json;
@@ -337,6 +345,8 @@ Result<TaskRecord> record_from_json(const Json& json) {
     in.read("reviewed_commit", record.reviewed_commit);
     in.read("programs", record.programs);
     in.read("programs_changed", record.programs_changed);
+    in.read("harness_hashes", record.harness_hashes);
+    in.read("harnesses_changed", record.harnesses_changed);
     in.read("unwritten_feedback", record.unwritten_feedback);
     in.read("imported", record.imported);
     in.read("body_hash", record.body_hash);

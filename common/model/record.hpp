@@ -39,10 +39,12 @@ struct PlannedAction {
 /// Who asked, and how we know.
 struct Caller {
     Role role = Role::human;
-    TaskId task;           ///< the agent's own task; empty for humans and the system
-    RunId run;             ///< the agent's run
-    std::int64_t pid = 0;  ///< of the peer; 0 for the daemon itself
-    std::string evidence;  ///< "ancestor orange-agent 4711", "terminal", "exit monitor" …
+    TaskId task;                ///< the agent's own task; empty for humans and the system
+    RunId run;                  ///< the agent's run
+    std::int64_t pid = 0;       ///< of the peer; 0 for the daemon itself
+    std::string evidence;       ///< "ancestor orange-agent 4711", "terminal", "exit monitor" …
+    std::string programs = {};  ///< of an agent's: "claude > bash > orange", from its own program down to the peer
+    std::string through = {};   ///< the build or test runner, or program of a worktree, in between; empty: none
 
     bool operator==(const Caller&) const = default;
 };
@@ -55,7 +57,7 @@ struct Intent {
     std::string to;
     Caller by;
     std::string auto_reason;  ///< not empty: an auto-advance, and why
-    bool attested = true;     ///< false: a verdict found in the file after its author's death
+    bool attested = true;     ///< false: a verdict that nobody can say the reviewer has given
     std::vector<PlannedAction> actions;
     Timestamp at{};
 
@@ -68,6 +70,7 @@ struct AgentRun {
     RunId run;
     Role role = Role::worker;
     std::string harness;
+    std::string harness_hash;       ///< of that definition as it was when the run began; empty in older records
     std::string prompt;             ///< key of the prompt it was started with
     std::string intent;             ///< id of the intent that started it; empty for a respawn
     std::string window_name;        ///< "worker", "review-1", "worker-2" …
@@ -111,9 +114,12 @@ struct TaskRecord {
     /// (daemon/git/programs.hpp); nothing before it has a workspace, and after.
     std::optional<std::map<std::string, std::string>> programs;
     std::vector<std::string> programs_changed;  ///< names of those that somebody changed; until a human has looked
-    std::string unwritten_feedback;             ///< what ## Feedback of TASK.md has still to say
-    bool imported = false;                      ///< from a TASK.md that had no state.json
-    std::string body_hash;                      ///< of the body that both copies of TASK.md last agreed on
+    /// Harness → hash of its definition when it was last started or chosen for the task.
+    std::map<std::string, std::string> harness_hashes;
+    std::vector<std::string> harnesses_changed;  ///< names of those that changed since; until a human has looked
+    std::string unwritten_feedback;              ///< what ## Feedback of TASK.md has still to say
+    bool imported = false;                       ///< from a TASK.md that had no state.json
+    std::string body_hash;                       ///< of the body that both copies of TASK.md last agreed on
     std::string task_file =
         "TASK.md";                ///< the mirror in the worktree; ".orange/TASK.md" where the repository has its own
     bool ended = false;           ///< its state is terminal in its workflow
@@ -121,6 +127,9 @@ struct TaskRecord {
     std::int64_t queued_seq = 0;  ///< place in the project's queue: lower is earlier
     /// The state that it is started in, where it was created for one (`--status`); else the workflow's own choice.
     std::optional<std::string> start;
+
+    /// Something has changed that a human should look at.
+    bool alarmed() const { return !programs_changed.empty() || !harnesses_changed.empty(); }
 
     const AgentRun* run_of(Role role) const {
         for (const auto& run : runs) {

@@ -139,7 +139,13 @@ struct HarnessEntry {
     std::string path_variable;  ///< the PATH that it was found in; empty where the definition says where it is
     std::string found_in;       ///< whose PATH that is
     std::string problem;        ///< why the definition cannot be used; empty: it can
+    /// Of the definition and, where that names one beside it, of the program's file. A shipped one's begins with
+    /// "shipped <Orange's version> ".
+    std::string hash;
 };
+
+/// Somebody has changed the definition, or put another in its place; not: a new version of Orange has brought its own.
+bool is_changed(const std::string& hash_before, const std::string& hash_now);
 
 /// ~/orange/harnesses/NAME.yml over the shipped ones. Read anew at each call: the files are few and small.
 class HarnessLibrary {
@@ -163,6 +169,8 @@ class HarnessLibrary {
     void take_client_path(std::string_view path);
 
   private:
+    HarnessEntry read(const std::filesystem::path& path) const;
+
     std::filesystem::path shipped_;
     std::filesystem::path user_;
     ProgramSearch search_;

@@ -37,22 +37,19 @@ Result<std::string> read_file(const fs::path& path) {
     return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-HarnessEntry read_entry(const fs::path& path, const ProgramSearch& search) {
-    HarnessEntry entry;
-    entry.path = path;
-    entry.harness.name = path.stem().string();
-    auto text = read_file(path);
-    auto harness = text ? load_harness(*text, path.string()) : Result<Harness>(text.error());
-    if (harness) {
-        entry.harness = std::move(*harness);
-        auto found = locate(entry.harness, path.parent_path(), search);
-        entry.program = std::move(found.file);
-        entry.path_variable = std::move(found.path);
-        entry.found_in = std::move(found.source);
-    } else {
-        entry.problem = harness.error().message;
-    }
-    return entry;
+/// Of a program that is as easily written as the definition beside it; one that is too large, by its size and time.
+std::string facts_of_own_program(const HarnessEntry& entry) {
+    if (entry.program.empty() || entry.harness.program.find('/') == std::string::npos) return {};
+    if (const auto text = read_file(entry.program)) return *text;
+    std::error_code error;
+    return std::to_string(fs::file_size(entry.program, error)) + " " +
+           std::to_string(fs::last_write_time(entry.program, error).time_since_epoch().count());
+}
+
+/// "shipped 1.2.3" of "shipped 1.2.3 0123456789abcdef"; empty for a user's.
+std::string_view origin_of(std::string_view hash) {
+    const auto end = hash.rfind(' ');
+    return end == std::string_view::npos ? std::string_view{} : hash.substr(0, end);
 }
 
 void collect(const fs::path& folder, std::map<std::string, fs::path>& into) {
@@ -65,8 +62,34 @@ void collect(const fs::path& folder, std::map<std::string, fs::path>& into) {
 
 }  // namespace
 
+bool is_changed(const std::string& hash_before, const std::string& hash_now) {
+    const auto before = origin_of(hash_before), now = origin_of(hash_now);
+    const bool other_version = !before.empty() && !now.empty() && before != now;
+    return hash_before != hash_now && !other_version;
+}
+
 HarnessLibrary::HarnessLibrary(fs::path shipped, fs::path user, ProgramSearch search)
     : shipped_(std::move(shipped)), user_(std::move(user)), search_(std::move(search)) {}
+
+HarnessEntry HarnessLibrary::read(const fs::path& path) const {
+    HarnessEntry entry;
+    entry.path = path;
+    entry.harness.name = path.stem().string();
+    auto text = read_file(path);
+    auto harness = text ? load_harness(*text, path.string()) : Result<Harness>(text.error());
+    if (!harness) {
+        entry.problem = harness.error().message;
+        return entry;
+    }
+    entry.harness = std::move(*harness);
+    auto found = locate(entry.harness, path.parent_path(), search_);
+    entry.program = std::move(found.file);
+    entry.path_variable = std::move(found.path);
+    entry.found_in = std::move(found.source);
+    entry.hash = content_hash(*text + '\n' + facts_of_own_program(entry));
+    if (path.parent_path() == shipped_) entry.hash = "shipped " ORANGE_VERSION " " + entry.hash;
+    return entry;
+}
 
 std::vector<HarnessEntry> HarnessLibrary::list() const {
     std::map<std::string, fs::path> paths;
@@ -74,7 +97,7 @@ std::vector<HarnessEntry> HarnessLibrary::list() const {
     collect(user_, paths);
     std::vector<HarnessEntry> entries;
     entries.reserve(paths.size());
-    for (const auto& [name, path] : paths) entries.push_back(read_entry(path, search_));
+    for (const auto& [name, path] : paths) entries.push_back(read(path));
     return entries;
 }
 
@@ -89,7 +112,7 @@ Result<HarnessEntry> HarnessLibrary::find(const std::string& name) const {
         for (const auto& entry : paths) names.push_back(entry.first);
         return {ErrorCode::not_found, "there is no harness \"" + name + "\"; there are: " + join(names, ", ")};
     }
-    auto entry = read_entry(found->second, search_);
+    auto entry = read(found->second);
     if (!entry.problem.empty()) {
         return {ErrorCode::invalid_argument, "the harness " + name + " cannot be used:\n" + entry.problem};
     }

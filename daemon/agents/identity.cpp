@@ -28,6 +28,7 @@ Evidence walk(ProcessTable& table, std::int64_t peer) {
             found.tty = entry->tty;
         }
         found.ancestors.push_back({pid, entry->start_time});
+        if (entry->shim) found.below_shim = found.ancestors.size() - 1;
         found.under_shim = found.under_shim || entry->shim;
         found.under_keeper = found.under_keeper || entry->keeper;
         if (found.claim.task.empty()) found.claim = table.claim(pid);
@@ -46,10 +47,17 @@ Caller unknown(std::int64_t pid, std::string evidence) {
 }
 
 std::optional<Caller> by_ancestor(const Evidence& evidence, const Registry& registry) {
-    for (const auto& ancestor : evidence.ancestors) {
-        if (const auto run = registry.run_of_shim(ancestor)) {
-            return agent(*run, evidence.pid, "ancestor orange-agent " + std::to_string(ancestor.pid));
-        }
+    for (std::size_t i = 0; i < evidence.ancestors.size(); ++i) {
+        const auto& ancestor = evidence.ancestors[i];
+        const auto run = registry.run_of_shim(ancestor);
+        if (!run) continue;
+        auto caller = agent(*run, evidence.pid, "ancestor orange-agent " + std::to_string(ancestor.pid));
+        auto between = evidence.programs;
+        between.resize(std::min(i, between.size()));
+        auto chain = call_chain(between, [&](const std::string& file) { return registry.task_at(file).has_value(); });
+        caller.programs = std::move(chain.text);
+        caller.through = std::move(chain.through);
+        return caller;
     }
     return std::nullopt;
 }
@@ -119,6 +127,9 @@ Evidence collect_evidence(ProcessTable& table, std::int64_t pid, std::int64_t st
         if (found.ancestors.empty()) break;
         if (const auto leader = table.entry(found.session.pid)) found.session.start_time = leader->start_time;
         found.working_directory = table.working_directory(pid);
+        for (std::size_t i = 0; i < found.below_shim; ++i) {
+            found.programs.push_back(table.program(found.ancestors[i].pid));
+        }
         // Looked at once more at the end: otherwise all of the above might be about a later process.
         const auto again = table.entry(pid);
         const auto first = start_time != 0 ? start_time : found.ancestors.front().start_time;

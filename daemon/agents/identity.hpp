@@ -8,6 +8,7 @@
 
 #include "common/base/ids.hpp"
 #include "common/model/record.hpp"
+#include "daemon/agents/call_chain.hpp"
 
 /// Who is at the other end of the socket (docs/protocol.md, "Who is calling"). A guard rail against mistakes and
 /// self-promotion, no wall against a hostile process of the same user (docs/security.md).
@@ -39,6 +40,7 @@ class ProcessTable {
     virtual Claim claim(std::int64_t pid) = 0;
     /// Empty where it cannot be told.
     virtual std::string working_directory(std::int64_t pid) = 0;
+    virtual Program program(std::int64_t pid) = 0;
 };
 
 /// The kernel's own, through /proc. Shims and claims of another ORANGE_HOME are none of ours: an agent may well work on
@@ -49,6 +51,7 @@ class ProcProcessTable final : public ProcessTable {
     std::optional<ProcessEntry> entry(std::int64_t pid) override;
     Claim claim(std::int64_t pid) override;
     std::string working_directory(std::int64_t pid) override;
+    Program program(std::int64_t pid) override;
 
   private:
     std::string home_;
@@ -68,6 +71,8 @@ struct Evidence {
     std::int64_t pid = 0;
     bool complete = false;             ///< the peer was there all the time, and its ancestors up to the first process
     std::vector<ProcessId> ancestors;  ///< the peer itself first
+    std::size_t below_shim = 0;        ///< how many of them are below the topmost orange-agent of an agent
+    std::vector<Program> programs;     ///< of as many
     bool under_shim = false;           ///< one of them is an agent's orange-agent, registered or not
     bool under_keeper = false;         ///< one of them is the tmux server's
     ProcessId session;                 ///< its session's leader; start time 0: the leader has gone

@@ -45,6 +45,14 @@ Claim ProcProcessTable::claim(std::int64_t pid) {
     return {task, proc::environ_of(pid, "ORANGE_ROLE").value_or(""), proc::environ_of(pid, "ORANGE_RUN").value_or("")};
 }
 
+/// A word that names no file was none: an option's value, a command of the interpreter's.
+Program ProcProcessTable::program(std::int64_t pid) {
+    auto program = program_of(proc::exe_of(pid).value_or(""), proc::argv_of(pid), proc::cwd_of(pid).value_or(""));
+    std::error_code error;
+    if (!program.script.empty() && !std::filesystem::is_regular_file(program.script, error)) program.script.clear();
+    return program;
+}
+
 std::string ProcProcessTable::working_directory(std::int64_t pid) {
     return proc::cwd_of(pid).value_or("");
 }

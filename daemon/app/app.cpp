@@ -248,7 +248,7 @@ class App {
             std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began_).count();
         tasks_.each([&](const TaskRecord& record) {
             ++reply.tasks[record.task.status];
-            if (record.task.attention || !record.programs_changed.empty()) ++reply.attention;
+            if (record.task.attention || record.alarmed()) ++reply.attention;
             for (const Role role : {Role::worker, Role::reviewer}) {
                 if (!record.runs.empty() && control_.alive(record, role)) ++reply.agents_alive;
             }

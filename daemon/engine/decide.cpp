@@ -83,7 +83,9 @@ Result<Decision> decide_request(const Definition& definition, const Situation& s
                          {{"section", edge.gate->section}}};
         }
     }
-    return decision_for(definition, task, edge);
+    auto decision = decision_for(definition, task, edge);
+    decision.attested = request.vouched || !edge.gate || !edge.gate->verdict;
+    return decision;
 }
 
 Result<std::string> spawn_target(const Definition& definition, const Task& task) {

@@ -29,6 +29,7 @@ struct Request {
     std::string to;
     Role by = Role::human;
     bool force = false;
+    bool vouched = true;  ///< false: nobody can say that it is really `by` who asks, and who wrote the verdict
 };
 
 /// The process of `role` is gone. `exit_status` as a shell would show it (128+n for signals), or -1 where unknown.
@@ -46,7 +47,7 @@ struct Decision {
     std::map<std::string, std::int64_t> counters;
     std::vector<Action> actions;
     std::string auto_reason;  ///< not empty for auto-advances: "worker exited, ## Handoff is there"
-    bool attested = true;     ///< false: passes a verdict gate although its reviewer is dead
+    bool attested = true;     ///< false: passes a verdict gate on a request that nobody vouches for
 };
 
 /// Name of the action that decide() appends for a state with `agent`.

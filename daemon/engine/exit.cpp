@@ -73,14 +73,11 @@ ExitOutcome advanced(const Definition& definition, const Situation& situation, c
     if (target == nullptr) {
         return rejected(definition, situation, exit, {ErrorCode::guard_failed, "no then_when holds", {}});
     }
-    auto decision = decide_request(definition, situation, {target->to, Role::system, false});
+    // The author is dead: the file cannot say who wrote a verdict.
+    auto decision = decide_request(definition, situation, {target->to, Role::system, false, false});
     if (!decision) return rejected(definition, situation, exit, decision.error());
     decision->auto_reason =
         exited(exit) + (rule.has_artifact ? ", ## " + rule.has_artifact->section + " is there" : std::string{});
-    // Its author is dead: the file cannot say who wrote the verdict.
-    for (const auto* edge : definition.between(situation.task.status, target->to)) {
-        if (edge->gate && edge->gate->verdict) decision->attested = false;
-    }
     return Advance{std::move(*decision), std::nullopt};
 }
 

@@ -96,15 +96,11 @@ std::string shown_name(std::string key) {
     return printable(key);
 }
 
-/// The repository's own, with what it includes, and the worktree's; not the user's or the machine's.
 Awaitable<Result<Programs>> configured(Git& git, std::string worktree) {
-    const auto listed = co_await ask_inside(git, worktree, words("config", "--list", "--show-scope", "-z"));
-    if (!listed) co_return listed.error();
+    const auto settings = co_await own_settings(git, std::move(worktree));
+    if (!settings) co_return settings.error();
     Programs found;
-    const auto words_of = pieces(*listed);  // a scope, a key with its value, a scope, …
-    for (std::size_t i = 0; i + 1 < words_of.size(); i += 2) {
-        if (words_of[i] != "local" && words_of[i] != "worktree") continue;
-        const auto& entry = words_of[i + 1];
+    for (const auto& entry : *settings) {
         const auto key = entry.substr(0, entry.find('\n'));
         if (!is_watched(key)) continue;
         auto& hash = found[shown_name(key)];  // of all its values, in their order
@@ -164,6 +160,17 @@ Awaitable<Result<void>> add_files(Git& git, std::string worktree, Programs& foun
 }
 
 }  // namespace
+
+Awaitable<Result<std::vector<std::string>>> own_settings(Git& git, std::string worktree) {
+    const auto listed = co_await ask_inside(git, worktree, words("config", "--list", "--show-scope", "-z"));
+    if (!listed) co_return listed.error();
+    std::vector<std::string> settings;
+    const auto words_of = pieces(*listed);  // a scope, a key with its value, a scope, …
+    for (std::size_t i = 0; i + 1 < words_of.size(); i += 2) {
+        if (words_of[i] == "local" || words_of[i] == "worktree") settings.push_back(words_of[i + 1]);
+    }
+    co_return settings;
+}
 
 Awaitable<Result<Programs>> programs_of(Git& git, std::string worktree) {
     auto found = co_await configured(git, worktree);

@@ -14,6 +14,10 @@ namespace orange::git {
 /// it: whoever works in one changes it for the others, for the user's own git and for the daemon's.
 using Programs = std::map<std::string, std::string>;
 
+/// The repository's own settings, with what it includes, and the worktree's; not the user's or the machine's. Each its
+/// key, a line end, and its value.
+Awaitable<Result<std::vector<std::string>>> own_settings(Git& git, std::string worktree);
+
 Awaitable<Result<Programs>> programs_of(Git& git, std::string worktree);
 
 /// The names of what is another, new or gone.

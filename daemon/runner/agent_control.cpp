@@ -9,8 +9,10 @@
 #include "daemon/async/async.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/reviewing.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/programs.hpp"
 
 namespace orange {
 namespace {
@@ -134,6 +136,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     if (!command) co_return command.error();
     request.run.role = order.role;
     request.run.harness = harness->harness.name;
+    request.run.harness_hash = harness->hash;
     request.run.prompt = order.prompt;
     request.run.intent = order.intent;
     request.run.window_name = window_name(record, order.role);
@@ -141,6 +144,11 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     request.project = task.project;
     request.argv = std::move(command->argv);
     request.env = environment(record, std::move(command->env), order.role, request.run.run, harness->path_variable);
+    if (reviewer) {
+        const auto more = co_await git::reviewing_variables(world_.git, worktree.string(), request.env);
+        if (!more) co_return more.error();
+        for (const auto& [name, value] : *more) request.env[name] = value;
+    }
     const auto permitted = agents::check_root(harness->harness, launch.permissions, request.env, ::geteuid() == 0);
     if (!permitted) co_return permitted.error();
     request.worktree = worktree.string();
@@ -185,6 +193,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         forget_run(record, order.role);
         record.died.insert(order.role);
     }
+    watch_harness(world_, record, request->run);
     record.runs.push_back(request->run);
     if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();
     auto started = co_await world_.launcher.start(*request, run_folder(record));

@@ -47,6 +47,7 @@ Result<void> Runner::set_harnesses(TaskRecord& record, const Edit& edit) {
         if (!entry) return entry.error();
         if (entry->program.empty()) return world_.harnesses.not_installed(*entry);
         *field = **wanted;
+        record.harness_hashes[**wanted] = entry->hash;
     }
     for (const auto& [wanted, field] :
          {std::pair{&edit.effort, &task.effort}, std::pair{&edit.review_effort, &task.review_effort}}) {
@@ -278,12 +279,13 @@ Awaitable<Result<Outcome>> Runner::acknowledge(TaskId id) {
     auto record = record_of(id);
     if (!record) co_return record.error();
     Outcome outcome;
-    if (!record->task.attention && record->programs_changed.empty()) {
+    if (!record->task.attention && !record->alarmed()) {
         outcome.notes = {"nothing asked for attention"};
         co_return outcome;
     }
     record->task.attention.reset();
-    const auto seen = std::exchange(record->programs_changed, {});
+    auto seen = std::exchange(record->programs_changed, {});
+    for (auto& name : std::exchange(record->harnesses_changed, {})) seen.push_back("harness " + name);
     if (!seen.empty()) outcome.notes.push_back("acknowledged as changed: " + printable(join(seen, ", ")));
     record->task.updated_at = world_.clock.now();
     if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();

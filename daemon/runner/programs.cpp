@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "daemon/agents/harness.hpp"
 #include "daemon/git/programs.hpp"
 #include "daemon/log/log.hpp"
 
@@ -54,11 +55,37 @@ Awaitable<void> watch_programs(World& world, TaskRecord& record) {
     }
 }
 
+void watch_harness(World& world, TaskRecord& record, const AgentRun& run) {
+    const auto known = record.harness_hashes.find(run.harness);
+    const bool changed = known != record.harness_hashes.end() && agents::is_changed(known->second, run.harness_hash);
+    if (changed) {
+        auto told = world.journal.write_once(record, "harness.changed",
+                                             {{"harness", run.harness},
+                                              {"role", std::string(name_of(run.role))},
+                                              {"run", run.run.value},
+                                              {"hash", run.harness_hash}});
+        if (!told) log::error("runner", told.error().message, {{"task", record.task.id.value}});
+        auto& names = record.harnesses_changed;
+        if (std::find(names.begin(), names.end(), run.harness) == names.end()) names.push_back(run.harness);
+    }
+    record.harness_hashes[run.harness] = run.harness_hash;
+}
+
 std::string alarm_of(const TaskRecord& record) {
-    if (record.programs_changed.empty()) return {};
-    return "what git runs in this repository, or where it sends to, was changed: " + list_of(record.programs_changed) +
-           "; look before you go on (git config --local --list, .git/hooks); if that is wanted: orange task ack " +
-           record.task.id.value;
+    std::string alarm;
+    if (!record.programs_changed.empty()) {
+        alarm =
+            "what git runs in this repository, or where it sends to, was changed: " + list_of(record.programs_changed) +
+            "; look before you go on (git config --local --list, .git/hooks); ";
+    }
+    if (!record.harnesses_changed.empty()) {
+        alarm +=
+            "an agent was started with a harness definition that has changed since you last used it for this task: " +
+            list_of(record.harnesses_changed) + "; look before you go on (orange harness show " +
+            record.harnesses_changed.front() + "); ";
+    }
+    if (alarm.empty()) return {};
+    return alarm + "if that is wanted: orange task ack " + record.task.id.value;
 }
 
 }  // namespace orange

@@ -16,6 +16,10 @@ Awaitable<void> note_programs(World& world, TaskRecord& record);
 /// record. Before the daemon's git goes on with the task.
 Awaitable<void> watch_programs(World& world, TaskRecord& record);
 
+/// The same for the definition of a harness, which a run is about to begin with: a reviewer is whatever that says.
+/// Known is the one that a human has created the task with, chosen for it, or looked at since. Before the run is saved.
+void watch_harness(World& world, TaskRecord& record, const AgentRun& run);
+
 /// A sentence for the human: what was changed, until `orange task ack`; empty where nothing was.
 std::string alarm_of(const TaskRecord& record);
 

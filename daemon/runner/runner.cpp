@@ -127,6 +127,7 @@ Awaitable<Result<Outcome>> Runner::request_locked(TaskRecord record, engine::Req
     auto stepped = co_await step_bodies(record);
     if (!stepped) co_return stepped.error();
     request.by = by.role;
+    request.vouched = by.through.empty();
     const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections};
     auto decision = engine::decide_request(**definition, situation, request);
     if (!decision) {
@@ -144,6 +145,18 @@ Awaitable<Result<Outcome>> Runner::request_locked(TaskRecord record, engine::Req
 }
 
 namespace {
+
+/// Who it was, and for an agent by which programs it has called.
+std::string evidence_of(const Caller& by) {
+    return by.programs.empty() ? by.evidence : by.evidence + ": " + by.programs;
+}
+
+std::string unattested(const TaskId& task, const Caller& by, const std::string& section) {
+    const auto why = by.through.empty() ? std::string("the reviewer died after writing its verdict")
+                                        : "the verdict came from " + by.through + ", which the reviewer ran";
+    return why + ", so nobody can say that it was the reviewer who wrote it: read ## " + section +
+           " yourself, then run: orange task ack " + task.value;
+}
 
 Error without_workspace(const TaskRecord& record, const engine::Decision& decision, Error error) {
     // The queue knows what a full pool means for a task that has not begun.
@@ -281,7 +294,7 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
     changed_(record.task.id);
     // Agents read the status in TASK.md: it is there before one of them is started.
     if (auto stepped = co_await step_bodies(record); !stepped) log::error("runner", stepped.error().message);
-    const auto alarmed = record.programs_changed;
+    const auto alarm_before = alarm_of(record);
     co_await watch_programs(world_, record);
     co_await run_actions(record, *definition);
 
@@ -304,15 +317,12 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
     }
     if (!intent.attested) {
         record.task.attention =
-            "the reviewer died after writing its verdict, so nobody can say that it was the "
-            "reviewer who wrote it: read ## " +
-            engine::verdict_section(*definition, intent.from, intent.to) + " yourself, then run: orange task ack " +
-            record.task.id.value;
+            unattested(record.task.id, intent.by, engine::verdict_section(*definition, intent.from, intent.to));
     }
     for (const auto& failure : failures) {
         outcome.notes.push_back("hook failed: " + failure + " (see: orange task why " + record.task.id.value + ")");
     }
-    if (record.programs_changed != alarmed) outcome.notes.push_back(alarm_of(record));
+    if (auto alarm = alarm_of(record); alarm != alarm_before) outcome.notes.push_back(std::move(alarm));
     if (auto told = tell(record, intent); !told) {
         // History misses no transition: the intent stays, and the next poll, request or daemon tries again.
         log::error("runner", told.error().message, {{"task", record.task.id.value}});
@@ -356,7 +366,7 @@ Result<void> Runner::tell(const TaskRecord& record, const Intent& intent) {
     std::map<std::string, Scalar> fields = {{"from", intent.from},
                                             {"to", intent.to},
                                             {"by", std::string(name_of(intent.by.role))},
-                                            {"evidence", intent.by.evidence},
+                                            {"evidence", evidence_of(intent.by)},
                                             {"tx", intent.id}};
     if (!intent.attested) fields["attested"] = false;
     if (auto told = world_.journal.write_once(record, "status.changed", std::move(fields)); !told) return told;

@@ -572,6 +572,38 @@ TEST_CASE("A worker that writes its own verdict gets nowhere, and is told who it
     CHECK(orange.history(id, "status.changed").size() == moves);
 }
 
+TEST_CASE("A verdict is attested where the reviewer gives it, and not where a test does which the reviewer runs") {
+    Stage stage;
+    auto& orange = stage.orange;
+    const std::string pass = "orange task update --status reviewing";
+    struct Way {
+        std::string script;
+        std::string chain;
+        bool attested;
+    };
+    const std::vector<Way> ways = {
+        {pass + "; :", " > orange", true},
+        {"cmake -E env " + pass, " > cmake > orange", false},
+        {"sh ./test.sh", " > test.sh > orange", false},
+    };
+    for (const auto& way : ways) {
+        INFO(way.script);
+        const auto id = stage.create();
+        stage.go_to_review(id);
+        stage.add_to_body(id, "\n## Review\n\nVerdict: PASS\n");
+        const auto tree = orange.worktree(id);
+        write_file(tree / "test.sh", pass + "; :\n");
+        INFO(stage.play(id, "reviewer", "cd " + tree.string() + " && " + way.script));
+        orange.wait_for_status(id, "reviewing");
+        const auto moved = orange.history(id, "status.changed").back();
+        CHECK(moved.at("by") == "reviewer");
+        CHECK(moved.value("attested", true) == way.attested);
+        CHECK_THAT(moved.at("evidence").get<std::string>(), Catch::EndsWith(way.chain));
+        const auto attention = orange.fields(id).at("attention");
+        CHECK(attention.is_null() == way.attested);
+    }
+}
+
 TEST_CASE("The one way left, a reviewer that dies with a verdict in the file, is unattested and asks for attention") {
     Stage stage;
     auto& orange = stage.orange;

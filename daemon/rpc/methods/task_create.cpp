@@ -82,6 +82,7 @@ Result<void> choose_harnesses(World& world, const TaskCreate& params, Draft& dra
     for (const auto& name : {task.harness, task.review_harness}) {
         const auto entry = world.harnesses.find(name);
         if (!entry) return entry.error();
+        draft.record.harness_hashes[name] = entry->hash;
         if (entry->program.empty() && starts) return world.harnesses.not_installed(*entry);
         for (auto& note : variables_not_passed(world, draft.project, *entry, params.caller)) {
             const bool said = std::find(draft.notes.begin(), draft.notes.end(), note) != draft.notes.end();

@@ -31,7 +31,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
         if (project && task.project != *project) return true;
         if (params.status && task.status != *params.status) return true;
         // An alarm is about the repository, and outlives its task.
-        if (!params.all && !params.status && store::has_ended(record) && record.programs_changed.empty()) {
+        if (!params.all && !params.status && store::has_ended(record) && !record.alarmed()) {
             ++reply.hidden;
             return true;
         }

@@ -120,3 +120,24 @@ TEST_CASE("every shipped definition is valid") {
     for (const auto& entry : entries) CHECK(entry.problem == "");
     CHECK_FALSE(library.find("demo")->program.empty());
 }
+
+TEST_CASE("a definition is known by its text and by the program beside it, and by the version that has shipped it") {
+    Folders folders;
+    const auto hash = [&] { return folders.library().find("mine")->hash; };
+    folders.define("user", "mine", "./agent");
+    folders.install("user/agent");
+    const auto before = hash();
+    CHECK_FALSE(is_changed(before, hash()));
+    folders.write("user/agent", "#!/bin/sh\necho other\n");
+    const auto other_program = hash();
+    CHECK(is_changed(before, other_program));
+    folders.write("user/mine.yml", "name: mine\nprogram: ./agent\nargv: {full: [--, '{prompt}', more]}\n");
+    CHECK(is_changed(other_program, hash()));
+
+    folders.define("shipped", "theirs", "theirs");
+    const auto shipped = folders.library().find("theirs")->hash;
+    CHECK_FALSE(is_changed("shipped 0.0.1 0123456789abcdef", shipped));
+    CHECK(is_changed(shipped.substr(0, shipped.rfind(' ')) + " 0123456789abcdef", shipped));
+    folders.define("user", "theirs", "theirs");
+    CHECK(is_changed(shipped, folders.library().find("theirs")->hash));
+}

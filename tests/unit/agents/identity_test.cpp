@@ -17,6 +17,7 @@ struct FakeProcess {
     ProcessEntry entry;
     Claim claim;
     std::string directory = "/home/me";
+    Program program = {};
 };
 
 class FakeProcessTable final : public ProcessTable {
@@ -36,6 +37,7 @@ class FakeProcessTable final : public ProcessTable {
     }
     Claim claim(std::int64_t pid) override { return processes[pid].claim; }
     std::string working_directory(std::int64_t pid) override { return processes[pid].directory; }
+    Program program(std::int64_t pid) override { return processes[pid].program; }
 };
 
 class FakeRegistry final : public Registry {
@@ -246,6 +248,28 @@ TEST_CASE("each way of calling is told apart") {
         CHECK(caller.pid == 500);
         CHECK(caller.task.empty() == (row.role == Role::human || row.role == Role::unknown));
     }
+}
+
+TEST_CASE("an agent's programs down to the caller are told, and what runs or lies in a worktree among them") {
+    World world;
+    const auto program = [](const std::string& exe) { return program_of(exe, {}, "/"); };
+    world.table.processes[31].program = program("/usr/bin/claude");
+    world.add(500, 31, 30, 1030).program = program("/usr/bin/make");
+    world.add(501, 500, 30, 1030).program = program("/usr/bin/orange");
+    CHECK(world.caller(501).programs == "claude > make > orange");
+    CHECK(world.caller(501).through == "make");
+    world.table.processes[500].program = program("/usr/bin/bash");
+    CHECK(world.caller(501).programs == "claude > bash > orange");
+    CHECK(world.caller(501).through.empty());
+    world.table.processes[500].program = program("/ws/a--1/test");
+    CHECK(world.caller(501).through == "test");
+    // An orange-agent of its own making hides nothing.
+    world.add(502, 501, 30, 1030).entry.shim = true;
+    world.add(503, 502, 30, 1030).program = program("/usr/bin/orange");
+    CHECK(world.caller(503).through == "test");
+    // A human's are nobody's business.
+    world.add(600, 40, 40, 1040).program = program("/usr/bin/orange");
+    CHECK(world.caller(600).programs.empty());
 }
 
 TEST_CASE("a claim of an ancestor counts for a process that dropped its own") {

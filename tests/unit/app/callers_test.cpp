@@ -28,6 +28,7 @@ class BelowShim final : public agents::ProcessTable {
     }
     agents::Claim claim(std::int64_t pid) override { return pid == 20 ? says : agents::Claim{}; }
     std::string working_directory(std::int64_t) override { return "/"; }
+    agents::Program program(std::int64_t) override { return {}; }
 };
 
 struct CallersWorld : RunnerWorld {

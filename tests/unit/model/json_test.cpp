@@ -37,6 +37,8 @@ TaskRecord some_record() {
     record.reviewed_commit = "0123456789abcdef";
     record.programs = std::map<std::string, std::string>{{"filter.lfs.clean", "0011"}};
     record.programs_changed = {"filter.lfs.clean", "hooks/pre-push"};
+    record.harness_hashes = {{"claude", "shipped 1.0.0 0011"}};
+    record.harnesses_changed = {"claude"};
     record.unwritten_feedback = "Once more.";
     record.imported = true;
     record.task = some_task();
@@ -44,7 +46,9 @@ TaskRecord some_record() {
     intent.id = "i1";
     intent.from = "working";
     intent.to = "agent-review";
-    intent.by = {Role::worker, record.task.id, RunId{"run1"}, 4711, "ancestor orange-agent 4711"};
+    intent.by = {
+        Role::worker, record.task.id, RunId{"run1"}, 4711, "ancestor orange-agent 4711", "claude > make > orange",
+        "make"};
     intent.auto_reason = "exited";
     intent.attested = false;
     intent.actions = {{{"spawn_agent", {{"prompt", "worker"}}, {}}, true},
@@ -55,6 +59,7 @@ TaskRecord some_record() {
     run.run.value = "run1";
     run.role = Role::reviewer;
     run.harness = "claude";
+    run.harness_hash = "0011";
     run.prompt = "reviewer";
     run.intent = "i1";
     run.window_name = "review-2";

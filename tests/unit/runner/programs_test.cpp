@@ -1,5 +1,8 @@
 #include "daemon/runner/programs.hpp"
 
+#include <algorithm>
+
+#include "daemon/shim/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/changes.hpp"
 
@@ -170,4 +173,84 @@ TEST_CASE("what is changed after the last transition, while a release is refused
     CHECK(told(world, id) == 1);
     const auto id_of_next = with_work(world);
     CHECK(alarm(world, id_of_next).empty());
+}
+
+TEST_CASE(
+    "a reviewer whose harness was changed after the task was made is told of, and stands until a human has looked") {
+    RunnerWorld world;
+    const auto id = with_work(world);
+    const auto file = world.home() / "harnesses/bot.yml";
+    write_file(file, read_file(file) + "# another\n");
+    world.append_body(id, "\n## Handoff\nall of it\n");
+    const auto moved = world.move(id, "agent-review").value();
+    CHECK(contains(alarm(world, id), "bot"));
+    CHECK(contains(alarm(world, id), "orange task ack " + id.value));
+    CHECK(std::any_of(moved.notes.begin(), moved.notes.end(),
+                      [&](const std::string& note) { return note == alarm(world, id); }));
+    const auto told_of = world.events(id, "harness.changed");
+    REQUIRE(told_of.size() == 1);
+    CHECK(told_of[0].fields.at("harness") == Scalar{std::string("bot")});
+    CHECK(told_of[0].fields.at("role") == Scalar{std::string("reviewer")});
+    const auto run = *world.record(id).run_of(Role::reviewer);
+    CHECK(told_of[0].fields.at("hash") == Scalar{run.harness_hash});
+
+    CHECK_FALSE(world.house().go(world.house().runner().acknowledge(id)).value().notes.empty());
+    CHECK(alarm(world, id).empty());
+    world.append_body(id, "\n## Review\nFAIL\n");
+    world.move(id, "working").value();
+    world.append_body(id, "\n## Handoff\nonce more\n");
+    world.move(id, "agent-review").value();
+    CHECK(alarm(world, id).empty());
+    CHECK(world.events(id, "harness.changed").size() == 1);
+}
+
+TEST_CASE("a harness that a human chooses for a task is the known one") {
+    RunnerWorld world;
+    const auto id = with_work(world);
+    const auto file = world.home() / "harnesses/bot.yml";
+    write_file(file, read_file(file) + "# another\n");
+    Edit edit;
+    edit.review_harness = "bot";
+    world.house().go(world.house().runner().edit(id, edit, a_human())).value();
+    world.append_body(id, "\n## Handoff\nall of it\n");
+    world.move(id, "agent-review").value();
+    CHECK(alarm(world, id).empty());
+}
+
+TEST_CASE("a verdict that came from a test which the reviewer ran is taken, and called unattested") {
+    RunnerWorld world;
+    const auto id = with_work(world);
+    world.append_body(id, "\n## Handoff\nall of it\n");
+    world.move(id, "agent-review").value();
+    world.append_body(id, "\n## Review\nPASS\n");
+    Caller reviewer;
+    reviewer.role = Role::reviewer;
+    reviewer.task = id;
+    reviewer.run = world.record(id).run_of(Role::reviewer)->run;
+    reviewer.evidence = "ancestor orange-agent 7";
+    reviewer.programs = "bot > make > orange";
+    reviewer.through = "make";
+    engine::Request request;
+    request.to = "reviewing";
+    world.house().go(world.house().runner().request(id, request, reviewer)).value();
+    const auto moved = world.events(id, "status.changed").back();
+    CHECK(moved.fields.at("attested") == Scalar{false});
+    CHECK(moved.fields.at("evidence") == Scalar{std::string("ancestor orange-agent 7: bot > make > orange")});
+    CHECK(contains(world.record(id).task.attention.value_or(""), "make"));
+}
+
+TEST_CASE("a reviewer's git is told to run nothing of the repository's, a worker's is left alone") {
+    RunnerWorld world;
+    const auto id = with_work(world);
+    plants(world, "lfs");
+    world.git.plain(worktree(world), {"config", "diff.external", "/tmp/evil"});
+    const auto spec_of = [&](Role role) {
+        const auto run = world.record(id).run_of(role)->run.value;
+        return read_spec(world.house().world().tasks.folder(world.record(id)) / "run" / (run + ".json")).value();
+    };
+    world.append_body(id, "\n## Handoff\nall of it\n");
+    world.move(id, "agent-review").value();
+    CHECK(spec_of(Role::reviewer).env.contains("GIT_EXTERNAL_DIFF"));
+    CHECK(spec_of(Role::reviewer).env.at("GIT_PAGER") == "cat");
+    CHECK_FALSE(spec_of(Role::worker).env.contains("GIT_PAGER"));
 }

@@ -1,0 +1,142 @@
+#include "daemon/agents/call_chain.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+#include "common/base/text.hpp"
+
+namespace orange::agents {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t k_name_columns = 40, k_chain_columns = 400;
+
+constexpr std::array<std::string_view, 15> k_runners = {"make", "gmake", "ninja",  "cmake",  "ctest",
+                                                        "npm",  "npx",   "pnpm",   "yarn",   "cargo",
+                                                        "go",   "tox",   "pytest", "gradle", "mvn"};
+/// Scripts that are not called what they are.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> k_runner_scripts = {
+    {{"npm-cli.js", "npm"}, {"npx-cli.js", "npx"}, {"yarn.js", "yarn"}, {"pnpm.cjs", "pnpm"}, {"pnpm.mjs", "pnpm"}}};
+constexpr std::array<std::string_view, 8> k_shells = {"sh", "bash", "dash", "zsh", "ksh", "fish", "busybox", "ash"};
+constexpr std::array<std::string_view, 9> k_interpreters = {"python", "node", "nodejs", "deno", "bun",
+                                                            "ruby",   "perl", "php",    "lua"};
+
+template <class Words>
+bool is_among(const Words& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::string_view last_part(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+/// "python3.11" → "python"
+std::string_view without_version(std::string_view name) {
+    const auto end = name.find_last_not_of("0123456789.");
+    return name.substr(0, end == std::string_view::npos ? 0 : end + 1);
+}
+
+std::string_view runner_of(std::string_view script) {
+    for (const auto& [name, runner] : k_runner_scripts) {
+        if (name == script) return runner;
+    }
+    return script;
+}
+
+/// What an interpreter was told to execute: a script's words, or a module's name. Options are passed over; one that
+/// brings its program along leaves nothing.
+struct Told {
+    std::string script;
+    std::string module;
+};
+
+Told told(const std::vector<std::string>& argv, bool shell) {
+    for (std::size_t i = 1; i < argv.size(); ++i) {
+        const std::string_view word = argv[i];
+        if (word.empty() || (word[0] != '-' && word[0] != '+')) return {argv[i], {}};
+        if (word == "-" || word == "--") return i + 1 < argv.size() && word == "--" ? Told{argv[i + 1], {}} : Told{};
+        if (shell) {
+            if (!word.starts_with("--") && word.find('c') != std::string_view::npos) return {};
+            if (word.ends_with('o') || word.ends_with('O')) ++i;  // -o pipefail
+            continue;
+        }
+        if (word == "-m") return {{}, i + 1 < argv.size() ? argv[i + 1] : ""};
+        if (word == "-c" || word == "-e" || word == "-p" || word == "-r" || word.starts_with("--eval")) return {};
+    }
+    return {};
+}
+
+/// Java's tools have no program of their own.
+std::string java_tool(const std::vector<std::string>& argv) {
+    for (const auto& word : argv) {
+        if (word.starts_with("org.gradle.")) return "gradle";
+        if (word.starts_with("org.codehaus.plexus.classworlds.") || word.starts_with("org.apache.maven.")) return "mvn";
+    }
+    return {};
+}
+
+bool lies_in(const Program& program, const std::function<bool(const std::string&)>& in_worktree) {
+    return (!program.file.empty() && in_worktree(program.file)) ||
+           (!program.script.empty() && in_worktree(program.script));
+}
+
+/// Where the agent's own program is among `programs`, the topmost being the last.
+std::size_t own_program(const std::vector<Program>& programs,
+                        const std::function<bool(const std::string&)>& in_worktree) {
+    const auto top = programs.size() - 1;
+    // The caller itself is no agent.
+    for (auto i = top; i > 0; --i) {
+        if (programs[i].shell || is_runner(programs[i])) continue;
+        return lies_in(programs[i], in_worktree) ? top : i;
+    }
+    return top;
+}
+
+}  // namespace
+
+Program program_of(const std::string& exe, const std::vector<std::string>& argv, const std::string& directory) {
+    Program program;
+    program.file = exe;
+    constexpr std::string_view k_deleted = " (deleted)";  // the kernel marks a replaced binary
+    if (program.file.ends_with(k_deleted)) program.file.resize(program.file.size() - k_deleted.size());
+    const auto executable = last_part(program.file);
+    // A program that gives itself a title has it in place of its words.
+    const std::string title(last_part(argv.empty() ? "" : std::string_view(argv[0]).substr(0, argv[0].find(' '))));
+    program.shell = is_among(k_shells, executable);
+    program.name = executable.empty() ? title : executable;
+    program.known_as = {std::string(executable), title};
+    if (program.shell || is_among(k_interpreters, without_version(executable))) {
+        const auto words = told(argv, program.shell);
+        if (!words.script.empty()) program.script = (fs::path(directory) / words.script).lexically_normal().string();
+        const auto what = !words.module.empty() ? words.module : std::string(last_part(words.script));
+        if (!what.empty()) program.known_as.emplace_back(runner_of(what));
+        if (!what.empty()) program.name = what;
+        if (what.empty() && !title.empty() && !program.shell) program.name = title;
+    }
+    if (executable == "java") program.known_as.push_back(java_tool(argv));
+    return program;
+}
+
+bool is_runner(const Program& program) {
+    return std::any_of(program.known_as.begin(), program.known_as.end(),
+                       [](const std::string& name) { return is_among(k_runners, name); });
+}
+
+CallChain call_chain(const std::vector<Program>& programs, const std::function<bool(const std::string&)>& in_worktree) {
+    CallChain chain;
+    if (programs.empty()) return chain;
+    const auto own = own_program(programs, in_worktree);
+    for (auto i = programs.size(); i-- > 0;) {
+        const auto& program = programs[i];
+        chain.text += (chain.text.empty() ? "" : " > ") + ellipsized(printable(program.name), k_name_columns);
+        const bool counts = i < own && (is_runner(program) || lies_in(program, in_worktree));
+        if (counts && chain.through.empty()) chain.through = ellipsized(printable(program.name), k_name_columns);
+    }
+    chain.text = ellipsized(chain.text, k_chain_columns);
+    return chain;
+}
+
+}  // namespace orange::agents
