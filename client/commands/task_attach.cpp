@@ -1,12 +1,26 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 
 #include "client/commands/task.hpp"
+#include "common/config/home_check.hpp"
 
 namespace orange::commands {
+namespace {
+
+/// What is typed goes to whoever listens at tmux's socket, and its folder may be in /tmp, which is everybody's.
+Result<void> check_socket_folder(const std::vector<std::string>& argv) {
+    const auto option = std::find(argv.begin(), argv.end(), "-S");
+    if (option == argv.end() || option + 1 == argv.end()) return {};
+    auto safe = check_private_folder(std::filesystem::path(*(option + 1)).parent_path());
+    return safe ? safe : in_context("not attaching: the folder of tmux's socket", safe.error());
+}
+
+}  // namespace
 
 int task_attach(Context& context, rpc::TaskAttach params) {
     complete_with_cwd(context, params, params.id.has_value());
@@ -20,6 +34,7 @@ int task_attach(Context& context, rpc::TaskAttach params) {
     auto typed = connection::reply_as<rpc::TaskAttach::Reply>(params.k_name, *reply);
     if (!typed) return fail(context, typed.error());
     if (typed->argv.empty()) return fail(context, {ErrorCode::internal, "the daemon named no command to attach with"});
+    if (auto safe = check_socket_folder(typed->argv); !safe) return fail(context, safe.error());
 
     std::vector<char*> argv;
     for (auto& word : typed->argv) argv.push_back(word.data());

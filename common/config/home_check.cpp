@@ -141,4 +141,11 @@ Result<bool> make_closed_home(const std::filesystem::path& home) {
     return was_open;
 }
 
+Result<void> make_tmux_folder(const Paths& paths) {
+    const auto folder = paths.tmux_socket().parent_path();
+    if (folder == paths.home) return {};
+    auto fine = make_private_folder(folder);
+    return fine ? fine : in_context("the folder of tmux's socket", fine.error());
+}
+
 }  // namespace orange

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "common/base/result.hpp"
+#include "common/config/paths.hpp"
 
 namespace orange {
 
@@ -27,6 +28,11 @@ Result<void> make_home(const std::filesystem::path& home);
 
 /// The same for the daemon: one that passes though it is open is closed. True where that was needed.
 Result<bool> make_closed_home(const std::filesystem::path& home);
+
+/// The folder of tmux's socket, where that is not the home: it is in /tmp, which is everybody's, and may be removed
+/// there and made by somebody else at any time. To be asked immediately before each use of the socket, which may make
+/// it anew.
+Result<void> make_tmux_folder(const Paths& paths);
 
 /// The folder has a `.git` of its own.
 bool is_repository(const std::filesystem::path& home);

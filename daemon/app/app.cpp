@@ -13,6 +13,7 @@
 
 #include "common/base/ids.hpp"
 #include "common/config/disk.hpp"
+#include "common/config/home_check.hpp"
 #include "daemon/agents/login_environment.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/app/callers.hpp"
@@ -150,7 +151,7 @@ class App {
         async::set_escalation([](const std::string& name, const std::string& what) {
             log::error("daemon", "a coroutine failed: " + what, {{"coroutine", name}});
         });
-        tmux_.ask_first([this] { return files_.check(); });  // whoever is asked may make its socket anew there
+        tmux_.ask_first([this] { return check_tmux_folder(); });
         tmux_.keep_below({world_.installation.bin / "orange-agent", std::string(k_keep_option), paths_.home});
         if (auto adopting = processes_.adopt_orphans(io_.get_executor()); !adopting) {
             problems_.push_back(adopting.error().message);
@@ -175,6 +176,12 @@ class App {
     }
 
   private:
+    /// Whoever is asked at the socket may make it anew there, and gets what is typed.
+    Result<void> check_tmux_folder() {
+        auto here = files_.check();
+        return here ? make_tmux_folder(paths_) : here;
+    }
+
     /// Works there as long as one machine alone uses it, and nobody can promise that.
     void warn_of_network_disk() {
         const auto kind = network_file_system(paths_.home);

@@ -51,11 +51,6 @@ Result<void> lock_soon(int lock, const Paths& paths, std::chrono::milliseconds p
 Result<Home> Home::take(const Paths& paths, std::chrono::milliseconds patience) {
     const auto made = make_closed_home(paths.home);
     if (!made) return made.error();
-    const auto tmux_folder = paths.tmux_socket().parent_path();
-    if (tmux_folder != paths.home) {
-        if (auto fine = make_private_folder(tmux_folder); !fine)
-            return in_context("the folder of tmux's socket", fine.error());
-    }
     const auto file = paths.lock();
     const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock < 0) return io_error("opening " + file.string(), errno);
@@ -74,6 +69,7 @@ Result<Home> Home::take(const Paths& paths, std::chrono::milliseconds patience) 
     }
     home.device_ = facts.st_dev;
     home.inode_ = facts.st_ino;
+    if (auto fine = make_tmux_folder(Paths{home.path_}); !fine) return fine.error();
     return home;
 }
 

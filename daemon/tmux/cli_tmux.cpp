@@ -134,9 +134,9 @@ Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::s
                             " (choose a shorter ORANGE_HOME)",
                         {}};
     }
-    if (auto fine = allowed(); !fine) co_return fine.error();
     bool woken = false;
     for (auto pause = k_first_pause;; pause *= 2) {
+        if (auto fine = allowed(); !fine) co_return fine.error();
         Command command;
         command.argv = before;
         for (const auto& word : words(program_, "-S", socket_, "-f", "/dev/null", "-u")) command.argv.push_back(word);

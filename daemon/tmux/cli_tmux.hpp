@@ -39,8 +39,8 @@ class CliTmux final : public Tmux {
     /// starts (orange-agent --keep). Unset: none.
     void keep_below(std::vector<std::string> keeper) { keeper_ = std::move(keeper); }
 
-    /// Asked before each call, and before a server is made to make its socket anew; the call fails as it says: for a
-    /// socket whose folder may become somebody else's. Unset: never.
+    /// Asked immediately before the socket is used, each time, and before a server is made to make its socket anew; the
+    /// call fails as it says: for a socket whose folder may become somebody else's. Unset: never.
     void ask_first(std::function<Result<void>()> guard) { guard_ = std::move(guard); }
 
     /// Who is told, in a sentence, what is worth a line in the log. Unset: nobody.

@@ -79,6 +79,28 @@ std::vector<std::string> listed(const fs::path& file) {
     return found;
 }
 
+/// Ends what was started in a home whose tmux has a folder of its own, and removes that.
+class FarHome {
+  public:
+    FarHome(Sandbox& orange, fs::path home) : orange_(orange), home_(std::move(home)) {}
+    ~FarHome() {
+        orange_.try_run(with_home(home_, {"daemon", "stop"}));
+        const auto socket = Paths{home_}.tmux_socket();
+        orange_.try_run({"tmux", "-S", socket.string(), "kill-server"});
+        std::error_code error;
+        fs::remove_all(socket.parent_path(), error);
+        fs::remove_all(away(socket.parent_path()), error);
+    }
+    FarHome(const FarHome&) = delete;
+    FarHome& operator=(const FarHome&) = delete;
+    /// Where a test may put the folder.
+    static fs::path away(const fs::path& folder) { return folder.string() + ".away"; }
+
+  private:
+    Sandbox& orange_;
+    fs::path home_;
+};
+
 }  // namespace
 
 TEST_CASE("Fifty commands at once in a fresh home: one daemon, and all of them succeed") {
@@ -242,6 +264,67 @@ TEST_CASE("A home whose path is too long for a socket works: daemon, client and 
     fs::remove_all(tmux_socket.parent_path(), error);
     orange.eventually(
         "the daemon is gone", [&] { return processes_of(home, "oranged").empty(); }, 60s);
+}
+
+TEST_CASE("A folder of tmux's socket that is somebody else's gets nothing, and one that was removed is made anew") {
+    Sandbox orange;
+    const auto repository = orange.make_repository("far");
+    const auto home = orange.root() / std::string(100, 'x');
+    fs::create_directory(home);
+    fs::permissions(home, fs::perms::owner_all);
+    write_file(home / "config.yml", "poll_interval: 0.2\n");
+    const auto folder = Paths{home}.tmux_socket().parent_path();
+    REQUIRE(folder != home);
+    const FarHome cleaned_up(orange, home);
+    const auto run = [&](std::vector<std::string> args) { return orange.try_run(with_home(home, std::move(args))); };
+    const auto json = [&](std::vector<std::string> args) {
+        args.emplace_back("--json");
+        const auto ran = run(std::move(args));
+        if (ran.status != 0) orange.fail(ran.out + ran.err + read_file(home / "orange.log"));
+        return Json::parse(ran.out);
+    };
+    json({"project", "add", repository.string(), "--harness", "demo"});
+    const auto id = json({"task", "create", "--project", "far", "Add a greeting demo:clarify"})
+                        .at("task")
+                        .at("fields")
+                        .at("id")
+                        .get<std::string>();
+    const auto task = [&] { return json({"task", "show", id}).at("task"); };
+    orange.eventually(
+        "its agent has asked", [&] { return task().at("fields").at("status") == "clarification"; }, 60s);
+    const auto polled = [&] { return json({"daemon", "status"}).at("last_poll"); };
+    const auto refused = [&](const std::string& why) {
+        const auto peeked = run({"task", "peek", id});
+        INFO(why << ": " << peeked.out << peeked.err);
+        CHECK(peeked.status == 1);
+        CHECK(peeked.err.find(folder.string()) != std::string::npos);
+        const auto before = polled();
+        orange.eventually("the daemon has looked", [&] { return polled() != before; });
+        CHECK(task().at("fields").at("crash_count") == 0);
+    };
+    fs::permissions(folder, fs::perms(0755));
+    refused("open to others");
+    fs::permissions(folder, fs::perms::owner_all);
+    const auto away = FarHome::away(folder);
+    fs::rename(folder, away);
+    fs::create_directory_symlink(away, folder);
+    refused("a link");
+    fs::remove(folder);
+    fs::create_directory(folder);
+    if (::geteuid() == 0) {
+        REQUIRE(::chown(folder.c_str(), 65534, 65534) == 0);
+        refused("another user's");
+    }
+    fs::remove(folder);
+    orange.eventually(
+        "tmux has its socket again",
+        [&] {
+            return run({"task", "peek", id}).status == 0;
+        },
+        60s);
+    CHECK((fs::status(folder).permissions() & fs::perms::mask) == fs::perms::owner_all);
+    CHECK(task().at("worker") == "alive");
+    CHECK(task().at("fields").at("crash_count") == 0);
 }
 
 TEST_CASE("No descriptor of the daemon's reaches tmux, an agent, git or a command of the project") {

@@ -331,11 +331,18 @@ TEST_CASE("a home that is too long for tmux's socket has a folder of its own for
         REQUIRE(Home::take(paths));
         CHECK((fs::status(folder).permissions() & fs::perms::mask) == fs::perms::owner_all);
     }
-    ::chmod(folder.c_str(), 0777);
+    // A home may be open before its first daemon; this one never.
+    ::chmod(folder.c_str(), 0755);
     const auto refused = Home::take(paths);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().message.find("chmod 700 " + folder.string()) != std::string::npos);
+    CHECK_FALSE(make_tmux_folder(paths));
     fs::remove_all(folder);
+    CHECK(make_tmux_folder(paths));
+    fs::remove_all(folder);
+    fs::create_directory_symlink(paths.home, folder);
+    CHECK_FALSE(make_tmux_folder(paths));
+    fs::remove(folder);
 }
 
 TEST_CASE("a home that is away is waited for for a minute, and another folder in its place ends the daemon") {

@@ -31,6 +31,9 @@ std::string taken_out(Json& params, const char* key) {
 struct CommandLine {
     test::Ran run(std::vector<std::string> words, const std::string& input = "") {
         words.insert(words.begin(), ORANGE_BINARY_DIR "/bin/orange");
+        return run_program(words, input);
+    }
+    test::Ran run_program(const std::vector<std::string>& words, const std::string& input = "") {
         daemon.meet();
         auto done =
             test::run(words, {"ORANGE_HOME=" + folder.path().string(), "ORANGE_NO_AUTOSTART=1"}, folder.path(), input);
@@ -460,4 +463,29 @@ TEST_CASE("Nothing that an agent wrote reaches the terminal as it was") {
         CHECK(printable(ran.out, true) == ran.out);
         CHECK(printable(ran.err, true) == ran.err);
     }
+}
+
+TEST_CASE("Nobody is attached to a tmux server in a folder that others may enter, or that is a link") {
+    CommandLine line;
+    const auto folder = line.folder.path() / "tmux";
+    std::filesystem::create_directory(folder);
+    const auto attach = [&](const std::filesystem::path& socket) {
+        line.result = {{"argv", {"echo", "-S", socket.string(), "attached"}}, {"session", "s"}};
+        // It wants a terminal.
+        return line.run_program(
+            {"/usr/bin/env", "script", "-qec", ORANGE_BINARY_DIR "/bin/orange task attach 4f2a", "/dev/null"});
+    };
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+    const auto attached = attach(folder / "tmux.sock");
+    INFO(attached.out << attached.err);
+    CHECK(attached.status == 0);
+    CHECK_THAT(attached.out, Catch::Contains("attached"));
+    std::filesystem::create_directory_symlink(folder, line.folder.path() / "link");
+    const auto linked = attach(line.folder.path() / "link" / "tmux.sock");
+    CHECK(linked.status == 1);
+    CHECK_THAT(linked.out, Catch::Contains("symbolic link"));
+    std::filesystem::permissions(folder, std::filesystem::perms(0755));
+    const auto open = attach(folder / "tmux.sock");
+    CHECK(open.status == 1);
+    CHECK_THAT(open.out, Catch::Contains("chmod 700 " + folder.string()));
 }
