@@ -22,6 +22,7 @@ class Child {
         std::vector<std::string> argv;
         Environment env;
         std::string cwd;
+        int folder = -1;                  ///< where it starts instead of cwd; an open folder, which the caller keeps
         int in = -1, out = -1, err = -1;  ///< become 0, 1 and 2; the caller keeps its own
     };
     /// An error leaves no child behind, also where it had begun and cannot be watched.

@@ -39,9 +39,12 @@ class Attributes {
         for (int to = 0; to < 3 && !error; ++to) {
             error = posix_spawn_file_actions_adddup2(&actions, from[to], to);
         }
+        if (!error) {
+            error = start.folder < 0 ? posix_spawn_file_actions_addchdir_np(&actions, start.cwd.c_str())
+                                     : posix_spawn_file_actions_addfchdir_np(&actions, start.folder);
+        }
         // Everything of ours is CLOEXEC; this covers what a library opened.
         if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-        if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, start.cwd.c_str());
         return error;
     }
 

@@ -146,6 +146,7 @@ Result<void> check(const Command& command) {
         }
     }
     struct stat status {};
+    if (command.folder) return {};
     if (!command.cwd.empty() && (::stat(command.cwd.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))) {
         return Error{ErrorCode::invalid_argument,
                      "running " + command.argv[0] + ": there is no directory " + printable(command.cwd),
@@ -161,6 +162,7 @@ Result<std::shared_ptr<Running>> start(const asio::any_io_executor& executor, st
     how.env = command.env ? *command.env : scrubbed_environment();
     how.argv = command.argv;
     how.cwd = command.cwd.empty() ? "/" : command.cwd;
+    if (command.folder) how.folder = command.folder->get();
     const auto path = how.env.find("PATH");
     how.program = find_program(command.argv[0], path == how.env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
     if (how.program.empty()) {

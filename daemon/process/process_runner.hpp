@@ -10,6 +10,7 @@
 
 #include "common/base/result.hpp"
 #include "daemon/async/awaitable.hpp"
+#include "daemon/process/unique_fd.hpp"
 
 namespace orange {
 
@@ -32,8 +33,9 @@ class Stop {
 
 /// A child to run: argv only (no shell, ever), a deadline always.
 struct Command {
-    std::vector<std::string> argv;  ///< argv[0] is looked up in `env`'s PATH where it has no slash
-    std::string cwd;                ///< must exist; empty: "/"
+    std::vector<std::string> argv;                     ///< argv[0] is looked up in `env`'s PATH where it has no slash
+    std::string cwd;                                   ///< must exist; empty: "/"
+    std::shared_ptr<const UniqueFd> folder = nullptr;  ///< where it starts instead: `cwd`, as it was opened
     std::optional<std::map<std::string, std::string>> env;  ///< whole environment; unset: the daemon's scrubbed one
     std::string input;                                      ///< for its stdin; /dev/null where empty
     std::chrono::milliseconds deadline{30'000};
