@@ -96,7 +96,7 @@ class App {
           paths_(paths),
           files_(disk_, home),
           process_table_(paths.home.string()),
-          git_(processes_, scrubbed_environment(), {{agents::k_daemon_variable, mark_}}),
+          git_(processes_, scrubbed_environment(), {{agents::k_daemon_variable, mark_}}, paths.workspaces().string()),
           tmux_(processes_, paths.tmux_socket(), scrubbed_environment()),
           task_locks_(io_.get_executor()),
           repositories_(io_.get_executor()),

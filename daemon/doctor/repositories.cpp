@@ -20,7 +20,7 @@ std::string update(const Project& project) {
 
 Awaitable<Result<std::vector<std::string>>> snapshot_refs(Exam& exam, std::string repo) {
     GitCommand command;
-    command.dir = std::move(repo);
+    command.place = std::move(repo);
     command.args = {"for-each-ref", std::string("--count=") + k_most_refs, "--format=%(refname)", "refs/orange/"};
     const auto listed = co_await git_output(exam.world.git, std::move(command));
     if (!listed) co_return listed.error();
@@ -32,7 +32,7 @@ Awaitable<Result<std::vector<std::string>>> snapshot_refs(Exam& exam, std::strin
 /// The branch that new work could begin at instead; empty where that is anybody's guess.
 Awaitable<std::string> successor(Exam& exam, Project project) {
     GitCommand command;
-    command.dir = project.path;
+    command.place = project.path;
     command.args = {"for-each-ref", "--count=3", "--format=%(refname:lstrip=3)", "refs/remotes/origin/"};
     const auto listed = co_await git_output(exam.world.git, std::move(command));
     std::vector<std::string> of_origin;

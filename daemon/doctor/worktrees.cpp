@@ -23,34 +23,31 @@ const git::Worktree* registered(const std::vector<git::Worktree>& trees, const P
     return found == trees.end() ? nullptr : &*found;
 }
 
-/// What a worktree's .git file points at; empty where it is not one.
-Path admin_folder(Exam& exam, const Path& worktree) {
-    const auto pointer = exam.world.files.read(worktree / ".git");
-    constexpr std::string_view k_prefix = "gitdir: ";
-    if (!pointer || !pointer->starts_with(k_prefix)) return {};
-    return Path(std::string(trim(std::string_view(*pointer).substr(k_prefix.size()))));
-}
-
 void check_workspace(Exam& exam, const Project& project, const WorkspaceInfo& info,
-                     const std::vector<git::Worktree>& trees) {
+                     const std::vector<git::Worktree>& trees, const Result<git::Pinned>& seen) {
     if (info.busy) return;  // half made by a git that lives
     const auto whose = info.task.empty() ? std::string() : " of task " + info.task.value;
     const auto gc = "orange workspace gc --project " + project.name;
     const auto place = info.path.string();
+    const auto anew = "mv " + shell_word(place) + " " + shell_word(place + ".old") + " && " + gc;
     std::error_code error;
     const auto* tree = registered(trees, info.path);
     if (!fs::is_directory(info.path, error)) {
         exam.report.wrong("the folder of workspace " + info.name + whose + " is gone", gc, place);
-    } else if (tree && git::is_half_made(*tree)) {
+    } else if (exam.world.pool.is_replaced(info.name)) {
+        exam.report.wrong("another folder or a link is in the place of workspace " + info.name + whose +
+                              "; put the folder back, or have it made anew; what is there stays where it is moved to",
+                          anew, place);
+    } else if (!seen && tree && git::is_half_made(*tree)) {
         exam.report.wrong("workspace " + info.name + " is half made: a git that made it was killed", gc, place);
     } else if (!tree) {
-        const auto aside = shell_word(place + ".old");
         exam.report.wrong("workspace " + info.name + whose + " is no worktree of " + project.path +
                               " any more; what is in it stays in the folder that it is moved to",
-                          "mv " + shell_word(place) + " " + aside + " && " + gc, place);
-    } else if (const auto admin = admin_folder(exam, info.path); admin.empty() || !fs::exists(admin, error)) {
-        exam.report.wrong("workspace " + info.name + whose + " does not find its repository: its .git points nowhere",
-                          "git -C " + shell_word(project.path) + " worktree repair " + shell_word(place), place);
+                          anew, place);
+    } else if (!seen) {
+        exam.report.wrong(
+            "workspace " + info.name + whose + " and its repository do not find each other: " + seen.error().message,
+            gc, place);
     }
 }
 
@@ -83,10 +80,10 @@ Awaitable<void> check_worktrees(Exam& exam) {
         const auto trees = exam.repositories.find(project.name);
         if (trees == exam.repositories.end()) continue;
         for (const auto& info : exam.world.pool.list(project.name)) {
-            check_workspace(exam, project, info, trees->second);
+            const auto seen = co_await exam.world.pool.look(project, info.name);
+            check_workspace(exam, project, info, trees->second, seen);
         }
     }
-    co_return;
 }
 
 Awaitable<void> check_locks(Exam& exam) {
@@ -100,10 +97,10 @@ Awaitable<void> check_locks(Exam& exam) {
         check_lock(exam, "branch " + project.default_branch + " of " + project.name, project.path,
                    git / "refs" / "heads" / (project.default_branch + ".lock"));
         for (const auto& info : exam.world.pool.list(project.name)) {
-            const auto admin = admin_folder(exam, info.path);
-            if (admin.empty()) continue;
+            const auto seen = co_await exam.world.pool.look(project, info.name);
+            if (!seen) continue;  // said by check_worktrees
             for (const char* name : {"index.lock", "HEAD.lock"}) {
-                check_lock(exam, "workspace " + info.name, info.path.string(), admin / name);
+                check_lock(exam, "workspace " + info.name, info.path.string(), Path(seen->git_dir()) / name);
             }
         }
     }

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "daemon/git/worktrees.hpp"
 
 namespace orange {
 
@@ -31,37 +32,37 @@ Result<std::string> only_path(std::string_view answer) {
 
 }  // namespace
 
-Awaitable<Result<std::string>> ask(Git& git, std::string dir, std::vector<std::string> args) {
+Awaitable<Result<std::string>> ask(Git& git, Place place, std::vector<std::string> args) {
     GitCommand command;
-    command.dir = std::move(dir);
+    command.place = std::move(place);
     command.args = std::move(args);
     co_return co_await git_output(git, std::move(command));
 }
 
-Awaitable<Result<Completed>> attempt(Git& git, std::string dir, std::vector<std::string> args) {
+Awaitable<Result<Completed>> attempt(Git& git, Place place, std::vector<std::string> args) {
     GitCommand command;
-    command.dir = std::move(dir);
+    command.place = std::move(place);
     command.args = std::move(args);
     co_return co_await git.run(std::move(command));
 }
 
-Awaitable<Result<std::string>> ask_inside(Git& git, std::string worktree, std::vector<std::string> args,
-                                          std::string input, std::map<std::string, std::string> env) {
+Awaitable<Result<std::string>> ask_inside(Git& git, Place place, std::vector<std::string> args, std::string input,
+                                          std::map<std::string, std::string> env) {
     GitCommand command;
     command.env = std::move(env);
-    command.env["GIT_CEILING_DIRECTORIES"] = std::filesystem::path(worktree).parent_path().string();
-    command.dir = std::move(worktree);
+    command.env["GIT_CEILING_DIRECTORIES"] = std::filesystem::path(place.path()).parent_path().string();
+    command.place = std::move(place);
     command.args = std::move(args);
     command.input = std::move(input);
     command.deadline = k_checkout_deadline;
     co_return co_await git_output(git, std::move(command));
 }
 
-Awaitable<Result<std::map<std::string, std::string>>> identity(Git& git, std::string dir) {
+Awaitable<Result<std::map<std::string, std::string>>> identity(Git& git, Place place) {
     const std::string fallback[][3] = {{"user.name", "NAME", "Orange"}, {"user.email", "EMAIL", "orange@localhost"}};
     std::map<std::string, std::string> env;
     for (const auto& [key, suffix, value] : fallback) {
-        const auto configured = co_await attempt(git, dir, words("config", "--get", key));
+        const auto configured = co_await attempt(git, place, words("config", "--get", key));
         if (!configured) co_return configured.error();
         if (configured->ok() && !trim(configured->out).empty()) continue;
         env["GIT_AUTHOR_" + suffix] = value;
@@ -70,15 +71,17 @@ Awaitable<Result<std::map<std::string, std::string>>> identity(Git& git, std::st
     co_return env;
 }
 
-Awaitable<Result<std::string>> git_dir(Git& git, std::string worktree) {
-    const auto answer = co_await ask_inside(git, worktree, words("rev-parse", "--absolute-git-dir"));
+Awaitable<Result<std::string>> git_dir(Git& git, Place place) {
+    if (place.pinned()) co_return place.pinned()->git_dir();
+    const auto answer = co_await ask_inside(git, place, words("rev-parse", "--absolute-git-dir"));
     if (!answer) co_return answer.error();
     co_return only_path(*answer);
 }
 
-Awaitable<Result<std::string>> common_dir(Git& git, std::string worktree) {
+Awaitable<Result<std::string>> common_dir(Git& git, Place place) {
+    if (place.pinned()) co_return place.pinned()->common_dir();
     const auto answer =
-        co_await ask_inside(git, worktree, words("rev-parse", "--path-format=absolute", "--git-common-dir"));
+        co_await ask_inside(git, place, words("rev-parse", "--path-format=absolute", "--git-common-dir"));
     if (!answer) co_return answer.error();
     co_return only_path(*answer);
 }

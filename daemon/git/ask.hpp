@@ -19,24 +19,21 @@ std::vector<std::string> words(Words&&... all) {
 }
 
 /// stdout of a git that must succeed.
-Awaitable<Result<std::string>> ask(Git& git, std::string dir, std::vector<std::string> args);
+Awaitable<Result<std::string>> ask(Git& git, Place place, std::vector<std::string> args);
 
 /// Any exit status is an answer.
-Awaitable<Result<Completed>> attempt(Git& git, std::string dir, std::vector<std::string> args);
+Awaitable<Result<Completed>> attempt(Git& git, Place place, std::vector<std::string> args);
 
-/// As ask(), for `worktree` itself or nothing: where its .git is broken, git must not find a repository in a folder
-/// above (a home directory kept in git) and reset that one.
-Awaitable<Result<std::string>> ask_inside(Git& git, std::string worktree, std::vector<std::string> args,
-                                          std::string input = {}, std::map<std::string, std::string> env = {});
+/// As ask(), for `place` itself or nothing: where its .git is broken, git must not find a repository in a folder above
+/// (a home directory kept in git) and reset that one.
+Awaitable<Result<std::string>> ask_inside(Git& git, Place place, std::vector<std::string> args, std::string input = {},
+                                          std::map<std::string, std::string> env = {});
 
 /// Who commits where Orange itself does: the user as configured, "Orange <orange@localhost>" for what is missing.
-Awaitable<Result<std::map<std::string, std::string>>> identity(Git& git, std::string dir);
+Awaitable<Result<std::map<std::string, std::string>>> identity(Git& git, Place place);
 
 /// The git directory of a worktree (of a linked one: its administrative folder), absolute.
-Awaitable<Result<std::string>> git_dir(Git& git, std::string worktree);
-
-/// What all worktrees of its repository share, absolute: its main git directory.
-Awaitable<Result<std::string>> common_dir(Git& git, std::string worktree);
+Awaitable<Result<std::string>> git_dir(Git& git, Place place);
 
 /// "rebase", "merge" … where one is under way in that git directory; empty where none is.
 std::string operation_under_way(const std::string& git_dir);

@@ -79,9 +79,9 @@ Awaitable<Result<void>> check_branch_name(Git& git, std::string name) {
     co_return Result<void>{};
 }
 
-Awaitable<Result<std::string>> commit_of(Git& git, std::string dir, std::string ref) {
+Awaitable<Result<std::string>> commit_of(Git& git, Place place, std::string ref) {
     auto args = words("rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}");
-    const auto done = co_await attempt(git, dir, args);
+    const auto done = co_await attempt(git, place, args);
     if (!done) co_return done.error();
     if (done->exit_status == 1) co_return std::string();
     if (!done->ok()) co_return command_failed(words("git", "rev-parse", ref), *done);
@@ -90,8 +90,8 @@ Awaitable<Result<std::string>> commit_of(Git& git, std::string dir, std::string 
     co_return commit;
 }
 
-Awaitable<Result<bool>> contains(Git& git, std::string dir, std::string descendant, std::string commit) {
-    const auto done = co_await attempt(git, dir, words("merge-base", "--is-ancestor", commit, descendant));
+Awaitable<Result<bool>> contains(Git& git, Place place, std::string descendant, std::string commit) {
+    const auto done = co_await attempt(git, place, words("merge-base", "--is-ancestor", commit, descendant));
     if (!done) co_return done.error();
     if (done->exit_status > 1) co_return command_failed(words("git", "merge-base", commit, descendant), *done);
     co_return done->ok();
@@ -126,8 +126,8 @@ Awaitable<Result<std::string>> main_worktree(Git& git, std::string dir) {
     co_return root;
 }
 
-Awaitable<Result<std::string>> current_branch(Git& git, std::string dir) {
-    const auto done = co_await attempt(git, dir, words("symbolic-ref", "--quiet", "HEAD"));
+Awaitable<Result<std::string>> current_branch(Git& git, Place place) {
+    const auto done = co_await attempt(git, place, words("symbolic-ref", "--quiet", "HEAD"));
     if (!done) co_return done.error();
     if (done->exit_status == 1) co_return std::string();
     if (!done->ok()) co_return command_failed(words("git", "symbolic-ref", "HEAD"), *done);
@@ -174,7 +174,7 @@ Awaitable<Result<bool>> has_origin(Git& git, std::string repo) {
 Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseconds deadline,
                               std::shared_ptr<Stop> stop) {
     GitCommand command;
-    command.dir = std::move(repo);
+    command.place = std::move(repo);
     // The program on the other side is never taken from the repository's config, which agents can write.
     command.args = words("fetch", "--quiet", "--prune", "--no-write-fetch-head", "--no-recurse-submodules",
                          "--upload-pack=git-upload-pack", "origin");
@@ -208,14 +208,14 @@ Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string 
                     {}};
 }
 
-Awaitable<Result<void>> rename_branch(Git& git, std::string worktree, std::string from, std::string to) {
+Awaitable<Result<void>> rename_branch(Git& git, Pinned worktree, std::string from, std::string to) {
     if (auto good = co_await check_branch_name(git, to); !good) co_return good.error();
     const auto current = co_await current_branch(git, worktree);
     if (!current) co_return current.error();
     if (*current != from) {
         co_return Error{ErrorCode::conflict,
-                        printable(worktree) + " is on " + (current->empty() ? "no branch" : printable(*current)) +
-                            ", not on " + printable(from),
+                        printable(worktree.path()) + " is on " +
+                            (current->empty() ? "no branch" : printable(*current)) + ", not on " + printable(from),
                         {}};
     }
     const auto taken = co_await commit_of(git, worktree, std::string(k_heads) + to);

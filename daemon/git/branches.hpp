@@ -12,17 +12,17 @@ namespace orange::git {
 Awaitable<Result<void>> check_branch_name(Git& git, std::string name);
 
 /// The commit of a ref; empty where it does not exist.
-Awaitable<Result<std::string>> commit_of(Git& git, std::string dir, std::string ref);
+Awaitable<Result<std::string>> commit_of(Git& git, Place place, std::string ref);
 
 /// True where `commit` is `descendant` or one of its ancestors.
-Awaitable<Result<bool>> contains(Git& git, std::string dir, std::string descendant, std::string commit);
+Awaitable<Result<bool>> contains(Git& git, Place place, std::string descendant, std::string commit);
 
 /// The root of the repository's main worktree for any directory in it (also from a linked worktree). invalid_argument
 /// for no repository, a bare one, or one without a commit.
 Awaitable<Result<std::string>> main_worktree(Git& git, std::string dir);
 
-/// The branch that HEAD of `dir` is on; empty when detached.
-Awaitable<Result<std::string>> current_branch(Git& git, std::string dir);
+/// The branch that HEAD of `place` is on; empty when detached.
+Awaitable<Result<std::string>> current_branch(Git& git, Place place);
 
 /// The default branch: origin/HEAD, else init.defaultBranch / main / master where they exist, else HEAD's branch.
 Awaitable<Result<std::string>> default_branch(Git& git, std::string repo);
@@ -39,7 +39,7 @@ Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseco
 Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string default_branch);
 
 /// Renames the branch that `worktree` is on (refused where `to` exists).
-Awaitable<Result<void>> rename_branch(Git& git, std::string worktree, std::string from, std::string to);
+Awaitable<Result<void>> rename_branch(Git& git, Pinned worktree, std::string from, std::string to);
 
 /// Where origin itself says that its branch is; empty where it has none.
 Awaitable<Result<std::string>> remote_commit(Git& git, std::string repo, std::string branch);

@@ -1,11 +1,14 @@
 #include "daemon/git/checkout.hpp"
 
+#include <fcntl.h>
+
 #include <filesystem>
-#include <fstream>
 #include <set>
+#include <utility>
 
 #include "common/base/text.hpp"
 #include "daemon/git/ask.hpp"
+#include "daemon/git/small_files.hpp"
 
 namespace orange::git {
 namespace {
@@ -15,9 +18,9 @@ namespace fs = std::filesystem;
 /// The names of branches that git itself will move when an operation in that git directory ends.
 bool operates_on(const fs::path& git_dir, const std::string& branch) {
     for (const auto* file : {"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"}) {
-        std::ifstream in(git_dir / file);
-        std::string line;
-        if (std::getline(in, line) && (line == "refs/heads/" + branch || line == branch)) return true;
+        const auto text = small_file_at(AT_FDCWD, (git_dir / file).string());
+        const auto line = text ? text->substr(0, text->find('\n')) : std::string();
+        if (line == "refs/heads/" + branch || line == branch) return true;
     }
     return false;
 }
@@ -32,7 +35,7 @@ struct Uncommitted {
     bool ignored = false;
 };
 
-Awaitable<Result<std::vector<Uncommitted>>> uncommitted(Git& git, std::string checkout) {
+Awaitable<Result<std::vector<Uncommitted>>> uncommitted(Git& git, Place checkout) {
     const auto status = co_await ask_inside(git, checkout,
                                             words("status", "--porcelain=v1", "-z", "--untracked-files=all",
                                                   "--ignored=matching", "--no-renames", "--ignore-submodules=none"));
@@ -67,26 +70,47 @@ std::string list_of(const std::vector<std::string>& paths) {
     return text;
 }
 
-Awaitable<Result<std::optional<Worktree>>> checkout_of(Git& git, std::string repo, std::string branch) {
+namespace {
+
+/// The first is the repository's own; the others are where their files say, if those agree.
+Result<Place> place_of(const std::string& common_dir, const Worktree& worktree, bool is_main) {
+    if (is_main) return Place(worktree.path);
+    const auto identity = identify(common_dir, worktree.path);
+    if (!identity) return identity.error();
+    auto pinned = pin_as_it_is(common_dir, worktree.path, *identity);
+    if (!pinned) return pinned.error();
+    return Place(std::move(*pinned));
+}
+
+}  // namespace
+
+Awaitable<Result<std::optional<Place>>> checkout_of(Git& git, std::string repo, std::string branch) {
     auto all = co_await worktrees(git, repo);
     if (!all) co_return all.error();
-    std::optional<Worktree> found;
-    for (auto& worktree : *all) {
+    const auto common = co_await common_dir(git, repo);
+    if (!common) co_return common.error();
+    std::optional<Place> found;
+    bool is_main = true;
+    for (const auto& worktree : *all) {
         std::error_code error;
+        const bool first = std::exchange(is_main, false);
         if (worktree.bare || !fs::exists(worktree.path, error)) continue;
-        const auto dir = co_await git_dir(git, worktree.path);
+        auto place = place_of(*common, worktree, first);
+        if (!place && worktree.branch == branch) co_return place.error();
+        if (!place) continue;
+        const auto dir = co_await git_dir(git, *place);
         if (dir && operates_on(*dir, branch)) {
             co_return Error{ErrorCode::conflict,
                             "a rebase or bisect of " + printable(branch) + " is under way in " +
                                 printable(worktree.path) + ": finish it first",
                             {}};
         }
-        if (worktree.branch == branch && !found) found = std::move(worktree);
+        if (worktree.branch == branch && !found) found = std::move(*place);
     }
     co_return found;
 }
 
-Awaitable<Result<void>> can_fast_forward(Git& git, std::string checkout, std::string from, std::string to) {
+Awaitable<Result<void>> can_fast_forward(Git& git, Place checkout, std::string from, std::string to) {
     const auto dir = co_await git_dir(git, checkout);
     if (!dir) co_return dir.error();
     const auto operation = operation_under_way(*dir);
@@ -94,7 +118,7 @@ Awaitable<Result<void>> can_fast_forward(Git& git, std::string checkout, std::st
     if (!operation.empty() || fs::exists(*dir + "/index.lock", error) || fs::exists(*dir + "/HEAD.lock", error)) {
         co_return Error{ErrorCode::conflict,
                         "a " + (operation.empty() ? std::string("git command") : operation) + " is under way in " +
-                            printable(checkout) + ": finish it first",
+                            printable(checkout.path()) + ": finish it first",
                         {}};
     }
     const auto diff =
@@ -105,15 +129,15 @@ Awaitable<Result<void>> can_fast_forward(Git& git, std::string checkout, std::st
     std::set<std::string> paths;
     for (const auto& changed : pieces(*diff)) {
         for (const auto& file : *mine) {
-            if (in_the_way(checkout, file, changed)) paths.insert(file.path);
+            if (in_the_way(checkout.path(), file, changed)) paths.insert(file.path);
         }
     }
     if (paths.empty()) co_return Result<void>{};
     const std::vector<std::string> list(paths.begin(), paths.end());
-    Error in_way{
-        ErrorCode::conflict,
-        "uncommitted files in " + printable(checkout) + " are in the way; commit, stash or move them:" + list_of(list),
-        {}};
+    Error in_way{ErrorCode::conflict,
+                 "uncommitted files in " + printable(checkout.path()) +
+                     " are in the way; commit, stash or move them:" + list_of(list),
+                 {}};
     in_way.details["files"] = join(list, "\n");
     co_return in_way;
 }

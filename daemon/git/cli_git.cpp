@@ -49,12 +49,16 @@ Environment with_git_settings(Environment env) {
 
 }  // namespace
 
-CliGit::CliGit(ProcessRunner& runner, Environment base, Environment own)
-    : runner_(runner), env_(with_git_settings(std::move(base))) {
+CliGit::CliGit(ProcessRunner& runner, Environment base, Environment own, std::string worktrees)
+    : runner_(runner), env_(with_git_settings(std::move(base))), worktrees_(std::move(worktrees)) {
     env_.merge(own);
 }
 
 Awaitable<Result<Completed>> CliGit::run(GitCommand command) {
+    const auto& path = command.place.path();
+    if (!command.place.pinned() && !worktrees_.empty() && (path + "/").starts_with(worktrees_ + "/")) {
+        co_return Error{ErrorCode::conflict, printable(path) + " is among the workspaces, and is none", {}};
+    }
     Command child;
     child.argv.emplace_back("git");
     for (const auto* setting : k_settings) {
@@ -63,9 +67,16 @@ Awaitable<Result<Completed>> CliGit::run(GitCommand command) {
     }
     child.shown = "git " + join(command.args, " ");
     for (auto& arg : command.args) child.argv.push_back(std::move(arg));
-    child.cwd = std::move(command.dir);
+    child.cwd = command.place.path();
     child.env = env_;
     for (auto& [name, value] : command.env) (*child.env)[name] = std::move(value);
+    if (const auto& worktree = command.place.pinned()) {
+        child.folder = worktree->folder();
+        // All three: without the last git follows the `commondir` in the first.
+        (*child.env)["GIT_DIR"] = worktree->git_dir();
+        (*child.env)["GIT_WORK_TREE"] = ".";
+        (*child.env)["GIT_COMMON_DIR"] = worktree->common_dir();
+    }
     child.input = std::move(command.input);
     child.deadline = command.deadline;
     child.stop = std::move(command.stop);

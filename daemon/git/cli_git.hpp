@@ -11,13 +11,15 @@ namespace orange {
 class CliGit final : public Git {
   public:
     /// `base`: usually scrubbed_environment(); nothing of it that could lead git astray is passed on. `own`: variables
-    /// that are, as they are. The runner must outlive it.
-    CliGit(ProcessRunner& runner, Environment base, Environment own = {});
+    /// that are, as they are. `worktrees`: a folder in which git is run in pinned worktrees alone, and refused anywhere
+    /// else, so that no caller can forget it. The runner must outlive it.
+    CliGit(ProcessRunner& runner, Environment base, Environment own = {}, std::string worktrees = {});
     Awaitable<Result<Completed>> run(GitCommand command) override;
 
   private:
     ProcessRunner& runner_;
     Environment env_;
+    std::string worktrees_;
 };
 
 }  // namespace orange

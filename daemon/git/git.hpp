@@ -3,18 +3,40 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.hpp"
 #include "daemon/async/awaitable.hpp"
+#include "daemon/git/pinned.hpp"
 #include "daemon/process/process_runner.hpp"
 
 namespace orange {
 
-/// One git command in one directory.
+namespace git {
+
+/// Where git works: in a repository, where it finds by itself what belongs to it, or in a worktree that agents write,
+/// where it is told.
+class Place {
+  public:
+    Place(std::string repository) : path_(std::move(repository)) {}  // NOLINT: a repository is its path
+    Place(const char* repository) : path_(repository) {}             // NOLINT: as above
+    Place(Pinned worktree) : path_(worktree.path()), pinned_(std::move(worktree)) {}  // NOLINT: as good as its place
+    const std::string& path() const { return path_; }
+    const std::optional<Pinned>& pinned() const { return pinned_; }
+
+  private:
+    std::string path_;
+    std::optional<Pinned> pinned_;
+};
+
+}  // namespace git
+
+/// One git command in one place.
 struct GitCommand {
-    std::string dir;
+    git::Place place{""};
     std::vector<std::string> args;  ///< after `git`; refs as refs/heads/…, `--end-of-options` before names
     std::map<std::string, std::string> env = {};  ///< in addition (GIT_INDEX_FILE)
     std::chrono::milliseconds deadline{60'000};

@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <fstream>
 
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
@@ -15,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// HEAD's commit under a ref of ours, where no other has it.
-Awaitable<Result<void>> keep_head(Git& git, std::string worktree, std::string below, std::vector<std::string>& kept) {
+Awaitable<Result<void>> keep_head(Git& git, Pinned worktree, std::string below, std::vector<std::string>& kept) {
     const auto head = co_await commit_of(git, worktree, "HEAD");
     if (!head) co_return head.error();
     if (head->empty()) co_return Result<void>{};  // an orphan branch without a commit
@@ -33,11 +32,10 @@ Awaitable<Result<void>> keep_head(Git& git, std::string worktree, std::string be
 }
 
 /// Repositories in the worktree that HEAD does not have as submodules. Relative to its top, without the last slash.
-Awaitable<Result<std::vector<std::string>>> nested_repositories(Git& git, std::string worktree) {
-    const auto dir = co_await git_dir(git, worktree);
-    if (!dir) co_return dir.error();
+Awaitable<Result<std::vector<std::string>>> nested_repositories(Git& git, Pinned worktree) {
     // An index that is not there: one that the agent staged as a submodule is found too.
-    const std::map<std::string, std::string> no_index = {{"GIT_INDEX_FILE", *dir + "/orange-none-" + random_id(12)}};
+    const std::map<std::string, std::string> no_index = {
+        {"GIT_INDEX_FILE", worktree.git_dir() + "/orange-none-" + random_id(12)}};
     const auto others = co_await ask_inside(
         git, worktree, words("ls-files", "-z", "--others", "--exclude-standard", "--full-name"), "", no_index);
     if (!others) co_return others.error();
@@ -58,62 +56,55 @@ Awaitable<Result<std::vector<std::string>>> nested_repositories(Git& git, std::s
     co_return found;
 }
 
-/// What it has staged or changed becomes a ref of its own repository, to be fetched with the others. Not where its
-/// configuration leads elsewhere: those files are somebody else's.
-Awaitable<Result<void>> snapshot_nested(Git& git, std::string nested) {
-    const auto head = co_await commit_of(git, nested, "HEAD");
+/// What it has staged or changed becomes a ref of its own repository, to be fetched with the others. Not where that
+/// repository is elsewhere, as a whole or by a link: there, nothing is written.
+Awaitable<Result<void>> snapshot_nested(Git& git, Pinned worktree, std::string path) {
+    const auto nested = pin_nested(worktree, path);
+    if (!nested) co_return Result<void>{};
+    const auto head = co_await commit_of(git, *nested, "HEAD");
     if (!head) co_return head.error();
     if (head->empty()) co_return Result<void>{};
-    const auto top = co_await ask_inside(git, nested, words("rev-parse", "--show-toplevel"));
-    std::error_code error;
-    if (!top || !fs::equivalent(std::string(trim(*top)), nested, error)) co_return Result<void>{};
-    const auto saved = co_await snapshot(git, nested, "refs/orange/wip", "Uncommitted work");
+    const auto saved = co_await snapshot(git, *nested, "refs/orange/wip", "Uncommitted work");
     if (!saved) co_return saved.error();
     co_return Result<void>{};
 }
 
-/// Its commits into the worktree's repository, below `ref`; nothing where it has none. A repository whose .git is a
-/// file lives elsewhere and stays there: only what this one is on is at stake.
-Awaitable<Result<bool>> fetch_nested(Git& git, std::string worktree, std::string nested, std::string ref) {
-    const auto listed = co_await ask_inside(git, worktree, words("ls-remote", "--quiet", "--", nested));
-    if (!listed) co_return listed.error();
-    if (trim(*listed).empty()) co_return false;
+/// Its commits into the worktree's repository, below `ref`; nothing where it has none. A repository whose .git is no
+/// folder lives elsewhere and stays there: only what this one is on is at stake.
+Awaitable<Result<bool>> fetch_nested(Git& git, Pinned worktree, std::string path, std::string refs, std::string ref) {
+    if (trim(refs).empty()) co_return false;
     std::error_code error;
-    const bool whole = fs::is_directory(nested + "/.git", error);
-    const auto head = co_await commit_of(git, nested, "HEAD");
-    if (!head) co_return head.error();
+    const bool whole = fs::is_directory(fs::symlink_status(worktree.path() + "/" + path + "/.git", error));
     auto args = words("-c", "protocol.file.allow=always", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
-                      "--no-auto-maintenance", "--no-recurse-submodules", "--", nested);
+                      "--no-auto-maintenance", "--no-recurse-submodules", "--", "./" + path);
     if (whole) args.push_back("+refs/*:" + ref + "/*");
-    if (!head->empty()) args.push_back("+HEAD:" + ref + "/HEAD");
+    if (refs.find("\tHEAD\n") != std::string::npos) args.push_back("+HEAD:" + ref + "/HEAD");
     const auto fetched = co_await ask_inside(git, worktree, std::move(args));
     if (!fetched) co_return fetched.error();
     co_return true;
 }
 
 /// Its commits are kept in refs; without its .git, its files are the worktree's own.
-Awaitable<Result<void>> absorb(Git& git, std::string worktree, std::string path, std::string below,
+Awaitable<Result<void>> absorb(Git& git, Pinned worktree, std::string path, std::string below,
                                std::vector<std::string>& kept) {
-    const auto nested = worktree + "/" + path;
-    const auto has_head = co_await commit_of(git, nested, "HEAD");
-    if (!has_head) co_return has_head.error();
-    if (auto saved = co_await snapshot_nested(git, nested); !saved) co_return saved.error();
-    const auto refs = co_await ask_inside(git, worktree, words("ls-remote", "--quiet", "--", nested));
+    if (auto saved = co_await snapshot_nested(git, worktree, path); !saved) co_return saved.error();
+    auto refs = co_await ask_inside(git, worktree, words("ls-remote", "--quiet", "--", "./" + path));
     if (!refs) co_return refs.error();
     // The same repository again, after an attempt that failed, has the same ref.
-    const auto ref = below + "/nested-" + content_hash(path + "\n" + *refs + *has_head).substr(0, 12);
-    const auto fetched = co_await fetch_nested(git, worktree, nested, ref);
+    const auto ref = below + "/nested-" + content_hash(path + "\n" + *refs).substr(0, 12);
+    const auto fetched = co_await fetch_nested(git, worktree, path, std::move(*refs), ref);
     if (!fetched) co_return fetched.error();
     if (*fetched) kept.push_back(ref);
+    const auto git_dir = worktree.path() + "/" + path + "/.git";
     std::error_code error;
-    fs::remove_all(nested + "/.git", error);
-    if (error) co_return io_error("removing " + printable(nested) + "/.git", error.value());
+    fs::remove_all(git_dir, error);
+    if (error) co_return io_error("removing " + printable(git_dir), error.value());
     co_return Result<void>{};
 }
 
 }  // namespace
 
-Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, std::string worktree, std::string below) {
+Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktree, std::string below) {
     std::vector<std::string> kept;
     if (auto head = co_await keep_head(git, worktree, below, kept); !head) co_return head.error();
     // Again for what was inside those: as deep as they were made, and no deeper than is sane.
@@ -122,16 +113,18 @@ Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, std::string w
         if (!nested) co_return nested.error();
         if (nested->empty()) break;
         for (auto& path : *nested) {
-            const auto what = "keeping the repository in " + printable(path);
-            if (auto done = co_await absorb(git, worktree, std::move(path), below, kept); !done) {
-                co_return in_context(what, done.error());
-            }
+            const auto place = worktree.path() + "/" + path;
+            auto done = co_await absorb(git, worktree, std::move(path), below, kept);
+            if (done) continue;
+            auto refused = in_context("keeping the repository in " + printable(place), done.error());
+            refused.message += "; if it is of no use, remove it, then run: orange workspace gc";
+            co_return refused;
         }
     }
     co_return kept;
 }
 
-Awaitable<Result<std::vector<std::string>>> keep_stashes(Git& git, std::string worktree, std::string below) {
+Awaitable<Result<std::vector<std::string>>> keep_stashes(Git& git, Pinned worktree, std::string below) {
     std::vector<std::string> kept;
     const auto branch = co_await current_branch(git, worktree);
     if (!branch) co_return branch.error();

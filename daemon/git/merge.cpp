@@ -103,7 +103,8 @@ Awaitable<Result<Situation>> look(Git& git, const MergeRequest& request, bool or
     co_return now;
 }
 
-Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& request, const Situation& now) {
+Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& request, Pinned scratch,
+                                            const Situation& now) {
     const auto related = co_await attempt(git, request.repo, words("merge-base", now.base, now.tip));
     if (!related) co_return related.error();
     if (related->exit_status == 1) {
@@ -116,16 +117,16 @@ Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& reques
     if (!who) co_return who.error();
     auto message = request.message.empty() ? "Merge branch '" + request.branch + "'" : request.message;
     const auto merged = co_await ask_inside(
-        git, request.scratch,
+        git, scratch,
         words("merge", "--quiet", "--no-ff", "--no-edit", "--no-verify", "--no-gpg-sign", "--no-autostash", "--no-stat",
               "--no-squash", "--commit", "--no-verify-signatures", "-m", message, now.tip),
         "", std::move(*who));
     if (merged) {
-        auto made = co_await commit_of(git, request.scratch, "HEAD");
+        auto made = co_await commit_of(git, scratch, "HEAD");
         co_return made;
     }
-    const auto unmerged = co_await ask_inside(git, request.scratch,
-                                              words("diff", "--name-only", "--no-ext-diff", "--diff-filter=U", "-z"));
+    const auto unmerged =
+        co_await ask_inside(git, scratch, words("diff", "--name-only", "--no-ext-diff", "--diff-filter=U", "-z"));
     const auto files = unmerged ? pieces(*unmerged) : std::vector<std::string>();
     if (files.empty()) co_return merged.error();
     Error conflict{ErrorCode::conflict,
@@ -140,7 +141,9 @@ Awaitable<Result<std::string>> merge_in_scratch(Git& git, const MergeRequest& re
     // One left by a daemon that was killed here.
     if (auto clear = co_await remove_worktree(git, request.repo, request.scratch); !clear) co_return clear.error();
     if (auto made = co_await add_worktree(git, request.repo, request.scratch, now.base); !made) co_return made.error();
-    auto commit = co_await merge_commit(git, request, now);
+    const auto scratch = co_await pin_new(git, request.repo, request.scratch);
+    if (!scratch) co_return scratch.error();
+    auto commit = co_await merge_commit(git, request, *scratch, now);
     auto removed = co_await remove_worktree(git, request.repo, request.scratch);
     if (commit && !removed) co_return removed.error();
     co_return commit;
@@ -160,7 +163,7 @@ Awaitable<Result<std::string>> make_commit(Git& git, const MergeRequest& request
 /// Success only when origin itself says that its branch contains the commit.
 Awaitable<Result<void>> push(Git& git, const MergeRequest& request, std::string commit) {
     GitCommand command;
-    command.dir = request.repo;
+    command.place = request.repo;
     command.args = words("push", "--quiet", "--no-verify", "--no-follow-tags", "--receive-pack=git-receive-pack",
                          "origin", commit + ":refs/heads/" + request.default_branch);
     command.deadline = k_network_deadline;
@@ -198,11 +201,11 @@ Awaitable<Result<void>> can_move(Git& git, const MergeRequest& request) {
 
 /// In the checkout git moves the branch together with the files; elsewhere only if it is still where we saw it.
 Awaitable<Result<void>> move_local(Git& git, const MergeRequest& request, const Situation& now,
-                                   const std::optional<Worktree>& checkout, std::string commit) {
+                                   const std::optional<Place>& checkout, std::string commit) {
     auto args = words("update-ref", "-m", "orange: merge", "refs/heads/" + request.default_branch, commit, now.local);
-    auto where = request.repo;
+    Place where(request.repo);
     if (checkout) {
-        where = checkout->path;
+        where = *checkout;
         args = words("merge", "--quiet", "--ff-only", "--no-overwrite-ignore", "--no-autostash", "--no-stat",
                      "--no-verify-signatures", commit);
     }
@@ -224,7 +227,7 @@ Awaitable<Result<void>> check_move(Git& git, const MergeRequest& request, const 
     const auto checkout = co_await checkout_of(git, request.repo, request.default_branch);
     if (!checkout) co_return checkout.error();
     if (!*checkout) co_return Result<void>{};
-    co_return co_await can_fast_forward(git, (*checkout)->path, now.local, std::move(commit));
+    co_return co_await can_fast_forward(git, **checkout, now.local, std::move(commit));
 }
 
 Awaitable<Result<Prepared>> prepare(Git& git, const MergeRequest& request, bool origin) {

@@ -96,7 +96,7 @@ std::string shown_name(std::string key) {
     return printable(key);
 }
 
-Awaitable<Result<Programs>> configured(Git& git, std::string worktree) {
+Awaitable<Result<Programs>> configured(Git& git, Pinned worktree) {
     const auto settings = co_await own_settings(git, std::move(worktree));
     if (!settings) co_return settings.error();
     Programs found;
@@ -138,13 +138,12 @@ std::optional<std::string> told_by_its_facts(const std::string& path) {
     return k_unreadable + std::to_string(size) + " " + std::to_string(written);
 }
 
-Awaitable<Result<void>> add_files(Git& git, std::string worktree, Programs& found) {
-    const auto common = co_await common_dir(git, worktree);
-    if (!common) co_return common.error();
+Awaitable<Result<void>> add_files(Git& git, Pinned worktree, Programs& found) {
+    const auto& common = worktree.common_dir();
     auto args = words("hash-object", "--no-filters", "--");
     std::vector<std::string> hashed;
-    for (const auto& file : files_below(*common, found)) {
-        const auto path = *common + "/" + file;
+    for (const auto& file : files_below(common, found)) {
+        const auto path = common + "/" + file;
         const auto facts = hashed.size() < k_most ? told_by_its_facts(path) : k_unreadable;
         found[printable(file)] = facts.value_or(k_unreadable);  // it runs all the same
         if (facts) continue;
@@ -161,7 +160,7 @@ Awaitable<Result<void>> add_files(Git& git, std::string worktree, Programs& foun
 
 }  // namespace
 
-Awaitable<Result<std::vector<std::string>>> own_settings(Git& git, std::string worktree) {
+Awaitable<Result<std::vector<std::string>>> own_settings(Git& git, Place worktree) {
     const auto listed = co_await ask_inside(git, worktree, words("config", "--list", "--show-scope", "-z"));
     if (!listed) co_return listed.error();
     std::vector<std::string> settings;
@@ -172,7 +171,7 @@ Awaitable<Result<std::vector<std::string>>> own_settings(Git& git, std::string w
     co_return settings;
 }
 
-Awaitable<Result<Programs>> programs_of(Git& git, std::string worktree) {
+Awaitable<Result<Programs>> programs_of(Git& git, Pinned worktree) {
     auto found = co_await configured(git, worktree);
     if (!found) co_return found.error();
     if (auto added = co_await add_files(git, worktree, *found); !added) co_return added.error();

@@ -16,9 +16,9 @@ using Programs = std::map<std::string, std::string>;
 
 /// The repository's own settings, with what it includes, and the worktree's; not the user's or the machine's. Each its
 /// key, a line end, and its value.
-Awaitable<Result<std::vector<std::string>>> own_settings(Git& git, std::string worktree);
+Awaitable<Result<std::vector<std::string>>> own_settings(Git& git, Place worktree);
 
-Awaitable<Result<Programs>> programs_of(Git& git, std::string worktree);
+Awaitable<Result<Programs>> programs_of(Git& git, Pinned worktree);
 
 /// The names of what is another, new or gone.
 std::vector<std::string> changed_programs(const Programs& before, const Programs& now);

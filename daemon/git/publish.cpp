@@ -115,7 +115,7 @@ Awaitable<Result<void>> push_branch(Git& git, std::string repo, std::string bran
         co_return Error{ErrorCode::not_found, "there is no local branch " + printable(branch) + " to push", {}};
     }
     GitCommand push;
-    push.dir = repo;
+    push.place = repo;
     push.args = words("push", "--quiet", "--no-verify", "--no-follow-tags", "--receive-pack=git-receive-pack",
                       "--end-of-options", "origin", ref + ":" + ref);
     push.deadline = std::chrono::minutes(5);

@@ -47,7 +47,7 @@ int count_of(const Variables& env) {
 
 }  // namespace
 
-Awaitable<Result<Variables>> reviewing_variables(Git& git, std::string worktree, Variables env) {
+Awaitable<Result<Variables>> reviewing_variables(Git& git, Place worktree, Variables env) {
     const auto settings = co_await own_settings(git, std::move(worktree));
     if (!settings) co_return settings.error();
     Variables more = {{"GIT_NO_REPLACE_OBJECTS", "1"}};

@@ -14,7 +14,7 @@ namespace orange::git {
 /// too.
 ///
 /// What is put into the configuration later is told as a change (programs.hpp), not switched off.
-Awaitable<Result<std::map<std::string, std::string>>> reviewing_variables(Git& git, std::string worktree,
+Awaitable<Result<std::map<std::string, std::string>>> reviewing_variables(Git& git, Place worktree,
                                                                           std::map<std::string, std::string> env);
 
 }  // namespace orange::git

@@ -33,7 +33,7 @@ class PrivateIndex {
 
 /// Repositories that an agent made or cloned inside: git cannot add their content, and refuses those without a commit.
 /// keep_commits() makes plain folders of them first; where it was not called, they stay where they are.
-Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, std::string worktree) {
+Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, Pinned worktree) {
     const auto others =
         co_await ask_inside(git, worktree, words("ls-files", "-z", "--others", "--exclude-standard", "--full-name"));
     if (!others) co_return others.error();
@@ -48,14 +48,14 @@ Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, s
 }
 
 /// What is tracked although it is ignored: `add --all` passes over it where HEAD does not have it.
-Awaitable<Result<std::string>> tracked_ignored_files(Git& git, std::string worktree) {
+Awaitable<Result<std::string>> tracked_ignored_files(Git& git, Pinned worktree) {
     const auto listed = co_await ask_inside(
         git, worktree, words("ls-files", "-z", "--cached", "--ignored", "--exclude-standard", "--full-name"));
     if (!listed) co_return listed.error();
     std::string specs;
     std::error_code error;
     for (const auto& path : pieces(*listed)) {
-        const auto status = fs::symlink_status(worktree + "/" + path, error);
+        const auto status = fs::symlink_status(worktree.path() + "/" + path, error);
         if (!fs::is_regular_file(status) && !fs::is_symlink(status)) continue;
         specs += ":(top,literal)" + path;
         specs += '\0';
@@ -64,8 +64,8 @@ Awaitable<Result<std::string>> tracked_ignored_files(Git& git, std::string workt
 }
 
 /// The tree of all files as they are.
-Awaitable<Result<std::string>> tree_of_files(Git& git, std::string worktree, std::string git_dir) {
-    const PrivateIndex index(git_dir);
+Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree) {
+    const PrivateIndex index(worktree.git_dir());
     const auto head = co_await commit_of(git, worktree, "HEAD");
     if (!head) co_return head.error();
     if (!head->empty()) {
@@ -92,7 +92,7 @@ Awaitable<Result<std::string>> tree_of_files(Git& git, std::string worktree, std
 
 /// Why write-tree cannot make a tree of an index, where that is the index's own fault: entries in conflict (whose files
 /// have it all), or contents that the repository has lost. Nothing can be saved of such an index, now or later.
-Awaitable<Result<bool>> has_no_tree(Git& git, std::string worktree, std::map<std::string, std::string> env) {
+Awaitable<Result<bool>> has_no_tree(Git& git, Pinned worktree, std::map<std::string, std::string> env) {
     const auto listed = co_await ask_inside(git, worktree, words("ls-files", "--stage", "-z"), "", env);
     if (!listed) co_return listed.error();
     std::string contents;
@@ -110,7 +110,8 @@ Awaitable<Result<bool>> has_no_tree(Git& git, std::string worktree, std::map<std
 
 /// The tree of the agent's index, which may hold what no file holds any more; empty where there is no index, or none
 /// that a tree could be made of. From a copy, because write-tree writes its cache back.
-Awaitable<Result<std::string>> tree_of_index(Git& git, std::string worktree, std::string git_dir) {
+Awaitable<Result<std::string>> tree_of_index(Git& git, Pinned worktree) {
+    const auto& git_dir = worktree.git_dir();
     const PrivateIndex copy(git_dir);
     std::error_code error;
     fs::copy_file(git_dir + "/index", copy.path(), error);
@@ -126,7 +127,7 @@ Awaitable<Result<std::string>> tree_of_index(Git& git, std::string worktree, std
 }
 
 /// The empty tree on an orphan branch.
-Awaitable<Result<std::string>> tree_of_head(Git& git, std::string worktree) {
+Awaitable<Result<std::string>> tree_of_head(Git& git, Pinned worktree) {
     const auto head = co_await commit_of(git, worktree, "HEAD");
     if (!head) co_return head.error();
     auto args = head->empty() ? words("mktree") : words("rev-parse", "--verify", *head + "^{tree}");
@@ -135,7 +136,7 @@ Awaitable<Result<std::string>> tree_of_head(Git& git, std::string worktree) {
     co_return std::string(trim(*tree));
 }
 
-Awaitable<Result<std::string>> commit_tree(Git& git, std::string worktree, std::string tree,
+Awaitable<Result<std::string>> commit_tree(Git& git, Pinned worktree, std::string tree,
                                            std::vector<std::string> parents, std::string message) {
     auto who = co_await identity(git, worktree);
     if (!who) co_return who.error();
@@ -152,7 +153,7 @@ Awaitable<Result<std::string>> commit_tree(Git& git, std::string worktree, std::
 }
 
 /// What stays reachable beside HEAD: what is only in the index, and an earlier snapshot under the same ref.
-Awaitable<Result<std::vector<std::string>>> more_parents(Git& git, std::string worktree, std::string head,
+Awaitable<Result<std::vector<std::string>>> more_parents(Git& git, Pinned worktree, std::string head,
                                                          std::string index_tree, std::string ref) {
     std::vector<std::string> parents;
     if (!index_tree.empty()) {
@@ -176,8 +177,8 @@ Awaitable<Result<std::vector<std::string>>> more_parents(Git& git, std::string w
 
 }  // namespace
 
-Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, std::string worktree) {
-    const auto listed = co_await ask_inside(git, worktree, words("ls-files", "-v", "-z"));
+Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, Place place) {
+    const auto listed = co_await ask_inside(git, place, words("ls-files", "-v", "-z"));
     if (!listed) co_return listed.error();
     std::vector<std::string> paths;
     for (const auto& entry : pieces(*listed)) {
@@ -185,38 +186,34 @@ Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, std::str
         // "S" alone: not of a sparse checkout where the file is there.
         const bool assumed = entry[0] >= 'a' && entry[0] <= 'z';
         std::error_code error;
-        const auto skipped = entry[0] == 'S' && fs::symlink_status(worktree + "/" + entry.substr(2), error).type() >
+        const auto skipped = entry[0] == 'S' && fs::symlink_status(place.path() + "/" + entry.substr(2), error).type() >
                                                     fs::file_type::not_found;
         if (assumed || skipped) paths.push_back(entry.substr(2));
     }
     co_return paths;
 }
 
-Awaitable<Result<bool>> is_dirty(Git& git, std::string worktree) {
+Awaitable<Result<bool>> is_dirty(Git& git, Pinned worktree) {
     const auto status = co_await ask_inside(
         git, worktree, words("status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=none"));
     if (!status) co_return status.error();
     if (!status->empty()) co_return true;
-    const auto dir = co_await git_dir(git, worktree);
-    if (!dir) co_return dir.error();
-    if (!operation_under_way(*dir).empty()) co_return true;
+    if (!operation_under_way(worktree.git_dir()).empty()) co_return true;
     // Files marked "assume unchanged" are what status passes over: an index of our own has no such marks.
     const auto marked = co_await assumed_unchanged(git, worktree);
     if (!marked) co_return marked.error();
     if (marked->empty()) co_return false;
-    const auto files = co_await tree_of_files(git, worktree, *dir);
+    const auto files = co_await tree_of_files(git, worktree);
     if (!files) co_return files.error();
     const auto head = co_await tree_of_head(git, worktree);
     if (!head) co_return head.error();
     co_return *files != *head;
 }
 
-Awaitable<Result<std::string>> snapshot(Git& git, std::string worktree, std::string ref, std::string message) {
-    const auto dir = co_await git_dir(git, worktree);
-    if (!dir) co_return dir.error();
-    auto tree = co_await tree_of_files(git, worktree, *dir);
+Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string ref, std::string message) {
+    auto tree = co_await tree_of_files(git, worktree);
     if (!tree) co_return tree.error();
-    auto staged = co_await tree_of_index(git, worktree, *dir);
+    auto staged = co_await tree_of_index(git, worktree);
     if (!staged) co_return staged.error();
     const auto unchanged = co_await tree_of_head(git, worktree);
     if (!unchanged) co_return unchanged.error();

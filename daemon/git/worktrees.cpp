@@ -1,19 +1,14 @@
 #include "daemon/git/worktrees.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 
-#include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
-#include "daemon/process/unique_fd.hpp"
+#include "daemon/git/small_files.hpp"
 
 namespace orange::git {
 namespace {
@@ -36,27 +31,8 @@ Awaitable<Result<std::optional<Worktree>>> registered(Git& git, std::string repo
     co_return std::optional<Worktree>();
 }
 
-/// Whole or not at all, under that very name: a link there gives way, and what it points to stays as it is.
-Result<void> replace_file(const fs::path& file, const std::string& content) {
-    const auto temporary = file.string() + "." + random_id(10) + ".tmp";
-    constexpr int k_flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    UniqueFd out(::open(temporary.c_str(), k_flags, 0666));
-    if (!out) return io_error("writing " + file.string(), errno);
-    int problem = 0;
-    for (std::size_t written = 0; problem == 0 && written < content.size();) {
-        const auto n = ::write(out.get(), content.data() + written, content.size() - written);
-        if (n < 0 && errno != EINTR) problem = errno;
-        if (n > 0) written += static_cast<std::size_t>(n);
-    }
-    if (problem == 0 && ::fsync(out.get()) != 0) problem = errno;
-    if (problem == 0 && ::rename(temporary.c_str(), file.c_str()) != 0) problem = errno;
-    if (problem == 0) return {};
-    ::unlink(temporary.c_str());
-    return io_error("writing " + file.string(), problem);
-}
-
 /// A new local branch, never over an existing one.
-Awaitable<Result<void>> create_branch(Git& git, std::string worktree, std::string branch, std::string commit,
+Awaitable<Result<void>> create_branch(Git& git, Pinned worktree, std::string branch, std::string commit,
                                       bool tracks_origin) {
     const auto none = std::string(commit.size(), '0');
     const auto made = co_await ask_inside(
@@ -72,14 +48,14 @@ Awaitable<Result<void>> create_branch(Git& git, std::string worktree, std::strin
 }
 
 /// Rebases and the like are ended by git's own --quit where there is one: it moves an autostash to the stash list.
-Awaitable<Result<void>> end_operations(Git& git, std::string worktree) {
-    const auto dir = co_await git_dir(git, worktree);
-    if (!dir) co_return dir.error();
-    const fs::path folder = *dir;
+Awaitable<Result<void>> end_operations(Git& git, Pinned worktree) {
+    const fs::path folder = worktree.git_dir();
     std::error_code error;
-    if (fs::exists(folder / "rebase-merge", error)) {
+    const auto has = [&](const char* name) { return fs::is_directory(fs::symlink_status(folder / name, error)); };
+    // Not a link: what it leads to would be emptied.
+    if (has("rebase-merge")) {
         (void)co_await attempt(git, worktree, words("rebase", "--quit"));
-    } else if (fs::exists(folder / "rebase-apply", error)) {
+    } else if (has("rebase-apply")) {
         (void)co_await attempt(git, worktree,
                                words(fs::exists(folder / "rebase-apply/applying") ? "am" : "rebase", "--quit"));
     }
@@ -92,7 +68,7 @@ Awaitable<Result<void>> end_operations(Git& git, std::string worktree) {
 }
 
 /// reset --hard passes over files that are marked as unchanged.
-Awaitable<Result<void>> forget_assumptions(Git& git, std::string worktree) {
+Awaitable<Result<void>> forget_assumptions(Git& git, Pinned worktree) {
     const auto marked = co_await assumed_unchanged(git, worktree);
     if (!marked) co_return marked.error();
     if (marked->empty()) co_return Result<void>{};
@@ -147,7 +123,7 @@ Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string pat
         if (auto removed = co_await remove_worktree(git, repo, path); !removed) co_return removed.error();
     }
     GitCommand add;
-    add.dir = repo;
+    add.place = repo;
     // Not with --lock: its reason would stand in the place of the one that tells a worktree that is half made.
     add.args = words("worktree", "add", "--quiet", "--detach", path, *commit);
     add.deadline = k_checkout_deadline;
@@ -156,6 +132,14 @@ Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string pat
     const auto rest = co_await registered(git, repo, path);
     if (rest && *rest) (void)co_await remove_worktree(git, repo, path);
     co_return added.error();
+}
+
+Awaitable<Result<Pinned>> pin_new(Git& git, std::string repo, std::string path) {
+    const auto common = co_await common_dir(git, std::move(repo));
+    if (!common) co_return common.error();
+    const auto identity = identify(*common, path);
+    if (!identity) co_return identity.error();
+    co_return pin_as_it_is(*common, path, *identity);
 }
 
 bool is_half_made(const Worktree& worktree) {
@@ -189,26 +173,14 @@ Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string 
     co_return Result<void>{};
 }
 
-Awaitable<Result<void>> repair_worktrees(Git& git, std::string repo, std::vector<std::string> paths) {
-    auto args = words("worktree", "repair", "--");
-    std::error_code error;
-    for (auto& path : paths) {
-        if (fs::is_directory(path, error)) args.push_back(std::move(path));
-    }
-    if (args.size() == 3) co_return Result<void>{};
-    const auto done = co_await ask(git, std::move(repo), std::move(args));
-    if (!done) co_return done.error();
-    co_return Result<void>{};
-}
-
-Awaitable<Result<BranchOrigin>> checkout_branch(Git& git, std::string repo, std::string worktree, std::string branch,
+Awaitable<Result<BranchOrigin>> checkout_branch(Git& git, std::string repo, Pinned worktree, std::string branch,
                                                 std::string base) {
     if (auto good = co_await check_branch_name(git, branch); !good) co_return good.error();
     const auto all = co_await worktrees(git, repo);
     if (!all) co_return all.error();
     for (const auto& other : *all) {
         if (other.branch != branch) continue;
-        if (other.path == resolved(worktree)) co_return BranchOrigin::local;
+        if (other.path == resolved(worktree.path())) co_return BranchOrigin::local;
         co_return Error{
             ErrorCode::conflict, "branch " + printable(branch) + " is checked out in " + printable(other.path), {}};
     }
@@ -240,7 +212,7 @@ Awaitable<Result<BranchOrigin>> checkout_branch(Git& git, std::string repo, std:
     co_return origin;
 }
 
-Awaitable<Result<void>> reset_detached(Git& git, std::string worktree, std::string base) {
+Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base) {
     const auto to = co_await commit_of(git, worktree, base);
     if (!to) co_return to.error();
     if (to->empty()) co_return Error{ErrorCode::not_found, "there is no " + printable(base), {}};
@@ -258,41 +230,31 @@ Awaitable<Result<void>> reset_detached(Git& git, std::string worktree, std::stri
     co_return Result<void>{};
 }
 
-Awaitable<Result<GitFolders>> git_folders(Git& git, std::string worktree) {
-    auto own = co_await git_dir(git, worktree);
-    if (!own) co_return own.error();
-    auto common = co_await common_dir(git, worktree);
-    if (!common) co_return common.error();
-    GitFolders folders;
-    folders.own = std::move(*own);
-    folders.common = std::move(*common);
-    co_return folders;
-}
-
-Awaitable<Result<void>> exclude(Git& git, std::string worktree, std::vector<std::string> patterns) {
-    // Not `--git-path info/exclude`, which resolves a link.
-    const auto common = co_await common_dir(git, worktree);
-    if (!common) co_return common.error();
-    const fs::path file = fs::path(*common) / "info/exclude";
+Result<void> exclude(const Pinned& worktree, const std::vector<std::string>& patterns) {
+    constexpr std::size_t k_longest = std::size_t{1} << 20;
+    const auto& common = worktree.common_dir();
+    const auto shown = common + "/info/exclude";
     std::error_code error;
-    fs::create_directories(file.parent_path(), error);
-    if (error) co_return io_error("making " + file.parent_path().string(), error.value());
-    if (fs::exists(file, error) && !fs::is_regular_file(file, error)) {
-        co_return Error{ErrorCode::io, "reading " + file.string() + ": it is not a regular file", {}};
-    }
-    std::ifstream in(file, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(in), {}};
+    fs::create_directory(common + "/info", error);
+    if (error) return io_error("making " + common + "/info", error.value());
+    const auto info = open_folder(common + "/info");
+    if (!info) return info.error();
+    const auto status = fs::status(shown, error);  // read through a link, and never written through one
+    std::optional<std::string> found = std::string();
+    if (fs::exists(status)) found = small_file_at(AT_FDCWD, resolved(shown), k_longest);
+    if (!found) return Error{ErrorCode::io, "reading " + shown + ": it is not a regular file, or too large", {}};
+    auto text = std::move(*found);
     const auto lines = split_lines(text);
     std::string more;
     for (const auto& pattern : patterns) {
         if (std::find(lines.begin(), lines.end(), pattern) == lines.end()) more += pattern + "\n";
     }
-    if (more.empty()) co_return Result<void>{};
+    if (more.empty()) return {};
     if (!text.empty() && text.back() != '\n') text += '\n';
-    co_return replace_file(file, text + more);
+    return replace_file_at(info->get(), "exclude", text + more, shown);
 }
 
-Awaitable<Result<bool>> tracks(Git& git, std::string worktree, std::string path) {
+Awaitable<Result<bool>> tracks(Git& git, Pinned worktree, std::string path) {
     const auto listed = co_await ask_inside(git, worktree, words("ls-tree", "-z", "--full-tree", "HEAD", "--", path));
     if (!listed) co_return listed.error();
     co_return !listed->empty();

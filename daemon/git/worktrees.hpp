@@ -19,6 +19,9 @@ struct Worktree {
 /// `git worktree list --porcelain -z`.
 Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo);
 
+/// What all worktrees of a repository share, absolute: its main git directory.
+Awaitable<Result<std::string>> common_dir(Git& git, Place place);
+
 /// Its git was killed while it made the worktree: git's own lock is left, and perhaps half of the files.
 bool is_half_made(const Worktree& worktree);
 
@@ -26,63 +29,56 @@ bool is_half_made(const Worktree& worktree);
 /// there. A daemon that is killed between the two leaves it unlocked: lock_worktree().
 Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string path, std::string commit_ref);
 
+/// Pins a worktree that add_worktree() has just made.
+Awaitable<Result<Pinned>> pin_new(Git& git, std::string repo, std::string path);
+
 /// So that a folder that is away for a while (another disk) is not pruned; success where it is locked already.
 Awaitable<Result<void>> lock_worktree(Git& git, std::string repo, std::string path);
 
 /// Removes a worktree of ours and its administrative files; success where there is none.
 Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string path);
 
-/// After a move of the repository: makes those of `paths` that are folders find it again, and it them.
-Awaitable<Result<void>> repair_worktrees(Git& git, std::string repo, std::vector<std::string> paths);
-
 /// How checkout_branch came to its branch.
 enum class BranchOrigin { local, remote, created };
 
 /// Puts `worktree` on `branch`: the local one, else a new local one tracking origin's, else a new one at `base`.
 /// conflict (naming the place) where another worktree has it checked out; checked before anything is done.
-Awaitable<Result<BranchOrigin>> checkout_branch(Git& git, std::string repo, std::string worktree, std::string branch,
+Awaitable<Result<BranchOrigin>> checkout_branch(Git& git, std::string repo, Pinned worktree, std::string branch,
                                                 std::string base);
-
-/// Where git keeps what belongs to a worktree, and what belongs to its repository; both absolute.
-struct GitFolders {
-    std::string own;     ///< .git/worktrees/<name>; of the main worktree: .git
-    std::string common;  ///< .git
-};
-Awaitable<Result<GitFolders>> git_folders(Git& git, std::string worktree);
 
 /// True where anything is uncommitted: changed, staged, untracked, or an operation (rebase, merge …) is under way.
 /// A git that fails is an Error, never "clean".
-Awaitable<Result<bool>> is_dirty(Git& git, std::string worktree);
+Awaitable<Result<bool>> is_dirty(Git& git, Pinned worktree);
 
 /// Files marked "assume unchanged" or, though they are there, "skip worktree": `git status` passes over them.
-Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, std::string worktree);
+Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, Place place);
 
 /// Saves all that is uncommitted, untracked files included (ignored ones not), as a commit on top of HEAD under `ref`
 /// (refs/orange/<task>/wip). Neither index nor files nor branch are touched. Returns the commit; empty where clean.
 /// What is only staged, and an earlier snapshot under the same ref, become further parents: nothing gets lost.
-Awaitable<Result<std::string>> snapshot(Git& git, std::string worktree, std::string ref, std::string message);
+Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string ref, std::string message);
 
 /// Keeps under `below` (refs/orange/<task>) what a snapshot cannot hold: HEAD's commit where no ref has it
 /// (…/head-<commit>), and all commits of repositories that an agent made inside (…/nested-<hash>/…), their uncommitted
 /// work included. Those lose their .git: their files are then the worktree's own, for snapshot() to save. Ignored
 /// repositories and HEAD's submodules are let be. Returns the refs.
-Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, std::string worktree, std::string below);
+Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktree, std::string below);
 
 /// Keeps under `below` what was stashed on the branch that the worktree is on (…/stash-<commit>). All worktrees share
 /// one stash, in which all but the last entry is in nothing but a log: whoever clears it, in any of them, takes
 /// everybody's. Nothing of that is the worktree's own: where it fails, a release may go on. Returns the refs that are
 /// new.
-Awaitable<Result<std::vector<std::string>>> keep_stashes(Git& git, std::string worktree, std::string below);
+Awaitable<Result<std::vector<std::string>>> keep_stashes(Git& git, Pinned worktree, std::string below);
 
 /// Leaves `worktree` detached at `base`, clean but for ignored files. Detaches first: no branch ever moves. The caller
 /// has called keep_commits() and taken the snapshot.
-Awaitable<Result<void>> reset_detached(Git& git, std::string worktree, std::string base);
+Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base);
 
 /// Adds lines to the common .git/info/exclude that are not there yet: the file is replaced, whole, and a link in its
 /// place is not written through.
-Awaitable<Result<void>> exclude(Git& git, std::string worktree, std::vector<std::string> patterns);
+Result<void> exclude(const Pinned& worktree, const std::vector<std::string>& patterns);
 
 /// True where the repository tracks that path at HEAD of `worktree`.
-Awaitable<Result<bool>> tracks(Git& git, std::string worktree, std::string path);
+Awaitable<Result<bool>> tracks(Git& git, Pinned worktree, std::string path);
 
 }  // namespace orange::git

@@ -22,9 +22,12 @@ Awaitable<Result<std::vector<std::string>>> Pool::init(Project project) {
     }
     for (int number = 1; number <= project.pool_size; ++number) {
         const auto name = workspace_name(project.name, number);
-        if (slots_.contains(name) && is_folder(path_of(name))) continue;
-        if (auto made = co_await make_worktree(project, path_of(name), *base); !made) co_return made.error();
-        if (!slots_.contains(name)) slots_[name] = Slot{project.name, number, {}};
+        const bool known = slots_.contains(name);
+        if (known && !is_missing(path_of(name))) continue;
+        if (auto made = co_await make_worktree(project, name, *base); !made) {
+            if (!known) slots_.erase(name);
+            co_return made.error();
+        }
         done.push_back(name + " made");
     }
     if (auto written = write(); !written) co_return written.error();
@@ -38,7 +41,9 @@ Awaitable<std::vector<std::string>> Pool::remove_half_made(Project project, std:
     const auto trees = co_await git::worktrees(git_, project.path);
     if (!trees) co_return done;
     for (const auto& name : names) {
-        if (at_work_.contains(name)) continue;
+        const auto known = slots_.find(name);
+        // One that was whole can only say so; an agent can write git's mark.
+        if (at_work_.contains(name) || (known != slots_.end() && known->second.identity)) continue;
         const auto path = path_of(name).string();
         const bool half_made = std::any_of(trees->begin(), trees->end(), [&](const git::Worktree& tree) {
             std::error_code error;
@@ -70,7 +75,10 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
         if (slot == slots_.end()) continue;
         const auto task = slot->second.task;
         const bool surplus = slot->second.number > project.pool_size;
-        if (!task.empty() && is_live(task)) continue;
+        if (!task.empty() && is_live(task)) {
+            if (is_folder(path_of(name))) (void)co_await open(project, name);  // puts right what can be
+            continue;
+        }
         if (!task.empty()) {
             Task holder;
             holder.id = task;
@@ -84,7 +92,7 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
             done.push_back(name + " freed" +
                            (released->snapshot.empty() ? "" : "; uncommitted work is in " + released->ref));
         }
-        if (surplus || !is_folder(path_of(name))) {
+        if (surplus || is_missing(path_of(name))) {
             const auto lock = co_await repositories_.acquire(project.path);
             if (!is_idle(name)) continue;  // taken while the lock was waited for
             const AtWork at_work(*this, name);
@@ -104,13 +112,16 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
 
 Awaitable<Result<void>> Pool::discard(Project project, std::string name) {
     const auto path = path_of(name).string();
-    if (is_folder(path)) {
+    if (!is_missing(path)) {
+        const auto worktree = co_await open(project, name);
+        if (!worktree) co_return worktree.error();
         if (auto alone = co_await check_nobody_works_in(path_of(name)); !alone) co_return alone.error();
         std::vector<std::string> commits;
-        remove_stale_locks(path);
-        const auto saved = co_await save_all(path, "refs/orange/" + name, "found",
+        remove_stale_locks(*worktree);
+        const auto saved = co_await save_all(*worktree, "refs/orange/" + name, "found",
                                              "Found in " + name + " when it was removed", commits);
         if (!saved) co_return saved.error();
+        if (auto same = co_await open(project, name); !same) co_return same.error();  // git goes by the name
     }
     co_return co_await git::remove_worktree(git_, project.path, path);
 }

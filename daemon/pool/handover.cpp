@@ -19,50 +19,51 @@ namespace {
 constexpr auto k_fetch_deadline = 20s;
 constexpr auto k_setup_deadline = 10min;
 
+/// A git was killed while it made that worktree.
+Awaitable<bool> is_unfinished(Git& git, std::string repo, std::string path) {
+    const auto trees = co_await git::worktrees(git, std::move(repo));
+    if (!trees) co_return false;
+    co_return std::any_of(trees->begin(), trees->end(), [&](const git::Worktree& tree) {
+        std::error_code error;
+        return git::is_half_made(tree) && std::filesystem::weakly_canonical(path, error) == tree.path;
+    });
+}
+
 Error being_cancelled() {
     return {ErrorCode::conflict, "the task is being cancelled", {}};
 }
 
 }  // namespace
 
-bool Pool::finds_its_repository(const Path& worktree) const {
-    const auto git_dir = git_dir_of(worktree);
-    return git_dir && is_folder(*git_dir);
-}
-
-Awaitable<Result<void>> Pool::make_worktree(Project project, Path path, std::string base) {
-    const auto listed = co_await git::worktrees(git_, project.path);
-    if (!listed) co_return listed.error();
-    const bool known = std::any_of(listed->begin(), listed->end(), [&](const git::Worktree& tree) {
+/// It is there, or made; if its folder is gone, anew.
+Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string name, std::string base) {
+    const auto path = path_of(name).string();
+    auto& slot = slots_.try_emplace(name, Slot{project.name, number_in(name), {}}).first->second;
+    bool make = is_missing(path);
+    if (!make && !slot.identity) make = co_await is_unfinished(git_, project.path, path);
+    if (make) {
+        // Origin may have been silent for long: a home that has gone meanwhile is not to be made anew, and git would
+        // make its folders in whatever stands there now.
+        if (auto there = files_.list(root_); !there) co_return there.error();
+        slot.identity.reset();  // a daemon that is killed here must not take the new folder for a foreign one
+        if (auto written = write(); !written) co_return written.error();
         std::error_code error;
-        return !git::is_half_made(tree) && std::filesystem::equivalent(tree.path, path, error);
-    });
-    if (known && is_folder(path)) {
-        if (!finds_its_repository(path)) {  // a loss of power takes what git has not synced
-            const std::vector<std::string> only = {path.string()};
-            // It complains of what it finds, and mends it all the same.
-            const auto repaired = co_await git::repair_worktrees(git_, project.path, only);
-            if (!finds_its_repository(path)) {
-                co_return Error{ErrorCode::conflict,
-                                path.string() + " does not find its repository" +
-                                    (repaired ? "" : ": " + repaired.error().message) + "; see: orange doctor",
-                                {}};
-            }
-        }
-        co_return co_await git::lock_worktree(git_, project.path, path.string());
+        std::filesystem::create_directory(root_, error);
+        if (error) co_return io_error("making " + root_.string(), error.value());
+        auto added = co_await git::add_worktree(git_, project.path, path, base);
+        if (!added) co_return added.error();
+        co_return co_await open(project, name);
     }
-    // Origin may have been silent for long: a home that has gone meanwhile is not to be made anew, and git would make
-    // its folders in whatever stands there now.
-    if (auto there = files_.list(root_); !there) co_return there.error();
-    std::error_code error;
-    std::filesystem::create_directory(root_, error);
-    if (error) co_return io_error("making " + root_.string(), error.value());
-    co_return co_await git::add_worktree(git_, project.path, path.string(), base);
+    auto worktree = co_await open(project, name);
+    if (!worktree) co_return worktree.error();
+    if (auto locked = co_await git::lock_worktree(git_, project.path, path); !locked) co_return locked.error();
+    co_return worktree;
 }
 
 Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::string name,
                                           std::map<std::string, std::string> env, std::vector<std::string> exclude) {
     Acquired acquired{name, path_of(name), "TASK.md", {}};
+    std::optional<git::Pinned> worktree;
     // A daemon that was killed while this was made ready has left its git or its setup command, which would run beside
     // ours.
     co_await agents::end_left_by_daemons(acquired.path, mark_);
@@ -79,11 +80,13 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         const auto lock = co_await repositories_.acquire(project.path);
         auto base = co_await git::base_ref(git_, project.path, project.default_branch);
         if (!base) co_return base.error();
-        if (auto made = co_await make_worktree(project, acquired.path, *base); !made) co_return made.error();
-        remove_stale_locks(acquired.path);
+        auto made = co_await make_worktree(project, name, *base);
+        if (!made) co_return made.error();
+        const auto& tree = *made;
+        remove_stale_locks(tree);
         // A free workspace is clean; what a human left in one is theirs, and is kept like an agent's work.
         std::vector<std::string> commits;
-        auto saved = co_await save_all(acquired.path, "refs/orange/" + name, "found",
+        auto saved = co_await save_all(tree, "refs/orange/" + name, "found",
                                        "Found in " + name + " when a task took it", commits);
         if (!saved) co_return saved.error();
         if (!commits.empty()) {
@@ -91,37 +94,37 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         }
         if (!saved->empty()) {
             acquired.notes.push_back("uncommitted files in " + name + " were saved as " + saved->substr(0, 12));
-            if (auto reset = co_await git::reset_detached(git_, acquired.path.string(), *base); !reset) {
+            if (auto reset = co_await git::reset_detached(git_, tree, *base); !reset) {
                 co_return reset.error();
             }
         }
-        auto branch = co_await git::checkout_branch(git_, project.path, acquired.path.string(), task.branch,
-                                                    task.base.value_or(*base));
+        auto branch = co_await git::checkout_branch(git_, project.path, tree, task.branch, task.base.value_or(*base));
         if (!branch) co_return branch.error();
-        auto tracked = co_await git::tracks(git_, acquired.path.string(), "TASK.md");
+        auto tracked = co_await git::tracks(git_, tree, "TASK.md");
         if (!tracked) co_return tracked.error();
         if (*tracked) acquired.task_file = ".orange/TASK.md";
         if (task.workspace != name) {
             if (auto kept = keep_found_task_file(name, acquired.task_file); !kept) co_return kept.error();
         }
         exclude.insert(exclude.end(), {"/TASK.md", "/.TASK.md.*", "/..TASK.md.*", "/.orange/"});
-        if (auto excluded = co_await git::exclude(git_, acquired.path.string(), exclude); !excluded) {
-            co_return excluded.error();
-        }
+        if (auto excluded = git::exclude(tree, exclude); !excluded) co_return excluded.error();
+        worktree = std::move(*made);
     }
-    if (auto done = co_await set_up(project, task.id, acquired.path, std::move(env)); !done) {
+    if (auto done = co_await set_up(project, task.id, *worktree, std::move(env)); !done) {
         co_return in_context("the project's setup command", done.error());
     }
     co_return acquired;
 }
 
-Awaitable<Result<void>> Pool::set_up(Project project, TaskId task, Path path, std::map<std::string, std::string> env) {
+Awaitable<Result<void>> Pool::set_up(Project project, TaskId task, git::Pinned worktree,
+                                     std::map<std::string, std::string> env) {
     const auto stop = stops_.at(task);
     if (stop->requested()) co_return being_cancelled();
     if (project.setup.empty()) co_return Result<void>{};
     Command setup;
     setup.argv = project.setup;
-    setup.cwd = path.string();
+    setup.cwd = worktree.path();
+    setup.folder = worktree.folder();
     env[agents::k_daemon_variable] = mark_;
     setup.env = std::move(env);
     setup.deadline = k_setup_deadline;
@@ -157,8 +160,8 @@ Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::map<s
     if (acquired || had_it) co_return acquired;
     // Given back in the state that the next task expects; a worktree that cannot even be cleaned stays claimed by
     // nobody and is mended by the next claim's make_worktree.
-    if (is_folder(path_of(*name))) {
-        const auto cleaned = co_await clean(project, path_of(*name), task.id);
+    if (!is_missing(path_of(*name))) {
+        const auto cleaned = co_await clean(project, *name, task.id);
         if (!cleaned) acquired = in_context(acquired.error().message, cleaned.error());
     }
     if (auto given = give_back(*name, task.id); !given) co_return given.error();
@@ -176,52 +179,45 @@ Result<void> Pool::keep_found_task_file(const std::string& name, const std::stri
     return files_.remove(file);
 }
 
-std::optional<Path> Pool::git_dir_of(const Path& worktree) const {
-    const auto pointer = files_.read(worktree / ".git");
-    constexpr std::string_view k_prefix = "gitdir: ";
-    if (!pointer || !pointer->starts_with(k_prefix)) return std::nullopt;
-    return Path(std::string(trim(pointer->substr(k_prefix.size()))));
-}
-
 /// An agent that was ended in the middle of a git command leaves its locks (index.lock, HEAD.lock, …), and git has no
 /// way to tell that nobody holds them. We have: no process works in this directory any more.
-void Pool::remove_stale_locks(const Path& worktree) {
-    const auto git_dir = git_dir_of(worktree);
-    if (!git_dir) return;
+void Pool::remove_stale_locks(const git::Pinned& worktree) {
     std::vector<Path> locks;
     std::error_code error;
-    std::filesystem::directory_iterator entry(*git_dir, error);
+    std::filesystem::directory_iterator entry(worktree.git_dir(), error);
     for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
         if (entry->path().extension() == ".lock") locks.push_back(entry->path());
     }
-    if (locks.empty() || !workers_in(worktree).empty()) return;
+    if (locks.empty() || !workers_in(worktree.path()).empty()) return;
     for (const auto& lock : locks) std::filesystem::remove(lock, error);
 }
 
-Awaitable<Result<std::string>> Pool::save_all(Path path, std::string refs, std::string name, std::string message,
-                                              std::vector<std::string>& commits) {
-    auto kept = co_await git::keep_commits(git_, path.string(), refs);
+Awaitable<Result<std::string>> Pool::save_all(git::Pinned worktree, std::string refs, std::string name,
+                                              std::string message, std::vector<std::string>& commits) {
+    auto kept = co_await git::keep_commits(git_, worktree, refs);
     if (!kept) co_return kept.error();
     commits = std::move(*kept);
-    co_return co_await git::snapshot(git_, path.string(), refs + "/" + name, std::move(message));
+    co_return co_await git::snapshot(git_, worktree, refs + "/" + name, std::move(message));
 }
 
-Awaitable<Result<Released>> Pool::clean(Project project, Path path, TaskId task) {
+Awaitable<Result<Released>> Pool::clean(Project project, std::string name, TaskId task) {
     const auto lock = co_await repositories_.acquire(project.path);
-    remove_stale_locks(path);
+    const auto worktree = co_await open(project, name);
+    if (!worktree) co_return worktree.error();
+    remove_stale_locks(*worktree);
     Released released;
     released.ref = wip_ref(task);
-    auto saved = co_await save_all(path, "refs/orange/" + task.value, "wip", "Uncommitted work of task " + task.value,
-                                   released.commits);
+    auto saved = co_await save_all(*worktree, "refs/orange/" + task.value, "wip",
+                                   "Uncommitted work of task " + task.value, released.commits);
     if (!saved) co_return saved.error();
     released.snapshot = *saved;
-    const auto stashes = co_await git::keep_stashes(git_, path.string(), "refs/orange/" + task.value);
+    const auto stashes = co_await git::keep_stashes(git_, *worktree, "refs/orange/" + task.value);
     if (!stashes) log::warn("pool", stashes.error().message, {{"task", task.value}});
     if (stashes) released.commits.insert(released.commits.end(), stashes->begin(), stashes->end());
     // A default branch that was renamed keeps nobody from leaving: the next task checks out its own.
     auto base = co_await git::base_ref(git_, project.path, project.default_branch);
     if (!base) base = std::string("HEAD");
-    if (auto reset = co_await git::reset_detached(git_, path.string(), *base); !reset) co_return reset.error();
+    if (auto reset = co_await git::reset_detached(git_, *worktree, *base); !reset) co_return reset.error();
     co_return released;
 }
 
@@ -240,10 +236,11 @@ Awaitable<Result<Released>> Pool::release_if(Project project, Task task, std::fu
     if (holder_of(name) != task.id || !still()) co_return Released{};
     const AtWork at_work(*this, name);
     Released released;
-    if (is_folder(path_of(name))) {
+    if (!is_missing(path_of(name))) {
+        if (auto same = co_await open(project, name); !same) co_return in_context("releasing " + name, same.error());
         co_await agents::end_left_by_daemons(path_of(name), mark_);
         if (auto alone = co_await check_nobody_works_in(path_of(name)); !alone) co_return alone.error();
-        auto cleaned = co_await clean(project, path_of(name), task.id);
+        auto cleaned = co_await clean(project, name, task.id);
         if (!cleaned) co_return in_context("releasing " + name, cleaned.error());
         released = std::move(*cleaned);
     }

@@ -1,7 +1,6 @@
 #include "daemon/pool/pool.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "common/base/text.hpp"
 #include "daemon/pool/pool_parts.hpp"
@@ -21,6 +20,18 @@ Pool::Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMu
       workspaces_(repositories.executor()),
       mark_(std::move(mark)) {}
 
+namespace {
+
+bool is_identity(const Json& worktree) {
+    if (!worktree.is_object() || !worktree.contains("admin") || !worktree.contains("inode")) return false;
+    const auto& admin = worktree.at("admin");
+    if (!admin.is_string() || !worktree.at("inode").is_number_unsigned()) return false;
+    const auto name = admin.get<std::string>();
+    return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
+}
+
+}  // namespace
+
 /// All of them or none: what is left out here would be lost with the next write.
 Result<std::map<std::string, Pool::Slot>> Pool::slots_from(const Json& entries) {
     std::map<std::string, Slot> slots;
@@ -29,12 +40,17 @@ Result<std::map<std::string, Pool::Slot>> Pool::slots_from(const Json& entries) 
             const auto found = entry.is_object() ? entry.find(key) : entry.end();
             return found == entry.end() ? Json() : *found;
         };
-        const auto project = of("project"), number = of("number"), task = of("task");
+        const auto project = of("project"), number = of("number"), task = of("task"), worktree = of("worktree");
         const bool fine = project.is_string() && check_project_name(project.get<std::string>()) &&
                           number.is_number_integer() && number.get<std::int64_t>() > 0 &&
-                          number.get<std::int64_t>() < 1'000'000 && (task.is_null() || task.is_string());
+                          number.get<std::int64_t>() < 1'000'000 && (task.is_null() || task.is_string()) &&
+                          (worktree.is_null() || is_identity(worktree));
         if (!fine) return Error{ErrorCode::invalid_argument, "this is no workspace: " + dump(entry), {}};
         Slot slot{project.get<std::string>(), number.get<int>(), TaskId{}};
+        if (!worktree.is_null()) {
+            slot.identity =
+                git::Identity{worktree.at("admin").get<std::string>(), worktree.at("inode").get<std::uint64_t>()};
+        }
         if (task.is_string()) slot.task.value = task.get<std::string>();
         slots[workspace_name(slot.project, slot.number)] = std::move(slot);
     }
@@ -53,7 +69,15 @@ Result<std::map<std::string, Pool::Slot>> Pool::read() const {
         json = Error{ErrorCode::invalid_argument, "\"workspaces\" is missing or no list", {}};
     }
     auto slots = json ? slots_from(json->at("workspaces")) : Result<std::map<std::string, Slot>>(json.error());
-    if (slots) return slots;
+    if (slots) {
+        // A home that was copied, or put back from a backup, has other folders under the same names.
+        const auto root = json->find("root");
+        const bool same = root != json->end() && root->is_number_unsigned() && *root == inode_of(root_);
+        for (auto& [name, slot] : *slots) {
+            if (!same) slot.identity.reset();
+        }
+        return slots;
+    }
     return Error{ErrorCode::io,
                  file.string() + ": " + slots.error().message + "; mend or remove it, then run: orange workspace gc",
                  {}};
@@ -78,11 +102,10 @@ Result<void> Pool::check() const {
 
 void Pool::adopt_claims(const std::map<std::string, TaskId>& workspaces) {
     for (const auto& [name, task] : workspaces) {
-        const auto dashes = name.rfind("--");
-        int number = 0;
-        if (dashes == std::string::npos) continue;
-        std::from_chars(name.data() + dashes + 2, name.data() + name.size(), number);
-        if (number > 0) slots_[name] = Slot{name.substr(0, dashes), number, task};
+        const int number = number_in(name);
+        if (number <= 0) continue;
+        auto& slot = slots_.try_emplace(name, Slot{name.substr(0, name.rfind("--")), number, task}).first->second;
+        slot.task = task;
     }
 }
 
@@ -94,9 +117,12 @@ Result<void> Pool::write() {
                               {"project", slot.project},
                               {"number", slot.number},
                               {"task", slot.task.empty() ? Json(nullptr) : Json(slot.task.value)}});
+        if (!slot.identity) continue;
+        workspaces.back()["worktree"] = {{"admin", slot.identity->admin}, {"inode", slot.identity->inode}};
     }
-    return files_.replace(root_ / ".pool.json",
-                          Json{{"schema", k_schema}, {"workspaces", std::move(workspaces)}}.dump(2) + "\n");
+    Json all = {{"schema", k_schema}, {"workspaces", std::move(workspaces)}};
+    if (const auto root = inode_of(root_); root != 0) all["root"] = root;
+    return files_.replace(root_ / ".pool.json", all.dump(2) + "\n");
 }
 
 Result<std::string> Pool::claim(const Project& project, const TaskId& task) {
@@ -108,7 +134,7 @@ Result<std::string> Pool::claim(const Project& project, const TaskId& task) {
         const auto found = slots_.find(name);
         if ((found != slots_.end() && !found->second.task.empty()) || at_work_.contains(name)) continue;
         const auto before = slots_;
-        slots_[name] = Slot{project.name, number, task};
+        slots_.try_emplace(name, Slot{project.name, number, task}).first->second.task = task;
         if (auto written = write(); !written) {
             slots_ = before;
             return written.error();
@@ -166,7 +192,11 @@ std::vector<WorkspaceInfo> Pool::list(const std::optional<std::string>& project)
         if (project && slot.project != *project) continue;
         WorkspaceInfo info{name, slot.project, slot.number, path_of(name), slot.task, {}};
         info.busy = at_work_.contains(name);
-        if (!is_folder(info.path)) info.problem = "its folder is missing; run: orange workspace gc";
+        if (is_missing(info.path)) {
+            info.problem = "its folder is missing; run: orange workspace gc";
+        } else if (is_replaced(name)) {
+            info.problem = "another folder or a link is in its place; move it away, then run: orange workspace gc";
+        }
         found.push_back(std::move(info));
     }
     return found;

@@ -15,6 +15,7 @@
 #include "daemon/async/keyed_mutex.hpp"
 #include "daemon/files/file_system.hpp"
 #include "daemon/git/git.hpp"
+#include "daemon/git/pinned.hpp"
 #include "daemon/process/process_runner.hpp"
 
 /// The workspace pool (seed 001, docs/files.md): git worktrees <project>--<n>, made on demand, reused, never deleted by
@@ -46,6 +47,9 @@ struct WorkspaceInfo {
     std::string problem;  ///< "the folder is missing", or empty
     bool busy = false;    ///< it is being made ready, given back or removed right now
 };
+
+/// Who hears of what was put right in a workspace; its task is empty if it is free.
+using TellMended = std::function<void(const TaskId&, const std::string& workspace, const git::Mended&)>;
 
 class Pool {
   public:
@@ -80,6 +84,19 @@ class Pool {
     /// Makes workspaces up to the project's pool size.
     Awaitable<Result<std::vector<std::string>>> init(Project project);
 
+    /// The worktree of a workspace, for git to be run in: what an agent made of its .git is put right first, and told.
+    /// conflict where the folder is not the one that was made there: nothing may be done in it then, and the message
+    /// says what to do.
+    Awaitable<Result<git::Pinned>> open(Project project, std::string name);
+    void tell_mended(TellMended tell) { tell_mended_ = std::move(tell); }
+    /// Something else, a link perhaps, is where the folder of a workspace was: not to be written, nor looked into.
+    bool is_replaced(const std::string& name) const;
+    /// As open(), but changes nothing: an error where anything is not as it was made.
+    Awaitable<Result<git::Pinned>> look(Project project, std::string name) const;
+
+    /// After a move of the repository: its workspaces find it again, and it them.
+    Awaitable<Result<void>> relocate(Project project);
+
     /// Gives back what `is_live` denies, and mends what disagrees with the disk. Returns sentences: what was done.
     Awaitable<Result<std::vector<std::string>>> gc(Project project, std::function<bool(const TaskId&)> is_live);
 
@@ -107,6 +124,7 @@ class Pool {
         std::string project;
         int number = 0;
         TaskId task;
+        std::optional<git::Identity> identity = {};  ///< of its worktree, once that is made
     };
 
     int taken(const std::string& project) const;
@@ -115,19 +133,20 @@ class Pool {
     Result<std::string> claim(const Project& project, const TaskId& task);
     Result<void> give_back(const std::string& name, const TaskId& task);
     Result<void> keep_found_task_file(const std::string& name, const std::string& task_file);
-    /// What the worktree's .git points at, whether it is there or not.
-    std::optional<Path> git_dir_of(const Path& worktree) const;
-    bool finds_its_repository(const Path& worktree) const;
-    void remove_stale_locks(const Path& worktree);
+    static void remove_stale_locks(const git::Pinned& worktree);
     /// What is in a worktree that is to be emptied, under refs below `refs`: the commit of what is uncommitted.
-    Awaitable<Result<std::string>> save_all(Path path, std::string refs, std::string name, std::string message,
-                                            std::vector<std::string>& commits);
+    Awaitable<Result<std::string>> save_all(git::Pinned worktree, std::string refs, std::string name,
+                                            std::string message, std::vector<std::string>& commits);
     Result<void> write();
     const std::pair<const std::string, Slot>* slot_at(const Path& directory) const;
     Awaitable<Result<Acquired>> prepare(Project project, Task task, std::string name,
                                         std::map<std::string, std::string> env, std::vector<std::string> exclude);
-    Awaitable<Result<void>> set_up(Project project, TaskId task, Path path, std::map<std::string, std::string> env);
-    Awaitable<Result<void>> make_worktree(Project project, Path path, std::string base);
+    Awaitable<Result<void>> set_up(Project project, TaskId task, git::Pinned worktree,
+                                   std::map<std::string, std::string> env);
+    Awaitable<Result<git::Pinned>> make_worktree(Project project, std::string name, std::string base);
+    /// Once for a worktree: what open() goes by, from the repository's side.
+    Awaitable<Result<git::Identity>> identity_of(std::string common_dir, std::string name);
+    Awaitable<Result<git::Pinned>> pinned(Project project, std::string name, std::vector<git::Mended>& mended);
     /// Removes a free worktree; what somebody left in it is kept. Under the repository's lock.
     Awaitable<Result<void>> discard(Project project, std::string name);
     Awaitable<std::vector<std::string>> remove_half_made(Project project, std::vector<std::string> names);
@@ -136,7 +155,7 @@ class Pool {
     TaskId holder_of(const std::string& name) const;
     /// `still`: asked once nobody else is busy with the workspace; false: nothing is to be released any more.
     Awaitable<Result<Released>> release_if(Project project, Task task, std::function<bool()> still);
-    Awaitable<Result<Released>> clean(Project project, Path path, TaskId task);
+    Awaitable<Result<Released>> clean(Project project, std::string name, TaskId task);
 
     FileSystem& files_;
     Git& git_;
@@ -148,7 +167,8 @@ class Pool {
     std::map<std::string, Slot> slots_;              ///< by workspace name
     std::map<TaskId, std::shared_ptr<Stop>> stops_;  ///< of tasks whose acquire runs
     std::set<std::string> at_work_;  ///< workspaces that somebody is busy with: nothing for gc, nor for a claim
-    std::string problem_;            ///< why .pool.json cannot be used
+    TellMended tell_mended_ = [](const TaskId&, const std::string&, const git::Mended&) {};
+    std::string problem_;  ///< why .pool.json cannot be used
 };
 
 }  // namespace orange

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <sys/stat.h>
+
+#include <charconv>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -17,9 +21,31 @@ inline std::string workspace_name(const std::string& project, int number) {
     return project + "--" + std::to_string(number);
 }
 
+/// 0 where it is no workspace's name.
+inline int number_in(const std::string& workspace) {
+    const auto dashes = workspace.rfind("--");
+    int number = 0;
+    if (dashes == std::string::npos) return number;
+    std::from_chars(workspace.data() + dashes + 2, workspace.data() + workspace.size(), number);
+    return number;
+}
+
+/// Not a link to one: what that leads to is somebody else's.
 inline bool is_folder(const Path& path) {
     std::error_code error;
-    return std::filesystem::is_directory(path, error);
+    return std::filesystem::is_directory(std::filesystem::symlink_status(path, error));
+}
+
+/// 0 where there is none.
+inline std::uint64_t inode_of(const Path& path) {
+    struct stat facts {};
+    return ::lstat(path.c_str(), &facts) == 0 ? std::uint64_t{facts.st_ino} : 0;
+}
+
+/// Nothing at all has that name.
+inline bool is_missing(const Path& path) {
+    std::error_code error;
+    return std::filesystem::symlink_status(path, error).type() == std::filesystem::file_type::not_found;
 }
 
 }  // namespace pool_parts

@@ -10,9 +10,9 @@
 #include "daemon/engine/decide.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/reviewing.hpp"
-#include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/programs.hpp"
+#include "daemon/runner/worktree.hpp"
 
 namespace orange {
 namespace {
@@ -96,7 +96,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     }
     const auto worktree = world_.pool.path_of(*task.workspace);
     std::error_code error;
-    if (!std::filesystem::is_directory(worktree, error)) {
+    if (std::filesystem::symlink_status(worktree, error).type() == std::filesystem::file_type::not_found) {
         co_return Error{
             ErrorCode::conflict, "the workspace " + worktree.string() + " is gone; run: orange workspace gc", {}};
     }
@@ -120,10 +120,10 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     launch.repo = repository;
     launch.role = name_of(order.role);
     launch.summary = task.summary;
-    const auto folders = co_await git::git_folders(world_.git, worktree.string());
-    if (!folders) co_return folders.error();
-    launch.git_dir = folders->own;
-    launch.git_common = folders->common;
+    const auto opened = co_await open_worktree(world_, record);
+    if (!opened) co_return opened.error();
+    launch.git_dir = opened->git_dir();
+    launch.git_common = opened->common_dir();
 
     agents::StartRequest request;
     request.run.run = RunId{random_id(k_run_id_length)};
@@ -145,7 +145,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     request.argv = std::move(command->argv);
     request.env = environment(record, std::move(command->env), order.role, request.run.run, harness->path_variable);
     if (reviewer) {
-        const auto more = co_await git::reviewing_variables(world_.git, worktree.string(), request.env);
+        const auto more = co_await git::reviewing_variables(world_.git, *opened, request.env);
         if (!more) co_return more.error();
         for (const auto& [name, value] : *more) request.env[name] = value;
     }

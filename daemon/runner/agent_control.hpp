@@ -62,7 +62,8 @@ class AgentControl {
 
     /// Empty where it has none.
     Path worktree_of(const TaskRecord& record) const {
-        return record.task.workspace ? world_.pool.path_of(*record.task.workspace) : Path{};
+        if (!record.task.workspace || world_.pool.is_replaced(*record.task.workspace)) return {};
+        return world_.pool.path_of(*record.task.workspace);
     }
     Path run_folder(const TaskRecord& record) const { return world_.tasks.folder(record) / "run"; }
     Path log_file(const TaskRecord& record, const AgentRun& run) const;

@@ -7,6 +7,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/runner.hpp"
 #include "daemon/runner/synced.hpp"
+#include "daemon/runner/worktree.hpp"
 #include "daemon/store/sections.hpp"
 
 /// What may be changed of a task outside transitions. Everything is checked before anything is done; the branch, whose
@@ -130,16 +131,21 @@ Awaitable<void> Runner::take_back_branch(TaskRecord before, TaskRecord changed) 
     const auto* project = world_.projects.find(before.task.project);
     if (before.task.branch == changed.task.branch || !before.task.workspace || !project) co_return;
     const auto repo = project->path;
-    const auto worktree = world_.pool.path_of(*before.task.workspace).string();
     const auto lock = co_await world_.repositories.acquire(repo);
+    const auto worktree = co_await open_worktree(world_, before);
+    if (!worktree) {
+        log::warn("runner", worktree.error().message, {{"task", before.task.id.value}});
+        co_return;
+    }
     const auto old = co_await git::commit_of(world_.git, repo, "refs/heads/" + before.task.branch);
     auto undone = Result<void>{};
     if (!old) {
         undone = old.error();
     } else if (old->empty()) {  // renamed; else there was another, which is checked out now
-        undone = co_await git::rename_branch(world_.git, worktree, changed.task.branch, before.task.branch);
-    } else if (const auto now = co_await git::current_branch(world_.git, worktree); now && *now != before.task.branch) {
-        const auto back = co_await git::checkout_branch(world_.git, repo, worktree, before.task.branch, *old);
+        undone = co_await git::rename_branch(world_.git, *worktree, changed.task.branch, before.task.branch);
+    } else if (const auto now = co_await git::current_branch(world_.git, *worktree);
+               now && *now != before.task.branch) {
+        const auto back = co_await git::checkout_branch(world_.git, repo, *worktree, before.task.branch, *old);
         if (!back) undone = back.error();
     }
     if (!undone) log::warn("runner", undone.error().message, {{"task", before.task.id.value}});
@@ -205,22 +211,23 @@ Awaitable<Result<void>> Runner::change_branch(TaskRecord& record, std::string br
         task.branch = branch;
         co_return Result<void>{};
     }
-    const auto worktree = world_.pool.path_of(*task.workspace).string();
     const auto lock = co_await world_.repositories.acquire(copy.path);
+    const auto worktree = co_await open_worktree(world_, record);
+    if (!worktree) co_return worktree.error();
     const auto existing = co_await git::commit_of(world_.git, copy.path, "refs/heads/" + branch);
     if (!existing) co_return existing.error();
     const auto remote = co_await git::commit_of(world_.git, copy.path, "refs/remotes/origin/" + branch);
     if (!remote) co_return remote.error();
     if (existing->empty() && remote->empty()) {
-        auto renamed = co_await git::rename_branch(world_.git, worktree, task.branch, branch);
+        auto renamed = co_await git::rename_branch(world_.git, *worktree, task.branch, branch);
         if (!renamed) co_return renamed.error();
     } else {
-        const auto now = co_await git::current_branch(world_.git, worktree);
+        const auto now = co_await git::current_branch(world_.git, *worktree);
         if (!now) co_return now.error();
         if (*now != branch) {
             auto base = co_await git::base_ref(world_.git, copy.path, copy.default_branch);
             if (!base) co_return base.error();
-            auto switched = co_await git::checkout_branch(world_.git, copy.path, worktree, branch, *base);
+            auto switched = co_await git::checkout_branch(world_.git, copy.path, *worktree, branch, *base);
             if (!switched) co_return switched.error();
         }
     }
@@ -233,7 +240,9 @@ Awaitable<Result<void>> Runner::take_over_branch(TaskRecord& record) {
     if (!task.workspace) {
         co_return Error{ErrorCode::conflict, "task " + task.id.value + " has no workspace to read a branch from", {}};
     }
-    auto now = co_await git::current_branch(world_.git, world_.pool.path_of(*task.workspace).string());
+    const auto worktree = co_await open_worktree(world_, record);
+    if (!worktree) co_return worktree.error();
+    auto now = co_await git::current_branch(world_.git, *worktree);
     if (!now) co_return now.error();
     if (now->empty()) {
         co_return Error{ErrorCode::conflict,

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 
 #include "daemon/log/log.hpp"
 #include "daemon/runner/actions/actions.hpp"
@@ -273,6 +274,12 @@ Awaitable<Result<Outcome>> Runner::respawn(TaskId id, Caller by) {
     if (dead.contains(need->role) && agents_.alive(*record, need->role)) {
         outcome.notes = {"the " + role + " was started again by itself"};
         co_return outcome;
+    }
+    std::error_code error;
+    if (!agents_.alive(*record, need->role) && record->task.workspace &&
+        !std::filesystem::exists(world_.pool.path_of(*record->task.workspace), error)) {
+        if (auto made = co_await remake_workspace(*record); !made) co_return made.error();
+        outcome.notes.push_back(*record->task.workspace + " was made anew: its folder was gone");
     }
     if (auto ready = co_await take_workspace(*record, outcome); !ready) co_return ready.error();
     const auto started = co_await start_again(*record, **definition);

@@ -4,6 +4,7 @@
 #include "daemon/git/worktrees.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/runner.hpp"
+#include "daemon/runner/worktree.hpp"
 
 /// `orange task merge`: the caller of the engine, not a hook (seed 003, "The Merge Command"). The task is moved to
 /// `done` only when the default branch holds its commits.
@@ -76,10 +77,12 @@ Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, git::MergeStrategy stra
     // Also where it has no news: what cannot be written down afterwards is not to be merged.
     if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
     std::error_code gone;
-    if (task.workspace && !std::filesystem::is_directory(world_.pool.path_of(*task.workspace), gone)) {
+    if (task.workspace && !std::filesystem::exists(world_.pool.path_of(*task.workspace), gone)) {
         outcome.notes.push_back("the folder of its workspace is gone, with whatever was not committed there");
     } else if (task.workspace) {
-        const auto dirty = co_await git::is_dirty(world_.git, world_.pool.path_of(*task.workspace).string());
+        const auto worktree = co_await open_worktree(world_, *record);
+        if (!worktree) co_return worktree.error();
+        const auto dirty = co_await git::is_dirty(world_.git, *worktree);
         if (!dirty) co_return dirty.error();
         if (*dirty) {
             outcome.notes.push_back("the workspace had uncommitted work, which was not merged; it is kept in " +

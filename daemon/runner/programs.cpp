@@ -6,6 +6,7 @@
 #include "daemon/agents/harness.hpp"
 #include "daemon/git/programs.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/worktree.hpp"
 
 namespace orange {
 namespace {
@@ -25,7 +26,10 @@ std::string list_of(const std::vector<std::string>& names) {
 }  // namespace
 
 Awaitable<void> note_programs(World& world, TaskRecord& record) {
-    auto found = co_await git::programs_of(world.git, world.pool.path_of(*record.task.workspace).string());
+    const auto worktree = co_await open_worktree(world, record);
+    Result<git::Programs> found = git::Programs{};
+    if (worktree) found = co_await git::programs_of(world.git, *worktree);
+    if (!worktree) found = worktree.error();
     if (!found) {
         log::warn("runner", found.error().message, {{"task", record.task.id.value}});
         co_return;

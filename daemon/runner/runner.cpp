@@ -11,6 +11,7 @@
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/synced.hpp"
+#include "daemon/runner/worktree.hpp"
 #include "daemon/store/sections.hpp"
 
 namespace orange {
@@ -20,7 +21,20 @@ constexpr std::string_view k_not_told = "the transition is not in its history ye
 
 }  // namespace
 
-Runner::Runner(World& world, AgentControl& agents) : world_(world), agents_(agents), merges_(world.executor) {}
+Runner::Runner(World& world, AgentControl& agents) : world_(world), agents_(agents), merges_(world.executor) {
+    world_.pool.tell_mended([this](const TaskId& id, const std::string& workspace, const git::Mended& mended) {
+        tell_mended(id, workspace, mended);
+    });
+}
+
+void Runner::tell_mended(const TaskId& id, const std::string& workspace, const git::Mended& mended) {
+    log::warn("runner", "put right in " + workspace + ": " + mended.what, {{"task", id.value}, {"kept", mended.kept}});
+    const auto* record = world_.tasks.find(id);
+    if (!record) return;
+    std::map<std::string, Scalar> fields = {{"workspace", workspace}, {"what", mended.what}};
+    if (!mended.kept.empty()) fields["kept"] = mended.kept;
+    world_.journal.write(*record, "workspace.mended", std::move(fields));
+}
 
 Result<TaskRecord> Runner::record_of(const TaskId& id) const {
     const auto* record = world_.tasks.find(id);
@@ -35,7 +49,7 @@ Result<workflow::Library::DefinitionPtr> Runner::definition_of(const Task& task)
 store::Copies Runner::copies_of(const TaskRecord& record) const {
     store::Copies copies;
     copies.own = world_.tasks.folder(record) / "TASK.md";
-    if (record.task.workspace) copies.mirror = world_.pool.path_of(*record.task.workspace) / record.task_file;
+    copies.mirror = mirror_of(world_, record);
     return copies;
 }
 
@@ -262,7 +276,10 @@ Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library:
 Awaitable<void> Runner::note_reviewed_commit(TaskRecord& record) {
     record.reviewed_commit = "none";  // what cannot be read, or is an orphan branch, counts as nothing seen
     if (!record.task.workspace) co_return;
-    auto commit = co_await git::commit_of(world_.git, world_.pool.path_of(*record.task.workspace).string(), "HEAD");
+    const auto worktree = co_await open_worktree(world_, record);
+    auto commit = Result<std::string>(std::string());
+    if (worktree) commit = co_await git::commit_of(world_.git, *worktree, "HEAD");
+    if (!worktree) commit = worktree.error();
     if (commit && !commit->empty()) {
         record.reviewed_commit = std::move(*commit);
     } else if (!commit) {

@@ -221,7 +221,10 @@ class Runner {
     Awaitable<Result<Outcome>> start_now(TaskRecord record, Caller by);
     Awaitable<void> run_queue_soon(std::string project);
     /// What was done, or why not; empty where nothing was to be done.
-    Awaitable<std::string> make_workspace_anew(Project project, TaskId id);
+    Awaitable<std::string> make_workspace_anew(TaskId id);
+    Awaitable<Result<void>> remake_workspace(TaskRecord& record);
+    bool has_its_folder(const TaskRecord& record) const;
+    void tell_mended(const TaskId& id, const std::string& workspace, const git::Mended& mended);
     Awaitable<Result<void>> release_ended(TaskRecord& record);
     Awaitable<void> sync_soon(TaskId id);
     std::string waits(const TaskRecord& record) const;

@@ -50,6 +50,12 @@ Awaitable<Result<void>> Runner::release_ended(TaskRecord& record) {
     co_return world_.tasks.save(record);
 }
 
+bool Runner::has_its_folder(const TaskRecord& record) const {
+    std::error_code error;
+    const auto& name = *record.task.workspace;
+    return std::filesystem::is_directory(world_.pool.path_of(name), error) && !world_.pool.is_replaced(name);
+}
+
 Awaitable<void> Runner::release_left_over() {
     const auto now = std::chrono::steady_clock::now();
     for (const auto& workspace : world_.pool.list(std::nullopt)) {
@@ -77,22 +83,33 @@ Awaitable<void> Runner::release_left_over() {
 
 /// A living task whose folder somebody has deleted gets it again, with what its branch has. What was not committed is
 /// lost with the folder; TASK.md is not.
-Awaitable<std::string> Runner::make_workspace_anew(Project project, TaskId id) {
+Awaitable<Result<void>> Runner::remake_workspace(TaskRecord& record) {
+    const auto* registered = world_.projects.find(record.task.project);
+    if (!registered) {
+        co_return Error{ErrorCode::not_found, "project " + record.task.project + " is not registered", {}};
+    }
+    const auto project = *registered;
+    auto env = agents_.environment(record, {}, Role::worker, RunId{});
+    const std::vector<std::string> no_more;
+    const auto made = co_await world_.pool.acquire(project, record.task, std::move(env), no_more);
+    if (!made) co_return made.error();
+    (void)co_await step_bodies(record);
+    co_return Result<void>{};
+}
+
+Awaitable<std::string> Runner::make_workspace_anew(TaskId id) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
     auto record = co_await settled(id);
     if (!record || !record->task.workspace) co_return std::string();
     const auto name = *record->task.workspace;
-    std::error_code error;
-    if (std::filesystem::is_directory(world_.pool.path_of(name), error)) co_return std::string();
-    auto env = agents_.environment(*record, {}, Role::worker, RunId{});
-    auto made = co_await world_.pool.acquire(project, record->task, std::move(env), {});
+    if (has_its_folder(*record)) co_return std::string();
+    const auto made = co_await remake_workspace(*record);
     if (!made) {
         record->task.attention = "its workspace could not be made anew: " + made.error().message +
                                  "; then run: orange task respawn " + id.value;
         if (auto saved = world_.tasks.save(*record); !saved) log::error("runner", saved.error().message);
         co_return name + " of task " + id.value + " could not be made anew: " + made.error().message;
     }
-    (void)co_await step_bodies(*record);
     std::string note = name + " made anew for task " + id.value + ": its folder was gone";
     for (const Role role : {Role::worker, Role::reviewer}) {
         if (!agents_.alive(*record, role)) continue;
@@ -117,9 +134,7 @@ Awaitable<Result<std::vector<std::string>>> Runner::collect_workspaces(Project p
         if (record.task.workspace && record.task.project == project.name && store::has_ended(record)) {
             holders.insert(record.task.id);
         } else if (record.task.workspace && record.task.project == project.name) {
-            std::error_code error;
-            const auto folder = world_.pool.path_of(*record.task.workspace);
-            if (!std::filesystem::is_directory(folder, error)) homeless.push_back(record.task.id);
+            if (!has_its_folder(record)) homeless.push_back(record.task.id);
         }
         return true;
     });
@@ -135,7 +150,7 @@ Awaitable<Result<std::vector<std::string>>> Runner::collect_workspaces(Project p
         changed_(id);
     }
     for (const auto& id : homeless) {
-        auto note = co_await make_workspace_anew(project, id);
+        auto note = co_await make_workspace_anew(id);
         if (!note.empty()) done.push_back(std::move(note));
     }
     const std::function<bool(const TaskId&)> is_live = [this](const TaskId& id) {

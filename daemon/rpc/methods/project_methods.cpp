@@ -1,6 +1,5 @@
 #include "common/rpc/project_methods.hpp"
 #include "common/base/text.hpp"
-#include "daemon/git/worktrees.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/registration.hpp"
 #include "daemon/runner/project_names.hpp"
@@ -38,11 +37,7 @@ Awaitable<Result<ProjectReply>> add(Api& api, ProjectAdd params) {
 /// The workspaces of a repository that was moved point at where it was.
 Awaitable<std::string> repair_workspaces(Api& api, Project project) {
     auto& world = api.world();
-    std::vector<std::string> paths;
-    for (const auto& info : world.pool.list(project.name)) paths.push_back(info.path.string());
-    if (paths.empty()) co_return std::string();
-    const auto lock = co_await world.repositories.acquire(project.path);
-    const auto repaired = co_await git::repair_worktrees(world.git, project.path, std::move(paths));
+    const auto repaired = co_await world.pool.relocate(project);
     co_return repaired ? std::string() : "its workspaces could not be mended: " + repaired.error().message;
 }
 

@@ -1,6 +1,7 @@
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/synced.hpp"
+#include "daemon/runner/worktree.hpp"
 
 namespace orange::actions {
 namespace {
@@ -10,10 +11,12 @@ Awaitable<Result<void>> empty_workspace(Context& context, Project project) {
     auto& record = context.record;
     store::Copies copies;
     copies.own = context.world.tasks.folder(record) / "TASK.md";
-    copies.mirror = context.world.pool.path_of(*record.task.workspace) / record.task_file;
-    auto retired = co_await context.world.task_files.retire_mirror(record, copies);
-    if (!retired) co_return retired.error();
-    apply_synced(context.world, record, *retired);
+    copies.mirror = mirror_of(context.world, record);
+    if (copies.mirror) {  // else the release says why
+        auto retired = co_await context.world.task_files.retire_mirror(record, copies);
+        if (!retired) co_return retired.error();
+        apply_synced(context.world, record, *retired);
+    }
 
     const auto released = co_await context.world.pool.release(project, record.task);
     if (!released) co_return released.error();

@@ -1,6 +1,7 @@
 #include <charconv>
 
 #include "daemon/runner/actions/actions.hpp"
+#include "daemon/runner/worktree.hpp"
 
 namespace orange::actions {
 
@@ -10,8 +11,13 @@ Awaitable<Result<void>> run_command(Context& context, const Action& action) {
     const auto& record = context.record;
     Command command;
     command.argv = action.argv;
-    command.cwd = record.task.workspace ? context.world.pool.path_of(*record.task.workspace).string()
-                                        : context.world.tasks.folder(record).string();
+    command.cwd = context.world.tasks.folder(record).string();
+    if (record.task.workspace) {
+        const auto worktree = co_await open_worktree(context.world, record);
+        if (!worktree) co_return worktree.error();
+        command.cwd = worktree->path();
+        command.folder = worktree->folder();
+    }
     command.env = context.agents.environment(record, {}, Role::system, RunId{});
     command.deadline = std::chrono::seconds(60);
     if (const auto text = action.param("timeout"); !text.empty()) {

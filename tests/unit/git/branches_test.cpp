@@ -110,10 +110,10 @@ TEST_CASE_METHOD(GitFixture, "a branch is renamed where it is checked out, never
     const auto repo = make_repo();
     plain(repo, {"checkout", "-q", "-b", "a;b"});
     plain(repo, {"branch", "taken"});
-    CHECK(go(rename_branch(git, repo, "a;b", "taken")).error().code == ErrorCode::conflict);
-    CHECK(go(rename_branch(git, repo, "main", "x")).error().code == ErrorCode::conflict);
-    CHECK(go(rename_branch(git, repo, "a;b", "-x")).error().code == ErrorCode::invalid_argument);
-    REQUIRE(go(rename_branch(git, repo, "a;b", "$(id)")));
+    CHECK(go(rename_branch(git, at(repo), "a;b", "taken")).error().code == ErrorCode::conflict);
+    CHECK(go(rename_branch(git, at(repo), "main", "x")).error().code == ErrorCode::conflict);
+    CHECK(go(rename_branch(git, at(repo), "a;b", "-x")).error().code == ErrorCode::invalid_argument);
+    REQUIRE(go(rename_branch(git, at(repo), "a;b", "$(id)")));
     CHECK(go(current_branch(git, repo)).value() == "$(id)");
     CHECK(ref(repo, "refs/heads/a;b").empty());
 }

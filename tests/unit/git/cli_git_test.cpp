@@ -74,11 +74,11 @@ TEST_CASE_METHOD(GitFixture, "hooks, fsmonitor and uploadpack from the repositor
     plain(repo, {"config", "core.fsmonitor", path("evil")});
     plain(repo, {"config", "remote.origin.uploadpack", path("evil")});
     GitCommand status;
-    status.dir = repo;
+    status.place = repo;
     status.args = {"status", "--porcelain"};
     CHECK(go(git.run(status))->ok());
     GitCommand checkout;
-    checkout.dir = repo;
+    checkout.place = repo;
     checkout.args = {"checkout", "-q", "--detach"};
     CHECK(go(git.run(checkout))->ok());
     CHECK(go(git::fetch(git, repo, 20s)));
@@ -97,7 +97,7 @@ TEST_CASE_METHOD(GitFixture, "looking at a repository takes no lock and writes n
     const auto before = read_file(index);
     touch(2h);
     GitCommand status;
-    status.dir = repo;
+    status.place = repo;
     status.args = {"status", "--porcelain"};
     const auto done = go(git.run(status));
     REQUIRE(done);
@@ -131,7 +131,7 @@ TEST_CASE_METHOD(GitFixture, "an inherited GIT_DIR does not lead git elsewhere")
 TEST_CASE_METHOD(GitFixture, "a failing git is an error with its command, status and words") {
     const auto repo = make_repo();
     GitCommand command;
-    command.dir = repo;
+    command.place = repo;
     command.args = {"rev-parse", "--verify", "nothing"};
     const auto done = go(git_output(git, command));
     REQUIRE_FALSE(done);
@@ -149,7 +149,7 @@ TEST_CASE_METHOD(GitFixture, "what the daemon's git writes is on the disk before
     const auto synced = [&](std::vector<std::string> args) {
         std::filesystem::remove(trace);
         GitCommand command;
-        command.dir = repo;
+        command.place = repo;
         command.args = std::move(args);
         const auto done = go(git.run(std::move(command)));
         REQUIRE(done);

@@ -2,6 +2,7 @@
 
 #include "common/base/text.hpp"
 #include "daemon/git/cli_git.hpp"
+#include "daemon/git/small_files.hpp"
 #include "tests/support/os_fixture.hpp"
 
 namespace orange::test {
@@ -67,6 +68,13 @@ class GitFixture {
 
     std::string ref(const std::string& repo, const std::string& name) {
         return plain(repo, {"rev-parse", "--verify", "--quiet", name}, true);
+    }
+
+    /// A worktree, linked or a repository's own, as it is remembered from when it was made.
+    git::Pinned at(const std::string& where) {
+        const auto dirs = plain(where, {"rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"});
+        const auto lines = split_lines(dirs);
+        return git::Pinned(where, std::string(lines.at(0)), std::string(lines.at(1)), git::open_folder(where).value());
     }
 
     std::string path(const std::string& name) { return (dir / name).string(); }

@@ -23,7 +23,7 @@ struct Fixture : GitFixture {
     Fixture() : repo(make_repo()), tree(path("tree")) {
         commit(repo, "shared", "base\n");
         go(add_worktree(git, repo, tree, "refs/heads/main")).value();
-        go(checkout_branch(git, repo, tree, "task", "refs/heads/main")).value();
+        go(checkout_branch(git, repo, at(tree), "task", "refs/heads/main")).value();
         tip = commit(tree, "work", "work\n");
     }
 
@@ -165,7 +165,7 @@ TEST_CASE_METHOD(Fixture, "programs that the repository names for signing and fo
     plain(repo, {"reset", "-q", "--hard", before});
     merged();
     write_file(repo + "/shared", "changed\n");
-    CHECK_FALSE(go(snapshot(git, repo, "refs/orange/x/wip", "kept")).value().empty());
+    CHECK_FALSE(go(snapshot(git, at(repo), "refs/orange/x/wip", "kept")).value().empty());
     CHECK_FALSE(std::filesystem::exists(mark));
     plain(repo, {"diff"}, true);
     CHECK(std::filesystem::exists(mark));  // the user's own does

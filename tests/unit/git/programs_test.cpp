@@ -17,7 +17,7 @@ struct Fixture : GitFixture {
         plain(repo, {"worktree", "add", "-q", "--detach", tree});
         before = now();
     }
-    git::Programs now() { return go(git::programs_of(git, tree)).value(); }
+    git::Programs now() { return go(git::programs_of(git, at(tree))).value(); }
     std::vector<std::string> changed() { return git::changed_programs(before, now()); }
     void hook(const std::string& name, const std::string& text) {
         write_file(repo + "/.git/hooks/" + name, text);
@@ -116,6 +116,8 @@ TEST_CASE_METHOD(Fixture, "names that are no text are told as text, and are the 
     for (const auto& name : names) CHECK(is_valid_utf8(name));
 }
 
-TEST_CASE_METHOD(Fixture, "what git runs in a folder that is no worktree is an error, not nothing") {
-    CHECK_FALSE(go(git::programs_of(git, path("home"))));
+TEST_CASE_METHOD(Fixture, "what git runs in a repository that it cannot read is an error, not nothing") {
+    const auto worktree = at(tree);
+    write_file(repo + "/.git/config", "[core\n");
+    CHECK_FALSE(go(git::programs_of(git, worktree)));
 }

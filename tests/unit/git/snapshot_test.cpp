@@ -16,10 +16,10 @@ const std::string k_ref = "refs/orange/T/wip";
 struct Fixture : GitFixture {
     Fixture() : repo(make_repo()), tree(path("tree")) {
         go(add_worktree(git, repo, tree, "refs/heads/main")).value();
-        go(checkout_branch(git, repo, tree, "task", "refs/heads/main")).value();
+        go(checkout_branch(git, repo, at(tree), "task", "refs/heads/main")).value();
     }
     std::string save() {
-        auto saved = go(snapshot(git, tree, k_ref, "unfinished"));
+        auto saved = go(snapshot(git, at(tree), k_ref, "unfinished"));
         INFO((saved ? "" : saved.error().message));
         REQUIRE(saved);
         return *saved;
@@ -53,7 +53,7 @@ class MeddledGit final : public Git {
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "dirty is anything uncommitted: changed, staged, untracked, hidden from status") {
-    CHECK_FALSE(go(is_dirty(git, tree)).value());
+    CHECK_FALSE(go(is_dirty(git, at(tree))).value());
     SECTION("changed") {
         write_file(tree + "/README", "x");
     }
@@ -71,19 +71,19 @@ TEST_CASE_METHOD(Fixture, "dirty is anything uncommitted: changed, staged, untra
     }
     SECTION("assumed unchanged") {
         plain(tree, {"update-index", "--assume-unchanged", "README"});
-        CHECK_FALSE(go(is_dirty(git, tree)).value());
+        CHECK_FALSE(go(is_dirty(git, at(tree))).value());
         write_file(tree + "/README", "x");
     }
-    CHECK(go(is_dirty(git, tree)).value());
-    REQUIRE(go(reset_detached(git, tree, "refs/heads/main")));
-    CHECK_FALSE(go(is_dirty(git, tree)).value());
+    CHECK(go(is_dirty(git, at(tree))).value());
+    REQUIRE(go(reset_detached(git, at(tree), "refs/heads/main")));
+    CHECK_FALSE(go(is_dirty(git, at(tree))).value());
     CHECK(read_file(tree + "/README") == "one\n");
 }
 
 TEST_CASE_METHOD(Fixture, "a git that fails is never clean") {
-    write_file(tree + "/.git", "gitdir: /nowhere");
-    CHECK_FALSE(go(is_dirty(git, tree)));
-    CHECK_FALSE(go(is_dirty(git, path("none"))));
+    const auto worktree = at(tree);
+    std::filesystem::remove(repo + "/.git/worktrees/tree/HEAD");
+    CHECK_FALSE(go(is_dirty(git, worktree)));
 }
 
 TEST_CASE_METHOD(Fixture, "a snapshot holds all that is uncommitted and touches neither index, files nor branch") {
@@ -93,7 +93,7 @@ TEST_CASE_METHOD(Fixture, "a snapshot holds all that is uncommitted and touches 
     plain(tree, {"add", "staged"});
     write_file(tree + "/a;b $(id)", "odd\n");
     write_file(tree + "/ignored.o", "i");
-    REQUIRE(go(exclude(git, tree, {"*.o"})));
+    REQUIRE(exclude(at(tree), {"*.o"}));
     const auto files = contents(tree);
     const auto index = read_file(repo + "/.git/worktrees/tree/index");
     const auto branch = ref(repo, "refs/heads/task");
@@ -126,7 +126,7 @@ TEST_CASE_METHOD(Fixture, "what only the index holds and what an earlier snapsho
     const auto first = save();
     CHECK(show(first + ":f") == "later");
     CHECK(show(first + "^2:f") == "staged only");
-    REQUIRE(go(reset_detached(git, tree, "refs/heads/main")));
+    REQUIRE(go(reset_detached(git, at(tree), "refs/heads/main")));
     write_file(tree + "/g", "second\n");
     const auto second = save();
     CHECK(ref(repo, second + "^2") == first);
@@ -142,13 +142,13 @@ TEST_CASE_METHOD(Fixture, "what only the index holds is not passed over because 
             std::filesystem::rename(index, index.string() + ".away");
             return std::filesystem::create_directory(index);
         });
-        CHECK_FALSE(go(snapshot(meddled, tree, k_ref, "unfinished")));
+        CHECK_FALSE(go(snapshot(meddled, at(tree), k_ref, "unfinished")));
         std::filesystem::remove(index);
         std::filesystem::rename(index.string() + ".away", index);
     }
     SECTION("no tree can be written") {
         MeddledGit full(git, 2, [] { return false; });
-        const auto saved = go(snapshot(full, tree, k_ref, "unfinished"));
+        const auto saved = go(snapshot(full, at(tree), k_ref, "unfinished"));
         REQUIRE_FALSE(saved);
         CHECK(saved.error().message.find("unable to write new index file") != std::string::npos);
     }
@@ -178,7 +178,7 @@ TEST_CASE_METHOD(Fixture, "repositories that an agent made inside do not stop a 
     commit(tree + "/full", "x", "x");
     write_file(tree + "/beside", "b\n");
     CHECK(show(save() + ":beside") == "b");
-    REQUIRE(go(reset_detached(git, tree, "refs/heads/main")));
+    REQUIRE(go(reset_detached(git, at(tree), "refs/heads/main")));
     CHECK(read_file(tree + "/full/x") == "x");
     CHECK_FALSE(std::filesystem::exists(tree + "/beside"));
 }

@@ -66,7 +66,7 @@ TEST_CASE_METHOD(Fixture, "what a killed `worktree add` left is mended") {
     ::chmod(path("slow").c_str(), 0755);
     plain(repo, {"config", "filter.slow.smudge", path("slow")});
     GitCommand slow;
-    slow.dir = repo;
+    slow.place = repo;
     slow.args = {"worktree", "add", "--detach", tree, "HEAD"};
     slow.deadline = std::chrono::milliseconds(1500);
     REQUIRE(go(git.run(slow)).error().code == ErrorCode::timeout);
@@ -93,17 +93,17 @@ TEST_CASE_METHOD(Fixture, "a branch comes from here, from origin, or is new") {
     add();
     make_origin(repo);
     plain(repo, {"branch", "here"});
-    CHECK(go(checkout_branch(git, repo, tree, "here", "refs/heads/main")).value() == BranchOrigin::local);
+    CHECK(go(checkout_branch(git, repo, at(tree), "here", "refs/heads/main")).value() == BranchOrigin::local);
     CHECK(go(current_branch(git, tree)).value() == "here");
-    CHECK(go(checkout_branch(git, repo, tree, "here", "refs/heads/main")).value() == BranchOrigin::local);
+    CHECK(go(checkout_branch(git, repo, at(tree), "here", "refs/heads/main")).value() == BranchOrigin::local);
 
     commit(dir / "repo", "far", "far");
     plain(repo, {"push", "-q", "origin", "HEAD:far"});
-    CHECK(go(checkout_branch(git, repo, tree, "far", "refs/heads/here")).value() == BranchOrigin::remote);
+    CHECK(go(checkout_branch(git, repo, at(tree), "far", "refs/heads/here")).value() == BranchOrigin::remote);
     CHECK(read_file(tree + "/far") == "far");
     CHECK(plain(tree, {"rev-parse", "--abbrev-ref", "far@{upstream}"}) == "origin/far");
 
-    CHECK(go(checkout_branch(git, repo, tree, "new", "refs/heads/here")).value() == BranchOrigin::created);
+    CHECK(go(checkout_branch(git, repo, at(tree), "new", "refs/heads/here")).value() == BranchOrigin::created);
     CHECK(ref(repo, "refs/heads/new") == ref(repo, "refs/heads/here"));
     CHECK_FALSE(std::filesystem::exists(tree + "/far"));
     CHECK(plain(tree, {"status", "--porcelain"}).empty());
@@ -113,15 +113,16 @@ TEST_CASE_METHOD(Fixture, "names that are more than they seem are branches all t
     add();
     for (const std::string name : {"a;b", "$(id)", "refs/heads/main", "#(touch${IFS}x)", "a'b", "{last}"}) {
         INFO(name);
-        CHECK(go(checkout_branch(git, repo, tree, name, "refs/heads/main")).value() == BranchOrigin::created);
+        CHECK(go(checkout_branch(git, repo, at(tree), name, "refs/heads/main")).value() == BranchOrigin::created);
         CHECK(go(current_branch(git, tree)).value() == name);
     }
-    CHECK(go(checkout_branch(git, repo, tree, "-x", "refs/heads/main")).error().code == ErrorCode::invalid_argument);
+    CHECK(go(checkout_branch(git, repo, at(tree), "-x", "refs/heads/main")).error().code ==
+          ErrorCode::invalid_argument);
 }
 
 TEST_CASE_METHOD(Fixture, "a branch checked out elsewhere is a conflict that names the place, and nothing changes") {
     add();
-    const auto done = go(checkout_branch(git, repo, tree, "main", "refs/heads/main"));
+    const auto done = go(checkout_branch(git, repo, at(tree), "main", "refs/heads/main"));
     REQUIRE_FALSE(done);
     CHECK(done.error().code == ErrorCode::conflict);
     CHECK(done.error().message.find(repo) != std::string::npos);
@@ -130,26 +131,26 @@ TEST_CASE_METHOD(Fixture, "a branch checked out elsewhere is a conflict that nam
 
 TEST_CASE_METHOD(Fixture, "a reset leaves the branch where it was and the worktree clean but for ignored files") {
     add();
-    REQUIRE(go(checkout_branch(git, repo, tree, "task", "refs/heads/main")));
+    REQUIRE(go(checkout_branch(git, repo, at(tree), "task", "refs/heads/main")));
     const auto work = commit(tree, "work", "work");
     write_file(tree + "/.gitignore", "*.o\n");
     write_file(tree + "/x.o", "kept");
-    REQUIRE(go(exclude(git, tree, {"*.o"})));
+    REQUIRE(exclude(at(tree), {"*.o"}));
     write_file(tree + "/untracked/deep", "x");
     write_file(tree + "/README", "changed");
     write_file(tree + "/staged", "x");
     plain(tree, {"add", "staged"});
-    REQUIRE(go(reset_detached(git, tree, "refs/heads/main")));
+    REQUIRE(go(reset_detached(git, at(tree), "refs/heads/main")));
     CHECK(ref(repo, "refs/heads/task") == work);
     CHECK(ref(tree, "HEAD") == ref(repo, "refs/heads/main"));
     CHECK(go(current_branch(git, tree)).value().empty());
     CHECK(contents(tree) == std::map<std::string, std::string>{{"README", "one\n"}, {"x.o", "kept"}});
-    CHECK_FALSE(go(is_dirty(git, tree)).value());
+    CHECK_FALSE(go(is_dirty(git, at(tree))).value());
 }
 
 TEST_CASE_METHOD(Fixture, "a reset ends a conflicted merge and a rebase, and moves no branch") {
     add();
-    REQUIRE(go(checkout_branch(git, repo, tree, "task", "refs/heads/main")));
+    REQUIRE(go(checkout_branch(git, repo, at(tree), "task", "refs/heads/main")));
     const auto work = commit(tree, "README", "task's\n");
     commit(repo, "README", "main's\n");
     SECTION("merge") {
@@ -161,22 +162,33 @@ TEST_CASE_METHOD(Fixture, "a reset ends a conflicted merge and a rebase, and mov
     SECTION("cherry-pick") {
         plain(tree, {"cherry-pick", "main"}, true);
     }
-    REQUIRE(go(is_dirty(git, tree)).value());
-    REQUIRE(go(reset_detached(git, tree, "refs/heads/main")));
+    REQUIRE(go(is_dirty(git, at(tree))).value());
+    REQUIRE(go(reset_detached(git, at(tree), "refs/heads/main")));
     CHECK(ref(repo, "refs/heads/task") == work);
-    CHECK_FALSE(go(is_dirty(git, tree)).value());
+    CHECK_FALSE(go(is_dirty(git, at(tree))).value());
     CHECK(read_file(tree + "/README") == "main's\n");
-    REQUIRE(go(checkout_branch(git, repo, tree, "task", "refs/heads/main")));
+    REQUIRE(go(checkout_branch(git, repo, at(tree), "task", "refs/heads/main")));
 }
 
 TEST_CASE_METHOD(Fixture, "a worktree whose .git is broken never leads to the repository above it") {
     const auto inner = repo + "/inner";
     REQUIRE(go(add_worktree(git, repo, inner, "refs/heads/main")));
+    const auto worktree = at(inner);
     std::filesystem::remove(inner + "/.git");
     write_file(repo + "/README", "precious");
-    CHECK_FALSE(go(is_dirty(git, inner)));
-    CHECK_FALSE(go(snapshot(git, inner, "refs/orange/t/wip", "m")));
-    CHECK_FALSE(go(reset_detached(git, inner, "refs/heads/main")));
+    write_file(inner + "/README", "changed");
+    SECTION("its .git is not asked") {
+        CHECK(go(is_dirty(git, worktree)).value());
+        CHECK(go(snapshot(git, worktree, "refs/orange/t/wip", "m")));
+        CHECK(go(reset_detached(git, worktree, "refs/heads/main")));
+        CHECK(read_file(inner + "/README") == "one\n");
+    }
+    SECTION("a repository that git cannot read is an error") {
+        std::filesystem::remove(repo + "/.git/worktrees/inner/HEAD");
+        CHECK_FALSE(go(is_dirty(git, worktree)));
+        CHECK_FALSE(go(snapshot(git, worktree, "refs/orange/t/wip", "m")));
+        CHECK_FALSE(go(reset_detached(git, worktree, "refs/heads/main")));
+    }
     CHECK(read_file(repo + "/README") == "precious");
     CHECK(go(current_branch(git, repo)).value() == "main");
 }
@@ -184,8 +196,8 @@ TEST_CASE_METHOD(Fixture, "a worktree whose .git is broken never leads to the re
 TEST_CASE_METHOD(Fixture, "exclude lines are added once, for all worktrees, after a file without a last newline") {
     add();
     write_file(repo + "/.git/info/exclude", "old");
-    REQUIRE(go(exclude(git, tree, {"TASK.md", "old"})));
-    REQUIRE(go(exclude(git, tree, {"TASK.md", "more"})));
+    REQUIRE(exclude(at(tree), {"TASK.md", "old"}));
+    REQUIRE(exclude(at(tree), {"TASK.md", "more"}));
     CHECK(read_file(repo + "/.git/info/exclude") == "old\nTASK.md\nmore\n");
 }
 
@@ -195,20 +207,19 @@ TEST_CASE_METHOD(Fixture, "exclude lines are not written through a link, nor hal
     write_file(path("theirs"), "theirs\n");
     std::filesystem::remove(info / "exclude");
     std::filesystem::create_symlink(path("theirs"), info / "exclude");
-    REQUIRE(go(exclude(git, tree, {"TASK.md"})));
+    REQUIRE(exclude(at(tree), {"TASK.md"}));
     CHECK(read_file(path("theirs")) == "theirs\n");
     CHECK(read_file(info / "exclude") == "theirs\nTASK.md\n");
 
     std::filesystem::remove(info / "exclude");
     std::filesystem::create_directory(info / "exclude");
-    CHECK_FALSE(go(exclude(git, tree, {"TASK.md"})));
+    CHECK_FALSE(exclude(at(tree), {"TASK.md"}));
     CHECK(std::distance(std::filesystem::directory_iterator(info), {}) == 1);
 }
 
 TEST_CASE_METHOD(Fixture, "tracked means committed at HEAD") {
     add();
-    CHECK(go(tracks(git, tree, "README")).value());
+    CHECK(go(tracks(git, at(tree), "README")).value());
     write_file(tree + "/TASK.md", "x");
-    CHECK_FALSE(go(tracks(git, tree, "TASK.md")).value());
-    CHECK_FALSE(go(tracks(git, path("none"), "TASK.md")));
+    CHECK_FALSE(go(tracks(git, at(tree), "TASK.md")).value());
 }

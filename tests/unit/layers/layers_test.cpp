@@ -107,6 +107,7 @@ const std::map<std::string, std::vector<std::string>>& allowed() {
                                                         "daemon/git/branch_names.hpp",
                                                         "daemon/git/branches.hpp",
                                                         "daemon/git/merge.hpp",
+                                                        "daemon/git/pinned.hpp",
                                                         "daemon/git/programs.hpp",
                                                         "daemon/git/publish.hpp",
                                                         "daemon/github/github.hpp",

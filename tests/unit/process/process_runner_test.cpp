@@ -126,6 +126,18 @@ TEST_CASE_METHOD(Fixture, "a missing program and a missing directory are named e
     CHECK(run_command(command).error().code == ErrorCode::invalid_argument);
 }
 
+TEST_CASE_METHOD(Fixture, "a child starts in the folder that was opened, whatever has its name by then") {
+    std::filesystem::create_directory(dir / "here");
+    auto command = script("pwd -P; touch made");
+    command.cwd = (dir / "here").string();
+    command.folder = std::make_shared<UniqueFd>(::open(command.cwd.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    std::filesystem::rename(dir / "here", dir / "there");
+    std::filesystem::create_directory(dir / "here");
+    CHECK(run_command(std::move(command)).value().out == (dir / "there").string() + "\n");
+    CHECK(std::filesystem::exists(dir / "there/made"));
+    CHECK(std::filesystem::is_empty(dir / "here"));
+}
+
 TEST_CASE_METHOD(Fixture, "the program is looked up in the command's own PATH, and gets the command's environment") {
     Command command;
     command.argv = {"env"};

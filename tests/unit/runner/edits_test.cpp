@@ -240,7 +240,7 @@ TEST_CASE("the branch that a worktree is on is taken over where it can be a task
     CHECK(change(world, id, sync));
     refused(world, world.make_task("later", 3), sync, ErrorCode::conflict, "has no workspace to read a branch from");
     world.house().world().projects.remove("shop").value();
-    CHECK(change(world, id, sync));
+    refused(world, id, sync, ErrorCode::not_found, "project shop is not registered");
 }
 
 TEST_CASE("a session is named after its task's branch as far as tmux lets it") {

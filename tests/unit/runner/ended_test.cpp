@@ -103,12 +103,12 @@ TEST_CASE("where it cannot be told what a reviewer is given, nothing counts as s
     RunnerWorld world;
     const auto id = with_work(world);
     world.append_body(id, "\n## Handoff\nall of it\n");
-    const auto git_file = world.house().world().pool.path_of("shop--1") / ".git";
-    const auto text = read_file(git_file);
-    write_file(git_file, "gitdir: /nonexistent\n");
+    const auto head = Path(world.repo()) / ".git/worktrees/shop--1/HEAD";
+    const auto text = read_file(head);
+    write_file(head, "nonsense\n");
     world.move(id, "agent-review").value();
     CHECK(world.record(id).reviewed_commit == "none");
-    write_file(git_file, text);
+    write_file(head, text);
     REQUIRE(world.house().go(world.house().runner().respawn(id, a_human())));
     world.append_body(id, "\n## Review\nPASS\n");
     world.move(id, "reviewing").value();

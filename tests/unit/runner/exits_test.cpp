@@ -539,13 +539,20 @@ TEST_CASE("an agent that cannot be started is refused with what is missing, and 
         set(world, id, [](TaskRecord& record) { record.task.effort = "high"; });
         refused("has no effort setting");
     }
-    SECTION("a workspace that is gone") {
+    SECTION("a workspace that is gone, and cannot be made anew") {
         std::filesystem::remove_all(tree);
-        refused("the workspace " + tree.string() + " is gone; run: orange workspace gc");
+        world.git.plain(world.repo(), {"checkout", "-q", "--ignore-other-worktrees", world.record(id).task.branch});
+        refused("is checked out in " + world.repo());
+    }
+    SECTION("another folder in its place") {
+        std::filesystem::rename(tree, tree.string() + ".away");
+        std::filesystem::create_directory(tree);
+        refused("orange workspace gc");
+        CHECK(std::filesystem::is_empty(tree));
     }
     SECTION("a worktree that git does not know any more") {
-        std::filesystem::remove(tree / ".git");
-        refused("");
+        std::filesystem::remove_all(Path(world.repo()) / ".git/worktrees/shop--1");
+        refused("orange workspace gc");
     }
     SECTION("no project") {
         world.house().world().projects.remove("shop").value();
@@ -564,6 +571,23 @@ TEST_CASE("an agent that cannot be started is refused with what is missing, and 
             refused("NOT_SET_ANYWHERE");
         }
     }
+}
+
+TEST_CASE("a task whose worktree was deleted gets it again with its agent") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto tree = world.house().world().pool.path_of("shop--1");
+    const auto work = world.git.commit(tree, "work", "done\n");
+    dies(world, id, Role::worker);
+    std::filesystem::remove_all(tree);
+    const auto again = respawn(world, id);
+    INFO((again ? std::string() : again.error().message));
+    REQUIRE(again);
+    CHECK(again->notes.front() == "shop--1 was made anew: its folder was gone");
+    CHECK(world.git.ref(tree.string(), "HEAD") == work);
+    CHECK(std::filesystem::exists(tree / "TASK.md"));
+    CHECK(world.record(id).run_of(Role::worker));
+    CHECK_FALSE(world.record(id).task.attention);
 }
 
 TEST_CASE("a prompt that is too long for an argument travels as a file") {

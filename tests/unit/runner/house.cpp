@@ -12,7 +12,7 @@ struct House::Parts {
         : disk({Paths{home}.tasks(), Paths{home}.workspaces()}),
           files(disk, outside.fuse),
           processes(real_processes, outside.children),
-          git(processes, git_environment),
+          git(processes, git_environment, {}, Paths{home}.workspaces().string()),
           task_locks(io.get_executor()),
           repositories(io.get_executor()),
           tasks(files, Paths{home}.tasks()),
@@ -118,6 +118,15 @@ void copy_tree(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
+void now_a_copy(const fs::path& home) {
+    const auto file = home / "workspaces/.pool.json";
+    if (!fs::exists(file)) return;
+    auto pool = parse_json(read_file(file));
+    if (!pool) return;
+    pool->erase("root");
+    write_file(file, pool->dump());
+}
+
 void House::go(Awaitable<void> coroutine) {
     run(io, ended(std::move(coroutine)));
 }
@@ -153,6 +162,7 @@ void RunnerWorld::back() {
     outside.children.disarm();
     outside.tmux_faults.disarm();
     copy_tree(golden_, live_);
+    now_a_copy(live_ / "home");
     outside.processes = kept_processes_;
     outside.tmux.state = kept_tmux_;
     boot();

@@ -72,6 +72,10 @@ class House {
     std::unique_ptr<Parts> parts_;
 };
 
+/// A home that was copied, whose folders are others than the daemon has made. They have other inodes; where a file
+/// system gives the first of them the same again, this says so all the same.
+void now_a_copy(const std::filesystem::path& home);
+
 /// A repository, a home and a task, and daemons that come and go. `keep` and `back` go back in time: files, tmux and
 /// processes are what they were.
 class RunnerWorld {

@@ -32,6 +32,7 @@ void start_again(RunnerWorld& world, const Moment& moment, const PageCache::Imag
     world.stop();
     copy_tree(moment.copy, world.home().parent_path());
     PageCache::restore(image, world.home());
+    now_a_copy(world.home());
     world.outside.processes.alive.clear();
     world.outside.tmux.state = {};
     world.outside.tmux.state.server_pid = 0;

@@ -123,11 +123,11 @@ TEST_CASE("what was there before the task, and what its setup did, is nobody's n
 TEST_CASE("where it could not be looked what git runs, or an older version did not, the next look is the first") {
     RunnerWorld world;
     const auto id = with_work(world);
-    const auto git_file = worktree(world) / ".git";
-    const auto text = read_file(git_file);
-    write_file(git_file, "gitdir: /nonexistent\n");
+    const auto head = Path(world.repo()) / ".git/worktrees/shop--1/HEAD";
+    const auto text = read_file(head);
+    write_file(head, "nonsense\n");
     world.move(id, "stuck").value();
-    write_file(git_file, text);
+    write_file(head, text);
     plants(world, "evil");
     world.move(id, "working").value();
     CHECK(contains(alarm(world, id), "filter.evil.clean"));  // what it was before is still known
@@ -160,12 +160,12 @@ TEST_CASE("a change of what git runs is told once, although its history cannot b
 TEST_CASE("what is changed after the last transition, while a release is refused, is seen when that is done") {
     RunnerWorld world;
     const auto id = with_work(world);
-    const auto git_file = worktree(world) / ".git";
-    const auto text = read_file(git_file);
-    write_file(git_file, "gitdir: /nonexistent\n");
+    const auto head = Path(world.repo()) / ".git/worktrees/shop--1/HEAD";
+    const auto text = read_file(head);
+    write_file(head, "nonsense\n");
     world.move(id, "cancelled").value();
     REQUIRE(world.record(id).task.workspace);
-    write_file(git_file, text);
+    write_file(head, text);
     plants(world, "late");
     world.house().go(world.house().runner().collect_workspaces(shop(world))).value();
     CHECK_FALSE(world.record(id).task.workspace);

@@ -224,8 +224,9 @@ TEST_CASE("an ended task whose release had failed is released by the next gc, or
     world.move(id, "planning").value();
     const auto tree = world.house().world().pool.path_of("shop--1");
     write_file(tree / "draft", "unfinished\n");
-    const auto git_file = read_file(tree / ".git");
-    write_file(tree / ".git", "gitdir: /nonexistent\n");
+    const auto head = Path(world.repo()) / ".git/worktrees/shop--1/HEAD";
+    const auto on_branch = read_file(head);
+    write_file(head, "nonsense\n");
     world.move(id, "cancelled").value();
     CHECK(world.record(id).task.workspace == "shop--1");
     CHECK(contains(attention(world, id), "release_workspace: "));
@@ -233,7 +234,7 @@ TEST_CASE("an ended task whose release had failed is released by the next gc, or
     const auto stays = world.house().go(world.house().runner().remove(id, Caller{}));
     CHECK_FALSE(stays);
     CHECK(world.house().world().tasks.find(id));
-    write_file(tree / ".git", git_file);
+    write_file(head, on_branch);
     SECTION("gc") {
         CHECK(collect(world).at(0) == "shop--1 freed: its task " + id.value + " has ended");
         CHECK_FALSE(world.record(id).task.workspace);
@@ -377,13 +378,14 @@ TEST_CASE("a release that was refused is tried again by itself, and not all the 
     world.house().world().projects.put(project).value();
     world.move(living, "planning").value();
     const auto tree = world.house().world().pool.path_of("shop--1");
-    const auto git_file = read_file(tree / ".git");
-    write_file(tree / ".git", "gitdir: /nonexistent\n");
+    const auto head = Path(world.repo()) / ".git/worktrees/shop--1/HEAD";
+    const auto on_branch = read_file(head);
+    write_file(head, "nonsense\n");
     world.move(id, "cancelled").value();
     REQUIRE(world.record(id).task.workspace == "shop--1");
     const auto try_again = [&] { world.house().go(world.house().runner().release_left_over()); };
     SECTION("at once, where nothing is in the way any more") {
-        write_file(tree / ".git", git_file);
+        write_file(head, on_branch);
         try_again();
         CHECK_FALSE(world.record(id).task.workspace);
         CHECK(attention(world, id) == "none");
@@ -391,7 +393,7 @@ TEST_CASE("a release that was refused is tried again by itself, and not all the 
     SECTION("not again within moments of a try that failed") {
         try_again();
         CHECK(world.record(id).task.workspace == "shop--1");
-        write_file(tree / ".git", git_file);
+        write_file(head, on_branch);
         try_again();
         CHECK(world.record(id).task.workspace == "shop--1");
         world.boot();
@@ -517,15 +519,15 @@ transitions:
 )");
     const auto id = world.make_task("do it", 1, "noisy");
     world.move(id, "working").value();
-    const auto git_file = world.home() / "workspaces/shop--1/.git";
-    const auto text = read_file(git_file);
-    write_file(git_file, "gitdir: /nonexistent\n");
+    const auto head = Path(world.repo()) / ".git/worktrees/shop--1/HEAD";
+    const auto text = read_file(head);
+    write_file(head, "nonsense\n");
     world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 1);
     world.move(id, "done").value();
     REQUIRE(world.outside.tmux_faults.struck);
     CHECK(world.record(id).task.workspace == "shop--1");
     CHECK(contains(attention(world, id), "run_command: "));
-    write_file(git_file, text);
+    write_file(head, text);
     if (!world.record(id).runs.empty()) {
         world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 1);
         CHECK(contains(collect(world).at(0), "shop--1 could not be freed: "));
@@ -539,8 +541,8 @@ TEST_CASE("a workspace whose task has just been removed by somebody else is no l
     const auto ended = world.make_task("ended", 2), living = world.make_task("living", 2);
     world.move(ended, "planning").value();
     world.move(living, "planning").value();
-    const auto git_file = world.home() / "workspaces/shop--1/.git";
-    write_file(git_file, "gitdir: /nonexistent\n");
+    const auto head = Path(world.repo()) / ".git/worktrees/shop--1/HEAD";
+    write_file(head, "nonsense\n");
     world.move(ended, "cancelled").value();
     REQUIRE(world.record(ended).task.workspace);
     std::filesystem::remove_all(world.home() / "workspaces/shop--2");

@@ -60,11 +60,11 @@ inline Change releasing_again() {
     change.name = "workspace gc, of an ended task's";
     change.arrange = [](RunnerWorld& world) {
         const auto id = with_work(world);
-        const auto git_file = world.home() / "workspaces/shop--1/.git";
-        const auto text = read_file(git_file);
-        write_file(git_file, "gitdir: /nonexistent\n");
+        const auto head = Path(world.repo()) / ".git/worktrees/shop--1/HEAD";
+        const auto text = read_file(head);
+        write_file(head, "nonsense\n");
         world.move(id, "cancelled").value();
-        write_file(git_file, text);
+        write_file(head, text);
         return id;
     };
     change.act = [](RunnerWorld& world, const TaskId&) {

@@ -1,0 +1,297 @@
+#include "daemon/git/pinned.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "common/base/ids.hpp"
+#include "common/base/text.hpp"
+#include "daemon/git/small_files.hpp"
+
+namespace orange::git {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* k_found = "orange-found-";  ///< what was moved aside in git's own folder of a worktree
+
+std::string resolved(const fs::path& path) {
+    std::error_code error;
+    const auto real = fs::weakly_canonical(path, error);
+    return error ? path.string() : real.string();
+}
+
+/// The folder that holds it may be reached through links; its own name is no link.
+std::string resolved_above(const std::string& path) {
+    const fs::path plain = fs::path(path).lexically_normal();
+    return (fs::path(resolved(plain.parent_path())) / plain.filename()).string();
+}
+
+std::string admin_path(const std::string& common_dir, const Identity& identity) {
+    return common_dir + "/worktrees/" + identity.admin;
+}
+
+/// One of the files by which a worktree and its repository find each other, and all that git may have written there.
+struct Pointer {
+    std::string name, prefix;
+    std::string to;    ///< absolute
+    std::string from;  ///< what a relative path begins at (git's worktree.useRelativePaths)
+
+    std::string text() const { return prefix + to + "\n"; }
+    bool is(const std::optional<std::string>& found) const {
+        if (!found || !found->starts_with(prefix) || !found->ends_with('\n')) return false;
+        const auto path = found->substr(prefix.size(), found->size() - prefix.size() - 1);
+        return path == to || path == fs::path(to).lexically_relative(from).string();
+    }
+};
+
+Pointer to_repository(const std::string& path, const std::string& admin) {
+    return {".git", "gitdir: ", admin, path};
+}
+
+std::array<Pointer, 2> to_worktree(const std::string& path, const std::string& admin, const std::string& common_dir) {
+    return {Pointer{"gitdir", "", path + "/.git", admin}, Pointer{"commondir", "", common_dir, admin}};
+}
+
+std::string made_anew(const std::string& path) {
+    return "to have the workspace made anew, move what is there away: mv " + shell_word(path) + " " +
+           shell_word(path + ".old") + " && orange workspace gc";
+}
+
+/// And no link to one.
+bool is_folder(int folder, const std::string& name) {
+    struct stat facts {};
+    return ::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(facts.st_mode);
+}
+
+/// A device's number may be another after a restart of the machine: it is compared with that of the folder above.
+bool is_the_one(const struct stat& facts, const std::string& path, const Identity& identity) {
+    struct stat above {};
+    return S_ISDIR(facts.st_mode) && facts.st_ino == identity.inode &&
+           ::stat(fs::path(path).parent_path().c_str(), &above) == 0 && facts.st_dev == above.st_dev;
+}
+
+Result<UniqueFd> open_worktree(const std::string& path, const Identity& identity) {
+    auto folder = open_folder(path);
+    struct stat facts {};
+    if (folder && ::fstat(folder->get(), &facts) == 0 && is_the_one(facts, path, identity)) return folder;
+    if (!folder && (::lstat(path.c_str(), &facts) != 0 || S_ISDIR(facts.st_mode))) return folder.error();
+    return Error{ErrorCode::conflict,
+                 printable(path) + " is not the folder that Orange made there" +
+                     (folder ? std::string() : ", but a link or a file") +
+                     "; nothing in it was touched. Put the folder back; or, " + made_anew(path),
+                 {}};
+}
+
+bool stays_inside(const fs::path& link, const std::string& common_dir) {
+    const auto target = resolved(link);
+    return target.starts_with(resolved(common_dir) + "/");
+}
+
+Result<std::vector<std::string>> names_in(int folder, const std::string& path) {
+    std::vector<std::string> names;
+    UniqueFd again(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    DIR* const open = again ? ::fdopendir(again.get()) : nullptr;
+    if (!open) return io_error("reading the folder " + path, errno);
+    (void)again.release();
+    while (const auto* entry = ::readdir(open)) {
+        const std::string name = entry->d_name;
+        if (name != "." && name != "..") names.push_back(name);
+    }
+    ::closedir(open);
+    return names;
+}
+
+/// git reads and writes through links in there, and waits for pipes.
+Result<void> check_entries(int folder, const std::string& path, const std::string& common_dir) {
+    const auto names = names_in(folder, path);
+    if (!names) return names.error();
+    for (const auto& name : *names) {
+        if (name == "gitdir" || name == "commondir" || name.starts_with(k_found)) continue;
+        const auto place = path + "/" + name;
+        struct stat facts {};
+        if (::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0 || S_ISREG(facts.st_mode)) continue;
+        if (S_ISDIR(facts.st_mode)) continue;
+        if (S_ISLNK(facts.st_mode) && stays_inside(place, common_dir)) continue;
+        return Error{ErrorCode::conflict,
+                     printable(place) +
+                         (S_ISLNK(facts.st_mode) ? " is a link that leads out of the repository"
+                                                 : " is neither a file nor a folder") +
+                         ", which git does not make; look at it, then remove it: rm " + shell_word(place),
+                     {}};
+    }
+    return {};
+}
+
+bool is_a_head(const std::string& text) {
+    const auto line = trim(text);
+    if (line.starts_with("ref: refs/")) return line.find("..") == std::string_view::npos;
+    return line.size() >= 40 && line.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+Result<UniqueFd> open_admin(const std::string& common_dir, const std::string& path, const Identity& identity) {
+    const auto admin = admin_path(common_dir, identity);
+    auto folder = open_folder(admin);
+    if (!folder && is_folder(AT_FDCWD, admin)) return folder.error();
+    if (!folder) {
+        return Error{ErrorCode::conflict,
+                     printable(path) + " is no worktree of its repository any more, which has no folder " +
+                         printable(admin) + "; " + made_anew(path),
+                     {}};
+    }
+    if (auto fine = check_entries(folder->get(), admin, common_dir); !fine) return fine.error();
+    if (is_folder(folder->get(), "logs")) {
+        const auto logs = open_folder_at(folder->get(), "logs", admin + "/logs");
+        if (!logs) return logs.error();
+        if (auto fine = check_entries(logs->get(), admin + "/logs", common_dir); !fine) return fine.error();
+    }
+    struct stat facts {};
+    const bool linked = ::fstatat(folder->get(), "HEAD", &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode);
+    const auto head = small_file_at(folder->get(), "HEAD");
+    if (linked || (head && is_a_head(*head))) return folder;
+    return Error{
+        ErrorCode::conflict, printable(admin) + "/HEAD names neither a branch nor a commit; " + made_anew(path), {}};
+}
+
+/// Moves what is there to where it is kept. An old pointer to a worktree of that name says nothing that would be lost.
+Result<std::string> set_aside(int folder, const Pointer& pointer, const std::string& admin, const std::string& aside) {
+    struct stat facts {};
+    if (::fstatat(folder, pointer.name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return std::string();
+    const auto text = small_file_at(folder, pointer.name);
+    if (text && (text->empty() || trim(*text).ends_with("/worktrees/" + admin))) return std::string();
+    if (!text && S_ISREG(facts.st_mode) && facts.st_size <= static_cast<off_t>(k_longest_pointer)) {
+        return Error{
+            ErrorCode::io, "reading " + pointer.name + " of the worktree " + admin + ": it cannot be read", {}};
+    }
+    if (::renameat(folder, pointer.name.c_str(), AT_FDCWD, aside.c_str()) == 0) return aside;
+    return io_error("moving " + pointer.name + " to " + aside, errno);
+}
+
+/// `found` where the pointer was, `aside`: a name that nothing has.
+Result<void> mend(int folder, const Pointer& pointer, const std::string& admin, const std::string& aside,
+                  std::vector<Mended>& mended) {
+    if (pointer.is(small_file_at(folder, pointer.name))) return {};
+    auto kept = set_aside(folder, pointer, admin, aside);
+    if (!kept) return kept.error();
+    if (auto put = replace_file_at(folder, pointer.name, pointer.text(), pointer.name); !put) return put;
+    mended.push_back({pointer.name, std::move(*kept)});
+    return {};
+}
+
+struct Opened {
+    std::string path, admin;  ///< as git writes them
+    UniqueFd folder, admin_folder;
+};
+
+Result<Opened> open_both(const std::string& common_dir, const std::string& path, const Identity& identity) {
+    auto folder = open_worktree(path, identity);
+    if (!folder) return folder.error();
+    auto admin = open_admin(common_dir, path, identity);
+    if (!admin) return admin.error();
+    return Opened{resolved_above(path), admin_path(common_dir, identity), std::move(*folder), std::move(*admin)};
+}
+
+/// A .git folder whose parts all lie in it.
+bool is_all_there(const fs::path& git_dir) {
+    std::error_code error;
+    if (fs::symlink_status(git_dir / "commondir", error).type() != fs::file_type::not_found) return false;
+    fs::recursive_directory_iterator entry(git_dir, error);
+    for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+        const auto status = entry->symlink_status(error);
+        if (fs::is_symlink(status) && stays_inside(entry->path(), git_dir.string())) continue;
+        if (!fs::is_regular_file(status) && !fs::is_directory(status)) return false;
+    }
+    return !error;
+}
+
+}  // namespace
+
+Pinned::Pinned(std::string path, std::string git_dir, std::string common_dir, UniqueFd folder)
+    : held_(std::make_shared<const Held>(
+          Held{std::move(path), std::move(git_dir), std::move(common_dir), std::move(folder)})) {}
+
+bool is_same_folder(const std::string& path, const Identity& identity) {
+    struct stat facts {};
+    return ::lstat(path.c_str(), &facts) == 0 && is_the_one(facts, path, identity);
+}
+
+Result<Identity> identify(const std::string& common_dir, const std::string& path) {
+    struct stat facts {};
+    const auto all = open_folder(common_dir + "/worktrees");
+    Identity found;
+    int claims = 0;
+    if (all) {
+        const auto names = names_in(all->get(), common_dir + "/worktrees");
+        if (!names) return names.error();
+        for (const auto& name : *names) {
+            const auto admin = open_folder_at(all->get(), name, name);
+            const auto pointers = to_worktree(resolved_above(path), common_dir + "/worktrees/" + name, common_dir);
+            if (!admin || !pointers[0].is(small_file_at(admin->get(), "gitdir"))) continue;
+            ++claims;
+            // An agent can make its own claim another's; git calls it by its folder's name.
+            if (name != fs::path(path).filename() && !found.admin.empty()) continue;
+            found.admin = name;
+        }
+    }
+    if (claims == 0 || ::lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) {
+        return Error{ErrorCode::not_found, printable(path) + " is no worktree of " + printable(common_dir), {}};
+    }
+    if (claims > 1 && found.admin != fs::path(path).filename()) {
+        return Error{ErrorCode::conflict,
+                     counted(static_cast<std::size_t>(claims), "folder") + " in " + printable(common_dir) +
+                         "/worktrees say that they belong to " + printable(path),
+                     {}};
+    }
+    found.inode = facts.st_ino;
+    return found;
+}
+
+Result<Pinned> pin(const std::string& common_dir, const std::string& path, const Identity& identity,
+                   const std::string& aside, std::vector<Mended>& mended) {
+    auto opened = open_both(common_dir, path, identity);
+    if (!opened) return opened.error();
+    const auto mark = random_id(8) + "-";
+    const auto kept = aside + "/" + fs::path(path).filename().string() + "-" + mark + "git";
+    const auto own = to_repository(opened->path, opened->admin);
+    if (!own.is(small_file_at(opened->folder.get(), own.name))) {
+        std::error_code error;
+        fs::create_directories(aside, error);
+        if (error) return io_error("making " + aside, error.value());
+        if (auto done = mend(opened->folder.get(), own, identity.admin, kept, mended); !done) return done.error();
+    }
+    for (const auto& pointer : to_worktree(opened->path, opened->admin, common_dir)) {
+        const auto moved = opened->admin + "/" + k_found + mark + pointer.name;
+        auto done = mend(opened->admin_folder.get(), pointer, identity.admin, moved, mended);
+        if (!done) return done.error();
+    }
+    return Pinned(path, opened->admin, common_dir, std::move(opened->folder));
+}
+
+Result<Pinned> pin_as_it_is(const std::string& common_dir, const std::string& path, const Identity& identity) {
+    auto opened = open_both(common_dir, path, identity);
+    if (!opened) return opened.error();
+    const auto own = to_repository(opened->path, opened->admin);
+    bool agree = own.is(small_file_at(opened->folder.get(), own.name));
+    for (const auto& pointer : to_worktree(opened->path, opened->admin, common_dir)) {
+        agree = agree && pointer.is(small_file_at(opened->admin_folder.get(), pointer.name));
+    }
+    if (agree) return Pinned(path, opened->admin, common_dir, std::move(opened->folder));
+    return Error{ErrorCode::conflict,
+                 printable(path) + "/.git and " + printable(opened->admin) + " do not point at each other",
+                 {}};
+}
+
+std::optional<Pinned> pin_nested(const Pinned& worktree, const std::string& relative) {
+    const auto path = worktree.path() + "/" + relative;
+    auto folder = open_folder_at(worktree.folder()->get(), relative, path);
+    if (!folder || !open_folder_at(folder->get(), ".git", path) || !is_all_there(path + "/.git")) return std::nullopt;
+    return Pinned(path, path + "/.git", path + "/.git", std::move(*folder));
+}
+
+}  // namespace orange::git

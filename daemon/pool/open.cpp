@@ -1,0 +1,79 @@
+#include <filesystem>
+
+#include "common/base/text.hpp"
+#include "daemon/git/worktrees.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/pool/pool_parts.hpp"
+
+/// The way into a workspace for every git command: it is the one that was made, and leads to its own repository.
+namespace orange {
+
+using namespace pool_parts;
+
+bool Pool::is_replaced(const std::string& name) const {
+    const auto slot = slots_.find(name);
+    if (is_missing(path_of(name))) return false;
+    if (!is_folder(path_of(name))) return true;
+    return slot != slots_.end() && slot->second.identity &&
+           !git::is_same_folder(path_of(name).string(), *slot->second.identity);
+}
+
+Awaitable<Result<git::Pinned>> Pool::look(Project project, std::string name) const {
+    const auto path = path_of(name).string();
+    const auto common = co_await git::common_dir(git_, project.path);
+    if (!common) co_return common.error();
+    const auto slot = slots_.find(name);
+    const bool known = slot != slots_.end() && slot->second.identity;
+    auto identity = known ? Result<git::Identity>(*slot->second.identity) : git::identify(*common, path);
+    if (!identity) co_return identity.error();
+    co_return git::pin_as_it_is(*common, path, *identity);
+}
+
+Awaitable<Result<git::Identity>> Pool::identity_of(std::string common_dir, std::string name) {
+    auto slot = slots_.find(name);
+    if (slot != slots_.end() && slot->second.identity) co_return *slot->second.identity;
+    const auto path = path_of(name).string();
+    auto found = git::identify(common_dir, path);
+    if (!found) {
+        auto refused = found.error();
+        refused.message += "; move it away and have it made anew: mv " + shell_word(path) + " " +
+                           shell_word(path + ".old") + " && orange workspace gc";
+        co_return refused;
+    }
+    if (slot == slots_.end()) co_return found;
+    slot->second.identity = *found;
+    if (auto written = write(); !written) log::warn("pool", written.error().message, {{"workspace", name}});
+    co_return found;
+}
+
+Awaitable<Result<git::Pinned>> Pool::pinned(Project project, std::string name, std::vector<git::Mended>& mended) {
+    const auto common = co_await git::common_dir(git_, project.path);
+    if (!common) co_return common.error();
+    const auto identity = co_await identity_of(*common, name);
+    if (!identity) co_return identity.error();
+    co_return git::pin(*common, path_of(name).string(), *identity, (root_ / ".found").string(), mended);
+}
+
+Awaitable<Result<git::Pinned>> Pool::open(Project project, std::string name) {
+    std::vector<git::Mended> mended;
+    auto worktree = co_await pinned(std::move(project), name, mended);
+    for (const auto& what : mended) tell_mended_(holder_of(name), name, what);
+    co_return worktree;
+}
+
+Awaitable<Result<void>> Pool::relocate(Project project) {
+    std::vector<std::string> names;
+    for (const auto& [name, slot] : slots_) {
+        if (slot.project == project.name && is_folder(path_of(name))) names.push_back(name);
+    }
+    const auto lock = co_await repositories_.acquire(project.path);
+    Result<void> all;
+    for (const auto& name : names) {
+        std::vector<git::Mended> expected;
+        const auto found = co_await pinned(project, name, expected);
+        if (!found && all) all = found.error();
+    }
+    co_return all;
+}
+
+}  // namespace orange
