@@ -1,1 +1,0 @@
-// Compiles common/pch.hpp; there is nothing in it.

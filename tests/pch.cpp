@@ -1,1 +1,0 @@
-// Compiles tests/pch.hpp; there is nothing in it.
