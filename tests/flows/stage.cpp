@@ -143,7 +143,7 @@ Stage::Done Stage::orange(std::vector<std::string> args) {
     const bool creates = args.size() > 1 && args[0] == "task" && args[1] == "create";
     if (creates) args.insert(args.begin() + 2, {"--harness", "scripted", "--review-harness", "scripted"});
     const auto ran = orange_.orange(args, repo_);
-    if (creates && ran.status == 0) {
+    if (creates) {  // also a task whose agent was not started
         rpc::TaskList list;
         list.all = true;
         for (const auto& view : orange_.call(list).tasks) {

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "client/connection/agent_ancestor.hpp"
+#include "common/config/paths.hpp"
 #include "tests/catch.hpp"
 #include "tests/machine.hpp"
 
