@@ -1,5 +1,7 @@
+#include <map>
+
 #include "tests/catch.hpp"
-#include "tests/integration/background.hpp"
+#include "tests/integration/doctor.hpp"
 #include "tests/integration/sandbox.hpp"
 
 /// What an agent can make of its worktree, and the daemon must not follow. All the variants are in
@@ -19,6 +21,7 @@ struct Attacked {
 
     Attacked() {
         add_idle_harness(orange);
+        fs::create_directories(victim);
         write_file(victim / "Cargo.lock", "precious\n");
         write_file(victim / "README", "the victim's\n");
         id = id_of(orange.call(idle_task("shop", "Wait")));
