@@ -271,8 +271,6 @@ TEST_CASE("A TASK.md that Markdown parsers take minutes for is read like any oth
     CHECK(orange.try_call(update).has_value());
 }
 
-}  // namespace orange::tests
-
 TEST_CASE("A TASK.md that is replaced without frontmatter keeps what the human wrote, and git sees nothing of it") {
     Sandbox orange;
     orange.add_project("shop");
@@ -300,3 +298,5 @@ TEST_CASE("A TASK.md that is replaced without frontmatter keeps what the human w
     const auto told = orange.orange({"task", "history", id});
     CHECK(told.out.find("put back") != std::string::npos);
 }
+
+}  // namespace orange::tests

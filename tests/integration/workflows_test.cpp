@@ -324,8 +324,6 @@ TEST_CASE("A workflow is drawn for the terminal, for Mermaid and for Graphviz") 
     CHECK(orange.orange({"workflow", "graph", "nightly"}).status == 1);
 }
 
-}  // namespace orange::tests
-
 TEST_CASE("A workflow that projects.json is given by hand counts at once, and a bogus one is an error that names it") {
     Sandbox orange;
     orange.add_project("shop");
@@ -350,3 +348,5 @@ TEST_CASE("A workflow that projects.json is given by hand counts at once, and a 
     CHECK(contains(orange.orange({"daemon", "status"}).out, "projects.json"));
     CHECK(orange.call(rpc::TaskList{}).tasks.size() == 1);
 }
+
+}  // namespace orange::tests

@@ -170,7 +170,7 @@ TEST_CASE_METHOD(GitFixture, "a commit is what its hash says, though somebody ha
     plain(repo, {"replace", real, other});
     REQUIRE(plain(repo, {"show", real + ":README"}) == "three");
     GitCommand command;
-    command.dir = repo;
+    command.place = repo;
     command.args = {"show", real + ":README"};
     CHECK(go(git.run(std::move(command))).value().out == "two\n");
 }

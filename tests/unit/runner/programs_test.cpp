@@ -232,7 +232,8 @@ TEST_CASE("a verdict that came from a test which the reviewer ran is taken, and 
     reviewer.through = "make";
     engine::Request request;
     request.to = "reviewing";
-    world.house().go(world.house().runner().request(id, request, reviewer)).value();
+    const Edit no_edit;
+    world.house().go(world.house().runner().request(id, request, reviewer, no_edit)).value();
     const auto moved = world.events(id, "status.changed").back();
     CHECK(moved.fields.at("attested") == Scalar{false});
     CHECK(moved.fields.at("evidence") == Scalar{std::string("ancestor orange-agent 7: bot > make > orange")});
