@@ -238,7 +238,10 @@ Awaitable<Result<void>> TaskSync::absorb(Side& side, std::string text, bool in_a
         shown.insert(shown.begin(), &entry->body);
         if (!entry->by_daemon && !in_a_race) break;
     }
-    std::string base = shown.empty() ? body_ : likely_base(shown, found);
+    // A text without frontmatter was made from none of them: it is the whole, and note_lost() puts back what it left
+    // out.
+    const bool is_blind = !in_a_race && !split_task_text(text).has_frontmatter;
+    std::string base = shown.empty() || is_blind ? body_ : likely_base(shown, found);
     show(*side.memory, found, false);
     const auto before = body_;
     if (auto merged = co_await merge_in(std::move(base), std::move(found)); !merged) co_return merged;
