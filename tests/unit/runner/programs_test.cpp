@@ -249,9 +249,9 @@ TEST_CASE("a reviewer's git is told to run nothing of the repository's, a worker
         const auto run = world.record(id).run_of(role)->run.value;
         return read_spec(world.house().world().tasks.folder(world.record(id)) / "run" / (run + ".json")).value();
     };
+    CHECK_FALSE(spec_of(Role::worker).env.contains("GIT_PAGER"));
     world.append_body(id, "\n## Handoff\nall of it\n");
     world.move(id, "agent-review").value();
     CHECK(spec_of(Role::reviewer).env.contains("GIT_EXTERNAL_DIFF"));
     CHECK(spec_of(Role::reviewer).env.at("GIT_PAGER") == "cat");
-    CHECK_FALSE(spec_of(Role::worker).env.contains("GIT_PAGER"));
 }

@@ -551,6 +551,6 @@ TEST_CASE("a workspace whose task has just been removed by somebody else is no l
     }
     for (const auto& note : collect(world)) {
         CHECK_FALSE(contains(note, "its task " + ended.value + " has ended"));
-        CHECK_FALSE(contains(note, "made anew"));
+        CHECK_FALSE(contains(note, "made anew for task"));
     }
 }
