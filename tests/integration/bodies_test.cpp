@@ -204,7 +204,9 @@ TEST_CASE("A repository whose .orange is a link starts no task, says why, and no
     create.summary = "Add a greeting";
     create.harness = "demo";
     std::string notes_on_it;
-    for (const auto& note : orange.call(create).notes) notes_on_it += note + "\n";
+    const auto created = orange.call(create);
+    for (const auto& note : created.notes) notes_on_it += note + "\n";
+    notes_on_it += created.spawn_error.value_or("");
     INFO(notes_on_it);
     CHECK(notes_on_it.find(".orange: it is a link") != std::string::npos);
     CHECK(read_file(notes / "TASK.md") == "mine\n");

@@ -115,6 +115,7 @@ const std::vector<Place>& places() {
         {"harness", "trust", {{"{}", "-y"}, {"claude", "{}"}, {"claude", "--project={}"}}},
         {"daemon", "start", {{"{}"}}},
         {"daemon", "stop", {{"stop what {}"}}},
+        {"daemon", "restart", {{"restart what {}"}}},
         {"daemon", "status", {{"{}"}}},
         {"daemon", "reload", {{"{}"}}},
         {"", "doctor", {{"{}"}, {"--project={}"}}},

@@ -86,7 +86,7 @@ TEST_CASE("systemd finds nothing wrong with the unit, where systemd is installed
     const auto verify = [&](const std::string& text) {
         write_file(dir / "oranged.service", replaced(text, "/usr/local/bin/oranged", oranged.string()));
         Command command;
-        command.argv = {program, "verify", "--user", (dir / "oranged.service").string()};
+        command.argv = {program, "verify", "--man=no", "--user", (dir / "oranged.service").string()};
         command.env = scrubbed_environment();
         (*command.env)["XDG_RUNTIME_DIR"] = dir.path.string();
         (*command.env)["HOME"] = dir.path.string();

@@ -20,12 +20,26 @@ namespace {
 std::string seen_after(const std::string& foreign) {
     const auto self = std::string(ORANGE_BINARY_DIR "/tests/unit/base/base_test");
     const auto command = foreign + " exec '" + self + "' 'the machine as this program sees it'";
-    FILE* out = ::popen(command.c_str(), "re");
-    REQUIRE(out);
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::dup2(ends[1], STDOUT_FILENO);
+        ::close(ends[0]);
+        ::close(ends[1]);
+        const char* const argv[] = {"sh", "-c", command.c_str(), nullptr};
+        ::execv("/bin/sh", const_cast<char* const*>(argv));
+        ::_exit(127);
+    }
+    ::close(ends[1]);
     std::string text;
     char chunk[4096];
-    for (std::size_t n = 0; (n = std::fread(chunk, 1, sizeof chunk, out)) > 0;) text.append(chunk, n);
-    CHECK(::pclose(out) == 0);
+    for (ssize_t n = 0; (n = ::read(ends[0], chunk, sizeof chunk)) > 0;)
+        text.append(chunk, static_cast<std::size_t>(n));
+    ::close(ends[0]);
+    int status = -1;
+    CHECK(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
     return text;
 }
 

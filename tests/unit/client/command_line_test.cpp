@@ -28,6 +28,15 @@ std::string taken_out(Json& params, const char* key) {
     return value;
 }
 
+/// What a call that may start an agent says of the terminal: its PATH, and names of variables, never their values.
+void check_caller(Json& params) {
+    CHECK(params.at("path").is_string());
+    const auto& names = params.at("variables");
+    CHECK(std::find(names.begin(), names.end(), "PATH") != names.end());
+    params.erase("path");
+    params.erase("variables");
+}
+
 struct CommandLine {
     test::Ran run(std::vector<std::string> words, const std::string& input = "") {
         words.insert(words.begin(), ORANGE_BINARY_DIR "/bin/orange");
@@ -73,6 +82,7 @@ TEST_CASE("A task is created from bare words, in the project of the directory") 
     auto params = line.sent({"task", "create", "Round the total"});
     CHECK(line.method == "task.create");
     CHECK(is_task_id(taken_out(params, "id")));
+    check_caller(params);
     CHECK(params == Json{{"cwd", line.here()},
                          {"summary", "Round the total"},
                          {"no_spawn", false},
@@ -114,6 +124,7 @@ TEST_CASE("A task is created with everything named, its context from standard in
                              "--no-spawn"},
                             "## Deep\n");
     CHECK(is_task_id(taken_out(params, "id")));
+    check_caller(params);
     CHECK(params == Json{{"project", "shop"},
                          {"branch", "fix/total"},
                          {"summary", "S"},
@@ -151,6 +162,7 @@ TEST_CASE("A run is one request that registers the directory's repository and na
                             "## Deep\n");
     CHECK(line.method == "task.create");
     CHECK(is_task_id(taken_out(params, "id")));
+    check_caller(params);
     CHECK(params == Json{{"cwd", line.here()},
                          {"summary", "fix the login"},
                          {"context", "## Deep\n"},

@@ -153,7 +153,6 @@ const std::vector<Variant> k_admin = {
     {"HEAD is a link", [](Hostile& at) { replace_with_link(at.admin / "HEAD", at.victim / "Cargo.lock"); }, false},
     {"HEAD is a link to a repository's",
      [](Hostile& at) { replace_with_link(at.admin / "HEAD", at.other / ".git/HEAD"); }, false},
-    {"HEAD is a pipe", [](Hostile& at) { replace_with_pipe(at.admin / "HEAD"); }, false},
     {"commondir names another repository",
      [](Hostile& at) { write_file(at.admin / "commondir", (at.other / ".git").string() + "\n"); }},
     {"commondir is a link",

@@ -365,7 +365,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("of a client that does not read, no more requests are begun; all are answered when it reads on") {
+TEST_CASE("of a client that does not read, no more requests are begun, and all are answered when it reads on") {
     Listening listening({}, long_table());
     Client other(listening), does_not(listening);
     does_not.send(requests("a", 300));

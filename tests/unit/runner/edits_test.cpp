@@ -84,7 +84,7 @@ TEST_CASE("fields that make no sense are refused, and none of them is changed") 
     }
     SECTION("a harness that is not installed") {
         edit.harness = "ghost";
-        refused(world, id, edit, ErrorCode::not_found, "harness ghost is not installed; call somebody");
+        refused(world, id, edit, ErrorCode::not_found, "harness ghost is not installed: call somebody");
     }
     SECTION("an effort for a harness that has none") {
         edit.effort = "high";
