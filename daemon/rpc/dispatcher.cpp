@@ -78,11 +78,14 @@ Error no_room() {
             {}};
 }
 
-log::Fields subject_of(const Json& params) {
+/// What a call is about. A `path` is a repository's where the call is about a project; elsewhere it is the caller's
+/// PATH.
+log::Fields subject_of(const std::string& method, const Json& params) {
     constexpr std::pair<const char*, const char*> k_names[] = {
         {"id", "task"}, {"project", "project"}, {"name", "name"}, {"status", "status"}, {"path", "path"}};
     log::Fields fields;
     for (const auto& [key, name] : k_names) {
+        if (std::string_view(key) == "path" && !method.starts_with("project.")) continue;
         const auto found = params.find(key);
         if (found != params.end() && found->is_string()) fields[name] = found->get<std::string>().substr(0, 200);
     }
@@ -103,7 +106,7 @@ Awaitable<Result<Json>> Dispatcher::invoke(const Method& method, Json params, Wh
         if (method.access == Access::read) co_return co_await method.invoke(std::move(params), std::move(call));
         call.caller = co_await who();
         const auto caller = call.caller;
-        const auto subject = subject_of(params);
+        const auto subject = subject_of(method.name, params);
         Result<Json> result = Json();
         if (auto allowed = check_access(method, caller); !allowed) {
             result = allowed.error();

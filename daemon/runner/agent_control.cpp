@@ -244,10 +244,10 @@ void AgentControl::forget_run(TaskRecord& record, Role role) {
 
 Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     co_await settle_starting(record);
-    record.died.erase(role);
     auto* run = record.run_of(role);
     if (!run) co_return Result<void>{};
     const bool was_alive = agents::may_live(world_.launcher.liveness(*run));
+    if (was_alive) record.died.erase(role);  // one that had died by itself before has not been ended
     if (!run->ending) {
         run->ending = true;
         if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();

@@ -212,6 +212,7 @@ TEST_CASE("A variable that the terminal has and agents do not is named with the 
         if (!entry.is_regular_file()) continue;
         CHECK(read_file(entry.path()).find("s3cret-value") == std::string::npos);
     }
+    CHECK(read_file(box.home() / "orange.log").find(bin.string()) == std::string::npos);
     CHECK_THAT(orange_with(box, {path_with(bin), "MINE_API_KEY=s3cret-value"}, {"daemon", "reload"}).out,
                Contains("MINE_API_KEY"));
 

@@ -1,4 +1,5 @@
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -290,6 +291,8 @@ TEST_CASE("A worktree whose git was killed half-way is named, removed, and made 
         auto& orange = shop.orange;
         const auto path = orange.home() / "workspaces" / "shop--1";
         CHECK(orange.orange({"workspace", "init", "--project", "shop"}).status == 0);
+        const int held =
+            ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // its inode is nobody else's meanwhile
         orange.git({"worktree", "remove", "--force", "--force", path.string()}, shop.repo);
         // A filter that never ends, in the middle of a checkout.
         write_file(shop.repo / ".git" / "info" / "attributes", "* filter=slow\n");
@@ -300,6 +303,7 @@ TEST_CASE("A worktree whose git was killed half-way is named, removed, and made 
                     "while ! [ -e \"$0\" ]; do sleep 0.02; done; kill -9 -$pid",
                     (orange.root() / "begun").string(), path.string()},
                    shop.repo);
+        ::close(held);
         orange.git({"config", "--unset", "filter.slow.smudge"}, shop.repo);
         fs::remove(shop.repo / ".git" / "info" / "attributes");
         REQUIRE_THAT(orange.git({"worktree", "list", "--porcelain"}, shop.repo), Contains("locked initializing"));

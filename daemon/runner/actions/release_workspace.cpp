@@ -46,6 +46,7 @@ Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
     }
     const auto workspace = *record.task.workspace;
     record.task.workspace.reset();
+    record.died.clear();
     record.programs.reset();
     std::map<std::string, Scalar> fields = {{"workspace", workspace}};
     if (!context.tx.empty()) fields["tx"] = context.tx;
