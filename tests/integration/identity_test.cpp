@@ -441,8 +441,7 @@ TEST_CASE("People and their scripts are told from agents, and from those who say
     matrix.as_stranger(home, "env ORANGE_HOME=/elsewhere ORANGE_TASK=" + matrix.own + " setsid -w $W", script);
 }
 
-TEST_CASE(
-    "What the daemon runs from a repository is nobody, and what that leaves behind: an agent may have put it there") {
+TEST_CASE("What the daemon runs from a repository is nobody, and so is what that leaves behind") {
     Stage stage;
     auto& orange = stage.orange;
     const auto repository = orange.root() / "repos" / "shop";
@@ -460,7 +459,7 @@ TEST_CASE(
         };
         write_file(file + ".orphan",
                    "cd /\nwhile kill -0 $1 2>/dev/null; do sleep 0.02; done\n" + call(file + ".second"));
-        write_file(file, "cd /\n[ -e " + file + ".first ] || {\nsetsid -f sh " + file + ".orphan $$\n" +
+        write_file(file, "cd /\n[ -e " + file + ".first ] || {\nsetsid -f sh " + file + ".orphan $$ <&- >&- 2>&-\n" +
                              call(file + ".first") + "}\nexec cat\n");
         return file;
     };
