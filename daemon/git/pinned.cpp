@@ -184,6 +184,25 @@ Result<void> mend(int folder, const Pointer& pointer, const std::string& admin, 
     return {};
 }
 
+/// A pipe holds nothing, and whoever lists the repository's worktrees waits for one in there.
+Result<void> set_pipes_aside(const std::string& admin, const std::string& mark, std::vector<Mended>& mended) {
+    const auto folder = open_folder(admin);
+    if (!folder) return {};  // open_admin() says why
+    const auto names = names_in(folder->get(), admin);
+    if (!names) return names.error();
+    for (const auto& name : *names) {
+        struct stat facts {};
+        if (::fstatat(folder->get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (!S_ISFIFO(facts.st_mode) || name.starts_with(k_found)) continue;
+        const auto kept = k_found + mark + name;
+        if (::renameat(folder->get(), name.c_str(), folder->get(), kept.c_str()) != 0) {
+            return io_error("moving " + admin + "/" + name, errno);
+        }
+        mended.push_back({name, admin + "/" + kept});
+    }
+    return {};
+}
+
 struct Opened {
     std::string path, admin;  ///< as git writes them
     UniqueFd folder, admin_folder;
@@ -254,9 +273,13 @@ Result<Identity> identify(const std::string& common_dir, const std::string& path
 
 Result<Pinned> pin(const std::string& common_dir, const std::string& path, const Identity& identity,
                    const std::string& aside, std::vector<Mended>& mended) {
+    const auto mark = random_id(8) + "-";
+    if (is_same_folder(path, identity)) {
+        auto moved = set_pipes_aside(admin_path(common_dir, identity), mark, mended);
+        if (!moved) return moved.error();
+    }
     auto opened = open_both(common_dir, path, identity);
     if (!opened) return opened.error();
-    const auto mark = random_id(8) + "-";
     const auto kept = aside + "/" + fs::path(path).filename().string() + "-" + mark + "git";
     const auto own = to_repository(opened->path, opened->admin);
     if (!own.is(small_file_at(opened->folder.get(), own.name))) {

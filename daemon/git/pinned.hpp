@@ -39,7 +39,7 @@ class Pinned {
 
 /// Something that an agent, or who else writes there, had put in the place of a file of git's, and that was put right.
 struct Mended {
-    std::string what;  ///< ".git", "gitdir", "commondir"
+    std::string what;  ///< ".git", "gitdir", "commondir"; or the name of a pipe in git's own folder
     std::string kept;  ///< where what was found there is now; empty: nothing was, or it was only an old pointer
 };
 
