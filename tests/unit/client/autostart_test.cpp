@@ -37,10 +37,10 @@ struct Installed {
     std::filesystem::path home = folder.path() / "home";
 };
 
-/// An oranged whose first run does `first`; the second runs until the test is over.
+/// An oranged whose first run does `first`; the second runs until the test is over, or its folder is gone.
 std::string second_time_lucky(const std::string& first) {
     return "cd \"${0%/*}\"\nif [ ! -e again ]; then touch again; " + first +
-           "; fi\ntouch runs\nwhile [ ! -e over ]; do sleep 0.05; done\n";
+           "; fi\ntouch runs\nwhile [ ! -e over ] && [ -e \"$0\" ]; do sleep 0.05; done\n";
 }
 
 /// `orange task list` where the second run of oranged is what answers.
