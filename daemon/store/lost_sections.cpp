@@ -1,52 +1,55 @@
 #include "daemon/store/lost_sections.hpp"
 
-#include <algorithm>
-
 #include "daemon/store/sections.hpp"
 
+/// Every text here is parsed a few times at most, however many sections it has: the daemon's loop waits meanwhile.
 namespace orange::store {
 namespace {
 
-/// Whether a body with all of `wanted` in it has nothing else, and nothing changed.
+/// Nothing between the sections of `body` and those of `wanted` but what was put between them.
 bool holds(const std::string& body, const engine::Artifacts& wanted) {
     return parse_sections(body).sections == wanted.sections;
 }
 
-std::string block(const std::string& heading, const std::string& text) {
-    return "## " + heading + "\n\n" + text + (text.empty() ? "" : "\n\n");
+engine::Artifacts both(std::string_view text, const engine::Artifacts& had, const std::vector<std::string>& lost) {
+    auto wanted = parse_sections(text);
+    for (const auto& heading : lost) wanted.sections[heading] = had.sections.at(heading);
+    return wanted;
+}
+
+std::string below(std::string_view text, const std::string& blocks, const std::string& end) {
+    std::string whole(text);
+    if (!whole.empty() && !whole.ends_with('\n')) whole += end;
+    if (!whole.empty()) whole += end;
+    return whole + blocks;
 }
 
 }  // namespace
 
 std::vector<std::string> lost_sections(std::string_view before, std::string_view after) {
-    const auto had = parse_sections(before);
     const auto has = parse_sections(after);
-    std::vector<std::pair<std::size_t, std::string>> found;
-    for (const auto& [heading, section] : had.sections) {
-        if (has.sections.contains(heading) || has.swallowed_by_fence.contains(heading)) continue;
-        found.emplace_back(before.find("## " + heading), heading);
-    }
-    std::sort(found.begin(), found.end());
-    std::vector<std::string> headings;
-    headings.reserve(found.size());
-    for (auto& [at, heading] : found) headings.push_back(std::move(heading));
+    auto headings = section_headings(before);
+    std::erase_if(headings, [&](const std::string& heading) {
+        return has.sections.contains(heading) || has.swallowed_by_fence.contains(heading);
+    });
     return headings;
 }
 
 std::string with_sections_back(std::string_view before, std::string_view after, const std::vector<std::string>& lost) {
     const auto had = parse_sections(before);
-    auto wanted = parse_sections(after);
-    std::string at_end(after);
-    std::string at_beginning;
+    const std::string end = after.find("\r\n") != std::string_view::npos ? "\r\n" : "\n";
+    std::string blocks;
     for (const auto& heading : lost) {
-        const auto& section = had.sections.at(heading);
-        wanted.sections[heading] = section;
-        at_end = with_section(at_end, heading, section.text);
-        at_beginning += block(heading, section.text);
+        const auto& text = had.sections.at(heading).text;
+        blocks += (blocks.empty() ? "" : end) + "## " + heading + end;
+        if (!text.empty()) blocks += end + text + end;
     }
-    if (holds(at_end, wanted)) return at_end;
-    at_beginning += after;
-    return holds(at_beginning, wanted) ? at_beginning : std::string(after);
+    const auto wanted = both(after, had, lost);
+    if (auto whole = below(after, blocks, end); holds(whole, wanted)) return whole;
+    if (auto whole = blocks + end + std::string(after); holds(whole, wanted)) return whole;
+    const auto ended = closed(after);
+    auto whole = below(ended, blocks, end);
+    return holds(whole, both(ended, had, lost)) ? whole : std::string(after);
 }
 
 }  // namespace orange::store

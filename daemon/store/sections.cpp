@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "common/base/text.hpp"
@@ -154,6 +155,16 @@ engine::Artifacts parse_sections(std::string_view body) {
     return artifacts;
 }
 
+std::vector<std::string> section_headings(std::string_view body) {
+    const Lines lines(body);
+    std::vector<std::string> found;
+    std::set<std::string, std::less<>> seen;
+    for (auto& span : spans(headings(markdown::blocks_of(body), lines), lines)) {
+        if (seen.insert(span.heading).second) found.push_back(std::move(span.heading));
+    }
+    return found;
+}
+
 std::string with_section(std::string_view body, std::string_view heading, std::string_view text) {
     const Lines lines(body);
     const auto blocks = markdown::blocks_of(body);
@@ -179,9 +190,10 @@ namespace {
 
 /// Whether a section written below `text` would be one: nothing in `text` is left open.
 bool lets_pass(const std::string& text) {
-    constexpr const char* k_probe = "orange probe";
-    const auto artifacts = parse_sections(text + "\n\n## " + k_probe + "\n");
-    return artifacts.sections.size() == 1 && artifacts.sections.begin()->first == k_probe;
+    const auto whole = text + "\n\n## orange probe\n";
+    const Lines lines(whole);
+    const auto blocks = markdown::blocks_of(whole);
+    return !blocks.headings.empty() && blocks.headings.back().line == lines.count();
 }
 
 /// `text` as a code block, whatever it contains.
@@ -223,16 +235,22 @@ std::string demoted(std::string_view text) {
         line = heading.last_line + 1;
     }
     for (; line <= lines.count(); ++line) out += lines.with_end(line);
-    if (lets_pass(out)) return out;
+    auto whole = closed(out);
+    return lets_pass(whole) ? whole : fenced(text);
+}
 
-    // Something is open at the end: a fence, or one of the HTML blocks that only their own mark ends.
-    const auto fence = unclosed_fence(blocks, lines);
-    if (!out.ends_with('\n')) out += '\n';
+std::string closed(std::string_view text) {
+    std::string whole(text);
+    if (lets_pass(whole)) return whole;
+    const Lines lines(text);
+    const auto fence = unclosed_fence(markdown::blocks_of(text), lines);
+    if (!whole.ends_with('\n')) whole += '\n';
+    // Of the HTML blocks each is ended by its own mark alone.
     for (const auto& closer : {fence ? fence->marker : std::string("-->"), std::string("</pre>"), std::string("?>"),
                                std::string("]]>"), std::string(">")}) {
-        if (auto closed = out + closer + "\n"; lets_pass(closed)) return closed;
+        if (auto ended = whole + closer + "\n"; lets_pass(ended)) return ended;
     }
-    return fenced(text);
+    return whole;
 }
 
 }  // namespace orange::store

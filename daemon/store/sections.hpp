@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "daemon/engine/artifacts.hpp"
 
@@ -12,6 +13,9 @@ namespace orange::store {
 /// headings count, up to the next ATX heading of level 1 or 2; the last of duplicates counts.
 engine::Artifacts parse_sections(std::string_view body);
 
+/// The headings of the sections of a body in their order, each once.
+std::vector<std::string> section_headings(std::string_view body);
+
 /// `body` with that section's text replaced (the last of duplicates), or the section appended at its end. Every other
 /// byte stays.
 std::string with_section(std::string_view body, std::string_view heading, std::string_view text);
@@ -19,5 +23,8 @@ std::string with_section(std::string_view body, std::string_view heading, std::s
 /// `text` with headings demoted so that none is above level 3 (Setext ones rewritten), and an unclosed fence closed:
 /// nothing in it can pass for an agent's section, or swallow one.
 std::string demoted(std::string_view text);
+
+/// `text` with whatever is open at its end closed, a fence or an HTML block, so that a heading below it is one.
+std::string closed(std::string_view text);
 
 }  // namespace orange::store

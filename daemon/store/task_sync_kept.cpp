@@ -10,6 +10,7 @@ namespace orange::store {
 namespace {
 
 constexpr std::size_t k_most_kept = 5;
+constexpr std::size_t k_longest_list = 1000;
 
 /// "20261120T104903.120Z": sorts by time, and every file system takes it.
 std::string file_time(Timestamp time) {
@@ -47,7 +48,7 @@ Result<void> TaskSync::note_lost(const std::string& before, const std::string& w
     event.type = "section.lost";
     event.timestamp = clock_.now();
     event.fields["copy"] = std::string(in_mirror ? "mirror" : "own");
-    event.fields["sections"] = join(lost, ", ");
+    event.fields["sections"] = ellipsized(join(lost, ", "), k_longest_list);
     event.fields["kept"] = kept->filename().string();
     event.fields["put_back"] = put_back;
     out_.events.push_back(std::move(event));

@@ -59,9 +59,23 @@ TEST_CASE("sections come back as they were, whatever the new text leaves open") 
         CHECK(section_of(whole, "Handoff") == section_of(after, "Handoff"));
         CHECK(whole.find(after) != std::string::npos);
     }
-    // Neither place lets all of them be what they are.
-    const std::string open = "one\n\n```\nopen\n";
-    CHECK(with_sections_back("## A\n\n```\nopen too\n", open, {"A"}) == open);
+    // What is open is closed, if the text must not become part of a section either.
+    for (const std::string open : {"one\n\n```\nopen\n", "note\n\n<!-- open", "note\n\n<pre>\nopen\n"}) {
+        const auto whole = with_sections_back("## A\n\n```\nopen too\n", open, {"A"});
+        INFO(open << "=>\n" << whole);
+        CHECK(section_of(whole, "A") == "```\nopen too");
+        CHECK(whole.starts_with(open));
+    }
+}
+
+TEST_CASE("any number of sections may go at once, and the daemon's loop goes on") {
+    // Looking through the whole text once for each of them takes minutes.
+    std::string before;
+    for (int n = 0; n < 40'000; ++n) before += "## s" + std::to_string(n) + "\n";
+    const auto lost = lost_sections(before, "just this\n");
+    REQUIRE(lost.size() == 40'000);
+    CHECK(lost.back() == "s39999");
+    CHECK(section_headings(with_sections_back(before, "just this\n", lost)) == lost);
 }
 
 TEST_CASE_METHOD(TaskWorld, "a write without frontmatter cannot take sections away, and what was there is kept") {
