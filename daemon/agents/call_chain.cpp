@@ -17,6 +17,8 @@ constexpr std::size_t k_name_columns = 40, k_chain_columns = 400;
 constexpr std::array<std::string_view, 15> k_runners = {"make", "gmake", "ninja",  "cmake",  "ctest",
                                                         "npm",  "npx",   "pnpm",   "yarn",   "cargo",
                                                         "go",   "tox",   "pytest", "gradle", "mvn"};
+/// Of these the ones that also start agents.
+constexpr std::array<std::string_view, 4> k_launchers = {"npm", "npx", "pnpm", "yarn"};
 /// Scripts that are not called what they are.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> k_runner_scripts = {
     {{"npm-cli.js", "npm"}, {"npx-cli.js", "npx"}, {"yarn.js", "yarn"}, {"pnpm.cjs", "pnpm"}, {"pnpm.mjs", "pnpm"}}};
@@ -83,14 +85,25 @@ bool lies_in(const Program& program, const std::function<bool(const std::string&
            (!program.script.empty() && in_worktree(program.script));
 }
 
-/// Where the agent's own program is among `programs`, the topmost being the last.
+template <class Words>
+bool is_known_as(const Words& names, const Program& program) {
+    return std::any_of(program.known_as.begin(), program.known_as.end(),
+                       [&](const std::string& name) { return is_among(names, name); });
+}
+
+/// Where the agent's own program is among `programs`, the topmost being the last. A script at the top may be a wrapper
+/// of the agent or the agent itself: it is the latter if it starts make or the like.
 std::size_t own_program(const std::vector<Program>& programs,
                         const std::function<bool(const std::string&)>& in_worktree) {
     const auto top = programs.size() - 1;
+    bool below_script = false;
     // The caller itself is no agent.
     for (auto i = top; i > 0; --i) {
-        if (programs[i].shell || is_runner(programs[i])) continue;
-        return lies_in(programs[i], in_worktree) ? top : i;
+        const auto& program = programs[i];
+        if (below_script && is_runner(program) && !is_known_as(k_launchers, program)) return top;
+        below_script = below_script || (program.shell && !program.script.empty());
+        if (program.shell || is_runner(program)) continue;
+        return lies_in(program, in_worktree) ? top : i;
     }
     return top;
 }
@@ -121,8 +134,7 @@ Program program_of(const std::string& exe, const std::vector<std::string>& argv,
 }
 
 bool is_runner(const Program& program) {
-    return std::any_of(program.known_as.begin(), program.known_as.end(),
-                       [](const std::string& name) { return is_among(k_runners, name); });
+    return is_known_as(k_runners, program);
 }
 
 CallChain call_chain(const std::vector<Program>& programs, const std::function<bool(const std::string&)>& in_worktree) {

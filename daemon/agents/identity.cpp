@@ -78,7 +78,10 @@ std::optional<Caller> by_session(const Evidence& evidence, const Registry& regis
     const auto& leader = evidence.session;
     const auto run = leader.start_time == 0 ? registry.run_of_session(leader.pid) : registry.run_of_shim(leader);
     if (!run) return std::nullopt;
-    return agent(*run, evidence.pid, "session " + std::to_string(leader.pid) + " of an orange-agent");
+    auto caller = agent(*run, evidence.pid, "session " + std::to_string(leader.pid) + " of an orange-agent");
+    // Its orange-agent is gone, and with it what stood between the reviewer and this call.
+    if (run->role == Role::reviewer) caller.through = "a process that had lost its orange-agent";
+    return caller;
 }
 
 /// Whoever started it has ended, or is the daemon.

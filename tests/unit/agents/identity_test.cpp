@@ -317,6 +317,12 @@ TEST_CASE("a session whose leader has gone still tells whose it is") {
     world.add(500, 1, 20, 0);
     CHECK(world.caller(500).evidence == "session 20 of an orange-agent");
     CHECK(world.caller(500).role == Role::worker);
+    CHECK(world.caller(500).through.empty());
+    // Whoever killed it may be a test that the reviewer runs: nothing is left that tells.
+    world.table.processes.erase(30);
+    world.add(501, 1, 30, 0);
+    CHECK(world.caller(501).role == Role::reviewer);
+    CHECK_FALSE(world.caller(501).through.empty());
 }
 
 TEST_CASE("a shim's pid that was given to somebody else identifies nobody") {
