@@ -118,23 +118,23 @@ int task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
 
 int task_wait(Context& context, rpc::TaskWait params) {
     complete_with_cwd(context, params, params.id.has_value());
-    const auto until =
-        params.timeout ? std::optional(steady_clock::now() + std::chrono::seconds(*params.timeout)) : std::nullopt;
+    auto until = steady_clock::time_point::max();
+    if (params.timeout) until = steady_clock::now() + std::chrono::seconds(*params.timeout);
     auto daemon = context.daemon();
     if (!daemon) return fail(context, daemon.error());
     auto reply = (*daemon)->call(params);
     bool told = false;
     while (!reply && reply.error().code == ErrorCode::unavailable) {
         if (!std::exchange(told, true)) remark("the daemon has ended; waiting for the next one");
-        if (until && steady_clock::now() >= *until) {
+        if (steady_clock::now() >= until) {
             fail(context, {ErrorCode::timeout, "the time has passed, and no daemon runs", {}});
             return k_timed_out;
         }
         std::this_thread::sleep_for(k_between_tries);
         auto again = connection::Connection::open(context.paths.socket(), milliseconds(500));
         if (!again) continue;
-        if (until) {
-            const auto left = std::chrono::ceil<std::chrono::seconds>(*until - steady_clock::now()).count();
+        if (params.timeout) {
+            const auto left = std::chrono::ceil<std::chrono::seconds>(until - steady_clock::now()).count();
             params.timeout = std::max<std::int64_t>(left, 0);
         }
         reply = again->call(params);

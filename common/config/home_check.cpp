@@ -131,10 +131,12 @@ Result<bool> make_closed_home(const std::filesystem::path& home) {
     const bool was_open = ::fstat(folder, &info) == 0 && is_open(info.st_mode);
     const bool failed = was_open && ::fchmod(folder, 0700) != 0;
     const int why = errno;
+    // Somebody may have put something there just before it was closed. It is opened again: a closed one would pass.
+    const bool foreign = was_open && !failed && !is_own_home(home, is_any);
+    if (foreign) (void)::fchmod(folder, info.st_mode & 07777);
     ::close(folder);
     if (failed) return io_error("closing " + home.string() + " to others", why);
-    // Somebody may have put something there just before it was closed.
-    if (was_open && !is_own_home(home, is_any)) {
+    if (foreign) {
         return {ErrorCode::forbidden,
                 home.string() + " was open to others, who have written there; look what is in it"};
     }

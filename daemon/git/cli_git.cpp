@@ -70,7 +70,7 @@ Awaitable<Result<Completed>> CliGit::run(GitCommand command) {
     child.cwd = command.place.path();
     child.env = env_;
     for (auto& [name, value] : command.env) (*child.env)[name] = std::move(value);
-    if (const auto& worktree = command.place.pinned()) {
+    if (const auto* worktree = command.place.pinned()) {
         child.folder = worktree->folder();
         // All three: without the last git follows the `commondir` in the first.
         (*child.env)["GIT_DIR"] = worktree->git_dir();

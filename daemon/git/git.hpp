@@ -3,9 +3,9 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "common/base/result.hpp"
@@ -21,15 +21,15 @@ namespace git {
 /// where it is told.
 class Place {
   public:
-    Place(std::string repository) : path_(std::move(repository)) {}  // NOLINT: a repository is its path
-    Place(const char* repository) : path_(repository) {}             // NOLINT: as above
-    Place(Pinned worktree) : path_(worktree.path()), pinned_(std::move(worktree)) {}  // NOLINT: as good as its place
-    const std::string& path() const { return path_; }
-    const std::optional<Pinned>& pinned() const { return pinned_; }
+    Place(std::string repository) : where_(std::move(repository)) {}  // NOLINT: a repository is its path
+    Place(const char* repository) : where_(repository) {}             // NOLINT: as above
+    Place(Pinned worktree) : where_(std::move(worktree)) {}           // NOLINT: as good as its place
+    const std::string& path() const { return pinned() ? pinned()->path() : std::get<std::string>(where_); }
+    /// Null if it is a repository.
+    const Pinned* pinned() const { return std::get_if<Pinned>(&where_); }
 
   private:
-    std::string path_;
-    std::optional<Pinned> pinned_;
+    std::variant<std::string, Pinned> where_;
 };
 
 }  // namespace git

@@ -74,7 +74,7 @@ Json reply_to(const Json& id, Result<Json> result) {
 
 Error no_room() {
     return {ErrorCode::unavailable,
-            "not carried out: the replies to this batch are too large already; send fewer requests in one batch",
+            "not carried out: there is no room for more replies now; send fewer requests in one batch, or try again",
             {}};
 }
 
