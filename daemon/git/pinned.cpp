@@ -159,8 +159,14 @@ Result<UniqueFd> open_admin(const std::string& common_dir, const std::string& pa
         ErrorCode::conflict, printable(admin) + "/HEAD names neither a branch nor a commit; " + made_anew(path), {}};
 }
 
+/// Where something is moved to: a name that nothing has, in a folder.
+struct Aside {
+    int folder;
+    std::string path, name;
+};
+
 /// Moves what is there to where it is kept. An old pointer to a worktree of that name says nothing that would be lost.
-Result<std::string> set_aside(int folder, const Pointer& pointer, const std::string& admin, const std::string& aside) {
+Result<std::string> set_aside(int folder, const Pointer& pointer, const std::string& admin, const Aside& aside) {
     struct stat facts {};
     if (::fstatat(folder, pointer.name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return std::string();
     const auto text = small_file_at(folder, pointer.name);
@@ -169,12 +175,12 @@ Result<std::string> set_aside(int folder, const Pointer& pointer, const std::str
         return Error{
             ErrorCode::io, "reading " + pointer.name + " of the worktree " + admin + ": it cannot be read", {}};
     }
-    if (::renameat(folder, pointer.name.c_str(), AT_FDCWD, aside.c_str()) == 0) return aside;
-    return io_error("moving " + pointer.name + " to " + aside, errno);
+    const auto kept = aside.path + "/" + aside.name;
+    if (::renameat(folder, pointer.name.c_str(), aside.folder, aside.name.c_str()) == 0) return kept;
+    return io_error("moving " + pointer.name + " to " + kept, errno);
 }
 
-/// `found` where the pointer was, `aside`: a name that nothing has.
-Result<void> mend(int folder, const Pointer& pointer, const std::string& admin, const std::string& aside,
+Result<void> mend(int folder, const Pointer& pointer, const std::string& admin, const Aside& aside,
                   std::vector<Mended>& mended) {
     if (pointer.is(small_file_at(folder, pointer.name))) return {};
     auto kept = set_aside(folder, pointer, admin, aside);
@@ -182,6 +188,18 @@ Result<void> mend(int folder, const Pointer& pointer, const std::string& admin, 
     if (auto put = replace_file_at(folder, pointer.name, pointer.text(), pointer.name); !put) return put;
     mended.push_back({pointer.name, std::move(*kept)});
     return {};
+}
+
+/// Agents can write beside it, too.
+Result<UniqueFd> make_aside(const std::string& path) {
+    if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return io_error("making " + path, errno);
+    auto folder = open_folder(path);
+    if (folder || is_folder(AT_FDCWD, path)) return folder;
+    return Error{ErrorCode::conflict,
+                 printable(path) +
+                     " is a link or a file, and nothing is moved through it; look at it, then remove it: rm " +
+                     shell_word(path),
+                 {}};
 }
 
 /// A pipe holds nothing, and whoever lists the repository's worktrees waits for one in there.
@@ -280,17 +298,17 @@ Result<Pinned> pin(const std::string& common_dir, const std::string& path, const
     }
     auto opened = open_both(common_dir, path, identity);
     if (!opened) return opened.error();
-    const auto kept = aside + "/" + fs::path(path).filename().string() + "-" + mark + "git";
     const auto own = to_repository(opened->path, opened->admin);
     if (!own.is(small_file_at(opened->folder.get(), own.name))) {
-        std::error_code error;
-        fs::create_directories(aside, error);
-        if (error) return io_error("making " + aside, error.value());
-        if (auto done = mend(opened->folder.get(), own, identity.admin, kept, mended); !done) return done.error();
+        const auto kept = make_aside(aside);
+        if (!kept) return kept.error();
+        const Aside there{kept->get(), aside, fs::path(path).filename().string() + "-" + mark + "git"};
+        if (auto done = mend(opened->folder.get(), own, identity.admin, there, mended); !done) return done.error();
     }
     for (const auto& pointer : to_worktree(opened->path, opened->admin, common_dir)) {
-        const auto moved = opened->admin + "/" + k_found + mark + pointer.name;
-        auto done = mend(opened->admin_folder.get(), pointer, identity.admin, moved, mended);
+        const auto admin = opened->admin_folder.get();
+        const Aside there{admin, opened->admin, k_found + mark + pointer.name};
+        auto done = mend(admin, pointer, identity.admin, there, mended);
         if (!done) return done.error();
     }
     return Pinned(path, opened->admin, common_dir, std::move(opened->folder));

@@ -118,6 +118,13 @@ const std::vector<Variant> k_dot_git = {
          write_file(at.tree / "pointer", "gitdir: " + (at.other / ".git").string() + "\n");
          replace_with_link(at.tree / ".git", at.tree / "pointer");
      }},
+    {".git is a folder, and what is moved aside is moved to a link",
+     [](Hostile& at) {
+         fs::remove(at.tree / ".git");
+         at.plain(at.tree, {"init", "-q"});
+         fs::create_directory_symlink(at.victim, at.root / ".found");
+     },
+     false},
     {".git is a pipe", [](Hostile& at) { replace_with_pipe(at.tree / ".git"); }},
     {".git has a gigabyte",
      [](Hostile& at) {
