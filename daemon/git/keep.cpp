@@ -1,17 +1,14 @@
-#include <filesystem>
-
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/nested.hpp"
 #include "daemon/git/worktrees.hpp"
 
 /// What a snapshot of the files does not hold: commits that no branch has, repositories inside the worktree, and what
 /// was stashed.
 namespace orange::git {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// HEAD's commit under a ref of ours, where no other has it.
 Awaitable<Result<void>> keep_head(Git& git, Pinned worktree, std::string below, std::vector<std::string>& kept) {
@@ -58,28 +55,27 @@ Awaitable<Result<std::vector<std::string>>> nested_repositories(Git& git, Pinned
 
 /// What it has staged or changed becomes a ref of its own repository, to be fetched with the others. Not where that
 /// repository is elsewhere, as a whole or by a link: there, nothing is written.
-Awaitable<Result<void>> snapshot_nested(Git& git, Pinned worktree, std::string path) {
-    const auto nested = pin_nested(worktree, path);
-    if (!nested) co_return Result<void>{};
-    const auto head = co_await commit_of(git, *nested, "HEAD");
+Awaitable<Result<void>> snapshot_nested(Git& git, Nested nested) {
+    if (!nested.is_whole) co_return Result<void>{};
+    const auto head = co_await commit_of(git, *nested.repository, "HEAD");
     if (!head) co_return head.error();
     if (head->empty()) co_return Result<void>{};
-    const auto saved = co_await snapshot(git, *nested, "refs/orange/wip", "Uncommitted work");
+    const auto saved = co_await snapshot(git, *nested.repository, "refs/orange/wip", "Uncommitted work");
     if (!saved) co_return saved.error();
     co_return Result<void>{};
 }
 
+constexpr const char* k_here = "./.";  ///< to git, "." is the repository that fetches
+
 /// Its commits into the worktree's repository, below `ref`; nothing where it has none. A repository whose .git is no
 /// folder lives elsewhere and stays there: only what this one is on is at stake.
-Awaitable<Result<bool>> fetch_nested(Git& git, Pinned worktree, std::string path, std::string refs, std::string ref) {
+Awaitable<Result<bool>> fetch_nested(Git& git, Nested nested, std::string refs, std::string ref) {
     if (trim(refs).empty()) co_return false;
-    std::error_code error;
-    const bool whole = fs::is_directory(fs::symlink_status(worktree.path() + "/" + path + "/.git", error));
     auto args = words("-c", "protocol.file.allow=always", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
-                      "--no-auto-maintenance", "--no-recurse-submodules", "--", "./" + path);
-    if (whole) args.push_back("+refs/*:" + ref + "/*");
+                      "--no-auto-maintenance", "--no-recurse-submodules", "--", k_here);
+    if (nested.repository) args.push_back("+refs/*:" + ref + "/*");
     if (refs.find("\tHEAD\n") != std::string::npos) args.push_back("+HEAD:" + ref + "/HEAD");
-    const auto fetched = co_await ask_inside(git, worktree, std::move(args));
+    const auto fetched = co_await ask_inside(git, nested.outer, std::move(args));
     if (!fetched) co_return fetched.error();
     co_return true;
 }
@@ -87,19 +83,17 @@ Awaitable<Result<bool>> fetch_nested(Git& git, Pinned worktree, std::string path
 /// Its commits are kept in refs; without its .git, its files are the worktree's own.
 Awaitable<Result<void>> absorb(Git& git, Pinned worktree, std::string path, std::string below,
                                std::vector<std::string>& kept) {
-    if (auto saved = co_await snapshot_nested(git, worktree, path); !saved) co_return saved.error();
-    auto refs = co_await ask_inside(git, worktree, words("ls-remote", "--quiet", "--", "./" + path));
+    const auto nested = open_nested(worktree, path);
+    if (!nested) co_return nested.error();
+    if (auto saved = co_await snapshot_nested(git, *nested); !saved) co_return saved.error();
+    auto refs = co_await ask_inside(git, nested->outer, words("ls-remote", "--quiet", "--", k_here));
     if (!refs) co_return refs.error();
     // The same repository again, after an attempt that failed, has the same ref.
     const auto ref = below + "/nested-" + content_hash(path + "\n" + *refs).substr(0, 12);
-    const auto fetched = co_await fetch_nested(git, worktree, path, std::move(*refs), ref);
+    const auto fetched = co_await fetch_nested(git, *nested, std::move(*refs), ref);
     if (!fetched) co_return fetched.error();
     if (*fetched) kept.push_back(ref);
-    const auto git_dir = worktree.path() + "/" + path + "/.git";
-    std::error_code error;
-    fs::remove_all(git_dir, error);
-    if (error) co_return io_error("removing " + printable(git_dir), error.value());
-    co_return Result<void>{};
+    co_return remove_git_of(*nested);
 }
 
 }  // namespace

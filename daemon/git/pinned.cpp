@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
@@ -64,12 +65,6 @@ std::string made_anew(const std::string& path) {
            shell_word(path + ".old") + " && orange workspace gc";
 }
 
-/// And no link to one.
-bool is_folder(int folder, const std::string& name) {
-    struct stat facts {};
-    return ::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(facts.st_mode);
-}
-
 /// A device's number may be another after a restart of the machine: it is compared with that of the folder above.
 bool is_the_one(const struct stat& facts, const std::string& path, const Identity& identity) {
     struct stat above {};
@@ -89,39 +84,24 @@ Result<UniqueFd> open_worktree(const std::string& path, const Identity& identity
                  {}};
 }
 
-bool stays_inside(const fs::path& link, const std::string& common_dir) {
-    const auto target = resolved(link);
-    return target.starts_with(resolved(common_dir) + "/");
-}
-
-Result<std::vector<std::string>> names_in(int folder, const std::string& path) {
-    std::vector<std::string> names;
-    UniqueFd again(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    DIR* const open = again ? ::fdopendir(again.get()) : nullptr;
-    if (!open) return io_error("reading the folder " + path, errno);
-    (void)again.release();
-    while (const auto* entry = ::readdir(open)) {
-        const std::string name = entry->d_name;
-        if (name != "." && name != "..") names.push_back(name);
-    }
-    ::closedir(open);
-    return names;
-}
-
 /// git reads and writes through links in there, and waits for pipes.
-Result<void> check_entries(int folder, const std::string& path, const std::string& common_dir) {
+Result<void> check_entries(int folder, const std::string& path) {
     const auto names = names_in(folder, path);
-    if (!names) return names.error();
+    if (!names) {
+        auto refused = names.error();
+        refused.message += "; remove what git has not made there, then run: orange workspace gc";
+        return refused;
+    }
     for (const auto& name : *names) {
         if (name == "gitdir" || name == "commondir" || name.starts_with(k_found)) continue;
         const auto place = path + "/" + name;
         struct stat facts {};
         if (::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0 || S_ISREG(facts.st_mode)) continue;
         if (S_ISDIR(facts.st_mode)) continue;
-        if (S_ISLNK(facts.st_mode) && stays_inside(place, common_dir)) continue;
+        if (is_link_downwards(folder, name)) continue;
         return Error{ErrorCode::conflict,
                      printable(place) +
-                         (S_ISLNK(facts.st_mode) ? " is a link that leads out of the repository"
+                         (S_ISLNK(facts.st_mode) ? " is a link that may lead out of the repository"
                                                  : " is neither a file nor a folder") +
                          ", which git does not make; look at it, then remove it: rm " + shell_word(place),
                      {}};
@@ -138,18 +118,18 @@ bool is_a_head(const std::string& text) {
 Result<UniqueFd> open_admin(const std::string& common_dir, const std::string& path, const Identity& identity) {
     const auto admin = admin_path(common_dir, identity);
     auto folder = open_folder(admin);
-    if (!folder && is_folder(AT_FDCWD, admin)) return folder.error();
+    if (!folder && is_folder_at(AT_FDCWD, admin)) return folder.error();
     if (!folder) {
         return Error{ErrorCode::conflict,
                      printable(path) + " is no worktree of its repository any more, which has no folder " +
                          printable(admin) + "; " + made_anew(path),
                      {}};
     }
-    if (auto fine = check_entries(folder->get(), admin, common_dir); !fine) return fine.error();
-    if (is_folder(folder->get(), "logs")) {
+    if (auto fine = check_entries(folder->get(), admin); !fine) return fine.error();
+    if (is_folder_at(folder->get(), "logs")) {
         const auto logs = open_folder_at(folder->get(), "logs", admin + "/logs");
         if (!logs) return logs.error();
-        if (auto fine = check_entries(logs->get(), admin + "/logs", common_dir); !fine) return fine.error();
+        if (auto fine = check_entries(logs->get(), admin + "/logs"); !fine) return fine.error();
     }
     struct stat facts {};
     const bool linked = ::fstatat(folder->get(), "HEAD", &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode);
@@ -194,7 +174,7 @@ Result<void> mend(int folder, const Pointer& pointer, const std::string& admin, 
 Result<UniqueFd> make_aside(const std::string& path) {
     if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return io_error("making " + path, errno);
     auto folder = open_folder(path);
-    if (folder || is_folder(AT_FDCWD, path)) return folder;
+    if (folder || is_folder_at(AT_FDCWD, path)) return folder;
     return Error{ErrorCode::conflict,
                  printable(path) +
                      " is a link or a file, and nothing is moved through it; look at it, then remove it: rm " +
@@ -207,7 +187,7 @@ Result<void> set_pipes_aside(const std::string& admin, const std::string& mark, 
     const auto folder = open_folder(admin);
     if (!folder) return {};  // open_admin() says why
     const auto names = names_in(folder->get(), admin);
-    if (!names) return names.error();
+    if (!names) return {};  // as above
     for (const auto& name : *names) {
         struct stat facts {};
         if (::fstatat(folder->get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
@@ -234,24 +214,29 @@ Result<Opened> open_both(const std::string& common_dir, const std::string& path,
     return Opened{resolved_above(path), admin_path(common_dir, identity), std::move(*folder), std::move(*admin)};
 }
 
-/// A .git folder whose parts all lie in it.
-bool is_all_there(const fs::path& git_dir) {
-    std::error_code error;
-    if (fs::symlink_status(git_dir / "commondir", error).type() != fs::file_type::not_found) return false;
-    fs::recursive_directory_iterator entry(git_dir, error);
-    for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-        const auto status = entry->symlink_status(error);
-        if (fs::is_symlink(status) && stays_inside(entry->path(), git_dir.string())) continue;
-        if (!fs::is_regular_file(status) && !fs::is_directory(status)) return false;
-    }
-    return !error;
+Pinned::Folder shared(UniqueFd folder) {
+    return std::make_shared<const UniqueFd>(std::move(folder));
+}
+
+/// index.lock, HEAD.lock, ORIG_HEAD.lock …; next-index-<pid>.lock of a commit of some files.
+bool is_a_lock_of_git(std::string_view name) {
+    constexpr std::string_view k_end = ".lock";
+    if (!name.ends_with(k_end)) return false;
+    name.remove_suffix(k_end.size());
+    return name == "index" || name == "config.worktree" || name.starts_with("next-index-") ||
+           name.starts_with("orange-index-") ||
+           (!name.empty() && name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == std::string_view::npos);
 }
 
 }  // namespace
 
-Pinned::Pinned(std::string path, std::string git_dir, std::string common_dir, UniqueFd folder)
+Pinned::Pinned(std::string path, std::string git_dir, std::string common_dir, Folder folder, Folder admin)
     : held_(std::make_shared<const Held>(
-          Held{std::move(path), std::move(git_dir), std::move(common_dir), std::move(folder)})) {}
+          Held{std::move(path), std::move(git_dir), std::move(common_dir), std::move(folder), std::move(admin)})) {}
+
+Pinned Pinned::from(std::string path, Folder folder) const {
+    return {std::move(path), git_dir(), common_dir(), std::move(folder), held_->admin};
+}
 
 bool is_same_folder(const std::string& path, const Identity& identity) {
     struct stat facts {};
@@ -311,7 +296,8 @@ Result<Pinned> pin(const std::string& common_dir, const std::string& path, const
         auto done = mend(admin, pointer, identity.admin, there, mended);
         if (!done) return done.error();
     }
-    return Pinned(path, opened->admin, common_dir, std::move(opened->folder));
+    return Pinned(path, opened->admin, common_dir, shared(std::move(opened->folder)),
+                  shared(std::move(opened->admin_folder)));
 }
 
 Result<Pinned> pin_as_it_is(const std::string& common_dir, const std::string& path, const Identity& identity) {
@@ -322,17 +308,19 @@ Result<Pinned> pin_as_it_is(const std::string& common_dir, const std::string& pa
     for (const auto& pointer : to_worktree(opened->path, opened->admin, common_dir)) {
         agree = agree && pointer.is(small_file_at(opened->admin_folder.get(), pointer.name));
     }
-    if (agree) return Pinned(path, opened->admin, common_dir, std::move(opened->folder));
+    if (agree)
+        return Pinned(path, opened->admin, common_dir, shared(std::move(opened->folder)),
+                      shared(std::move(opened->admin_folder)));
     return Error{ErrorCode::conflict,
                  printable(path) + "/.git and " + printable(opened->admin) + " do not point at each other",
                  {}};
 }
 
-std::optional<Pinned> pin_nested(const Pinned& worktree, const std::string& relative) {
-    const auto path = worktree.path() + "/" + relative;
-    auto folder = open_folder_at(worktree.folder()->get(), relative, path);
-    if (!folder || !open_folder_at(folder->get(), ".git", path) || !is_all_there(path + "/.git")) return std::nullopt;
-    return Pinned(path, path + "/.git", path + "/.git", std::move(*folder));
+std::vector<std::string> locks_in(const Pinned& worktree) {
+    auto names = names_in(worktree.admin(), worktree.git_dir());
+    if (!names) return {};
+    std::erase_if(*names, [](const std::string& name) { return !is_a_lock_of_git(name); });
+    return *names;
 }
 
 }  // namespace orange::git

@@ -20,19 +20,25 @@ struct Identity {
     bool operator==(const Identity&) const = default;
 };
 
-/// A worktree that git may be run in: its folder, held open, and where git keeps what belongs to it. Cheap to copy.
+/// A worktree that git may be run in: its folder and git's own folder for it, both held open. Cheap to copy. What the
+/// daemon itself changes there goes by these descriptors; git is told git_dir().
 class Pinned {
   public:
-    Pinned(std::string path, std::string git_dir, std::string common_dir, UniqueFd folder);
+    using Folder = std::shared_ptr<const UniqueFd>;
+    Pinned(std::string path, std::string git_dir, std::string common_dir, Folder folder, Folder admin);
     const std::string& path() const { return held_->path; }              ///< for people, and for files in it
-    const std::string& git_dir() const { return held_->git_dir; }        ///< .git/worktrees/<name>
+    const std::string& git_dir() const { return held_->git_dir; }        ///< .git/worktrees/<name>; of a Nested: ".git"
     const std::string& common_dir() const { return held_->common_dir; }  ///< .git
-    std::shared_ptr<const UniqueFd> folder() const { return {held_, &held_->folder}; }
+    const Folder& folder() const { return held_->folder; }
+    int admin() const { return held_->admin->get(); }  ///< git_dir(), as it was when the worktree was opened
+
+    /// This worktree's git, run in another folder.
+    Pinned from(std::string path, Folder folder) const;
 
   private:
     struct Held {
         std::string path, git_dir, common_dir;
-        UniqueFd folder;
+        Folder folder, admin;
     };
     std::shared_ptr<const Held> held_;
 };
@@ -57,9 +63,8 @@ Result<Pinned> pin(const std::string& common_dir, const std::string& path, const
 /// As pin(), but changes nothing: a worktree whose files do not agree is a conflict too.
 Result<Pinned> pin_as_it_is(const std::string& common_dir, const std::string& path, const Identity& identity);
 
-/// A repository below a worktree: only one that is all there, in a .git folder of its own without links. Nothing where
-/// it is not.
-std::optional<Pinned> pin_nested(const Pinned& worktree, const std::string& relative);
+/// Locks that git makes in its own folder for a worktree, and nothing else; for when no git works there any more.
+std::vector<std::string> locks_in(const Pinned& worktree);
 
 /// Whether a folder of that name is the one that was made there.
 bool is_same_folder(const std::string& path, const Identity& identity);

@@ -1,13 +1,17 @@
 #include "daemon/git/small_files.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <memory>
 
 #include "common/base/ids.hpp"
+#include "common/base/text.hpp"
 
 namespace orange::git {
 namespace {
@@ -18,7 +22,36 @@ int write_all(int file, std::string_view content) {
         if (n < 0 && errno != EINTR) return errno;
         if (n > 0) content.remove_prefix(static_cast<std::size_t>(n));
     }
-    return ::fsync(file) == 0 ? 0 : errno;
+    return 0;
+}
+
+Error too_much(const std::string& shown) {
+    return {ErrorCode::conflict,
+            printable(shown) + " has more than " + std::to_string(k_most_entries) + " files, or folders more than " +
+                std::to_string(k_most_levels) + " levels deep",
+            {}};
+}
+
+/// `left`: how many more entries there may be.
+Result<void> see_below(int folder, const std::string& shown, const See& see, std::size_t& left, int levels) {
+    if (levels == 0) return too_much(shown);
+    const auto names = names_in(folder, shown);
+    if (!names) return names.error();
+    for (const auto& name : *names) {
+        if (left-- == 0) return too_much(shown);
+        struct stat facts {};
+        if (::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+            if (errno == ENOENT) continue;
+            return io_error("looking at " + shown + "/" + name, errno);
+        }
+        if (S_ISDIR(facts.st_mode)) {
+            const auto inner = open_folder_at(folder, name, shown + "/" + name);
+            if (!inner) return inner.error();
+            if (auto done = see_below(inner->get(), shown, see, left, levels - 1); !done) return done;
+        }
+        if (auto done = see(folder, name, facts.st_mode); !done) return done;
+    }
+    return {};
 }
 
 }  // namespace
@@ -31,6 +64,68 @@ Result<UniqueFd> open_folder_at(int folder, const std::string& name, const std::
 
 Result<UniqueFd> open_folder(const std::string& path) {
     return open_folder_at(AT_FDCWD, path, path);
+}
+
+Result<UniqueFd> open_folder_below(int folder, const std::string& relative, const std::string& shown) {
+    Result<UniqueFd> opened = UniqueFd();
+    for (const auto name : split(relative, '/')) {
+        auto next = open_folder_at(*opened ? opened->get() : folder, std::string(name), shown);
+        opened = std::move(next);
+        if (!opened) break;
+    }
+    return opened;
+}
+
+bool is_folder_at(int folder, const std::string& name) {
+    struct stat facts {};
+    return ::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(facts.st_mode);
+}
+
+bool is_link_downwards(int folder, const std::string& name) {
+    std::string target(k_longest_pointer, '\0');
+    const auto size = ::readlinkat(folder, name.c_str(), target.data(), target.size());
+    if (size <= 0 || static_cast<std::size_t>(size) == target.size() || target.starts_with('/')) return false;
+    target.resize(static_cast<std::size_t>(size));
+    const auto names = split(target, '/');
+    return std::find(names.begin(), names.end(), "..") == names.end();
+}
+
+Result<std::vector<std::string>> names_in(int folder, const std::string& shown) {
+    std::vector<std::string> names;
+    UniqueFd again(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const std::unique_ptr<DIR, int (*)(DIR*)> open(again ? ::fdopendir(again.get()) : nullptr, &::closedir);
+    if (!open) return io_error("reading the folder " + shown, errno);
+    (void)again.release();
+    while (const auto* entry = ::readdir(open.get())) {
+        const std::string name = entry->d_name;
+        if (name == "." || name == "..") continue;
+        if (names.size() == k_most_entries) return too_much(shown);
+        names.push_back(name);
+    }
+    return names;
+}
+
+Result<void> see_all_below(int folder, const std::string& shown, const See& see) {
+    auto left = k_most_entries;
+    return see_below(folder, shown, see, left, k_most_levels);
+}
+
+Result<void> remove_all_below(int folder, const std::string& shown) {
+    return see_all_below(folder, shown, [&](int inner, const std::string& name, unsigned mode) -> Result<void> {
+        if (::unlinkat(inner, name.c_str(), S_ISDIR(mode) ? AT_REMOVEDIR : 0) == 0 || errno == ENOENT) return {};
+        return io_error("removing " + name + " in " + shown, errno);
+    });
+}
+
+Result<void> remove_at(int folder, const std::string& name, const std::string& shown) {
+    const bool is_folder = is_folder_at(folder, name);
+    if (is_folder) {
+        const auto inner = open_folder_at(folder, name, shown);
+        if (!inner) return inner.error();
+        if (auto done = remove_all_below(inner->get(), shown); !done) return done;
+    }
+    if (::unlinkat(folder, name.c_str(), is_folder ? AT_REMOVEDIR : 0) == 0 || errno == ENOENT) return {};
+    return io_error("removing " + shown, errno);
 }
 
 std::optional<std::string> small_file_at(int folder, const std::string& name, std::size_t limit) {
@@ -56,10 +151,37 @@ Result<void> replace_file_at(int folder, const std::string& name, std::string_vi
     const UniqueFd out(::openat(folder, temporary.c_str(), k_flags, 0666));
     if (!out) return io_error("writing " + shown, errno);
     int problem = write_all(out.get(), content);
+    if (problem == 0 && ::fsync(out.get()) != 0) problem = errno;
     if (problem == 0 && ::renameat(folder, temporary.c_str(), folder, name.c_str()) != 0) problem = errno;
     if (problem == 0) return {};
     ::unlinkat(folder, temporary.c_str(), 0);
     return io_error("writing " + shown, problem);
+}
+
+Result<void> copy_file_at(int folder, const std::string& from, const std::string& to, std::size_t limit,
+                          const std::string& shown) {
+    const UniqueFd in(::openat(folder, from.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!in && errno == ENOENT) return Error{ErrorCode::not_found, printable(shown) + " is not there", {}};
+    struct stat facts {};
+    if (!in || ::fstat(in.get(), &facts) != 0) return io_error("copying " + shown, errno);
+    if (!S_ISREG(facts.st_mode) || facts.st_size > static_cast<off_t>(limit)) {
+        return Error{ErrorCode::io,
+                     "copying " + printable(shown) + ": it is no regular file, or larger than " +
+                         std::to_string(limit >> 20) + " MiB",
+                     {}};
+    }
+    const UniqueFd out(::openat(folder, to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!out) return io_error("copying " + shown, errno);
+    std::vector<char> piece(std::size_t{1} << 18);
+    for (auto left = static_cast<std::size_t>(facts.st_size); left > 0;) {
+        const auto n = ::read(in.get(), piece.data(), std::min(left, piece.size()));
+        if (n < 0) return io_error("copying " + shown, errno);
+        if (n == 0) break;  // it has become shorter
+        const int problem = write_all(out.get(), {piece.data(), static_cast<std::size_t>(n)});
+        if (problem != 0) return io_error("copying " + shown, problem);
+        left -= static_cast<std::size_t>(n);
+    }
+    return {};
 }
 
 }  // namespace orange::git

@@ -1,9 +1,13 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/small_files.hpp"
 #include "daemon/git/worktrees.hpp"
 
 /// What is uncommitted in a worktree: is there any, and saving it. The agent's own index is never written: an index
@@ -13,22 +17,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t k_largest_index = std::size_t{256} << 20;  ///< some two million files
+
 /// An index file of our own, gone with this.
 class PrivateIndex {
   public:
-    explicit PrivateIndex(const std::string& git_dir) : path_(git_dir + "/orange-index-" + random_id(12)) {}
+    explicit PrivateIndex(Pinned worktree) : worktree_(std::move(worktree)), name_("orange-index-" + random_id(12)) {}
     PrivateIndex(const PrivateIndex&) = delete;
     PrivateIndex& operator=(const PrivateIndex&) = delete;
-    ~PrivateIndex() {
-        std::error_code ignored;  // a left-over file in a git directory harms nobody
-        fs::remove(path_, ignored);
-        fs::remove(path_ + ".lock", ignored);
+    ~PrivateIndex() {  // a left-over file in a git directory harms nobody
+        ::unlinkat(worktree_.admin(), name_.c_str(), 0);
+        ::unlinkat(worktree_.admin(), (name_ + ".lock").c_str(), 0);
     }
-    std::map<std::string, std::string> env() const { return {{"GIT_INDEX_FILE", path_}}; }
-    const std::string& path() const { return path_; }
+    std::map<std::string, std::string> env() const { return {{"GIT_INDEX_FILE", worktree_.git_dir() + "/" + name_}}; }
+    const std::string& name() const { return name_; }
 
   private:
-    std::string path_;
+    Pinned worktree_;
+    std::string name_;
 };
 
 /// Repositories that an agent made or cloned inside: git cannot add their content, and refuses those without a commit.
@@ -65,7 +71,7 @@ Awaitable<Result<std::string>> tracked_ignored_files(Git& git, Pinned worktree) 
 
 /// The tree of all files as they are.
 Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree) {
-    const PrivateIndex index(worktree.git_dir());
+    const PrivateIndex index(worktree);
     const auto head = co_await commit_of(git, worktree, "HEAD");
     if (!head) co_return head.error();
     if (!head->empty()) {
@@ -111,12 +117,15 @@ Awaitable<Result<bool>> has_no_tree(Git& git, Pinned worktree, std::map<std::str
 /// The tree of the agent's index, which may hold what no file holds any more; empty where there is no index, or none
 /// that a tree could be made of. From a copy, because write-tree writes its cache back.
 Awaitable<Result<std::string>> tree_of_index(Git& git, Pinned worktree) {
-    const auto& git_dir = worktree.git_dir();
-    const PrivateIndex copy(git_dir);
-    std::error_code error;
-    fs::copy_file(git_dir + "/index", copy.path(), error);
-    if (error == std::errc::no_such_file_or_directory) co_return std::string();
-    if (error) co_return io_error("copying " + git_dir + "/index", error.value());
+    const PrivateIndex copy(worktree);
+    const auto shown = worktree.git_dir() + "/index";
+    const auto copied = copy_file_at(worktree.admin(), "index", copy.name(), k_largest_index, shown);
+    if (!copied && copied.error().code == ErrorCode::not_found) co_return std::string();
+    if (!copied) {
+        auto refused = copied.error();
+        refused.message += "; if nothing that is staged is of use, remove that file, then run: orange workspace gc";
+        co_return refused;
+    }
     const auto tree = co_await ask_inside(git, worktree, words("write-tree"), "", copy.env());
     if (tree) co_return std::string(trim(*tree));
     // Whatever else it was, a full disk or a deadline: what is staged is still there, and must not be dropped.

@@ -49,20 +49,19 @@ Awaitable<Result<void>> create_branch(Git& git, Pinned worktree, std::string bra
 
 /// Rebases and the like are ended by git's own --quit where there is one: it moves an autostash to the stash list.
 Awaitable<Result<void>> end_operations(Git& git, Pinned worktree) {
-    const fs::path folder = worktree.git_dir();
-    std::error_code error;
-    const auto has = [&](const char* name) { return fs::is_directory(fs::symlink_status(folder / name, error)); };
-    // Not a link: what it leads to would be emptied.
-    if (has("rebase-merge")) {
+    const auto applying = [&] {
+        const auto state = open_folder_at(worktree.admin(), "rebase-apply", "rebase-apply");
+        return state && small_file_at(state->get(), "applying");
+    };
+    if (is_folder_at(worktree.admin(), "rebase-merge")) {
         (void)co_await attempt(git, worktree, words("rebase", "--quit"));
-    } else if (has("rebase-apply")) {
-        (void)co_await attempt(git, worktree,
-                               words(fs::exists(folder / "rebase-apply/applying") ? "am" : "rebase", "--quit"));
+    } else if (is_folder_at(worktree.admin(), "rebase-apply")) {
+        (void)co_await attempt(git, worktree, words(applying() ? "am" : "rebase", "--quit"));
     }
     for (const auto* name : {"rebase-merge", "rebase-apply", "sequencer", "BISECT_LOG", "BISECT_START", "BISECT_NAMES",
                              "BISECT_TERMS", "BISECT_EXPECTED_REV", "BISECT_ANCESTORS_OK", "BISECT_FIRST_PARENT"}) {
-        fs::remove_all(folder / name, error);
-        if (error) co_return io_error("removing " + (folder / name).string(), error.value());
+        auto removed = remove_at(worktree.admin(), name, worktree.git_dir() + "/" + name);
+        if (!removed) co_return removed.error();
     }
     co_return Result<void>{};
 }

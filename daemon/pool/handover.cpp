@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -182,14 +185,9 @@ Result<void> Pool::keep_found_task_file(const std::string& name, const std::stri
 /// An agent that was ended in the middle of a git command leaves its locks (index.lock, HEAD.lock, …), and git has no
 /// way to tell that nobody holds them. We have: no process works in this directory any more.
 void Pool::remove_stale_locks(const git::Pinned& worktree) {
-    std::vector<Path> locks;
-    std::error_code error;
-    std::filesystem::directory_iterator entry(worktree.git_dir(), error);
-    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-        if (entry->path().extension() == ".lock") locks.push_back(entry->path());
-    }
+    const auto locks = git::locks_in(worktree);
     if (locks.empty() || !workers_in(worktree.path()).empty()) return;
-    for (const auto& lock : locks) std::filesystem::remove(lock, error);
+    for (const auto& lock : locks) ::unlinkat(worktree.admin(), lock.c_str(), 0);
 }
 
 Awaitable<Result<std::string>> Pool::save_all(git::Pinned worktree, std::string refs, std::string name,

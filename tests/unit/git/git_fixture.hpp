@@ -1,11 +1,46 @@
 #pragma once
 
+#include <algorithm>
+#include <functional>
+
 #include "common/base/text.hpp"
 #include "daemon/git/cli_git.hpp"
 #include "daemon/git/small_files.hpp"
 #include "tests/support/os_fixture.hpp"
 
 namespace orange::test {
+
+/// Somebody who waits for a command of the daemon's, and does something, once, before the daemon goes on.
+class WatchedGit : public Git {
+  public:
+    using Which = std::function<bool(const GitCommand& command)>;
+
+    explicit WatchedGit(Git& git) : git_(git) {}
+    Awaitable<Result<Completed>> run(GitCommand command) override {
+        const bool is_it = which_ && which_(command);
+        auto done = co_await git_.run(std::move(command));
+        if (is_it) {
+            which_ = nullptr;
+            act_();
+        }
+        co_return done;
+    }
+
+    void after(Which which, std::function<void()> act) {
+        which_ = std::move(which);
+        act_ = std::move(act);
+    }
+    bool has_acted() const { return act_ && !which_; }
+
+  private:
+    Git& git_;
+    Which which_;
+    std::function<void()> act_;
+};
+
+inline bool has_word(const GitCommand& command, const std::string& word) {
+    return std::find(command.args.begin(), command.args.end(), word) != command.args.end();
+}
 
 /// Real repositories in a temporary folder. `plain` is the user's own git; `git` is the product's.
 class GitFixture {
@@ -74,7 +109,11 @@ class GitFixture {
     git::Pinned at(const std::string& where) {
         const auto dirs = plain(where, {"rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"});
         const auto lines = split_lines(dirs);
-        return git::Pinned(where, std::string(lines.at(0)), std::string(lines.at(1)), git::open_folder(where).value());
+        const auto opened = [](const std::string& folder) {
+            return std::make_shared<const UniqueFd>(git::open_folder(folder).value());
+        };
+        const std::string own(lines.at(0));
+        return git::Pinned(where, own, std::string(lines.at(1)), opened(where), opened(own));
     }
 
     std::string path(const std::string& name) { return (dir / name).string(); }
@@ -84,6 +123,19 @@ class GitFixture {
     TempDir dir;
     CliGit git;
 };
+
+/// All that is below a folder: names, kinds, texts.
+inline std::map<std::string, std::string> everything(const std::filesystem::path& below) {
+    std::map<std::string, std::string> all;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(below)) {
+        const auto kind = entry.symlink_status().type();
+        auto& text = all[entry.path().string()];
+        text = std::to_string(static_cast<int>(kind));
+        if (kind == std::filesystem::file_type::regular) text += read_file(entry.path());
+        if (kind == std::filesystem::file_type::symlink) text += std::filesystem::read_symlink(entry.path()).string();
+    }
+    return all;
+}
 
 /// Every file below a folder but .git, with its content.
 inline std::map<std::string, std::string> contents(const std::filesystem::path& folder) {

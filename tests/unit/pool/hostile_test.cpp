@@ -28,18 +28,11 @@ struct Hostile : PoolFixture {
         write_file(tree / "draft", "unfinished\n");
     }
 
-    /// Everything that is neither the worktree nor its repository: names, kinds, texts.
+    /// Everything that is neither the worktree nor its repository.
     std::map<std::string, std::string> outside() const {
-        std::map<std::string, std::string> all;
-        for (const auto& below : {victim, other, dir / "theirs"}) {
-            for (const auto& entry : fs::recursive_directory_iterator(below)) {
-                const auto kind = entry.symlink_status().type();
-                auto& text = all[entry.path().string()];
-                text = std::to_string(static_cast<int>(kind));
-                if (kind == fs::file_type::regular) text += read_file(entry.path());
-                if (kind == fs::file_type::symlink) text += fs::read_symlink(entry.path()).string();
-            }
-        }
+        auto all = everything(victim);
+        all.merge(everything(other));
+        all.merge(everything(dir / "theirs"));
         return all;
     }
 
@@ -277,4 +270,28 @@ TEST_CASE("whatever an agent makes of git's own folder for its worktree, nothing
 
 TEST_CASE("whatever an agent puts in its worktree's place, nothing is changed in it") {
     check_nothing_outside_changes(k_folder);
+}
+
+TEST_CASE("of the locks in git's own folder for a worktree those that git makes are removed, and no other's") {
+    Hostile at;
+    write_file(at.admin / "index.lock", "");
+    write_file(at.admin / "ORIG_HEAD.lock", "");
+    write_file(at.admin / "Cargo.lock", "mine\n");
+    CHECK(at.acquire(PoolFixture::task("a")));
+    CHECK_FALSE(fs::exists(at.admin / "index.lock"));
+    CHECK_FALSE(fs::exists(at.admin / "ORIG_HEAD.lock"));
+    CHECK(read_file(at.admin / "Cargo.lock") == "mine\n");
+
+    write_file(at.victim / "index.lock", "precious\n");
+    write_file(at.admin / "index.lock", "");
+    const auto before = at.outside();
+    const auto is_after_opening = [](const GitCommand& command) { return has_word(command, "worktree"); };
+    at.watched.after(is_after_opening, [&] {
+        fs::rename(at.admin, at.dir / "admin");
+        fs::create_directory_symlink(at.victim, at.admin);
+    });
+    (void)at.acquire(PoolFixture::task("a"));
+    CHECK(at.watched.has_acted());
+    CHECK(at.outside() == before);
+    CHECK_FALSE(fs::exists(at.dir / "admin/index.lock"));
 }

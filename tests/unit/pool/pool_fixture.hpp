@@ -34,7 +34,8 @@ struct PoolFixture : GitFixture {
     async::KeyedMutex repositories{io.get_executor()};
     Path root = dir / "workspaces";
     PosixFileSystem files{{root}};
-    Pool pool{files, git, runner, repositories, root, "pool@test"};
+    WatchedGit watched{git};
+    Pool pool{files, watched, runner, repositories, root, "pool@test"};
 };
 
 }  // namespace orange::test
