@@ -70,12 +70,12 @@ Stopper spawn_stoppable(const asio::any_io_executor& executor, std::string name,
     Stopper stopper;
     stopper.slot_ = std::make_shared<Stopper::Slot>();
     auto slot = stopper.slot_;  // the handler keeps the signal alive for as long as the coroutine may look at it
-    asio::co_spawn(
-        executor, std::move(coroutine),
-        asio::bind_cancellation_slot(slot->signal.slot(), [slot, name = std::move(name)](std::exception_ptr failure) {
-            slot->ended = true;
-            report(name, failure);
-        }));
+    // It goes with the coroutine, whether that ends or its io_context does first: then nothing is left to be told.
+    const auto signal = slot->signal.slot();
+    std::shared_ptr<void> ended(nullptr, [slot = std::move(slot)](void*) { slot->ended = true; });
+    asio::co_spawn(executor, std::move(coroutine),
+                   asio::bind_cancellation_slot(signal, [ended = std::move(ended), name = std::move(name)](
+                                                            std::exception_ptr failure) { report(name, failure); }));
     return stopper;
 }
 
