@@ -116,7 +116,12 @@ Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {
     ProjectAdd add;
     add.path = *params.cwd;
     auto made = co_await new_project(api, std::move(add));
-    if (!made) co_return made.error();
+    if (!made) {  // another call may have been quicker
+        auto known = co_await api.select_project(params.project, params.cwd);
+        if (!known) co_return made.error();
+        draft.project = std::move(*known);
+        co_return draft;
+    }
     draft.project = std::move(*made);
     draft.new_project = true;
     draft.notes.push_back("registered " + draft.project.path + " as project " + draft.project.name +
