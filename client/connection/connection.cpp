@@ -48,8 +48,7 @@ Result<pid_t> check_server(int fd, const std::filesystem::path& socket) {
 }
 
 std::string what_to_look_at(const std::string& method) {
-    if (method == "task.create" || method == "task.list") return "`orange task list`";
-    return method.starts_with("task.") ? "`orange task show`" : "`orange daemon status`";
+    return method.starts_with("task.") ? "`orange task list --all`" : "`orange daemon status`";
 }
 
 Error not_answering() {

@@ -117,7 +117,7 @@ TEST_CASE("A daemon that ends in the middle of a reply is told from a reply") {
     const auto reply = connection.call_json("task.merge", Json::object());
     REQUIRE_FALSE(reply);
     CHECK(reply.error().code == ErrorCode::unavailable);
-    CHECK_THAT(reply.error().message, Catch::Contains("task.merge") && Catch::Contains("orange task show"));
+    CHECK_THAT(reply.error().message, Catch::Contains("task.merge") && Catch::Contains("orange task list --all"));
     CHECK_FALSE(connection.call(rpc::DaemonPing{}));
 }
 
