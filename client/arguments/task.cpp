@@ -118,13 +118,21 @@ Action task_merge(CLI::App& app) {
     app.add_option("--strategy", a->params.strategy, "merge (a merge commit) or ff (fast-forward only)")
         ->check(CLI::IsMember({"merge", "ff"}))
         ->capture_default_str();
-    app.add_flag("--force", a->params.force, "Although it is not reviewed");
-    app.add_flag("-y,--yes", a->yes, "Answer the question with yes");
+    app.add_flag("--no-push", a->params.no_push, "Merge here only: nothing changes at origin");
+    app.add_flag("--keep-branch", a->params.keep_branch, "Do not delete the local branch");
+    app.add_flag("--include-unpushed", a->params.include_unpushed,
+                 "Push your own commits of the default branch with it");
+    app.add_flag("--force", a->params.force, "Merge although it is not reviewed, has changed since, or has a warning");
+    app.add_flag("-y,--yes", a->yes, "Do not ask; what needs --force is refused");
+    app.footer(
+        "The merge is built on origin's default branch, pushed, and repeated if somebody else pushes first.\n"
+        "A merge that was interrupted is finished by the daemon, or by the same command.");
     return [a](Context& context) { return commands::task_merge(context, a->params, a->yes); };
 }
 Action task_cancel(CLI::App& app) {
     auto a = std::make_shared<Ending<rpc::TaskCancel>>();
     id(app, a->params.id);
+    app.add_flag("--force", a->params.force, "Give up an unfinished merge although origin does not answer");
     app.add_flag("-y,--yes", a->yes, "Do not ask; needed where there is no terminal to ask on");
     return [a](Context& context) { return commands::task_cancel(context, a->params, a->yes); };
 }

@@ -29,8 +29,10 @@ std::string shown_details(const Error& error) {
         const auto found = error.details.find(key);
         if (found == error.details.end()) continue;
         const auto text = trim(found->second);
-        if (text.empty() || error.message.find(text) != std::string::npos) continue;
-        for (const auto line : split_lines(text)) out += "  " + printable(line) + "\n";
+        for (const auto line : split_lines(text)) {
+            const bool said = line.empty() || error.message.find(line) != std::string::npos;
+            if (!said) out += "  " + printable(line) + "\n";
+        }
     }
     return out;
 }

@@ -43,22 +43,44 @@ Result<Json> call_with_force(Context& context, Method& params, bool yes, const s
     return context.call_json(Method::k_name, rpc::written(params));
 }
 
-std::string merge_page(const rpc::TaskMerge::Reply& reply, const output::Style& style) {
+std::string merge_page(const rpc::TaskMerge::Reply& reply, bool here_only, const output::Style& style) {
     std::string out = output::task_line(reply.task, style);
-    out += "  merged as " + printable(reply.commit.substr(0, 12)) + (reply.pushed ? ", pushed\n" : "\n");
+    const auto commit = printable(reply.commit.substr(0, 12));
+    const auto where = reply.pushed ? ", pushed\n" : here_only ? ", here only\n" : "\n";
+    out += reply.elsewhere ? "  nothing was merged or pushed: the default branch has it, as " + commit + "\n"
+                           : "  merged as " + commit + where;
+    if (!reply.forced.empty()) out += "  forced: " + printable(reply.forced, true) + "\n";
     return out + output::notes_text(reply.notes, style);
+}
+
+/// What a person has to confirm is asked on a terminal, with the fact that it is about. `--yes` answers no such
+/// question, and a script says --force. What was shown is what is merged: the daemon refuses another commit.
+Result<Json> confirm_merge(Context& context, rpc::TaskMerge& params, const Error& refused) {
+    const auto detail = [&](const char* key) {
+        const auto found = refused.details.find(key);
+        return found == refused.details.end() ? std::string() : found->second;
+    };
+    if (!may_ask(context, false)) return refused;
+    output::complain("orange: " + printable(detail("facts"), true) + "\n");
+    if (!output::confirmed(detail("question"))) return Error{ErrorCode::needs_force, "nothing was merged"};
+    params.force = true;
+    params.tip = detail("tip");
+    return context.call_json(rpc::TaskMerge::k_name, rpc::written(params));
 }
 
 }  // namespace
 
 int task_merge(Context& context, rpc::TaskMerge params, bool yes) {
     complete_with_cwd(context, params, params.id.has_value());
-    auto reply = call_with_force(context, params, yes, "Not reviewed. Force merge?", "--force");
+    auto reply = context.call_json(rpc::TaskMerge::k_name, rpc::written(params));
+    if (!reply && reply.error().code == ErrorCode::needs_force && !params.force && !yes) {
+        reply = confirm_merge(context, params, reply.error());
+    }
     if (!reply) return fail(context, reply.error());
     if (context.json) return put_json(*reply);
     auto typed = connection::reply_as<rpc::TaskMerge::Reply>(rpc::TaskMerge::k_name, *reply);
     if (!typed) return fail(context, typed.error());
-    output::put(merge_page(*typed, context.style));
+    output::put(merge_page(*typed, params.no_push, context.style));
     return 0;
 }
 

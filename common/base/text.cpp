@@ -155,6 +155,13 @@ std::size_t columns_of(std::string_view text) {
     return columns;
 }
 
+std::string first_line(std::string_view text) {
+    for (const auto line : split_lines(text)) {
+        if (!trim(line).empty()) return std::string(trim(line));
+    }
+    return {};
+}
+
 std::string shell_word(std::string_view text) {
     constexpr std::string_view k_plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@%:,=";
     if (!text.empty() && text.find_first_not_of(k_plain) == std::string_view::npos) return std::string(text);

@@ -26,6 +26,9 @@ bool is_valid_utf8(std::string_view text);
 /// Everything that came from an agent, a file or a repository goes through here before it is printed (faults.md X1).
 std::string printable(std::string_view text, bool keep_newlines = false);
 
+/// The first line that is not empty, trimmed: what fits into a list.
+std::string first_line(std::string_view text);
+
 /// `text` as one word for a shell, in single quotes where it needs them: for commands that a person is told to type.
 std::string shell_word(std::string_view text);
 

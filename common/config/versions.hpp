@@ -5,7 +5,7 @@
 /// What Orange needs of other programs.
 namespace orange {
 
-inline constexpr std::string_view k_oldest_git = "2.36";  ///< worktree list -z
+inline constexpr std::string_view k_oldest_git = "2.38";  ///< merge-tree --write-tree
 inline constexpr std::string_view k_oldest_tmux = "3.2";  ///< copy-mode -q
 
 /// "2.39.5" against "2.36", "3.3a" against "3.2": numbers between dots, letters behind them passed over.

@@ -70,6 +70,58 @@ Result<Intent> intent_from_json(const Json& json) {
     return in.finish(std::move(intent));
 }
 
+Json to_json(const MergeRecord& merge) {
+    Json json = {{"phase", name_of(merge.phase)},
+                 {"tx", merge.tx},
+                 {"target", merge.target},
+                 {"strategy", merge.strategy},
+                 {"tip", merge.tip},
+                 {"base", merge.base},
+                 {"commit", merge.commit},
+                 {"push", merge.push},
+                 {"attempts", merge.attempts},
+                 {"by", orange::to_json(merge.by)},
+                 {"at", to_rfc3339(merge.at)}};
+    if (merge.include_unpushed) json["include_unpushed"] = true;
+    if (merge.keep_branch) json["keep_branch"] = true;
+    if (merge.elsewhere) json["elsewhere"] = true;
+    if (!merge.forced.empty()) json["forced"] = merge.forced;
+    if (!merge.failure.empty()) json["failure"] = merge.failure;
+    return json;
+}
+
+Result<MergeRecord> merge_from_json(const Json& json) {
+    MergeRecord merge;
+    JsonReader in(json, "merge");
+    std::string phase;
+    in.read("phase", phase);
+    in.read("tx", merge.tx);
+    in.read("target", merge.target);
+    in.read("strategy", merge.strategy);
+    in.read("tip", merge.tip);
+    in.read("base", merge.base);
+    in.read("commit", merge.commit);
+    in.read("push", merge.push);
+    in.read("include_unpushed", merge.include_unpushed);
+    in.read("keep_branch", merge.keep_branch);
+    in.read("elsewhere", merge.elsewhere);
+    in.read("forced", merge.forced);
+    in.read("attempts", merge.attempts);
+    in.read("at", merge.at);
+    in.read("failure", merge.failure);
+    if (const auto known = merge_phase_from(phase)) {
+        merge.phase = *known;
+    } else {
+        in.fail("\"phase\" is unknown");
+    }
+    if (const Json* by = in.find("by")) {
+        auto caller = caller_from_json(*by);
+        if (!caller) return caller.error();
+        merge.by = std::move(*caller);
+    }
+    return in.finish(std::move(merge));
+}
+
 Json to_json(const AgentRun& run) {
     Json json = {{"run", run.run.value},
                  {"role", name_of(run.role)},
@@ -297,6 +349,8 @@ Json to_json(const TaskRecord& record) {
     for (const auto& run : record.runs) json["runs"].push_back(to_json(run));
     for (const auto role : record.died) json["died"].push_back(name_of(role));
     for (const auto& message : record.outbox) json["outbox"].push_back(to_json(message));
+    if (record.merge) json["merge"] = to_json(*record.merge);
+    if (!record.branch_start.empty()) json["branch_start"] = record.branch_start;
     if (!record.reviewed_commit.empty()) json["reviewed_commit"] = record.reviewed_commit;
     if (record.programs) json["programs"] = *record.programs;
     if (!record.programs_changed.empty()) json["programs_changed"] = record.programs_changed;
@@ -323,6 +377,11 @@ Result<TaskRecord> record_from_json(const Json& json) {
         if (!read) return read.error();
         record.intent = std::move(*read);
     }
+    if (const Json* merge = in.find("merge")) {
+        auto read = merge_from_json(*merge);
+        if (!read) return read.error();
+        record.merge = std::move(*read);
+    }
     in.each("runs", [&](const Json& item) -> Result<void> {
         auto run = run_from_json(item);
         if (!run) return run.error();
@@ -342,6 +401,7 @@ Result<TaskRecord> record_from_json(const Json& json) {
         return {};
     });
     in.read("entry_sections", record.entry_sections);
+    in.read("branch_start", record.branch_start);
     in.read("reviewed_commit", record.reviewed_commit);
     in.read("programs", record.programs);
     in.read("programs_changed", record.programs_changed);

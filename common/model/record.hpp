@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/clock.hpp"
@@ -98,11 +101,56 @@ struct Message {
     bool operator==(const Message&) const = default;
 };
 
+/// How far a merge has come. Each phase is saved before what belongs to the next one begins.
+enum class MergePhase {
+    planned,  ///< nothing has been published; a daemon that finds this undoes it
+    merged,   ///< `commit` exists, and may be on its way to where it is published
+    pushed,   ///< `commit` is published: at origin, or in the local branch if it is not pushed
+    done,     ///< the task is done
+    failed,   ///< undone; `failure` says why
+};
+inline constexpr std::string_view k_merge_phases[] = {"planned", "merged", "pushed", "done", "failed"};
+constexpr std::string_view name_of(MergePhase phase) {
+    return k_merge_phases[static_cast<std::size_t>(phase)];
+}
+constexpr std::optional<MergePhase> merge_phase_from(std::string_view name) {
+    for (std::size_t i = 0; i < std::size(k_merge_phases); ++i) {
+        if (k_merge_phases[i] == name) return static_cast<MergePhase>(i);
+    }
+    return std::nullopt;
+}
+
+/// A merge of the task's branch, remembered from its plan on, so that a daemon that is killed in the middle leaves one
+/// that the next daemon finishes or undoes, once.
+struct MergeRecord {
+    MergePhase phase = MergePhase::planned;
+    std::string tx;      ///< unique; its `task.merged` is recognized by it
+    std::string target;  ///< the default branch
+    std::string strategy = "merge";
+    std::string tip;     ///< the commit of the task's branch that is merged
+    std::string base;    ///< the commit of `target` that `commit` was built on
+    std::string commit;  ///< the result; of a merge that was made elsewhere, the commit that brought it
+    bool push = true;    ///< false: published means the local branch
+    bool include_unpushed = false;
+    bool keep_branch = false;
+    bool elsewhere = false;  ///< somebody else had merged it: nothing was merged or pushed
+    std::string forced;      ///< what a human confirmed, in words; empty: nothing had to be
+    int attempts = 0;        ///< pushes that were begun
+    Caller by;
+    Timestamp at{};
+    std::string failure;
+
+    /// Begun, and neither finished nor undone.
+    bool unfinished() const { return phase != MergePhase::done && phase != MergePhase::failed; }
+    bool operator==(const MergeRecord&) const = default;
+};
+
 /// Everything in a task's state.json: the daemon's own memory of it, authoritative (data.md).
 struct TaskRecord {
     Task task;
     std::optional<Intent> intent;
-    std::vector<AgentRun> runs;  ///< at most one of each role
+    std::optional<MergeRecord> merge;  ///< the last merge that was asked for
+    std::vector<AgentRun> runs;        ///< at most one of each role
     std::set<Role> died;  ///< roles whose last run died without Orange ending it, until one is started or released
     std::vector<Message> outbox;
     /// Hash of each section when the current state was entered: what `fresh` gates compare with.
@@ -110,6 +158,8 @@ struct TaskRecord {
     /// The commit that the worktree was on when it was last given to a reviewer; "none" where it was on none; empty:
     /// it never was.
     std::string reviewed_commit;
+    /// The commit that the task's branch was at when the task began on it without any work; empty if it had some.
+    std::string branch_start;
     /// What its repository made git run when that was last looked at, by name, with a hash each
     /// (daemon/git/programs.hpp); nothing before it has a workspace, and after.
     std::optional<std::map<std::string, std::string>> programs;

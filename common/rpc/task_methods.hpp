@@ -122,22 +122,34 @@ struct TaskMerge : TaskSelector {
     static constexpr const char* k_name = "task.merge";
     std::string strategy = "merge";
     bool force = false;
+    bool no_push = false;
+    bool keep_branch = false;
+    bool include_unpushed = false;
+    std::optional<std::string> tip;
     template <class V>
     void describe(V& v) {
         TaskSelector::describe(v);
         v.optional("strategy", strategy, "merge (a merge commit) or ff (fast-forward only)");
-        v.optional("force", force, "merge although it is not reviewed");
+        v.optional("force", force, "merge although something has to be confirmed: not reviewed, commits since then …");
+        v.optional("no_push", no_push, "move the local default branch only");
+        v.optional("keep_branch", keep_branch, "do not delete the local branch");
+        v.optional("include_unpushed", include_unpushed, "push your own commits of the default branch with it");
+        v.optional("tip", tip, "the commit that was shown: another one is not merged");
     }
     struct Reply {
         TaskView task;
         std::string commit;
         bool pushed = false;
+        bool elsewhere = false;
+        std::string forced;
         std::vector<std::string> notes;
         template <class V>
         void describe(V& v) {
             v.required("task", task, "the task as it is now");
-            v.required("commit", commit, "where the default branch is now");
-            v.required("pushed", pushed, "origin has it too");
+            v.required("commit", commit, "the merge; if it was made elsewhere, the commit that brought the work");
+            v.required("pushed", pushed, "this call has pushed it to origin");
+            v.optional("elsewhere", elsewhere, "the work was there already; nothing was merged");
+            v.optional("forced", forced, "what was confirmed with force; empty if nothing had to be");
             v.optional("notes", notes, "sentences for a human");
         }
     };
@@ -146,6 +158,12 @@ struct TaskMerge : TaskSelector {
 struct TaskCancel : TaskSelector {
     static constexpr const char* k_name = "task.cancel";
     using Reply = TaskReply;
+    bool force = false;
+    template <class V>
+    void describe(V& v) {
+        TaskSelector::describe(v);
+        v.optional("force", force, "give up an unfinished merge without knowing whether it was published");
+    }
 };
 
 struct TaskDelete : TaskSelector {

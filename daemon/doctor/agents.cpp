@@ -81,7 +81,12 @@ Awaitable<void> check_agents(Exam& exam) {
 
 Awaitable<void> check_intents(Exam& exam) {
     for (const auto& record : exam.tasks()) {
-        if (!record.intent || is_busy(exam, record)) continue;
+        if (is_busy(exam, record)) continue;
+        if (const auto merge = Runner::merge_under_way(record); !merge.empty()) {
+            exam.report.wrong("task " + record.task.id.value + ": " + merge + ", and is tried again at each poll",
+                              "orange task merge " + record.task.id.value);
+        }
+        if (!record.intent) continue;
         exam.report.wrong("task " + record.task.id.value + ": " + record.intent->from + " → " + record.intent->to +
                               " is not finished, and is tried again at each poll" +
                               (record.task.attention ? ": " + *record.task.attention : std::string()),

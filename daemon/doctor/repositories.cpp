@@ -48,7 +48,7 @@ Awaitable<std::string> successor(Exam& exam, Project project) {
 /// Of a task that has ended or is gone, or what was found in a workspace.
 bool is_left_over(const Exam& exam, const std::string& ref) {
     const auto parts = split(ref, '/');
-    if (parts.size() != 4) return false;
+    if (parts.size() != 4 || parts[3] == "merged") return false;  // that is in the default branch, too
     const auto* record = exam.world.tasks.find(TaskId{std::string(parts[2])});
     return !record || !exam.world.tasks.active().contains(record->task.id);
 }

@@ -1,5 +1,7 @@
 #include "daemon/engine/decide.hpp"
 
+#include <algorithm>
+
 #include "common/base/text.hpp"
 #include "daemon/engine/edges.hpp"
 
@@ -86,6 +88,18 @@ Result<Decision> decide_request(const Definition& definition, const Situation& s
     auto decision = decision_for(definition, task, edge);
     decision.attested = request.vouched || !edge.gate || !edge.gate->verdict;
     return decision;
+}
+
+Result<Decision> decide_done(const Definition& definition, const Situation& situation) {
+    const Task& task = situation.task;
+    const auto edges = definition.between(task.status, k_done);
+    if (edges.empty()) return illegal(definition, task, {std::string(k_done), Role::system, true});
+    const auto rank = [&task](const Transition* edge) {
+        return (edge->force ? 2 : 0) + (!edge->when || edge->when->holds_for(task.counter(edge->when->field)) ? 0 : 1);
+    };
+    const auto best = std::min_element(edges.begin(), edges.end(),
+                                       [&](const Transition* a, const Transition* b) { return rank(a) < rank(b); });
+    return decision_for(definition, task, **best);
 }
 
 Result<std::string> spawn_target(const Definition& definition, const Task& task) {

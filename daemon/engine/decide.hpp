@@ -60,6 +60,10 @@ inline constexpr std::string_view k_ensure_agent = "ensure_agent";
 /// "ready for review"). crash_count is reset by the runner when the actions have ended.
 Result<Decision> decide_request(const Definition& definition, const Situation& situation, const Request& request);
 
+/// The way to `done` for work that is merged already: gate, condition and force are passed over, since what they guard
+/// has happened. illegal_transition if the workflow has no way there from the task's state.
+Result<Decision> decide_done(const Definition& definition, const Situation& situation);
+
 /// The agent died and nothing follows for the task: a state without rules, a role the state does not wait for.
 struct NothingToDo {
     std::string why;

@@ -61,10 +61,16 @@ Awaitable<Result<std::string>> ask_inside(Git& git, Place place, std::vector<std
 Awaitable<Result<std::map<std::string, std::string>>> identity(Git& git, Place place) {
     const std::string fallback[][3] = {{"user.name", "NAME", "Orange"}, {"user.email", "EMAIL", "orange@localhost"}};
     std::map<std::string, std::string> env;
+    const auto configured =
+        co_await attempt(git, place, words("config", "-z", "--get-regexp", "^user\\.(name|email)$"));
+    if (!configured) co_return configured.error();
+    std::map<std::string, std::string> values;
+    for (const auto& entry : pieces(configured->out)) {  // "<key>\n<value>"
+        const auto end = std::min(entry.find('\n'), entry.size());
+        values[entry.substr(0, end)] = trim(std::string_view(entry).substr(end));
+    }
     for (const auto& [key, suffix, value] : fallback) {
-        const auto configured = co_await attempt(git, place, words("config", "--get", key));
-        if (!configured) co_return configured.error();
-        if (configured->ok() && !trim(configured->out).empty()) continue;
+        if (!values[key].empty()) continue;
         env["GIT_AUTHOR_" + suffix] = value;
         env["GIT_COMMITTER_" + suffix] = value;
     }

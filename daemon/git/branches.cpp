@@ -239,7 +239,8 @@ Awaitable<Result<std::string>> remote_commit(Git& git, std::string repo, std::st
     co_return std::string();
 }
 
-Awaitable<Result<void>> delete_remote_branch(Git& git, std::string repo, std::string branch, std::string merged_into) {
+Awaitable<Result<void>> delete_remote_branch(Git& git, std::string repo, std::string branch,
+                                             std::vector<std::string> merged_into) {
     const auto origin = co_await has_origin(git, repo);
     if (!origin) co_return origin.error();
     if (!*origin) co_return Result<void>{};
@@ -250,8 +251,9 @@ Awaitable<Result<void>> delete_remote_branch(Git& git, std::string repo, std::st
     const auto known = co_await commit_of(git, repo, *there);
     if (!known) co_return known.error();
     bool merged = false;
-    if (!known->empty()) {
-        const auto contained = co_await contains(git, repo, merged_into, *there);
+    for (const auto& into : merged_into) {
+        if (known->empty() || merged) break;
+        const auto contained = co_await contains(git, repo, into, *there);
         if (!contained) co_return contained.error();
         merged = *contained;
     }

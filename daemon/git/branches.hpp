@@ -44,8 +44,9 @@ Awaitable<Result<void>> rename_branch(Git& git, Pinned worktree, std::string fro
 /// Where origin itself says that its branch is; empty where it has none.
 Awaitable<Result<std::string>> remote_commit(Git& git, std::string repo, std::string branch);
 
-/// Deletes origin's branch, only while it is still at a commit that `merged_into` contains. Success where there is
+/// Deletes origin's branch, only while it is still at a commit that one of `merged_into` contains. Success if there is
 /// none.
-Awaitable<Result<void>> delete_remote_branch(Git& git, std::string repo, std::string branch, std::string merged_into);
+Awaitable<Result<void>> delete_remote_branch(Git& git, std::string repo, std::string branch,
+                                             std::vector<std::string> merged_into);
 
 }  // namespace orange::git

@@ -39,6 +39,9 @@ Environment with_git_settings(Environment env) {
     env["GIT_ASKPASS"] = "/bin/false";
     env["SSH_ASKPASS"] = "/bin/false";
     env["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes -oConnectTimeout=10";
+    // An agent can write refs/replace and info/grafts: a merge would be of another commit than its hash says.
+    env["GIT_NO_REPLACE_OBJECTS"] = "1";
+    env["GIT_GRAFT_FILE"] = "/dev/null";
     env["GIT_OPTIONAL_LOCKS"] = "0";
     env["GIT_NO_REPLACE_OBJECTS"] = "1";  // a commit is what its hash says, whatever refs/replace/ has
     env["GIT_PAGER"] = "cat";

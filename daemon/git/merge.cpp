@@ -1,295 +1,281 @@
 #include "daemon/git/merge.hpp"
 
-#include <algorithm>
-#include <filesystem>
+#include <set>
 
 #include "common/base/text.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
-#include "daemon/git/checkout.hpp"
 
-/// A merge in four steps, of which each can fail and leave everything as it was: find the base, make the commit (in a
-/// private worktree; an unreferenced object until the end), look whether it can be put in place, publish. Publishing is
-/// origin first: what a push refused must not be in the local branch either. Only when origin has it and the local
-/// branch then cannot follow is there a half: that is a merge, with a note for the human.
-///
-/// The repository is locked from the look at its refs to the finished commit, and again to move the branch; not while
-/// origin is fetched from and pushed to.
+/// What is true before a merge: where the refs are, what the merge is built on, and whether it is needed at all.
 namespace orange::git {
 namespace {
 
-constexpr auto k_network_deadline = std::chrono::seconds(120);
+/// Commits of a rebased branch that are looked for one by one among those that were reverted.
+constexpr std::size_t k_most_undone = 50;
 
-/// Where everything is before the merge; empty: there is no such ref.
-struct Situation {
-    std::string tip;
-    std::string local, remote;  ///< of the default branch
-    std::string base;           ///< that one of the two which contains the other
-    bool origin = false;
-};
+Error no_branch(const std::string& branch) {
+    return {ErrorCode::not_found,
+            "there is no branch " + printable(branch) +
+                ". If the task's branch was renamed with git, run in its workspace: orange task update --branch",
+            {}};
+}
 
-Awaitable<Result<void>> find_base(Git& git, const MergeRequest& request, Situation& now) {
-    now.base = now.remote.empty() ? now.local : now.remote;
-    if (now.base.empty()) {
-        co_return Error{ErrorCode::not_found, "there is no branch " + printable(request.default_branch), {}};
+Error diverged(const MergeRequest& request) {
+    const auto name = printable(request.target);
+    return {ErrorCode::conflict,
+            name + " and origin's " + name + " have diverged. Bring them together first:\n  git -C " +
+                shell_word(request.repo) + " pull --rebase origin " + shell_word(request.target),
+            {}};
+}
+
+/// Commits of `range`, one a line, in git's order.
+Awaitable<Result<std::vector<std::string>>> commits_of(Git& git, std::string repo, std::vector<std::string> range) {
+    auto args = words("rev-list");
+    args.insert(args.end(), range.begin(), range.end());
+    const auto listed = co_await ask(git, std::move(repo), std::move(args));
+    if (!listed) co_return listed.error();
+    std::vector<std::string> commits;
+    for (const auto line : split_lines(*listed)) commits.emplace_back(line);
+    co_return commits;
+}
+
+Awaitable<Result<int>> count_of(Git& git, std::string repo, std::vector<std::string> range) {
+    const auto commits = co_await commits_of(git, std::move(repo), std::move(range));
+    if (!commits) co_return commits.error();
+    co_return static_cast<int>(commits->size());
+}
+
+/// The newest commit of the local target below which everything that origin lacks was merged by Orange with --no-push;
+/// empty if there is none.
+std::string own_unpushed(const std::map<std::string, std::string>& unpushed, const std::vector<std::string>& ahead) {
+    const std::set<std::string> missing(ahead.begin(), ahead.end());
+    for (const auto& commit : ahead) {
+        auto below = commit;
+        while (missing.contains(below)) {
+            const auto found = unpushed.find(below);
+            if (found == unpushed.end() || found->second.empty()) break;
+            below = found->second;
+        }
+        if (!missing.contains(below)) return commit;
     }
-    if (now.local.empty() || now.remote.empty() || now.local == now.remote) co_return Result<void>{};
-    const auto behind = co_await contains(git, request.repo, now.remote, now.local);
+    return {};
+}
+
+/// The base for a merge that is pushed, if the local target has commits that origin lacks.
+Awaitable<Result<void>> leave_out_unpushed(Git& git, const MergeRequest& request, MergeView& view) {
+    const auto unpushed = view.remote + ".." + view.local;
+    const auto ahead = co_await contains(git, request.repo, view.local, view.remote);
+    if (!ahead) co_return ahead.error();
+    if (request.include_unpushed && !*ahead) co_return diverged(request);
+    view.base = request.include_unpushed ? view.local : view.remote;
+    if (*ahead && !request.include_unpushed) {
+        // The user merged the branch by hand, and nothing else: that merge is the one to be pushed.
+        const auto others = co_await count_of(git, request.repo, words("--no-merges", unpushed, "^" + request.tip));
+        if (!others) co_return others.error();
+        const auto merged = co_await contains(git, request.repo, view.local, request.tip);
+        if (!merged) co_return merged.error();
+        const auto chain = co_await commits_of(git, request.repo, words("--first-parent", unpushed));
+        if (!chain) co_return chain.error();
+        const auto own = own_unpushed(request.unpushed, *chain);
+        const auto on_top = co_await has_commit(git, request.repo, own, view.remote);
+        if (!on_top) co_return on_top.error();
+        if (*on_top) view.base = own;
+        if (*others == 0 && *merged) view.base = view.local;
+    }
+    const auto left = co_await count_of(git, request.repo, words(view.local, "^" + view.base, "^" + view.remote));
+    if (!left) co_return left.error();
+    view.left_out = *left;
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> choose_base(Git& git, const MergeRequest& request, MergeView& view) {
+    view.base = view.remote.empty() ? view.local : view.remote;
+    if (view.base.empty()) {
+        co_return Error{ErrorCode::not_found, "there is no branch " + printable(request.target), {}};
+    }
+    if (view.local.empty() || view.remote.empty() || view.local == view.remote) co_return Result<void>{};
+    const auto behind = co_await contains(git, request.repo, view.remote, view.local);
     if (!behind) co_return behind.error();
     if (*behind) co_return Result<void>{};
-    const auto ahead = co_await contains(git, request.repo, now.local, now.remote);
+    if (request.push) co_return co_await leave_out_unpushed(git, request, view);
+    const auto ahead = co_await contains(git, request.repo, view.local, view.remote);
     if (!ahead) co_return ahead.error();
-    if (!*ahead) {
-        const auto name = printable(request.default_branch);
-        co_return Error{ErrorCode::conflict,
-                        name + " and origin's " + name + " have diverged: bring them together first (git pull)",
-                        {}};
-    }
-    now.base = now.local;
+    if (!*ahead) co_return diverged(request);
+    view.base = view.local;
     co_return Result<void>{};
 }
 
-/// What is to be known before the repository is locked: whether there is an origin, and what it has.
-Awaitable<Result<bool>> fetched_origin(Git& git, const MergeRequest& request) {
-    if (request.branch == request.default_branch) {
-        co_return Error{
-            ErrorCode::invalid_argument, "branch " + printable(request.branch) + " is the default branch itself", {}};
+/// True if git counts every commit of `left` that `right` lacks as equivalent to one of `right`'s.
+Awaitable<Result<bool>> all_equivalent(Git& git, std::string repo, std::string left, std::string right) {
+    const auto marked =
+        co_await commits_of(git, repo, words("--cherry-mark", "--left-only", "--no-merges", left + "..." + right));
+    if (!marked) co_return marked.error();
+    for (const auto& commit : *marked) {
+        if (!commit.starts_with('=')) co_return false;
     }
-    for (const auto& branch : {request.branch, request.default_branch}) {
-        if (auto good = co_await check_branch_name(git, branch); !good) co_return good.error();
-    }
-    const auto origin = co_await has_origin(git, request.repo);
-    if (!origin || !*origin) co_return origin;
-    // Not knowing where origin is, nothing can be said about the merge.
-    const std::chrono::milliseconds deadline = k_network_deadline;
-    auto fetched = co_await fetch(git, request.repo, deadline);
-    if (!fetched) co_return in_context("fetching from origin before the merge", fetched.error());
-    co_return true;
+    co_return !marked->empty();
 }
 
-Awaitable<Result<Situation>> look(Git& git, const MergeRequest& request, bool origin) {
-    Situation now;
-    now.origin = origin;
-    const std::pair<std::string, std::string*> refs[] = {
-        {"refs/heads/" + request.branch, &now.tip},
-        {"refs/heads/" + request.default_branch, &now.local},
-        {"refs/remotes/origin/" + request.default_branch, &now.remote}};
-    for (const auto& [ref, into] : refs) {
-        const bool wanted = now.origin || into != &now.remote;
-        if (!wanted) continue;
-        auto commit = co_await commit_of(git, request.repo, ref);
-        if (!commit) co_return commit.error();
-        *into = std::move(*commit);
-    }
-    if (now.tip.empty() && now.origin) {  // nobody has checked it out here: origin's, as it was fetched just now
-        auto commit = co_await commit_of(git, request.repo, "refs/remotes/origin/" + request.branch);
-        if (!commit) co_return commit.error();
-        now.tip = std::move(*commit);
-    }
-    if (now.tip.empty()) {
-        co_return Error{ErrorCode::not_found,
-                        "there is no branch " + printable(request.branch) +
-                            "; where the task's branch was renamed with git, tell Orange in its workspace: orange task "
-                            "update --branch",
-                        {}};
-    }
-    if (!request.tip.empty() && now.tip != request.tip) {
-        co_return Error{ErrorCode::conflict,
-                        printable(request.branch) + " has moved from " + request.tip.substr(0, 12) + " to " +
-                            now.tip.substr(0, 12) + " meanwhile; try again",
-                        {}};
-    }
-    if (auto found = co_await find_base(git, request, now); !found) co_return found.error();
-    co_return now;
-}
-
-Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& request, Pinned scratch,
-                                            const Situation& now) {
-    const auto related = co_await attempt(git, request.repo, words("merge-base", now.base, now.tip));
-    if (!related) co_return related.error();
-    if (related->exit_status == 1) {
-        co_return Error{
-            ErrorCode::conflict,
-            printable(request.branch) + " and " + printable(request.default_branch) + " have no commit in common",
-            {}};
-    }
-    auto who = co_await identity(git, request.repo);
+/// A commit of one's own with the files of `like` on top of `parent`, to be compared; no ref leads to it.
+Awaitable<Result<std::string>> commit_with_tree_of(Git& git, std::string repo, std::string like, std::string parent) {
+    auto who = co_await identity(git, repo);
     if (!who) co_return who.error();
-    auto message = request.message.empty() ? "Merge branch '" + request.branch + "'" : request.message;
-    const auto merged = co_await ask_inside(
-        git, scratch,
-        words("merge", "--quiet", "--no-ff", "--no-edit", "--no-verify", "--no-gpg-sign", "--no-autostash", "--no-stat",
-              "--no-squash", "--commit", "--no-verify-signatures", "-m", message, now.tip),
-        "", std::move(*who));
-    if (merged) {
-        auto made = co_await commit_of(git, scratch, "HEAD");
-        co_return made;
+    const auto made = co_await ask_inside(git, repo, words("commit-tree", like + "^{tree}", "-p", parent, "-m", "_"),
+                                          "", std::move(*who));
+    if (!made) co_return made.error();
+    co_return co_await commit_of(git, repo, std::string(trim(*made)));
+}
+
+/// The newest commit of `right` that is equivalent to one of `left`'s.
+Awaitable<Result<std::string>> equivalent_in(Git& git, std::string repo, std::string left, std::string right) {
+    const auto marked =
+        co_await commits_of(git, repo, words("--cherry-mark", "--right-only", "--no-merges", left + "..." + right));
+    if (!marked) co_return marked.error();
+    for (const auto& commit : *marked) {
+        if (commit.starts_with('=')) co_return commit.substr(1);
     }
-    const auto unmerged =
-        co_await ask_inside(git, scratch, words("diff", "--name-only", "--no-ext-diff", "--diff-filter=U", "-z"));
-    const auto files = unmerged ? pieces(*unmerged) : std::vector<std::string>();
-    if (files.empty()) co_return merged.error();
-    Error conflict{ErrorCode::conflict,
-                   "merging " + printable(request.branch) + " into " + printable(request.default_branch) +
-                       " conflicts in " + counted(files.size(), "file") + ":" + list_of(files),
-                   {}};
-    conflict.details["files"] = join(files, "\n");
-    co_return conflict;
+    co_return std::string();
 }
 
-Awaitable<Result<std::string>> merge_in_scratch(Git& git, const MergeRequest& request, const Situation& now) {
-    // One left by a daemon that was killed here.
-    if (auto clear = co_await remove_worktree(git, request.repo, request.scratch); !clear) co_return clear.error();
-    if (auto made = co_await add_worktree(git, request.repo, request.scratch, now.base); !made) co_return made.error();
-    const auto scratch = co_await pin_new(git, request.repo, request.scratch);
-    if (!scratch) co_return scratch.error();
-    auto commit = co_await merge_commit(git, request, *scratch, now);
-    auto removed = co_await remove_worktree(git, request.repo, request.scratch);
-    if (commit && !removed) co_return removed.error();
-    co_return commit;
+/// Nothing of the branch is missing in the commit that seems to have brought it. Git takes patches for the same that
+/// differ in whitespace or in the place where they apply; the merge of both tells.
+Awaitable<Result<bool>> has_all_of(Git& git, std::string repo, std::string commit, std::string tip) {
+    const auto merged = co_await attempt(git, repo, words("merge-tree", "--write-tree", commit, tip));
+    if (!merged) co_return merged.error();
+    const auto tree = co_await ask(git, repo, words("rev-parse", "--verify", "--quiet", commit + "^{tree}"));
+    if (!tree) co_return tree.error();
+    co_return merged->ok() && trim(merged->out) == trim(*tree);
 }
 
-Awaitable<Result<std::string>> make_commit(Git& git, const MergeRequest& request, const Situation& now) {
-    if (request.strategy == MergeStrategy::merge) co_return co_await merge_in_scratch(git, request, now);
-    const auto ahead = co_await contains(git, request.repo, now.tip, now.base);
-    if (!ahead) co_return ahead.error();
-    if (*ahead) co_return now.tip;
-    co_return Error{ErrorCode::conflict,
-                    printable(request.branch) + " cannot be fast-forwarded: " + printable(request.default_branch) +
-                        " has commits that it lacks. Rebase it, or merge with --strategy merge",
-                    {}};
-}
-
-/// Success only when origin itself says that its branch contains the commit.
-Awaitable<Result<void>> push(Git& git, const MergeRequest& request, std::string commit) {
-    GitCommand command;
-    command.place = request.repo;
-    command.args = words("push", "--quiet", "--no-verify", "--no-follow-tags", "--receive-pack=git-receive-pack",
-                         "origin", commit + ":refs/heads/" + request.default_branch);
-    command.deadline = k_network_deadline;
-    const auto pushed = co_await git_output(git, std::move(command));
-    // A connection that broke after origin took it looks like a failure: origin knows.
-    const auto there = co_await remote_commit(git, request.repo, request.default_branch);
-    if (there && *there == commit) co_return Result<void>{};
-    if (!pushed) co_return in_context("pushing the merge to origin", pushed.error());
-    if (!there) co_return in_context("checking the push", there.error());
-    // Somebody may have pushed on top since.
-    const std::chrono::milliseconds deadline = k_network_deadline;
-    auto fetched = co_await fetch(git, request.repo, deadline);
-    if (!fetched) co_return in_context("checking the push", fetched.error());
-    const auto above = co_await contains(git, request.repo, "refs/remotes/origin/" + request.default_branch, commit);
-    if (above && *above) co_return Result<void>{};
-    co_return Error{ErrorCode::external_failed,
-                    "origin accepted the push, but its " + printable(request.default_branch) + " is not at the merge",
-                    {}};
-}
-
-/// A branch that is locked would be found out too late: git brings the checkout's files along first.
-Awaitable<Result<void>> can_move(Git& git, const MergeRequest& request) {
-    const auto dir = co_await git_dir(git, request.repo);
-    if (!dir) co_return dir.error();
-    const auto lock = *dir + "/refs/heads/" + request.default_branch + ".lock";
-    std::error_code error;
-    if (!std::filesystem::exists(lock, error)) co_return Result<void>{};
-    co_return Error{ErrorCode::conflict,
-                    printable(request.default_branch) +
-                        " is locked by a git command, or by one that was killed: where "
-                        "none is running, remove " +
-                        printable(lock),
-                    {}};
-}
-
-/// In the checkout git moves the branch together with the files; elsewhere only if it is still where we saw it.
-Awaitable<Result<void>> move_local(Git& git, const MergeRequest& request, const Situation& now,
-                                   const std::optional<Place>& checkout, std::string commit) {
-    auto args = words("update-ref", "-m", "orange: merge", "refs/heads/" + request.default_branch, commit, now.local);
-    Place where(request.repo);
-    if (checkout) {
-        where = *checkout;
-        args = words("merge", "--quiet", "--ff-only", "--no-overwrite-ignore", "--no-autostash", "--no-stat",
-                     "--no-verify-signatures", commit);
+/// The commits of `base..tip` undone one after the other, on top of the tip, and at last all of them at once.
+Awaitable<Result<std::vector<std::string>>> undone(Git& git, std::string repo, std::string base, std::string tip) {
+    std::vector<std::string> all;
+    const auto line = co_await commits_of(git, repo, words("--first-parent", base + ".." + tip));
+    if (!line) co_return line.error();
+    auto trees = *line;
+    if (trees.size() > k_most_undone) trees.resize(1);
+    trees.push_back(base);
+    auto above = tip;
+    for (std::size_t i = 1; i < trees.size(); ++i) {
+        const auto step = co_await commit_with_tree_of(git, repo, trees[i], above);
+        if (!step) co_return step.error();
+        above = *step;
     }
-    const auto done = co_await ask_inside(git, where, args);
-    if (!done) co_return done.error();
-    co_return Result<void>{};
+    all.push_back(above);
+    if (trees.size() > 2) {
+        const auto whole = co_await commit_with_tree_of(git, repo, base, tip);
+        if (!whole) co_return whole.error();
+        all.push_back(*whole);
+    }
+    co_return all;
 }
 
-/// The commit is there, and everything that could refuse it here has been asked; nothing has changed yet.
-struct Prepared {
-    Situation now;
-    Merged merged;
-    bool push = false;  ///< origin is still to get it
-    bool move = false;  ///< and the local default branch
-};
-
-Awaitable<Result<void>> check_move(Git& git, const MergeRequest& request, const Situation& now, std::string commit) {
-    if (auto free = co_await can_move(git, request); !free) co_return free.error();
-    const auto checkout = co_await checkout_of(git, request.repo, request.default_branch);
-    if (!checkout) co_return checkout.error();
-    if (!*checkout) co_return Result<void>{};
-    co_return co_await can_fast_forward(git, **checkout, now.local, std::move(commit));
+/// What was there and was taken back is not there.
+Awaitable<Result<bool>> was_reverted(Git& git, std::string repo, std::string base, std::string target,
+                                     std::string tip) {
+    const auto inverse = co_await undone(git, repo, std::move(base), tip);
+    if (!inverse) co_return inverse.error();
+    for (const auto& commit : *inverse) {
+        const auto marked = co_await commits_of(
+            git, repo, words("--cherry-mark", "--left-only", "--no-merges", commit + "..." + target, "^" + tip));
+        if (!marked) co_return marked.error();
+        for (const auto& found : *marked) {
+            if (found.starts_with('=')) co_return true;
+        }
+    }
+    co_return false;
 }
 
-Awaitable<Result<Prepared>> prepare(Git& git, const MergeRequest& request, bool origin) {
-    Prepared ready;
-    auto looked = co_await look(git, request, origin);
-    if (!looked) co_return looked.error();
-    ready.now = std::move(*looked);
-    const auto& now = ready.now;
-    const auto contained = co_await contains(git, request.repo, now.base, now.tip);
-    if (!contained) co_return contained.error();
-    ready.merged.already = *contained;
-    ready.merged.pushed = now.origin;
-    if (*contained) {
-        ready.merged.commit = now.base;
-        // Merged by hand already. Where origin has it there is nothing to do; else it is only still to be pushed.
-        if (!now.origin || now.base == now.remote) co_return ready;
-    } else {
-        auto commit = co_await make_commit(git, request, now);
-        if (!commit) co_return commit.error();
-        ready.merged.commit = std::move(*commit);
-    }
-    const auto& commit = ready.merged.commit;
-    ready.push = now.origin && now.remote != commit;
-    ready.move = !now.local.empty() && now.local != commit;
-    if (ready.move) {
-        if (auto free = co_await check_move(git, request, now, commit); !free) co_return free.error();
-    }
-    if (now.origin && now.base != now.remote && !now.remote.empty()) {
-        ready.merged.note = "commits of your local " + printable(request.default_branch) + " were pushed with it";
-    }
-    co_return ready;
+/// Which commit on the first-parent line of `target` has `tip` below it first.
+Awaitable<Result<std::string>> brought_by(Git& git, std::string repo, std::string target, std::string tip) {
+    const auto line = co_await commits_of(git, repo, words("--first-parent", "--ancestry-path", tip + ".." + target));
+    if (!line) co_return line.error();
+    if (line->empty()) co_return tip;
+    auto oldest = line->back();
+    const auto forwarded = co_await has_commit(git, repo, oldest + "^1", tip);
+    if (!forwarded) co_return forwarded.error();
+    co_return *forwarded ? tip : oldest;
 }
 
-/// Somebody may have checked it out, or left it, since it was looked at.
-Awaitable<Result<void>> follow(Git& git, const MergeRequest& request, const Prepared& ready) {
-    const auto checkout = co_await checkout_of(git, request.repo, request.default_branch);
-    if (!checkout) co_return checkout.error();
-    co_return co_await move_local(git, request, ready.now, *checkout, ready.merged.commit);
+/// The newest commit of `target` whose patch is the branch's: of its last commit, or of all of them as one.
+Awaitable<Result<std::string>> rebased_or_squashed(Git& git, std::string repo, std::string base, std::string target,
+                                                   std::string tip) {
+    const auto merges = co_await count_of(git, repo, words("--merges", target + ".." + tip));
+    if (!merges) co_return merges.error();
+    if (*merges == 0) {  // what a merge commit itself changes is in no patch
+        const auto rebased = co_await all_equivalent(git, repo, tip, target);
+        if (!rebased) co_return rebased.error();
+        if (*rebased) co_return co_await equivalent_in(git, repo, tip, target);
+    }
+    const auto whole = co_await commit_with_tree_of(git, repo, tip, base);
+    if (!whole) co_return whole.error();
+    co_return co_await equivalent_in(git, repo, *whole, target);
 }
 
 }  // namespace
 
-Awaitable<Result<Merged>> merge(Git& git, MergeRequest request, LockRepository lock) {
-    const auto origin = co_await fetched_origin(git, request);
-    if (!origin) co_return origin.error();
-    async::Mutex::Lock held;
-    if (lock) held = co_await lock();
-    auto ready = co_await prepare(git, request, *origin);
-    if (!ready) co_return ready.error();
-    if (ready->push) {
-        held.release();
-        if (auto pushed = co_await push(git, request, ready->merged.commit); !pushed) co_return pushed.error();
-        if (lock) held = co_await lock();
+Awaitable<Result<bool>> has_commit(Git& git, std::string repo, std::string ref, std::string commit) {
+    if (ref.empty() || commit.empty()) co_return false;
+    const auto asked = co_await attempt(git, repo, words("merge-base", "--is-ancestor", commit, ref));
+    if (!asked) co_return asked.error();
+    if (asked->exit_status <= 1) co_return asked->exit_status == 0;
+    // One of them is not there, or git has failed.
+    for (const auto* name : {&ref, &commit}) {
+        const auto there = co_await commit_of(git, repo, *name);
+        if (!there) co_return there.error();
+        if (there->empty()) co_return false;
     }
-    auto& merged = ready->merged;
-    if (!ready->move) co_return std::move(merged);
-    auto moved = co_await follow(git, request, *ready);
-    if (moved) co_return std::move(merged);
-    if (!merged.pushed) co_return in_context("moving " + printable(request.default_branch), moved.error());
-    merged.note = "origin has it, but your local " + printable(request.default_branch) +
-                  " could not follow (git pull --ff-only): " + moved.error().message;
-    co_return std::move(merged);
+    co_return co_await contains(git, repo, ref, commit);
+}
+
+Awaitable<Result<std::string>> branch_tip(Git& git, std::string repo, std::string branch) {
+    for (const std::string_view prefix : {std::string_view("refs/heads/"), std::string_view("refs/remotes/origin/")}) {
+        auto commit = co_await commit_of(git, repo, std::string(prefix) + branch);
+        if (!commit || !commit->empty()) co_return commit;
+    }
+    co_return no_branch(branch);
+}
+
+Awaitable<Result<MergeView>> look(Git& git, const MergeRequest& request) {
+    MergeView view;
+    const auto origin = co_await has_origin(git, request.repo);
+    if (!origin) co_return origin.error();
+    auto local = co_await commit_of(git, request.repo, "refs/heads/" + request.target);
+    if (!local) co_return local.error();
+    view.local = std::move(*local);
+    if (*origin) {
+        auto remote = co_await commit_of(git, request.repo, "refs/remotes/origin/" + request.target);
+        if (!remote) co_return remote.error();
+        view.remote = std::move(*remote);
+    }
+    if (auto chosen = co_await choose_base(git, request, view); !chosen) co_return chosen.error();
+    co_return view;
+}
+
+Awaitable<Result<std::string>> find_elsewhere(Git& git, std::string repo, std::string target, std::string tip) {
+    const auto merged = co_await contains(git, repo, target, tip);
+    if (!merged) co_return merged.error();
+    if (*merged) co_return co_await brought_by(git, repo, target, tip);
+    const auto related = co_await attempt(git, repo, words("merge-base", target, tip));
+    if (!related) co_return related.error();
+    if (related->exit_status == 1) co_return std::string();
+    const auto base = std::string(trim(related->out));
+    const auto changes = co_await attempt(git, repo, words("diff", "--quiet", "--no-ext-diff", base, tip));
+    if (!changes) co_return changes.error();
+    if (!related->ok() || changes->exit_status > 1) {
+        co_return command_failed(words("git", "merge-base", target, tip), related->ok() ? *changes : *related);
+    }
+    // Commits that change nothing are equivalent to one another, whoever made them.
+    if (changes->ok()) co_return std::string();
+    auto brought = co_await rebased_or_squashed(git, repo, base, target, tip);
+    if (!brought || brought->empty()) co_return brought;
+    const auto whole = co_await has_all_of(git, repo, *brought, tip);
+    if (!whole) co_return whole.error();
+    if (!*whole) co_return std::string();
+    const auto reverted = co_await was_reverted(git, repo, base, target, tip);
+    if (!reverted) co_return reverted.error();
+    if (*reverted) brought->clear();
+    co_return brought;
 }
 
 }  // namespace orange::git

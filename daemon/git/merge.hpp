@@ -1,46 +1,92 @@
 #pragma once
 
-#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "daemon/async/async.hpp"
 #include "daemon/git/git.hpp"
 
+/// The steps of a merge. Each one may be repeated after a crash; none of them remembers anything. The runner calls them
+/// in order and writes down how far it has come (daemon/runner/merge_task.cpp).
+///
+///     fetch → look → find_elsewhere → build_merge → push_merge → follow
+///
+/// The caller holds the repository's lock for everything but fetch and push_merge, which wait for the remote.
 namespace orange::git {
 
 enum class MergeStrategy { ff, merge };
 
+/// What is merged, and into what.
 struct MergeRequest {
-    std::string repo;            ///< main worktree
-    std::string scratch;         ///< a path for a private worktree; made and removed by merge()
-    std::string branch;          ///< what is merged; origin's where there is no local one
-    std::string tip;             ///< the commit that `branch` must be at; empty: whichever
-    std::string default_branch;  ///< where to
-    MergeStrategy strategy = MergeStrategy::merge;
-    std::string message;  ///< of the merge commit
+    std::string repo;             ///< main worktree
+    std::string scratch;          ///< a path for a folder that build_merge() makes and removes
+    std::string branch;           ///< what is merged
+    std::string tip;              ///< its commit
+    std::string target;           ///< the default branch
+    std::string shown_base = {};  ///< "origin/main", for messages; empty: `target`
+    bool push = true;             ///< origin gets the merge
+    bool include_unpushed = false;
+    /// Merges that Orange made and did not push: result → the commit of `target` that it was built on.
+    std::map<std::string, std::string> unpushed;
 };
 
-struct Merged {
-    std::string commit;    ///< where the default branch now is
-    bool pushed = false;   ///< origin has it too
-    bool already = false;  ///< the branch was contained already
-    std::string note;      ///< something the human should know; empty mostly
+/// Where everything is before a merge; an empty commit means that there is no such ref.
+struct MergeView {
+    std::string local;   ///< `target` here
+    std::string remote;  ///< `target` at origin, as it was fetched; empty if there is no origin
+    std::string base;    ///< the commit that the merge is built on
+    int left_out = 0;    ///< commits of the local `target` that are neither at origin nor in `base`
 };
 
-/// What is held while a merge works on the repository itself.
-using LockRepository = std::function<Awaitable<async::Mutex::Lock>()>;
+/// Where a branch is: the local one, else origin's as it was fetched last. not_found if there is neither.
+Awaitable<Result<std::string>> branch_tip(Git& git, std::string repo, std::string branch);
 
-/// Merges `branch` into the default branch without touching the user's checkout: in a private worktree, then (with an
-/// origin) pushed, then the local default branch moved by compare-and-swap, or by `merge --ff-only` in the checkout
-/// that has it. Either all of it, or nothing has changed. conflict lists the conflicting files, or the user's own
-/// uncommitted files in the way, or branches that diverged, or a branch that is not at `tip`. not_found where there is
-/// no such branch.
-///
-/// `lock` is taken for the local steps, twice, and not held while origin is asked: a remote that is silent for minutes
-/// holds up no other task of the repository. What changes meanwhile is seen, by the branch that is still where it was,
-/// and by another look at who has it checked out. Two merges at once are the caller's to prevent: the push of the
-/// second would be rejected.
-Awaitable<Result<Merged>> merge(Git& git, MergeRequest request, LockRepository lock = {});
+/// Reads the refs and chooses the base. With `push` that is origin's commit, so that commits of the local branch which
+/// the user has not pushed stay out, except for merges in `unpushed` and for a merge of this very branch. not_found if
+/// the target does not exist; conflict if the local target has to be the base and has diverged.
+Awaitable<Result<MergeView>> look(Git& git, const MergeRequest& request);
+
+/// The commit of `target` (a commit) that brought the work of `tip`, if all of it is there: merged, rebased or
+/// squashed. Empty if it is not.
+Awaitable<Result<std::string>> find_elsewhere(Git& git, std::string repo, std::string target, std::string tip);
+
+/// Makes the commit that `target` is to be at: a merge commit on `base`, or with `ff` the tip itself. It is an object
+/// without a ref; no ref, index or checkout changes. conflict lists the files (`details["files"]`), or says that ff is
+/// not possible.
+Awaitable<Result<std::string>> build_merge(Git& git, const MergeRequest& request, MergeStrategy strategy,
+                                           std::string base, std::string message);
+
+/// What became of one push.
+enum class Pushed {
+    landed,   ///< origin's branch contains the commit
+    raced,    ///< it moved before: fetch, build again, push again
+    unknown,  ///< the remote gave no answer: the commit may arrive
+};
+struct PushAnswer {
+    Pushed state = Pushed::unknown;
+    std::string why;  ///< one line; of `unknown`
+};
+
+/// Pushes `commit` to origin's `target` if that still is at `expected` (empty: if it does not exist). An Error is a
+/// refusal after which origin has not taken the commit: external_failed, with origin's reason in one line.
+Awaitable<Result<PushAnswer>> push_merge(Git& git, const MergeRequest& request, std::string commit,
+                                         std::string expected);
+
+/// True if `ref` exists and contains `commit`; false if the repository does not have the commit at all.
+Awaitable<Result<bool>> has_commit(Git& git, std::string repo, std::string ref, std::string commit);
+
+/// Brings the local target to `commit`: with `merge --ff-only` in the checkout that is on it, if that touches no
+/// uncommitted file, else by compare-and-swap. Success if it contains the commit already, or does not exist. conflict
+/// says what is in the way, or that the local target has commits of its own (`details["ahead"]`: how many).
+Awaitable<Result<void>> follow(Git& git, const MergeRequest& request, std::string commit);
+
+/// Keeps `tip` as `ref`, then deletes the local branch if it still is at `tip` and no worktree is on it. True if the
+/// branch is gone.
+Awaitable<Result<bool>> retire_branch(Git& git, std::string repo, std::string branch, std::string tip, std::string ref);
+
+/// Removes what a killed daemon, also one of an older version, left of a merge: the folder, and its registration as a
+/// worktree.
+Awaitable<Result<void>> remove_scratch(Git& git, std::string repo, std::string scratch);
 
 }  // namespace orange::git

@@ -7,6 +7,7 @@
 #include "common/base/text.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/merge.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/pool/pool_parts.hpp"
@@ -65,7 +66,7 @@ Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string 
 
 Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::string name,
                                           std::map<std::string, std::string> env, std::vector<std::string> exclude) {
-    Acquired acquired{name, path_of(name), "TASK.md", {}};
+    Acquired acquired{name, path_of(name), "TASK.md", {}, {}};
     std::optional<git::Pinned> worktree;
     // A daemon that was killed while this was made ready has left its git or its setup command, which would run beside
     // ours.
@@ -103,6 +104,11 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         }
         auto branch = co_await git::checkout_branch(git_, project.path, tree, task.branch, task.base.value_or(*base));
         if (!branch) co_return branch.error();
+        const auto start = co_await git::commit_of(git_, tree, "HEAD");
+        if (!start) co_return start.error();
+        const auto unused = co_await git::has_commit(git_, project.path, *base, *start);
+        if (!unused) co_return unused.error();
+        if (*unused || *branch == git::BranchOrigin::created) acquired.branch_start = *start;
         auto tracked = co_await git::tracks(git_, tree, "TASK.md");
         if (!tracked) co_return tracked.error();
         if (*tracked) acquired.task_file = ".orange/TASK.md";

@@ -29,6 +29,7 @@ struct Acquired {
     Path path;
     std::string task_file;           ///< "TASK.md", or ".orange/TASK.md" where the repository tracks one of its own
     std::vector<std::string> notes;  ///< "origin could not be fetched: …"
+    std::string branch_start;        ///< its commit, if the branch has no work of its own yet; else empty
 };
 
 /// What a release left behind.
@@ -114,6 +115,9 @@ class Pool {
     /// Which project's workspace `directory` is in.
     std::optional<std::string> project_at(const Path& directory) const;
     Path path_of(const std::string& name) const { return root_ / name; }
+
+    /// Of this daemon, in the environment of what it runs (daemon/agents/survivors.hpp).
+    const std::string& mark() const { return mark_; }
 
     static std::string wip_ref(const TaskId& task) { return "refs/orange/" + task.value + "/wip"; }
 

@@ -29,6 +29,11 @@ Awaitable<Result<Outcome>> Runner::edit(TaskId id, Edit edit, Caller by) {
     const engine::Request none;
     if (auto allowed = authorize(*record, by, none); !allowed) co_return allowed.error();
     auto changed = *record;
+    // What an agent says of its work is no reason to; another workflow is the way out for a task that its own cannot
+    // take to its end.
+    if (edit.branch || (by.role == Role::human && !edit.workflow)) {
+        if (auto given_up = co_await give_up_merge(changed, false); !given_up) co_return given_up.error();
+    }
     if (auto set = co_await set_fields(changed, edit, by); !set) co_return set.error();
     if (!(changed.task == record->task)) changed.task.updated_at = world_.clock.now();
     auto notes = co_await commit(*record, changed, by, edit.branch.has_value());
@@ -324,10 +329,12 @@ Awaitable<Result<Outcome>> Runner::send(TaskId id, Role to, std::string text) {
     co_return outcome;
 }
 
-Awaitable<Result<Outcome>> Runner::remove(TaskId id, Caller by) {
+Awaitable<Result<Outcome>> Runner::remove(TaskId id, Caller by, bool force) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
     auto record = co_await settled(id);
     if (!record) co_return record.error();
+    auto given_up = co_await give_up_merge(*record, force);
+    if (!given_up) co_return given_up.error();
     const auto definition = definition_of(record->task);
     const auto* state = definition ? (*definition)->state(record->task.status) : nullptr;
     const bool ended = state ? state->terminal : store::has_ended(*record);
@@ -350,7 +357,10 @@ Awaitable<Result<Outcome>> Runner::remove(TaskId id, Caller by) {
     world_.journal.publish(id, copy.task.project, event);
     changed_(id);
     Outcome outcome;
-    outcome.notes = {"branch " + copy.task.branch + " is still there"};
+    outcome.notes = std::move(*given_up);
+    const bool retired = copy.merge && copy.merge->phase == MergePhase::done && !copy.merge->keep_branch;
+    outcome.notes.push_back(retired ? "what was merged is still there as refs/orange/" + id.value + "/merged"
+                                    : "branch " + copy.task.branch + " is still there");
     co_return outcome;
 }
 

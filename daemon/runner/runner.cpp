@@ -130,7 +130,12 @@ Awaitable<Result<Outcome>> Runner::request(TaskId id, engine::Request request, C
     if (auto left = leave_lost_workflow(id, edit, by); !left) co_return left.error();
     auto record = co_await settled(id);
     if (!record) co_return record.error();
-    co_return co_await request_locked(std::move(*record), std::move(request), by, std::move(edit));
+    if (auto allowed = authorize(*record, by, request); !allowed) co_return allowed.error();
+    const auto given_up = co_await give_up_merge(*record, request.force);
+    if (!given_up) co_return given_up.error();
+    auto moved = co_await request_locked(std::move(*record), std::move(request), by, std::move(edit));
+    if (moved) moved->notes.insert(moved->notes.begin(), given_up->begin(), given_up->end());
+    co_return moved;
 }
 
 /// Decided on the edited fields, and written with them: a refused transition leaves the fields alone too.
@@ -203,6 +208,7 @@ Awaitable<Result<Runner::Prepared>> Runner::prepare(TaskRecord record, engine::D
     }
     prepared.workspace = *record.task.workspace;
     prepared.task_file = record.task_file;
+    prepared.branch_start = record.branch_start;
     prepared.notes = std::move(*taken);
     co_return prepared;
 }
@@ -242,6 +248,7 @@ Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library:
     if (acquired) {
         record.task.workspace = prepared->workspace;
         record.task_file = prepared->task_file;
+        record.branch_start = prepared->branch_start;
         co_await note_programs(world_, record);
     }
 

@@ -49,8 +49,28 @@ struct Edit {
     }
 };
 
+/// What a human asks for with `orange task merge`.
+struct MergeOrder {
+    git::MergeStrategy strategy = git::MergeStrategy::merge;
+    bool force = false;             ///< merge although something has to be confirmed
+    bool push = true;               ///< to origin, if there is one
+    bool keep_branch = false;       ///< leave the local branch when the task is done
+    bool include_unpushed = false;  ///< publish the user's own commits of the target with it
+    std::string tip = {};           ///< the commit that the human was shown; empty: whichever
+};
+
+/// Something that a human has to confirm before a merge.
+struct MergeConcern {
+    std::string text;         ///< the fact, as the merge commit and the history repeat it
+    std::string question;     ///< for a terminal
+    std::string advice = {};  ///< what to do instead
+};
+
 struct MergeOutcome {
-    git::Merged merged;
+    std::string commit;      ///< what the target is at, or the commit that brought the work
+    bool pushed = false;     ///< origin has it too
+    bool elsewhere = false;  ///< it was there already: nothing was merged
+    std::string forced;      ///< what was confirmed; empty: nothing had to be
     std::vector<std::string> notes;
 };
 
@@ -79,14 +99,21 @@ class Runner {
     /// the task's state wants it.
     bool is_dead(const TaskRecord& record, Role role);
 
-    /// Merges the task's branch and moves it to `done`.
-    Awaitable<Result<MergeOutcome>> merge(TaskId id, git::MergeStrategy strategy, bool force, Caller by);
+    /// Merges the task's branch and moves it to `done`; finishes a merge that was interrupted; success for a task that
+    /// was merged already. needs_force names what a human has to confirm (`details`: facts, question, tip).
+    Awaitable<Result<MergeOutcome>> merge(TaskId id, MergeOrder order, Caller by);
 
-    /// needs_force where the branch is not at the commit that its reviewer was given: merge() refuses it then.
-    Awaitable<Result<void>> check_reviewed(TaskRecord record);
+    /// The same needs_force for a task that could be merged otherwise, without beginning anything.
+    Awaitable<Result<void>> check_merge(TaskRecord record);
+
+    /// A sentence about a merge that was begun and not finished; empty if there is none.
+    static std::string merge_under_way(const TaskRecord& record);
+
+    /// Removes what merges of killed daemons left in the project's repository and beside its workspaces.
+    Awaitable<void> remove_left_merges(Project project);
 
     /// Removes an ended task and its files.
-    Awaitable<Result<Outcome>> remove(TaskId id, Caller by);
+    Awaitable<Result<Outcome>> remove(TaskId id, Caller by, bool force = false);
 
     Awaitable<Result<Outcome>> acknowledge(TaskId id);
     Awaitable<Result<Outcome>> send(TaskId id, Role to, std::string text);
@@ -149,6 +176,7 @@ class Runner {
     struct Prepared {
         std::string workspace;  ///< empty: none was needed
         std::string task_file;
+        std::string branch_start;
         std::vector<std::string> notes;
     };
 
@@ -202,6 +230,42 @@ class Runner {
     void tell_workflow(const TaskRecord& record, const std::string& from);
     Result<void> set_harnesses(TaskRecord& record, const Edit& edit);
     Awaitable<void> rename_session(TaskRecord& record);
+
+    struct MergeRun;  ///< one merge at work
+    enum class MergeStart { asked, forced, resumed };
+    Awaitable<Result<std::string>> commits_since_review(std::string repo, std::string seen, std::string tip,
+                                                        std::string branch, std::string target);
+    /// All that a human has to confirm before this commit is merged, but for a state that is not reviewed.
+    Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(TaskRecord record, std::string tip);
+    static Error confirmation(const TaskId& id, const std::vector<MergeConcern>& concerns, const std::string& tip);
+    /// The commit that may be merged; `forced`: what had to be confirmed, and was.
+    Awaitable<Result<std::string>> confirmed_tip(TaskRecord& record, const engine::Definition& definition,
+                                                 MergeOrder order, Caller by, std::string& forced);
+    Awaitable<Result<std::vector<std::string>>> notes_before_merge(TaskRecord record);
+    std::map<std::string, std::string> unpushed_merges(const std::string& project) const;
+    git::MergeRequest merge_request(const TaskRecord& record, const Project& project) const;
+    Awaitable<Result<MergeOutcome>> run_merge(TaskRecord record, std::vector<std::string> notes, MergeStart start);
+    Awaitable<Result<void>> merge_steps(MergeRun& run);
+    Awaitable<Result<void>> publish_merge(MergeRun& run);
+    Awaitable<Result<bool>> is_published(MergeRun& run);
+    Awaitable<Result<void>> build_merge(MergeRun& run);
+    Awaitable<Result<void>> find_elsewhere(MergeRun& run, std::string target);
+    Awaitable<Result<void>> check_tip(MergeRun& run);
+    static Result<void> check_own_commits(MergeRun& run);
+    Awaitable<Result<std::string>> commit_on(MergeRun& run, std::string base);
+    Awaitable<Result<git::PushAnswer>> push_once(MergeRun& run);
+    static Error not_landed(MergeRun& run, const git::PushAnswer& answer);
+    Error with_next_step(MergeRun& run, Error conflict);
+    Awaitable<Result<void>> complete_merge(MergeRun& run);
+    Awaitable<void> follow_locally(MergeRun& run);
+    Awaitable<Error> merge_failed(MergeRun& run, Error error, bool resumed);
+    /// A merge of an earlier call that is not finished: undone if nothing was published, else finished.
+    Awaitable<Result<MergeOutcome>> finish_merge(TaskRecord record);
+    Awaitable<void> resume_merge(TaskRecord record);
+    Awaitable<Result<bool>> was_published(MergeRecord merge, Project project);
+    /// Before something else is done to the task: undoes an unfinished merge in `record`, which the caller saves.
+    /// conflict if it is published; unavailable if nobody can say so, unless `force`. Returns notes.
+    Awaitable<Result<std::vector<std::string>>> give_up_merge(TaskRecord& record, bool force);
 
     Awaitable<void> handle_exit(TaskRecord record, AgentRun run);
     Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
@@ -257,6 +321,7 @@ class Runner {
     std::map<TaskId, Undelivered> undelivered_;
     std::set<TaskId> syncing_soon_;
     std::map<TaskId, std::chrono::steady_clock::time_point> release_tried_;  ///< of ended tasks, that failed
+    std::map<TaskId, std::chrono::steady_clock::time_point> merge_tried_;    ///< of unfinished merges
     std::set<std::string> stalled_;  ///< projects whose queue stands still: no task of theirs could be started
     std::set<TaskId> starting_;      ///< tasks whose start is under way
     std::map<std::string, std::chrono::steady_clock::time_point> recent_crashes_;  ///< by run

@@ -34,6 +34,7 @@ struct Settings {
     bool exit_notification = true;            ///< off: only the poll sees an agent's end (a test of the safety net)
     std::vector<std::string> notify_command;  ///< argv; the message is appended; empty: none
     std::map<std::string, std::string> env;   ///< for all agents
+    std::chrono::milliseconds push_patience{std::chrono::seconds(60)};  ///< with a remote that others push to as well
     log::Level log_level = log::Level::info;
     std::chrono::milliseconds message_patience{std::chrono::minutes(5)};  ///< of one daemon, on the steady clock
 };

@@ -4,11 +4,22 @@
 #include <string>
 
 #include "daemon/process/process_runner.hpp"
+#include "tests/fakes/mortal_file_system.hpp"
 
 namespace orange::fakes {
 
 /// How a child goes wrong. The first two never ran; the others did what they do, and their end is not what it was.
-enum class ChildFault { does_not_start, dies_at_once, dies_at_the_end, hangs_at_the_end, prints_garbage, floods };
+/// The last two end the daemon itself: before it starts the child, or when the child has ended.
+enum class ChildFault {
+    does_not_start,
+    dies_at_once,
+    dies_at_the_end,
+    hangs_at_the_end,
+    prints_garbage,
+    floods,
+    ends_the_daemon_before,
+    ends_the_daemon_after
+};
 
 /// Which child of a daemon goes wrong, and how many there were.
 struct ChildFaults {
@@ -16,6 +27,7 @@ struct ChildFaults {
     int nth = 0;  ///< from now; 0: none
     int started = 0;
     bool struck = false;
+    std::string last;  ///< of the one that struck: git's command, else the program
 
     void arm(ChildFault how, int n) {
         fault = how;
@@ -34,13 +46,16 @@ class FaultyProcessRunner final : public ProcessRunner {
     Awaitable<Result<Completed>> run(Command command) override {
         if (++faults_.started != faults_.nth) co_return co_await real_.run(std::move(command));
         faults_.struck = true;
+        faults_.last = what(command.argv);
         const auto name = command.argv.front();
         const auto limit = command.output_limit;
         if (faults_.fault == ChildFault::does_not_start) {
             co_return Error{ErrorCode::io, "starting " + name + ": Resource temporarily unavailable", {}};
         }
+        if (faults_.fault == ChildFault::ends_the_daemon_before) throw Killed();
         if (faults_.fault == ChildFault::dies_at_once) co_return killed("");
         auto done = co_await real_.run(std::move(command));
+        if (faults_.fault == ChildFault::ends_the_daemon_after) throw Killed();
         if (!done) co_return done;
         if (faults_.fault == ChildFault::dies_at_the_end) co_return killed(done->out.substr(0, done->out.size() / 2));
         if (faults_.fault == ChildFault::hangs_at_the_end) {
@@ -55,6 +70,12 @@ class FaultyProcessRunner final : public ProcessRunner {
     }
 
   private:
+    static std::string what(const std::vector<std::string>& argv) {
+        std::size_t at = 1;
+        while (at + 1 < argv.size() && argv[at] == "-c") at += 2;
+        return argv.front() == "git" && at < argv.size() ? argv[at] : argv.front();
+    }
+
     static Completed killed(std::string out) {
         Completed done;
         done.exit_status = 128 + 9;

@@ -251,7 +251,8 @@ TEST_CASE("A new branch begins at its base, is reviewed against it, and is merge
     merge.id = id;
     merge.force = true;
     shop.orange.call(merge);
-    shop.orange.git({"merge-base", "--is-ancestor", "on-top", "main"}, shop.repo);
+    shop.orange.git({"merge-base", "--is-ancestor", "refs/orange/" + id + "/merged", "main"}, shop.repo);
+    CHECK(shop.orange.git({"log", "-1", "--format=%s", "refs/orange/" + id + "/merged"}, shop.repo) == "On top");
     CHECK(shop.orange.git({"rev-parse", "feature"}, shop.repo) == feature);
 }
 

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <memory>
 
 #include "tests/catch.hpp"
 #include "tests/integration/background.hpp"
@@ -174,7 +175,8 @@ TEST_CASE("What came to the branch after its review, or another branch, is merge
     const auto refused = merge(orange, id);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::needs_force);
-    CHECK(refused.error().message.find("the reviewer was given " + seen.substr(0, 12)) != std::string::npos);
+    CHECK(refused.error().details.at("facts").find("1 commit came after the review: ") != std::string::npos);
+    CHECK(refused.error().details.at("facts").find("log -p " + seen.substr(0, 12) + "..") != std::string::npos);
     rpc::TaskWhy why;
     why.id = id;
     const auto hints = orange.call(why).hints;
@@ -219,7 +221,7 @@ TEST_CASE("Origin's branch in place of a reviewed one that is gone is merged onl
     const auto refused = merge(orange, id);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::needs_force);
-    CHECK(refused.error().message.find("is not what was reviewed") != std::string::npos);
+    CHECK(refused.error().details.at("facts").find("came after the review") != std::string::npos);
 }
 
 TEST_CASE("What somebody else pushed to a reviewed branch is found by the merge's own fetch") {
@@ -236,9 +238,8 @@ TEST_CASE("What somebody else pushed to a reviewed branch is found by the merge'
     const auto before = orange.git({"rev-parse", "main"}, remote);
     const auto found = merge(orange, id);
     REQUIRE_FALSE(found);
-    CHECK(found.error().code == ErrorCode::conflict);
-    CHECK(found.error().message.find("meanwhile; try again") != std::string::npos);
-    CHECK(merge(orange, id).error().code == ErrorCode::needs_force);
+    CHECK(found.error().code == ErrorCode::needs_force);
+    CHECK(found.error().details.at("tip") == orange.git({"rev-parse", "HEAD"}, other));
     CHECK(orange.git({"rev-parse", "main"}, remote) == before);
 }
 
@@ -252,6 +253,124 @@ TEST_CASE("Uncommitted work of the agent is kept when its task is merged") {
     REQUIRE_FALSE(merged->notes.empty());
     CHECK(merged->notes[0].find("refs/orange/" + id + "/wip") != std::string::npos);
     CHECK(orange.git({"show", "refs/orange/" + id + "/wip:draft.txt"}, repo) == "a draft");
+}
+
+namespace {
+
+void make_hook(const std::filesystem::path& remote, const std::string& name, const std::string& text) {
+    write_file(remote / "hooks" / name, "#!/bin/sh\n" + text);
+    std::filesystem::permissions(remote / "hooks" / name, std::filesystem::perms::owner_all);
+}
+
+/// A task that is only to be merged, on a branch with one commit; neither agent nor workspace.
+std::string mergeable(Sandbox& orange, const std::filesystem::path& repo, const std::string& name) {
+    orange.git({"branch", name, "main"}, repo);
+    const auto tree = (orange.root() / ("tree-" + name)).string();
+    orange.git({"worktree", "add", "-q", tree, name}, repo);
+    write_file(std::filesystem::path(tree) / name, name + "\n");
+    orange.git({"add", name}, tree);
+    orange.git({"commit", "-qm", "work on " + name}, tree);
+    orange.git({"worktree", "remove", tree}, repo);
+    rpc::TaskCreate create;
+    create.project = "shop";
+    create.branch = name;
+    create.summary = name;
+    create.status = "reviewing";
+    create.harness = create.review_harness = "demo";
+    return orange.call(create).task.fields.at("id").get<std::string>();
+}
+
+/// Done once: one task.merged, and its commit is the one on origin's main that merged the task.
+void is_merged_once(Sandbox& orange, const std::string& id, const std::filesystem::path& remote) {
+    CHECK(orange.status(id) == "done");
+    const auto told = orange.history(id, "task.merged");
+    REQUIRE(told.size() == 1);
+    CHECK(told[0].at("commit") == orange.git({"log", "--format=%H", "--grep", "^Task: " + id, "main"}, remote));
+    if (!std::filesystem::exists(orange.home() / "workspaces")) return;
+    for (const auto& entry : std::filesystem::directory_iterator(orange.home() / "workspaces")) {
+        CHECK_FALSE(entry.path().filename().string().starts_with(".merge-"));
+    }
+}
+
+bool is_settled(Sandbox& orange, const std::string& id) {
+    const auto state = Json::parse(read_file(orange.folder(id) / "state.json"));
+    const auto merge = state.value("merge", Json());
+    const auto phase = merge.is_object() ? merge.value("phase", "") : "";
+    return state.at("intent").is_null() && phase != "planned" && phase != "merged" && phase != "pushed";
+}
+
+}  // namespace
+
+TEST_CASE("A daemon that is killed when origin has just taken the merge leaves it to the next one, which finishes it") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto remote = orange.add_origin(repo);
+    make_hook(remote, "post-receive",
+              "[ -e killed ] || { touch killed; kill -9 $(cat " + (orange.home() / "oranged.lock").string() +
+                  "); sleep 1; }\n");
+    const auto id = mergeable(orange, repo, "work");
+    const auto state = orange.folder(id) / "state.json";
+    CHECK_FALSE(merge(orange, id));
+    orange.kill_daemon();
+    CHECK(Json::parse(read_file(state)).at("merge").at("phase") == "merged");
+    orange.start_daemon();
+    orange.wait_for_status(id, "done");
+    orange.eventually("it is finished", [&] { return is_settled(orange, id); });
+    is_merged_once(orange, id, remote);
+    // The same command again is a success, with the same commit.
+    const auto again = orange.orange({"task", "merge", id});
+    CHECK(again.status == 0);
+    is_merged_once(orange, id, remote);
+}
+
+TEST_CASE("A daemon that is killed at any moment of a merge leaves one that is undone, or that the next one finishes") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto remote = orange.add_origin(repo);
+    const auto began = std::chrono::steady_clock::now();
+    REQUIRE(merge(orange, mergeable(orange, repo, "first")));
+    const auto whole = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began);
+    for (int n = 0; n < 8; ++n) {  // moments all over the time that one takes, and a little after it
+        const auto id = mergeable(orange, repo, "work-" + std::to_string(n));
+        Background client(orange, "client-" + std::to_string(n), {"task", "merge", id});
+        ::usleep(static_cast<useconds_t>(whole.count() * n / 6));
+        orange.kill_daemon();
+        orange.eventually("the client has ended", [&] { return client.ended(); });
+        orange.start_daemon();
+        orange.eventually("it is settled", [&] { return is_settled(orange, id); });
+        if (orange.status(id) != "done") REQUIRE(merge(orange, id));
+        is_merged_once(orange, id, remote);
+    }
+}
+
+TEST_CASE("Ten merges at once, while somebody else pushes all the time, all land with one command each") {
+    Sandbox orange("poll_interval: 3600\n");
+    const auto repo = orange.add_project("shop");
+    const auto remote = orange.add_origin(repo);
+    std::vector<std::string> ids;
+    for (int n = 0; n < 10; ++n) ids.push_back(mergeable(orange, repo, "work-" + std::to_string(n)));
+    const auto other = orange.root() / "other", stop = orange.root() / "stop", stopped = orange.root() / "stopped";
+    orange.git({"clone", "-q", remote.string(), other.string()}, orange.root());
+    orange.run({"sh", "-c",
+                "(cd \"$0\"; while [ ! -e \"$1\" ]; do git pull -q --rebase; git commit -q --allow-empty -m theirs; "
+                "git push -q; sleep 0.2; done; touch \"$2\") >/dev/null 2>&1 &",
+                other.string(), stop.string(), stopped.string()});
+    std::vector<std::unique_ptr<Background>> clients;
+    for (const auto& id : ids) {
+        clients.push_back(
+            std::make_unique<Background>(orange, "merge-" + id, std::vector<std::string>{"task", "merge", id}));
+    }
+    for (const auto& client : clients) {
+        orange.eventually(
+            "a merge has ended", [&] { return client->ended(); }, std::chrono::minutes(3));
+        INFO(client->err());
+        CHECK(client->status() == 0);
+    }
+    write_file(stop, "");
+    orange.eventually("the other one has stopped", [&] { return std::filesystem::exists(stopped); });
+    for (const auto& id : ids) is_merged_once(orange, id, remote);
+    CHECK(std::stoi(orange.git({"rev-list", "--count", "--no-merges", "--grep", "theirs", "main"}, remote)) > 0);
+    CHECK(orange.git({"status", "--porcelain"}, repo).empty());
 }
 
 }  // namespace orange::tests

@@ -137,6 +137,7 @@ TEST_CASE("On minimal a handover ends the session, and a human merges") {
     const auto id = world.create("Add a greeting", "minimal", true);
     CHECK(orange.status(id) == "working");
     REQUIRE_FALSE(orange.update_status(id, "reviewing"));
+    orange.git({"commit", "-q", "--allow-empty", "-m", "Add a greeting"}, orange.worktree(id));
     write_file(orange.worktree(id) / "TASK.md",
                read_file(orange.worktree(id) / "TASK.md") + "\n## Handoff\nDONE: it\n");
     orange.eventually("the handover is taken", [&] { return orange.update_status(id, "reviewing").has_value(); });

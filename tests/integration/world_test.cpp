@@ -403,8 +403,11 @@ TEST_CASE("While a merge waits for a remote that is silent, the others of its re
     orange.wait_for_status(neighbour, "planning");
     const Peer silent("");
     orange.git({"remote", "add", "origin", "git://127.0.0.1:" + silent.port() + "/x.git"}, shop.repo);
-    Background merging(orange, "merging", {"task", "merge", merged});
-    orange.eventually("origin is asked", [&] { return silent.was_called(); });
+    // The new remote is an alarm, which has to be confirmed.
+    Background merging(orange, "merging", {"task", "merge", merged, "--force"});
+    orange.eventually("origin is asked", [&] { return silent.was_called() || merging.ended(); });
+    INFO(merging.err());
+    REQUIRE_FALSE(merging.ended());
     rpc::TaskUpdate rename;
     rename.id = neighbour;
     rename.branch = "another-name";

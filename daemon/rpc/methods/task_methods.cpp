@@ -52,12 +52,13 @@ Awaitable<Result<TaskReply>> update(Api& api, TaskUpdate params, Call call) {
 }
 
 /// complete, stuck and cancel are `update --status` under another name.
-Awaitable<Result<TaskReply>> move(Api& api, TaskSelector selector, Call call, std::string to) {
+Awaitable<Result<TaskReply>> move(Api& api, TaskSelector selector, Call call, std::string to, bool force = false) {
     const auto id = api.select(selector, call);
     if (!id) co_return id.error();
     engine::Request request;
     request.to = std::move(to);
     request.by = call.caller.role;
+    request.force = force;
     Edit nothing;
     auto moved = co_await api.runner().request(*id, request, call.caller, std::move(nothing));
     if (!moved) co_return moved.error();
@@ -65,7 +66,7 @@ Awaitable<Result<TaskReply>> move(Api& api, TaskSelector selector, Call call, st
 }
 
 Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
-    auto reply = co_await move(api, params, call, std::string(engine::k_cancelled));
+    auto reply = co_await move(api, params, call, std::string(engine::k_cancelled), params.force);
     if (!reply) co_return reply;
     const auto project = reply->task.fields.value("project", "");
     const auto waiting = api.world().tasks.queue(project);
@@ -132,15 +133,23 @@ Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call)
         co_return Error{
             ErrorCode::invalid_argument, "strategy \"" + params.strategy + "\" is unknown; use merge or ff", {}};
     }
-    const auto strategy = params.strategy == "ff" ? git::MergeStrategy::ff : git::MergeStrategy::merge;
-    auto merged = co_await api.runner().merge(*id, strategy, params.force, call.caller);
+    MergeOrder order;
+    order.strategy = params.strategy == "ff" ? git::MergeStrategy::ff : git::MergeStrategy::merge;
+    order.force = params.force;
+    order.push = !params.no_push;
+    order.keep_branch = params.keep_branch;
+    order.include_unpushed = params.include_unpushed;
+    order.tip = params.tip.value_or("");
+    auto merged = co_await api.runner().merge(*id, std::move(order), call.caller);
     if (!merged) co_return merged.error();
     auto shown = api.view(*id);
     if (!shown) co_return shown.error();
     TaskMerge::Reply reply;
     reply.task = std::move(*shown);
-    reply.commit = merged->merged.commit;
-    reply.pushed = merged->merged.pushed;
+    reply.commit = merged->commit;
+    reply.pushed = merged->pushed;
+    reply.elsewhere = merged->elsewhere;
+    reply.forced = merged->forced;
     reply.notes = std::move(merged->notes);
     co_return reply;
 }
@@ -152,11 +161,11 @@ Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call ca
     reply.id = id->value;
     const auto* record = api.world().tasks.find(*id);
     if (params.force && record && !store::has_ended(*record)) {
-        auto cancelled = co_await move(api, params, call, std::string(engine::k_cancelled));
+        auto cancelled = co_await move(api, params, call, std::string(engine::k_cancelled), true);
         if (!cancelled) co_return cancelled.error();
         reply.notes = std::move(cancelled->notes);
     }
-    auto removed = co_await api.runner().remove(*id, call.caller);
+    auto removed = co_await api.runner().remove(*id, call.caller, params.force);
     if (!removed) co_return removed.error();
     reply.notes.insert(reply.notes.end(), removed->notes.begin(), removed->notes.end());
     co_return reply;
@@ -210,7 +219,7 @@ void add_task_methods(MethodTable& table, Api& api) {
         [&api](TaskRespawn params, Call call) { return respawn(api, std::move(params), std::move(call)); });
     table.add<TaskMerge>(
         Access::human, "Merges a task's branch into the default branch, and the task is done.",
-        {not_found, conflict, needs_force, illegal_transition, external_failed},
+        {not_found, conflict, needs_force, illegal_transition, external_failed, unavailable},
         [&api](TaskMerge params, Call call) { return merge(api, std::move(params), std::move(call)); });
     table.add<TaskDelete>(
         Access::human, "Removes an ended task's files.", {not_found, needs_force},

@@ -181,6 +181,9 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
     if (auto alarm = alarm_of(record); !alarm.empty()) reply.hints.push_back("alarm: " + alarm);
     if (record.intent) {
         reply.waiting_for = "the actions of " + record.intent->from + " → " + record.intent->to + " to end";
+    } else if (const auto merge = Runner::merge_under_way(record); !merge.empty()) {
+        reply.waiting_for = merge + "; the daemon tries again by itself";
+        reply.hints.push_back(merge_command(task.id));
     } else if (api.runner().is_starting(task.id)) {
         reply.waiting_for = "its workspace to be made ready: fetch, checkout, the project's setup command";
     } else if (!state || state->terminal) {
@@ -247,12 +250,10 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     const auto definition = api.runner().definition_of(record.task);
     if (!definition) co_return definition.error();
     say_what_next(api, record, **definition, reply);
-    if (!busy && (*definition)->has_transition(record.task.status, engine::k_done)) {
-        const auto reviewed = co_await api.runner().check_reviewed(record);
-        if (!reviewed) {
-            std::erase(reply.hints, merge_command(record.task.id));
-            reply.hints.push_back(reviewed.error().message);
-        }
+    const auto merge = std::find(reply.hints.begin(), reply.hints.end(), merge_command(record.task.id));
+    if (!busy && merge != reply.hints.end() && Runner::merge_under_way(record).empty()) {
+        const auto ready = co_await api.runner().check_merge(record);
+        if (!ready) *merge = ready.error().message;
     }
     if (busy && !is_held_up()) {
         reply.task.in_progress = "something that takes its time";

@@ -20,6 +20,7 @@ Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, Agen
     if (!acquired) co_return acquired.error();
     record.task.workspace = acquired->name;
     record.task_file = acquired->task_file;
+    if (record.branch_start.empty()) record.branch_start = acquired->branch_start;
     co_return std::move(acquired->notes);
 }
 

@@ -22,6 +22,7 @@ Function find(std::string_view name) {
         {"create_pr", create_pr},
         {"delete_remote_branch", delete_remote_branch},
         {"run_command", run_command},
+        {k_retire_branch, retire_branch},
     };
     const auto found = vocabulary.find(name);
     return found == vocabulary.end() ? nullptr : found->second;

@@ -42,6 +42,12 @@ Awaitable<Result<void>> create_pr(Context& context, const Action& action);
 Awaitable<Result<void>> delete_remote_branch(Context& context, const Action& action);
 Awaitable<Result<void>> run_command(Context& context, const Action& action);
 
+/// Not in the vocabulary of workflows: the runner appends it to the transition that a merge ends with.
+inline constexpr std::string_view k_retire_branch = "retire_branch";
+/// Keeps what was merged as refs/orange/<id>/merged and deletes the local branch, unless somebody is on it, it has
+/// moved since, or it is to be kept.
+Awaitable<Result<void>> retire_branch(Context& context, const Action& action);
+
 /// The project of the task, or why there is none.
 Result<Project> project_of(const Context& context);
 

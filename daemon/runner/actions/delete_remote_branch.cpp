@@ -6,12 +6,14 @@ namespace orange::actions {
 Awaitable<Result<void>> delete_remote_branch(Context& context, const Action&) {
     const auto project = project_of(context);
     if (!project) co_return project.error();
-    if (context.record.task.branch == project->default_branch) co_return Result<void>{};
-    const auto origin = co_await git::has_origin(context.world.git, project->path);
-    if (!origin) co_return origin.error();
-    if (!*origin) co_return Result<void>{};
-    co_return co_await git::delete_remote_branch(context.world.git, project->path, context.record.task.branch,
-                                                 project->default_branch);
+    const auto& record = context.record;
+    if (record.task.branch == project->default_branch) co_return Result<void>{};
+    if (record.merge && !record.merge->push && !record.merge->elsewhere) co_return Result<void>{};  // origin lacks it
+    std::vector<std::string> merged = {"refs/heads/" + project->default_branch};
+    // The local branch may be behind, and work that was squashed elsewhere is in no branch as it is.
+    if (record.merge && record.merge->phase == MergePhase::done) merged = {record.merge->commit, record.merge->tip};
+    co_return co_await git::delete_remote_branch(context.world.git, project->path, record.task.branch,
+                                                 std::move(merged));
 }
 
 }  // namespace orange::actions

@@ -355,21 +355,26 @@ TEST_CASE("Help and version need no daemon") {
     CHECK(line.daemon.requests().empty());
 }
 
-TEST_CASE("Without a terminal an unreviewed merge names its flag and is not forced, and --yes answers the question") {
+TEST_CASE("Without a terminal a merge that has to be confirmed is refused, with --yes too, and done with --force") {
     CommandLine line;
-    const std::string refusal = R"({"error":{"code":-32008,"message":"not reviewed","data":{"name":"needs_force"}}})";
-    line.reply_lines = {refusal};
-    const auto ran = line.run({"task", "merge", "4f2a"});
-    CHECK(ran.status == 1);
-    CHECK_THAT(ran.err, Catch::Contains("not reviewed") && Catch::Contains("--force"));
-    REQUIRE(line.daemon.requests().size() == 1);
-    line.reply_lines = {refusal};
+    const std::string refusal =
+        R"({"error":{"code":-32008,"message":"not reviewed\nTo merge it all the same: orange task merge 4f2a --force",)"
+        R"("data":{"name":"needs_force","facts":"not reviewed","question":"Not reviewed. Force merge?","tip":"abc"}}})";
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"task", "merge", "4f2a"}, {"task", "merge", "4f2a", "--yes"}}) {
+        line.reply_lines = {refusal};
+        const auto ran = line.run(words);
+        CHECK(ran.status == 1);
+        CHECK_THAT(ran.err, Catch::Contains("orange task merge 4f2a --force"));
+    }
+    CHECK(line.daemon.requests().size() == 2);
     line.result = {{"task", task_json()}, {"commit", "0123456789abcdef"}, {"pushed", true}};
-    CHECK(line.run({"task", "merge", "4f2a", "--yes", "--strategy", "ff"}).status == 0);
+    CHECK(line.run({"task", "merge", "4f2a", "--force", "--strategy", "ff"}).status == 0);
     const auto requests = line.daemon.requests();
     REQUIRE(requests.size() == 3);
-    CHECK(requests[1]["params"] == Json{{"id", "4f2a"}, {"force", false}, {"strategy", "ff"}});
-    CHECK(requests[2]["params"] == Json{{"id", "4f2a"}, {"force", true}, {"strategy", "ff"}});
+    CHECK(requests[1]["params"].at("force") == false);
+    CHECK(requests[2]["params"].at("force") == true);
+    CHECK(requests[2]["params"].at("strategy") == "ff");
 }
 
 TEST_CASE("Without a terminal a task is cancelled or deleted with --yes only") {

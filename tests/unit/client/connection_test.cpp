@@ -217,9 +217,10 @@ TEST_CASE("A daemon that answers no ping either is named, with the call that may
     CHECK(reply.error().code == ErrorCode::timeout);
     CHECK(reply.error().details.at("pid") == std::to_string(::getpid()));
     CHECK(reply.error().details.at("method") == "task.create");
-    CHECK_THAT(reply.error().message,
-               Catch::Contains("pid " + std::to_string(::getpid())) && Catch::Contains("task.create may have begun") &&
-                   Catch::Contains("`orange task list`") && Catch::EndsWith("run: orange daemon restart --force"));
+    CHECK_THAT(reply.error().message, Catch::Contains("pid " + std::to_string(::getpid())) &&
+                                          Catch::Contains("task.create may have begun") &&
+                                          Catch::Contains("`orange task list --all`") &&
+                                          Catch::EndsWith("run: orange daemon restart --force"));
 }
 
 TEST_CASE("A daemon that does not take the request, and one that stops listening, are found out like a silent one") {

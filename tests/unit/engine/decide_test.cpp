@@ -341,3 +341,16 @@ TEST_CASE("a workflow whose only ways out of the first state are no beginnings c
     world.task.summary.clear();  // there is no clarification to go to
     CHECK(*spawn_target(world.definition, world.task) == "working");
 }
+
+TEST_CASE("work that is merged already is done, whatever gate, condition or force stands before it") {
+    World world("reviewing");
+    for (auto& transition : world.definition.transitions) {
+        if (transition.to == k_done) transition.gate = verdict_gate(Verdict::pass);
+    }
+    refused(world.ask("done", Role::system), ErrorCode::gate_failed, "Review");
+    const auto decision = decide_done(world.definition, world.situation());
+    REQUIRE(decision);
+    CHECK(decision->to == "done");
+    world.task.status = "done";
+    refused(decide_done(world.definition, world.situation()), ErrorCode::illegal_transition, "done");
+}

@@ -120,18 +120,18 @@ TEST_CASE_METHOD(GitFixture, "a branch is renamed where it is checked out, never
 
 TEST_CASE_METHOD(GitFixture, "origin's branch is deleted only when what it has is merged") {
     const auto repo = make_repo();
-    CHECK(go(delete_remote_branch(git, repo, "b", "refs/heads/main")));  // no origin
+    CHECK(go(delete_remote_branch(git, repo, "b", {"refs/heads/main"})));  // no origin
     const auto origin = make_origin(repo);
-    CHECK(go(delete_remote_branch(git, repo, "b", "refs/heads/main")));  // no such branch
+    CHECK(go(delete_remote_branch(git, repo, "b", {"refs/heads/main"})));  // no such branch
     plain(repo, {"push", "-q", "origin", "main:b"});
     plain(dir.path, {"clone", "-q", "-b", "b", origin, path("other")});
     const auto foreign = commit(dir / "other", "new", "new");
     plain(dir / "other", {"push", "-q", "origin", "b"});
-    CHECK(go(delete_remote_branch(git, repo, "b", "refs/heads/main")).error().code == ErrorCode::conflict);
+    CHECK(go(delete_remote_branch(git, repo, "b", {"refs/heads/main"})).error().code == ErrorCode::conflict);
     CHECK(ref(origin, "refs/heads/b") == foreign);
     plain(repo, {"fetch", "-q", "origin"});
-    CHECK(go(delete_remote_branch(git, repo, "b", "refs/heads/main")).error().code == ErrorCode::conflict);
+    CHECK(go(delete_remote_branch(git, repo, "b", {"refs/heads/main"})).error().code == ErrorCode::conflict);
     plain(repo, {"merge", "-q", "--ff-only", "origin/b"});
-    CHECK(go(delete_remote_branch(git, repo, "b", "refs/heads/main")));
+    CHECK(go(delete_remote_branch(git, repo, "b", {"refs/heads/main"})));
     CHECK(ref(origin, "refs/heads/b").empty());
 }

@@ -4,9 +4,9 @@
 
 #include <functional>
 #include <map>
-#include <set>
+#include <optional>
+#include <utility>
 
-#include "daemon/async/keyed_mutex.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "tests/catch.hpp"
@@ -18,6 +18,17 @@ using namespace orange::test;
 
 namespace {
 
+/// The real git, and what the test wants to know or do just before a command.
+struct WatchedGit : Git {
+    explicit WatchedGit(Git& real) : git(real) {}
+    Awaitable<Result<Completed>> run(GitCommand command) override {
+        before(command.args.front());
+        return git.run(std::move(command));
+    }
+    Git& git;
+    std::function<void(const std::string& what)> before = [](const std::string&) {};
+};
+
 /// A repository whose user is on main, and a branch `task` with one commit, in a worktree.
 struct Fixture : GitFixture {
     Fixture() : repo(make_repo()), tree(path("tree")) {
@@ -27,15 +38,68 @@ struct Fixture : GitFixture {
         tip = commit(tree, "work", "work\n");
     }
 
-    Result<Merged> merge_task(MergeStrategy strategy = MergeStrategy::merge) {
+    MergeRequest request(bool push = true) {
         MergeRequest request;
         request.repo = repo;
         request.scratch = path("scratch");
         request.branch = "task";
-        request.default_branch = "main";
-        request.strategy = strategy;
-        request.message = "Merge the task";
-        return go(git::merge(git, std::move(request)));
+        request.target = "main";
+        request.push = push;
+        return request;
+    }
+
+    struct Done {
+        std::string commit;
+        bool pushed = false;
+        bool elsewhere = false;
+        int left_out = 0;
+        std::string behind;  ///< why the local branch did not follow
+    };
+
+    /// All steps in a row, as the runner calls them, with one push.
+    Result<Done> merge_task(MergeStrategy strategy = MergeStrategy::merge, std::optional<MergeRequest> wanted = {}) {
+        return go(all_steps(git, wanted ? *wanted : request(), strategy));
+    }
+
+    static Awaitable<Result<Done>> all_steps(Git& git, MergeRequest request, MergeStrategy strategy) {
+        Done done;
+        const auto origin = co_await has_origin(git, request.repo);
+        request.push = request.push && *origin;
+        const std::chrono::milliseconds deadline = std::chrono::seconds(30);
+        if (*origin) {
+            if (auto fetched = co_await fetch(git, request.repo, deadline); !fetched) co_return fetched.error();
+        }
+        if (request.tip.empty()) {
+            const auto tip = co_await branch_tip(git, request.repo, request.branch);
+            if (!tip) co_return tip.error();
+            request.tip = *tip;
+        }
+        const auto view = co_await look(git, request);
+        if (!view) co_return view.error();
+        done.left_out = view->left_out;
+        const auto target = request.push && !view->remote.empty() ? view->remote : view->base;
+        const auto found = co_await find_elsewhere(git, request.repo, target, request.tip);
+        if (!found) co_return found.error();
+        done.elsewhere = !found->empty();
+        done.commit = *found;
+        if (done.elsewhere) co_return done;
+        const auto contained = co_await has_commit(git, request.repo, view->base, request.tip);
+        Result<std::string> made = view->base;
+        std::string message = "Merge the task\n";
+        if (!*contained) made = co_await build_merge(git, request, strategy, view->base, std::move(message));
+        if (!made) co_return made.error();
+        done.commit = *made;
+        if (request.push) {
+            const auto pushed = co_await push_merge(git, request, *made, view->remote);
+            if (!pushed) co_return pushed.error();
+            if (pushed->state == Pushed::raced) co_return Error{ErrorCode::conflict, pushed->why, {{"raced", "1"}}};
+            if (pushed->state == Pushed::unknown) co_return Error{ErrorCode::unavailable, pushed->why, {}};
+            done.pushed = true;
+        }
+        const auto followed = co_await follow(git, request, *made);
+        if (!followed && !done.pushed) co_return followed.error();
+        if (!followed) done.behind = followed.error().message;
+        co_return done;
     }
 
     /// Everything that a refused merge must leave alone.
@@ -62,7 +126,7 @@ struct Fixture : GitFixture {
         return merged.error();
     }
 
-    Merged merged(MergeStrategy strategy = MergeStrategy::merge) {
+    Done merged(MergeStrategy strategy = MergeStrategy::merge) {
         auto done = merge_task(strategy);
         INFO((done ? "" : done.error().message));
         REQUIRE(done);
@@ -73,6 +137,26 @@ struct Fixture : GitFixture {
     void hook_that_fails(const std::string& origin) {
         write_file(origin + "/hooks/pre-receive", "#!/bin/sh\necho protected branch >&2\nexit 1\n");
         ::chmod((origin + "/hooks/pre-receive").c_str(), 0755);
+    }
+
+    MergeRequest with_tip() {
+        auto wanted = request();
+        wanted.tip = tip;
+        return wanted;
+    }
+
+    /// While a coroutine of the product is being run by the fixture's own loop.
+    std::string in_own_loop(const std::filesystem::path& where, std::vector<std::string> args) {
+        asio::io_context own;
+        Command command;
+        command.argv = std::move(args);
+        command.argv.insert(command.argv.begin(), "git");
+        command.cwd = where.string();
+        command.env = environment();
+        const auto done = run(own, runner.run(std::move(command)));
+        REQUIRE(done);
+        REQUIRE(done->ok());
+        return std::string(trim(done->out));
     }
 
     std::string repo, tree, tip;
@@ -92,35 +176,15 @@ TEST_CASE_METHOD(Fixture, "a merge makes a merge commit and brings the user's ch
     CHECK(ref(repo, done.commit + "^1") == before);
     CHECK(ref(repo, done.commit + "^2") == tip);
     CHECK_FALSE(done.pushed);
-    CHECK_FALSE(done.already);
+    CHECK_FALSE(done.elsewhere);
     CHECK(plain(repo, {"log", "-1", "--format=%s|%an"}) == "Merge the task|Ursula User");
     CHECK(read_file(repo + "/work") == "work\n");
     CHECK(read_file(repo + "/notes") == "mine");
     CHECK(read_file(repo + "/shared") == "mine too\n");
     CHECK(plain(repo, {"status", "--porcelain"}) == "M shared\nA  staged\n?? notes");
     const auto again = merged();
-    CHECK(again.already);
+    CHECK(again.elsewhere);
     CHECK(again.commit == done.commit);
-}
-
-TEST_CASE_METHOD(Fixture, "a branch that is not at the commit that was asked for is not merged") {
-    const auto seen = tip;
-    tip = commit(tree, "late", "after it was seen\n");
-    MergeRequest request;
-    request.repo = repo;
-    request.scratch = path("scratch");
-    request.branch = "task";
-    request.tip = seen;
-    request.default_branch = "main";
-    const auto before = state();
-    const auto refused = go(git::merge(git, request));
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().code == ErrorCode::conflict);
-    CHECK(refused.error().message ==
-          "task has moved from " + seen.substr(0, 12) + " to " + tip.substr(0, 12) + " meanwhile; try again");
-    CHECK(state() == before);
-    request.tip = tip;
-    CHECK(go(git::merge(git, request)));
 }
 
 TEST_CASE_METHOD(Fixture, "ff takes the branch's own commit, or says that it cannot") {
@@ -256,26 +320,296 @@ TEST_CASE_METHOD(Fixture, "with an origin the merge is pushed, and origin's newe
     CHECK(ref(repo, "refs/heads/main") == done.commit);
     CHECK(ref(repo, done.commit + "^1") == foreign);
     CHECK(read_file(repo + "/foreign") == "f\n");
-    CHECK(merged().already);
+    CHECK(merged().elsewhere);
 }
 
-TEST_CASE_METHOD(Fixture, "a local default branch that is ahead goes with it, and the note says so") {
+TEST_CASE_METHOD(Fixture, "commits of the user's that are not pushed are left out, and stay theirs") {
     const auto origin = make_origin(repo);
     const auto mine = commit(repo, "mine", "m\n");
+    SECTION("main is ahead") {}
+    SECTION("main has diverged") {
+        plain(dir.path, {"clone", "-q", origin, path("other")});
+        commit(dir / "other", "foreign", "f\n");
+        plain(dir / "other", {"push", "-q", "origin", "main"});
+    }
+    const auto base = ref(origin, "refs/heads/main");
     const auto done = merged();
-    CHECK(ref(repo, done.commit + "^1") == mine);
+    CHECK(done.left_out == 1);
     CHECK(ref(origin, "refs/heads/main") == done.commit);
-    CHECK(done.note.find("pushed with it") != std::string::npos);
+    CHECK(ref(repo, done.commit + "^1") == base);
+    CHECK(ref(repo, "refs/heads/main") == mine);
+    CHECK(done.behind.find("has commits that the merge does not have") != std::string::npos);
+    plain(repo, {"pull", "-q", "--rebase", "origin", "main"});
+    CHECK(plain(repo, {"log", "--format=%s", "origin/main..main"}) == "change mine");
 }
 
-TEST_CASE_METHOD(Fixture, "diverged default branches are a conflict") {
+TEST_CASE_METHOD(Fixture, "commits that are not pushed go with the merge if that is asked for") {
+    const auto origin = make_origin(repo);
+    const auto mine = commit(repo, "mine", "m\n");
+    auto with = request();
+    with.include_unpushed = true;
+    SECTION("main is ahead") {
+        const auto done = merge_task(MergeStrategy::merge, with);
+        REQUIRE(done);
+        CHECK(ref(repo, done->commit + "^1") == mine);
+        CHECK(ref(origin, "refs/heads/main") == done->commit);
+        CHECK(ref(repo, "refs/heads/main") == done->commit);
+        CHECK(done->left_out == 0);
+    }
+    SECTION("main has diverged") {
+        plain(dir.path, {"clone", "-q", origin, path("other")});
+        commit(dir / "other", "foreign", "f\n");
+        plain(dir / "other", {"push", "-q", "origin", "main"});
+        const auto refused = merge_task(MergeStrategy::merge, with);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == ErrorCode::conflict);
+        CHECK(refused.error().message.find("pull --rebase") != std::string::npos);
+    }
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a merge that Orange made and did not push goes with the next one, without the user's commits") {
+    const auto origin = make_origin(repo);
+    const auto base = ref(origin, "refs/heads/main");
+    const bool on_top_of_mine = GENERATE(false, true);
+    const auto below = on_top_of_mine ? commit(repo, "below", "b\n") : base;
+    const auto first = merge_task(MergeStrategy::merge, request(false));
+    REQUIRE(first);
+    CHECK_FALSE(first->pushed);
+    CHECK(ref(repo, "refs/heads/main") == first->commit);
+    CHECK(ref(repo, first->commit + "^1") == below);
+    CHECK(ref(origin, "refs/heads/main") == base);
+    plain(tree, {"checkout", "-q", "-b", "second", "main"});
+    tip = commit(tree, "second", "2\n");
+    auto next = request();
+    next.branch = "second";
+    next.unpushed = {{first->commit, below}};
+    const bool mine_on_top = GENERATE(false, true);
+    if (mine_on_top) commit(repo, "mine", "m\n");
+    const auto done = merge_task(MergeStrategy::merge, next);
+    REQUIRE(done);
+    CHECK(done->pushed);
+    CHECK(ref(repo, done->commit + "^1") == (on_top_of_mine ? base : first->commit));
+    CHECK((done->left_out > 0) == (on_top_of_mine || mine_on_top));
+}
+
+TEST_CASE_METHOD(Fixture, "work that only looks as if it was there, or was taken back, is merged") {
+    const auto lines = [](std::initializer_list<const char*> all) {
+        std::string text;
+        for (const auto* line : all) text += std::string(line) + "\n";
+        return text;
+    };
+    const auto origin = make_origin(repo);
+    plain(dir.path, {"clone", "-q", origin, path("other")});
+    const auto other = dir / "other";
+    const auto block = [&](const char* first, const char* second, const char* third) {
+        std::string text;
+        for (const auto& [name, value] : {std::pair("a", first), std::pair("b", second), std::pair("c", third)}) {
+            text += name + lines({":", " p", " p", " p", " timeout", value, " p", " p", " p", " p"});
+        }
+        return text;
+    };
+    const auto how =
+        GENERATE(as<std::string>(), "another place", "other whitespace", "squash reverted", "rebase reverted");
+    INFO(how);
+    commit(other, "blocks", block(" 1", " 1", " 1"));
+    commit(other, "code", lines({"if a:", "    b()", "c()"}));
+    plain(other, {"push", "-q", "origin", "main"});
+    plain(tree, {"fetch", "-q", "origin"});
+    plain(tree, {"reset", "-q", "--hard", "origin/main"});
+    if (how == "another place") {
+        tip = commit(tree, "blocks", block(" 1", " 2", " 1"));
+        commit(other, "blocks", block(" 2", " 1", " 1"));
+    } else if (how == "other whitespace") {
+        tip = commit(tree, "code", lines({"if a:", "    b()", "    d()", "c()"}));
+        commit(other, "code", lines({"if a:", "    b()", "d()", "c()"}));
+    } else {
+        commit(tree, "one", "1\n");
+        tip = commit(tree, "two", "2\n");
+        plain(tree, {"push", "-q", "origin", "task"});
+        plain(other, {"fetch", "-q"});
+        commit(other, "theirs", "t\n");
+    }
+    if (how == "squash reverted") {
+        plain(other, {"merge", "-q", "--squash", "origin/task"});
+        plain(other, {"commit", "-qm", "squashed"});
+        plain(other, {"revert", "--no-edit", "HEAD"});
+    }
+    if (how == "rebase reverted") {
+        plain(other, {"cherry-pick", "HEAD~1..origin/task"});
+        plain(other, {"revert", "--no-edit", "HEAD"});
+    }
+    plain(other, {"push", "-q", "origin", "main"});
+    const auto done = merge_task();
+    if (how == "other whitespace") {
+        REQUIRE_FALSE(done);
+        CHECK(done.error().code == ErrorCode::conflict);
+        return;
+    }
+    INFO((done ? std::string() : done.error().message));
+    REQUIRE(done);
+    CHECK_FALSE(done->elsewhere);
+    CHECK(done->pushed);
+    CHECK(ref(repo, done->commit + "^2") == tip);
+}
+
+TEST_CASE_METHOD(Fixture, "work that is there already is found, however it came") {
+    const auto origin = make_origin(repo);
+    plain(dir.path, {"clone", "-q", origin, path("other")});
+    tip = commit(tree, "work", "work\nand more\n");
+    plain(tree, {"push", "-q", "origin", "task"});
+    const auto other = dir / "other";
+    plain(other, {"fetch", "-q"});
+    const auto how = GENERATE(as<std::string>(), "merged", "fast-forwarded", "rebased", "squashed");
+    const bool changed_again = GENERATE(false, true);
+    INFO(how << ", " << changed_again);
+    if (how != "fast-forwarded") commit(other, "theirs", "t\n");
+    if (how == "merged") plain(other, {"merge", "-q", "--no-ff", "-m", "theirs", "origin/task"});
+    if (how == "fast-forwarded") plain(other, {"merge", "-q", "--ff-only", "origin/task"});
+    if (how == "rebased") plain(other, {"cherry-pick", "HEAD~1..origin/task"});
+    if (how == "squashed") {
+        plain(other, {"merge", "-q", "--squash", "origin/task"});
+        plain(other, {"commit", "-qm", "squashed"});
+    }
+    const auto brought = plain(other, {"rev-parse", "HEAD"});
+    commit(other, "later", "l\n");
+    if (changed_again) commit(other, "work", "work\nand more\nand something else\n");
+    plain(other, {"push", "-q", "origin", "main"});
+    const auto before = ref(origin, "refs/heads/main");
+    const auto done = merged();
+    CHECK(done.elsewhere);
+    CHECK(done.commit == brought);
+    CHECK(ref(origin, "refs/heads/main") == before);
+}
+
+TEST_CASE_METHOD(Fixture, "what only looks as if it were there is merged") {
+    const auto origin = make_origin(repo);
+    SECTION("one commit of two") {
+        commit(tree, "more", "m\n");
+        plain(repo, {"cherry-pick", tip});
+    }
+    SECTION("commits that change nothing, on both sides") {
+        plain(tree, {"reset", "-q", "--hard", "main"});
+        plain(tree, {"commit", "-q", "--allow-empty", "-m", "nothing"});
+        plain(repo, {"commit", "-q", "--allow-empty", "-m", "nothing either"});
+    }
+    SECTION("all of it but for what a merge commit changed") {
+        plain(repo, {"checkout", "-q", "-b", "side"});
+        commit(repo, "side", "s\n");
+        plain(repo, {"checkout", "-q", "main"});
+        plain(tree, {"merge", "-q", "--no-commit", "--no-ff", "side"});
+        write_file(tree + "/evil", "e\n");
+        plain(tree, {"add", "evil"});
+        plain(tree, {"commit", "-qm", "evil"});
+        plain(repo, {"cherry-pick", tip});
+        plain(repo, {"cherry-pick", "side"});
+    }
+    plain(repo, {"push", "-q", "origin", "main"});
+    const auto done = merged();
+    CHECK_FALSE(done.elsewhere);
+    CHECK(done.pushed);
+}
+
+TEST_CASE_METHOD(Fixture, "a push that comes too late is told from one that is refused, and overwrites nothing") {
     const auto origin = make_origin(repo);
     plain(dir.path, {"clone", "-q", origin, path("other")});
     commit(dir / "other", "foreign", "f\n");
-    plain(dir / "other", {"push", "-q", "origin", "main"});
-    plain(repo, {"fetch", "-q", "origin"});
-    commit(repo, "mine", "m\n");
-    CHECK(refused(ErrorCode::conflict).message.find("diverged") != std::string::npos);
+    WatchedGit watched(git);
+    bool once = true;
+    std::string theirs;
+    watched.before = [&](const std::string& what) {
+        if (what != "push" || !std::exchange(once, false)) return;
+        in_own_loop(dir / "other", {"push", "-q", "origin", "main"});
+        theirs = in_own_loop(dir / "other", {"rev-parse", "HEAD"});
+    };
+    const auto late = go(all_steps(watched, request(), MergeStrategy::merge));
+    REQUIRE_FALSE(late);
+    CHECK(late.error().details.contains("raced"));
+    CHECK(ref(origin, "refs/heads/main") == theirs);
+    const auto done = merged();
+    CHECK(ref(repo, done.commit + "^1") == theirs);
+}
+
+TEST_CASE_METHOD(Fixture, "attributes and merge drivers count as in a checkout, and leave nothing in the user's") {
+    std::filesystem::create_directories(repo + "/sub");
+    commit(repo, "sub/.gitattributes", "list merge=union\nlock -merge\n");
+    commit(repo, "list", "a\nb\nc\n");
+    commit(repo, "sub/list", "a\nb\nc\n");
+    commit(repo, "sub/driven", "x\n");
+    commit(repo, ".gitattributes", "driven merge=theirs\n");
+    plain(repo, {"config", "merge.theirs.driver", "pwd >" + path("where") + "; cp %B %A"});
+    plain(tree, {"merge", "-q", "main"});
+    commit(tree, "sub/list", "a\nT\nc\n");
+    tip = commit(tree, "sub/driven", "T\n");
+    commit(repo, "sub/list", "a\nM\nc\n");
+    commit(repo, "sub/driven", "M\n");
+    // The user's own uncommitted attributes are not what is merged by.
+    write_file(repo + "/sub/.gitattributes", "* -merge\n");
+    const auto before = contents(repo);
+    const auto done = go(build_merge(git, with_tip(), MergeStrategy::merge, ref(repo, "main"), ""));
+    INFO((done ? "" : done.error().message));
+    REQUIRE(done);
+    CHECK(plain(repo, {"show", *done + ":sub/list"}) == "a\nM\nT\nc");
+    CHECK(plain(repo, {"show", *done + ":sub/driven"}) == "T");
+    CHECK(trim(read_file(path("where"))) == path("scratch"));
+    CHECK(contents(repo) == before);
+    CHECK_FALSE(std::filesystem::exists(path("scratch")));
+}
+
+TEST_CASE_METHOD(Fixture, "a merge is the tree that git merge makes, and runs no filter") {
+    commit(repo, "shared", "1\n2\n3\n4\n5\n6\n7\n8\n");
+    commit(repo, ".gitattributes", "* filter=none\n");
+    plain(tree, {"merge", "-q", "main"});
+    plain(repo, {"config", "filter.none.smudge", "touch " + path("ran") + "; cat"});
+    plain(repo, {"config", "filter.none.clean", "cat"});
+    plain(tree, {"mv", "shared", "renamed"});
+    plain(tree, {"commit", "-qm", "rename"});
+    tip = commit(tree, "renamed", "1\n2\n3\n4\n5\n6\n7\nT\n");
+    commit(repo, "shared", "M\n2\n3\n4\n5\n6\n7\n8\n");
+    std::filesystem::remove(path("ran"));
+    const auto done = go(build_merge(git, with_tip(), MergeStrategy::merge, ref(repo, "main"), ""));
+    REQUIRE(done);
+    CHECK_FALSE(std::filesystem::exists(path("ran")));
+    plain(repo, {"merge", "-q", "-m", "by hand", "task"});
+    CHECK(ref(repo, *done + "^{tree}") == ref(repo, "main^{tree}"));
+}
+
+TEST_CASE_METHOD(Fixture, "replaced commits and grafts are not what is merged") {
+    const auto evil = commit(tree, "evil", "e\n");
+    plain(tree, {"reset", "-q", "--hard", tip});
+    SECTION("replaced") {
+        plain(repo, {"replace", tip, evil});
+    }
+    SECTION("grafted") {
+        write_file(repo + "/.git/info/grafts", tip + " " + evil + "\n");
+    }
+    merged();
+    CHECK_FALSE(std::filesystem::exists(repo + "/evil"));
+    CHECK(read_file(repo + "/work") == "work\n");
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a merged branch goes, and what was merged stays; one that somebody is on, or that moved, stays") {
+    const std::string kept = "refs/orange/x/merged";
+    SECTION("free") {
+        plain(tree, {"checkout", "-q", "--detach"});
+        plain(repo, {"config", "branch.task.remote", "origin"});
+        CHECK(go(retire_branch(git, repo, "task", tip, kept)).value());
+        CHECK(ref(repo, "refs/heads/task").empty());
+        CHECK(plain(repo, {"config", "branch.task.remote"}, true).empty());
+        CHECK(go(retire_branch(git, repo, "task", tip, kept)).value());
+    }
+    SECTION("checked out") {
+        CHECK_FALSE(go(retire_branch(git, repo, "task", tip, kept)).value());
+        CHECK(ref(repo, "refs/heads/task") == tip);
+    }
+    SECTION("moved") {
+        const auto later = commit(tree, "later", "l\n");
+        plain(tree, {"checkout", "-q", "--detach"});
+        CHECK_FALSE(go(retire_branch(git, repo, "task", tip, kept)).value());
+        CHECK(ref(repo, "refs/heads/task") == later);
+    }
+    CHECK(ref(repo, kept) == tip);
 }
 
 TEST_CASE_METHOD(Fixture, "a rejected push changes nothing and passes on what origin said") {
@@ -283,7 +617,8 @@ TEST_CASE_METHOD(Fixture, "a rejected push changes nothing and passes on what or
     hook_that_fails(origin);
     const auto before = ref(origin, "refs/heads/main");
     const auto error = refused(ErrorCode::external_failed);
-    CHECK(error.message.find("protected branch") != std::string::npos);
+    CHECK(error.message.starts_with("origin refuses the push to main: protected branch\n"));
+    CHECK(error.message.find("push -u origin task") != std::string::npos);
     CHECK(ref(origin, "refs/heads/main") == before);
 }
 
@@ -298,73 +633,15 @@ TEST_CASE_METHOD(Fixture, "a push that says it succeeded is no merge where origi
     CHECK(ref(path("elsewhere.git"), "refs/heads/main") != before);  // it did succeed, there
 }
 
-namespace {
-
-/// The real git, and what the test wants to know or do just before a command.
-struct WatchedGit : Git {
-    explicit WatchedGit(Git& real) : git(real) {}
-    Awaitable<Result<Completed>> run(GitCommand command) override {
-        before(command.args.front());
-        return git.run(std::move(command));
-    }
-    Git& git;
-    std::function<void(const std::string& what)> before = [](const std::string&) {};
-};
-
-}  // namespace
-
-TEST_CASE_METHOD(Fixture, "the repository is locked for what is done to it, not while origin is asked") {
-    make_origin(repo);
-    commit(tree, "more", "work\n");
-    async::KeyedMutex locks(io.get_executor());
-    WatchedGit watched(git);
-    std::map<std::string, std::set<bool>> locked;
-    watched.before = [&](const std::string& what) { locked[what].insert(locks.busy(repo)); };
-    MergeRequest request;
-    request.repo = repo;
-    request.scratch = path("scratch");
-    request.branch = "task";
-    request.default_branch = "main";
-    const auto done = go(git::merge(watched, request, [&] { return locks.acquire(repo); }));
-    REQUIRE(done);
-    CHECK(done->pushed);
-    for (const auto* what : {"fetch", "push", "ls-remote"}) {
-        INFO(what);
-        CHECK(locked[what] == std::set<bool>{false});
-    }
-    for (const auto* what : {"worktree", "merge", "rev-parse"}) {
-        INFO(what);
-        CHECK(locked[what] == std::set<bool>{true});
-    }
-    CHECK_FALSE(locks.busy(repo));
-}
-
 TEST_CASE_METHOD(Fixture, "what the user does while the merge is pushed is seen") {
     const auto origin = make_origin(repo);
     WatchedGit watched(git);
-    MergeRequest request;
-    request.repo = repo;
-    request.scratch = path("scratch");
-    request.branch = "task";
-    request.default_branch = "main";
-    // In a loop of its own: the merge is being run by the fixture's.
-    const auto user = [&](std::vector<std::string> args) {
-        asio::io_context own;
-        Command command;
-        command.argv = std::move(args);
-        command.argv.insert(command.argv.begin(), "git");
-        command.cwd = repo;
-        command.env = environment();
-        const auto done = run(own, runner.run(std::move(command)));
-        REQUIRE(done);
-        REQUIRE(done->ok());
-        return std::string(trim(done->out));
-    };
+    const auto user = [&](std::vector<std::string> args) { return in_own_loop(repo, std::move(args)); };
     const auto merge_while = [&](const std::function<void()>& happens) {
         watched.before = [happens](const std::string& what) {
             if (what == "push") happens();
         };
-        auto done = go(git::merge(watched, request));
+        auto done = go(all_steps(watched, request(), MergeStrategy::merge));
         REQUIRE(done);
         CHECK(done->pushed);
         CHECK(ref(origin, "refs/heads/main") == done->commit);
@@ -375,7 +652,7 @@ TEST_CASE_METHOD(Fixture, "what the user does while the merge is pushed is seen"
         CHECK(ref(repo, "refs/heads/main") == done.commit);
         CHECK_FALSE(std::filesystem::exists(repo + "/work"));
         CHECK(plain(repo, {"status", "--porcelain"}).empty());
-        CHECK(done.note.empty());
+        CHECK(done.behind.empty());
     }
     SECTION("who comes to it gets the files of the merge") {
         plain(repo, {"checkout", "-q", "-b", "other"});
@@ -383,7 +660,7 @@ TEST_CASE_METHOD(Fixture, "what the user does while the merge is pushed is seen"
         CHECK(ref(repo, "refs/heads/main") == done.commit);
         CHECK(read_file(repo + "/work") == "work\n");
         CHECK(plain(repo, {"status", "--porcelain"}).empty());
-        CHECK(done.note.empty());
+        CHECK(done.behind.empty());
     }
     SECTION("a commit of theirs stays, and is told") {
         std::string mine;
@@ -392,16 +669,20 @@ TEST_CASE_METHOD(Fixture, "what the user does while the merge is pushed is seen"
             mine = user({"rev-parse", "HEAD"});
         });
         CHECK(ref(repo, "refs/heads/main") == mine);
-        CHECK(done.note.find("could not follow") != std::string::npos);
+        CHECK(done.behind.find("has commits that the merge does not have") != std::string::npos);
     }
 }
 
-TEST_CASE_METHOD(Fixture, "files in the way are found before anything is pushed") {
+TEST_CASE_METHOD(Fixture,
+                 "files in the way of the checkout do not keep a merge from origin, and are left as they are") {
     const auto origin = make_origin(repo);
-    const auto before = ref(origin, "refs/heads/main");
+    const auto before = ref(repo, "main");
     write_file(repo + "/work", "mine\n");
-    refused(ErrorCode::conflict);
-    CHECK(ref(origin, "refs/heads/main") == before);
+    const auto done = merged();
+    CHECK(ref(origin, "refs/heads/main") == done.commit);
+    CHECK(ref(repo, "refs/heads/main") == before);
+    CHECK(read_file(repo + "/work") == "mine\n");
+    CHECK(done.behind.find("work") != std::string::npos);
 }
 
 TEST_CASE_METHOD(Fixture, "an origin that does not answer is an error: nobody knows where it is") {
@@ -414,26 +695,29 @@ TEST_CASE_METHOD(Fixture, "merged by hand here but not pushed: it is pushed now"
     const auto origin = make_origin(repo);
     plain(repo, {"merge", "-q", "task"});
     const auto done = merged();
-    CHECK(done.already);
+    CHECK_FALSE(done.elsewhere);
     CHECK(done.pushed);
     CHECK(ref(origin, "refs/heads/main") == tip);
 }
 
-TEST_CASE_METHOD(Fixture, "a missing branch is not found, a hostile one refused") {
-    MergeRequest request;
-    request.repo = repo;
-    request.scratch = path("scratch");
-    request.default_branch = "main";
-    request.branch = "none";
-    CHECK(go(git::merge(git, request)).error().code == ErrorCode::not_found);
-    request.branch = "--upload-pack=x";
-    CHECK(go(git::merge(git, request)).error().code == ErrorCode::invalid_argument);
+TEST_CASE_METHOD(Fixture, "a missing branch is not found, and an odd name is only a name") {
+    auto wanted = request();
+    wanted.branch = "none";
+    CHECK(merge_task(MergeStrategy::merge, wanted).error().code == ErrorCode::not_found);
+    wanted.branch = "--upload-pack=x";
+    CHECK(merge_task(MergeStrategy::merge, wanted).error().code == ErrorCode::not_found);
     plain(repo, {"update-ref", "refs/heads/a;$(id)", tip});
-    request.branch = "a;$(id)";
-    CHECK(go(git::merge(git, request)));
+    wanted.branch = "a;$(id)";
+    CHECK(merge_task(MergeStrategy::merge, wanted));
 }
 
-TEST_CASE_METHOD(Fixture, "a scratch worktree left by a killed daemon is no obstacle") {
-    REQUIRE(go(add_worktree(git, repo, path("scratch"), "refs/heads/main")));
+TEST_CASE_METHOD(Fixture, "what a killed daemon left of a merge is no obstacle, and goes") {
+    SECTION("the checkout of an older version") {
+        REQUIRE(go(add_worktree(git, repo, path("scratch"), "refs/heads/main")));
+    }
+    SECTION("a folder") {
+        std::filesystem::create_directories(path("scratch/sub"));
+        write_file(path("scratch/sub/.gitattributes"), "* -merge\n");
+    }
     merged();
 }

@@ -35,6 +35,23 @@ Task some_task() {
 TaskRecord some_record() {
     TaskRecord record;
     record.reviewed_commit = "0123456789abcdef";
+    record.branch_start = "fedcba9876543210";
+    MergeRecord merge;
+    merge.phase = MergePhase::pushed;
+    merge.tx = "m1";
+    merge.target = "main";
+    merge.strategy = "ff";
+    merge.tip = "aa";
+    merge.base = "bb";
+    merge.commit = "cc";
+    merge.push = false;
+    merge.include_unpushed = merge.keep_branch = merge.elsewhere = true;
+    merge.forced = "not reviewed";
+    merge.attempts = 3;
+    merge.by.evidence = "terminal";
+    merge.at = k_time;
+    merge.failure = "none";
+    record.merge = merge;
     record.programs = std::map<std::string, std::string>{{"filter.lfs.clean", "0011"}};
     record.programs_changed = {"filter.lfs.clean", "hooks/pre-push"};
     record.harness_hashes = {{"claude", "shipped 1.0.0 0011"}};

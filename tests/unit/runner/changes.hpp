@@ -28,6 +28,12 @@ inline Caller a_human() {
     return human;
 }
 
+inline MergeOrder forced_order() {
+    MergeOrder order;
+    order.force = true;
+    return order;
+}
+
 inline Project shop(RunnerWorld& world) {
     const auto* project = world.house().world().projects.find("shop");
     if (!project) throw std::runtime_error("there is no project");
@@ -125,7 +131,7 @@ inline Change merging() {
     change.arrange = ready_to_merge;
     change.act = [](RunnerWorld& world, const TaskId& id) {
         auto& runner = world.house().runner();
-        const auto merged = world.house().go(runner.merge(id, git::MergeStrategy::merge, false, a_human()));
+        const auto merged = world.house().go(runner.merge(id, MergeOrder{}, a_human()));
         return merged ? Result<void>{} : Result<void>{merged.error()};
     };
     change.is_done = [](RunnerWorld& world, const TaskId& id) {
@@ -137,6 +143,32 @@ inline Change merging() {
         if (world.record(id).task.status == "done" && !merged) throw std::runtime_error("done, and not merged");
         const auto merges = world.git.plain(world.repo(), {"rev-list", "--count", "--merges", "main"});
         if (merges != (merged ? "1" : "0")) throw std::runtime_error("merged " + merges + " times");
+    };
+    return change;
+}
+
+/// With a remote: published once, told once, and the commit that is told is the one that was made.
+inline Change merging_with_origin() {
+    auto change = merging();
+    change.name = "merge, with a remote";
+    change.arrange = [](RunnerWorld& world) {
+        world.git.make_origin(world.repo(), "live/origin.git");
+        return ready_to_merge(world);
+    };
+    change.holds = [before = change.holds](RunnerWorld& world, const TaskId& id) {
+        nothing_is_lost(world, id);
+        const auto origin = (world.home().parent_path() / "origin.git").string();
+        const auto merges = world.git.plain(origin, {"rev-list", "--merges", "main"});
+        if (merges.size() > 40) throw std::runtime_error("published twice: " + merges);
+        const auto told = world.events(id, "task.merged");
+        const bool done = world.record(id).task.status == "done";
+        if (told.size() > 1) throw std::runtime_error("told twice");
+        if (done && told.size() != 1) throw std::runtime_error("done, and not told");
+        if (!told.empty() && told[0].fields.at("commit") != Scalar{merges}) throw std::runtime_error("another commit");
+        for (const auto& entry : std::filesystem::directory_iterator(world.home() / "workspaces")) {
+            const auto name = entry.path().filename().string();
+            if (name.starts_with(".merge-")) throw std::runtime_error(name + " is left");
+        }
     };
     return change;
 }

@@ -1,9 +1,10 @@
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <optional>
 
 #include "tests/catch.hpp"
-#include "tests/unit/runner/house.hpp"
+#include "tests/unit/runner/changes.hpp"
 
 /// A daemon that ends at every step of every kind of transition, and the next one over the same files: what is begun is
 /// finished, once. Steps are everything that leaves a trace: a file written or removed, a tmux command.
@@ -365,7 +366,7 @@ TEST_CASE("a merge that was cut off anywhere is finished once") {
     scenario.arrange = mergeable;
     scenario.act = [](RunnerWorld& world, const TaskId& id) {
         auto& runner = world.house().runner();
-        (void)world.house().go(runner.merge(id, git::MergeStrategy::merge, false, Caller{}));
+        (void)world.house().go(runner.merge(id, MergeOrder{}, Caller{}));
     };
     scenario.from = "reviewing";
     scenario.to = "done";
@@ -378,6 +379,56 @@ TEST_CASE("a merge that was cut off anywhere is finished once") {
         CHECK_FALSE(world.record(id).task.workspace);
     };
     end_in_every_way(scenario);
+}
+
+TEST_CASE("a merge with a remote that was cut off anywhere is published once, and finished") {
+    const auto change = merging_with_origin();
+    Scenario scenario;
+    scenario.arrange = change.arrange;
+    scenario.act = [change](RunnerWorld& world, const TaskId& id) { (void)change.act(world, id); };
+    scenario.from = "reviewing";
+    scenario.to = "done";
+    scenario.windows = {{"worker", 1}, {"review-1", 1}};
+    scenario.workspace_events = 1;
+    scenario.then = [change](RunnerWorld& world, const TaskId& id) {
+        CHECK_NOTHROW(change.holds(world, id));
+        CHECK(world.git.ref(world.repo(), "refs/heads/main") == world.record(id).merge->commit);
+        CHECK(world.record(id).merge->phase == MergePhase::done);
+    };
+    end_in_every_way(scenario);
+    end_in_recovery_too(scenario, 2);
+}
+
+TEST_CASE("a merge whose daemon ends at any of its children is published once, and finished by the next daemon") {
+    const auto change = merging_with_origin();
+    RunnerWorld world;
+    const auto id = change.arrange(world);
+    world.keep();
+    const bool all = std::getenv("ORANGE_ALL_FAULTS") != nullptr;
+    using fakes::ChildFault;
+    for (int n = 1;; ++n) {
+        for (const auto fault : {ChildFault::ends_the_daemon_before, ChildFault::ends_the_daemon_after}) {
+            if (!all && (n % 2 == 0) == (fault == ChildFault::ends_the_daemon_before)) continue;
+            INFO("child " << n << ", " << (fault == ChildFault::ends_the_daemon_before ? "before" : "after") << " it");
+            world.back();
+            world.outside.children.arm(fault, n);
+            auto done = Result<void>{};
+            try {
+                done = change.act(world, id);
+            } catch (const fakes::Killed&) {
+            }
+            const bool struck = world.outside.children.struck;
+            world.outside.children.disarm();
+            if (!struck) {
+                REQUIRE(done);
+                CHECK(n > 20);
+                return;
+            }
+            CHECK_NOTHROW(goes_on(world, id, change));
+            CHECK(world.record(id).merge->phase == MergePhase::done);
+            CHECK(world.git.ref(world.repo(), "refs/heads/main") == world.record(id).merge->commit);
+        }
+    }
 }
 
 TEST_CASE("a command and a push that were cut off anywhere have happened in the end") {
@@ -437,7 +488,7 @@ TEST_CASE("a recovery that is killed, again and again, recovers in the end: what
     merge.arrange = mergeable;
     merge.act = [](RunnerWorld& world, const TaskId& id) {
         auto& runner = world.house().runner();
-        (void)world.house().go(runner.merge(id, git::MergeStrategy::merge, false, Caller{}));
+        (void)world.house().go(runner.merge(id, MergeOrder{}, Caller{}));
     };
     merge.from = "reviewing";
     merge.to = "done";

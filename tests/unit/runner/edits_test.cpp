@@ -279,7 +279,7 @@ TEST_CASE("whoever asks for a task that there is not is told so, whatever they a
     told(world.house().go(runner.request(none, engine::Request{}, human(), Edit{})));
     told(world.house().go(runner.spawn(none, human())));
     told(world.house().go(runner.respawn(none, human())));
-    told(world.house().go(runner.merge(none, git::MergeStrategy::merge, false, human())));
+    told(world.house().go(runner.merge(none, MergeOrder{}, human())));
     told(world.house().go(runner.remove(none, human())));
     told(world.house().go(runner.acknowledge(none)));
     told(world.house().go(runner.send(none, Role::worker, "hello")));
@@ -330,14 +330,15 @@ TEST_CASE("a merge that may not be is refused with the way there, and nothing is
     world.git.commit(worktree(world, id), "feature", "it\n");
     const auto main = world.git.ref(world.repo(), "main");
     const auto merge = [&](bool force) {
-        return world.house().go(world.house().runner().merge(id, git::MergeStrategy::merge, force, human()));
+        MergeOrder order;
+        order.force = force;
+        return world.house().go(world.house().runner().merge(id, order, human()));
     };
     const auto unreviewed = merge(false);
     REQUIRE_FALSE(unreviewed);
     CHECK(unreviewed.error().code == ErrorCode::needs_force);
-    CHECK(unreviewed.error().message == "task " + id.value +
-                                            " is planning, not reviewed; to merge it all the same: orange task merge " +
-                                            id.value + " --force");
+    CHECK(unreviewed.error().details.at("question") == "Not reviewed. Force merge?");
+    CHECK(unreviewed.error().message.find("orange task merge " + id.value + " --force") != std::string::npos);
     auto project = *world.house().world().projects.find("shop");
     world.house().world().projects.remove("shop").value();
     CHECK(merge(true).error().message == "project shop is not registered");
@@ -354,8 +355,9 @@ TEST_CASE("a merge that may not be is refused with the way there, and nothing is
     CHECK(told);
     CHECK(world.record(id).task.status == "done");
     const auto again = merge(true);
-    REQUIRE_FALSE(again);
-    CHECK(again.error().code == ErrorCode::illegal_transition);
+    REQUIRE(again);
+    CHECK(again->commit == merged->commit);
+    CHECK(world.events(id, "task.merged").size() == 1);
 }
 
 TEST_CASE("force is a human's, whoever the agent is") {

@@ -56,7 +56,7 @@ TEST_CASE("work is merged although the folder that it was done in is gone, and t
     nameless.summary = "";
     world.house().go(world.house().runner().edit(id, nameless, a_human())).value();
     std::filesystem::remove_all(world.house().world().pool.path_of("shop--1"));
-    const auto merged = world.house().go(world.house().runner().merge(id, git::MergeStrategy::merge, false, a_human()));
+    const auto merged = world.house().go(world.house().runner().merge(id, MergeOrder{}, a_human()));
     REQUIRE(merged);
     CHECK(merged->notes.front() == "the folder of its workspace is gone, with whatever was not committed there");
     CHECK(world.record(id).task.status == "done");
@@ -77,14 +77,14 @@ TEST_CASE("a review that was given no commit says nothing of any") {
     world.append_body(id, "\n## Review\nPASS\n");
     world.move(id, "reviewing").value();
     auto& runner = world.house().runner();
-    const auto refused = world.house().go(runner.merge(id, git::MergeStrategy::merge, false, a_human()));
+    const auto refused = world.house().go(runner.merge(id, MergeOrder{}, a_human()));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::needs_force);
     const auto tip = world.git.ref(world.repo(), "refs/heads/" + branch);
     CHECK(refused.error().message.find("the reviewer was given none, and it is at " + tip.substr(0, 12)) !=
           std::string::npos);
     CHECK(refused.error().message.find("log -p " + tip.substr(0, 12)) != std::string::npos);
-    CHECK(world.house().go(runner.merge(id, git::MergeStrategy::merge, true, a_human())));
+    CHECK(world.house().go(runner.merge(id, forced_order(), a_human())));
 }
 
 TEST_CASE("a branch that is gone cannot be merged, and its task stays where it is") {
@@ -92,8 +92,7 @@ TEST_CASE("a branch that is gone cannot be merged, and its task stays where it i
     const auto id = ready_to_merge(world);
     world.git.plain(world.house().world().pool.path_of("shop--1"), {"switch", "-q", "--detach"});
     world.git.plain(world.repo(), {"branch", "-qD", world.record(id).task.branch});
-    const auto refused =
-        world.house().go(world.house().runner().merge(id, git::MergeStrategy::merge, false, a_human()));
+    const auto refused = world.house().go(world.house().runner().merge(id, MergeOrder{}, a_human()));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().message.find(world.record(id).task.branch) != std::string::npos);
     CHECK(world.record(id).task.status == "reviewing");
@@ -112,7 +111,7 @@ TEST_CASE("where it cannot be told what a reviewer is given, nothing counts as s
     REQUIRE(world.house().go(world.house().runner().respawn(id, a_human())));
     world.append_body(id, "\n## Review\nPASS\n");
     world.move(id, "reviewing").value();
-    const auto merged = world.house().go(world.house().runner().merge(id, git::MergeStrategy::merge, false, a_human()));
+    const auto merged = world.house().go(world.house().runner().merge(id, MergeOrder{}, a_human()));
     REQUIRE_FALSE(merged);
     CHECK(merged.error().code == ErrorCode::needs_force);
 }

@@ -103,6 +103,7 @@ TEST_CASE("a child that fails while a task is cancelled loses no work, and the n
 
 TEST_CASE("a child that fails in a merge never makes it done without being merged, and the next try succeeds") {
     fail_everywhere(merging());
+    fail_everywhere(merging_with_origin());
 }
 
 TEST_CASE("a child that fails while a branch is renamed is told, and the next try succeeds") {

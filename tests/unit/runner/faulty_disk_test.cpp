@@ -70,6 +70,7 @@ TEST_CASE("a failing disk while a task ends leaves the old or the new, and it ca
 
 TEST_CASE("a failing disk while a task is merged leaves the old or the new, and it can be tried again") {
     fail_everywhere(merging());
+    fail_everywhere(merging_with_origin());
 }
 
 TEST_CASE("a failing disk while a task is changed leaves the old or the new, and it can be tried again") {

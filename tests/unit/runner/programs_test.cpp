@@ -33,7 +33,7 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 Result<MergeOutcome> merge(RunnerWorld& world, const TaskId& id) {
-    return world.house().go(world.house().runner().merge(id, git::MergeStrategy::merge, false, a_human()));
+    return world.house().go(world.house().runner().merge(id, MergeOrder{}, a_human()));
 }
 
 }  // namespace
@@ -69,13 +69,17 @@ TEST_CASE("what an agent makes git run is told at the next transition, and stand
     CHECK(told(world, id) == 2);
 }
 
-TEST_CASE("what git is made to run after the review is told with the merge") {
+TEST_CASE("what git is made to run after the review has to be confirmed before the merge") {
     RunnerWorld world;
     const auto id = ready_to_merge(world);
     plants(world, "evil");
-    const auto merged = merge(world, id);
+    const auto refused = merge(world, id);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::needs_force);
+    CHECK(contains(refused.error().message, "was changed: filter.evil.clean"));
+    const auto merged = world.house().go(world.house().runner().merge(id, forced_order(), a_human()));
     REQUIRE(merged);
-    CHECK(contains(merged->notes.at(0), "was changed: filter.evil.clean"));
+    CHECK(contains(merged->forced, "was changed: filter.evil.clean"));
     CHECK(contains(alarm(world, id), "was changed: filter.evil.clean"));
     CHECK(told(world, id) == 1);
     CHECK(world.record(id).task.status == "done");

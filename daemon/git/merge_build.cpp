@@ -1,0 +1,182 @@
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include "common/base/text.hpp"
+#include "daemon/git/ask.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/checkout.hpp"
+#include "daemon/git/merge.hpp"
+#include "daemon/git/worktrees.hpp"
+
+/// The merge commit is made by `git merge-tree`, which needs no checkout: it is the same merge as git merge's, but no
+/// file is written, no filter runs (Git LFS would download everything), and no worktree is registered that a crash
+/// could leave behind. What it takes from a checkout are the attributes (merge=union, -merge, merge drivers): git 2.39
+/// reads those from files alone. So it runs in a folder that has the base's .gitattributes and nothing else, where a
+/// merge driver has its temporary files as well.
+namespace orange::git {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct AttributeFile {
+    std::string path;
+    std::string object;
+};
+
+/// A tree that somebody made by hand may name "..".
+bool is_inside(const fs::path& path) {
+    for (const auto& part : path) {
+        if (part == ".." || part == "." || part == ".git" || part == "/") return false;
+    }
+    return true;
+}
+
+/// The .gitattributes of a commit that are regular files, as git itself would read them.
+Awaitable<Result<std::vector<AttributeFile>>> attribute_files(Git& git, std::string repo, std::string commit) {
+    const auto listed = co_await ask(git, repo, words("ls-tree", "-r", "-z", "--full-tree", commit));
+    if (!listed) co_return listed.error();
+    std::vector<AttributeFile> found;
+    for (const auto& entry : pieces(*listed)) {  // "<mode> blob <object>\t<path>"
+        const auto tab = entry.find('\t');
+        if (tab == std::string::npos || !entry.starts_with("100")) continue;
+        const auto path = fs::path(entry.substr(tab + 1));
+        const auto facts = split(std::string_view(entry).substr(0, tab), ' ');
+        if (path.filename() != ".gitattributes" || facts.size() != 3 || !is_inside(path)) continue;
+        found.push_back({path.string(), std::string(facts[2])});
+    }
+    co_return found;
+}
+
+Awaitable<Result<void>> write_file(Git& git, std::string repo, fs::path into, AttributeFile file) {
+    const auto text = co_await ask(git, repo, words("cat-file", "blob", file.object));
+    if (!text) co_return text.error();
+    const auto path = into / file.path;
+    std::error_code error;
+    fs::create_directories(path.parent_path(), error);
+    std::ofstream out(path, std::ios::binary);
+    out << *text;
+    out.close();
+    if (error || !out) co_return io_error("writing " + path.string(), error ? error.value() : EIO);
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> make_scratch(Git& git, const MergeRequest& request, std::string base) {
+    if (auto clear = co_await remove_scratch(git, request.repo, request.scratch); !clear) co_return clear.error();
+    const auto files = co_await attribute_files(git, request.repo, base);
+    if (!files) co_return files.error();
+    std::error_code error;
+    fs::create_directory(fs::path(request.scratch).parent_path(), error);
+    fs::create_directory(request.scratch, error);
+    if (error) co_return io_error("making " + request.scratch, error.value());
+    for (const auto& file : *files) {
+        if (auto written = co_await write_file(git, request.repo, request.scratch, file); !written) {
+            co_return written.error();
+        }
+    }
+    co_return Result<void>{};
+}
+
+Error conflict_in(const MergeRequest& request, const std::vector<std::string>& files) {
+    const auto with = printable(request.shown_base.empty() ? request.target : request.shown_base);
+    const auto what = files.size() == 1
+                          ? printable(files.front()) + " conflicts with " + with
+                          : counted(files.size(), "file") + " conflict with " + with + ":" + list_of(files);
+    Error conflict{ErrorCode::conflict, what, {}};
+    conflict.details["files"] = join(files, "\n");
+    return conflict;
+}
+
+Result<Pinned::Folder> opened(const std::string& path) {
+    UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder) return io_error("opening " + path, errno);
+    return std::make_shared<const UniqueFd>(std::move(folder));
+}
+
+/// The merged tree.
+Awaitable<Result<std::string>> merged_tree(Git& git, const MergeRequest& request, std::string base) {
+    const auto dir = co_await common_dir(git, request.repo);
+    if (!dir) co_return dir.error();
+    const auto folder = opened(request.scratch);
+    if (!folder) co_return folder.error();
+    const auto admin = opened(*dir);
+    if (!admin) co_return admin.error();
+    GitCommand command;
+    command.place = Pinned(request.scratch, *dir, *dir, *folder, *admin);
+    command.args = words("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, request.tip);
+    command.deadline = k_checkout_deadline;
+    const auto done = co_await git.run(std::move(command));
+    if (!done) co_return done.error();
+    auto said = pieces(done->out);
+    if (done->exit_status > 1 || said.empty())
+        co_return command_failed(words("git", "merge-tree", base, request.tip), *done);
+    auto tree = std::move(said.front());
+    said.erase(said.begin());
+    if (done->exit_status == 1) {
+        said.erase(std::unique(said.begin(), said.end()), said.end());
+        co_return conflict_in(request, said);
+    }
+    co_return tree;  // commit-tree refuses what is none
+}
+
+Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& request, std::string base,
+                                            std::string message) {
+    if (auto made = co_await make_scratch(git, request, base); !made) co_return made.error();
+    const auto tree = co_await merged_tree(git, request, base);
+    if (!tree) co_return tree.error();
+    auto who = co_await identity(git, request.repo);
+    if (!who) co_return who.error();
+    if (message.empty()) message = "Merge branch '" + request.branch + "'\n";
+    const auto made =
+        co_await ask_inside(git, request.repo, words("commit-tree", *tree, "-p", base, "-p", request.tip, "-F", "-"),
+                            std::move(message), std::move(*who));
+    if (!made) co_return made.error();
+    auto commit = co_await commit_of(git, request.repo, std::string(trim(*made)));
+    if (commit && commit->empty()) {
+        co_return Error{ErrorCode::external_failed, "`git commit-tree` gave an answer that makes no sense", {}};
+    }
+    co_return commit;
+}
+
+}  // namespace
+
+Awaitable<Result<std::string>> build_merge(Git& git, const MergeRequest& request, MergeStrategy strategy,
+                                           std::string base, std::string message) {
+    const auto& tip = request.tip;
+    const auto names = printable(request.branch) + " and " + printable(request.target);
+    const auto related = co_await attempt(git, request.repo, words("merge-base", base, tip));
+    if (!related) co_return related.error();
+    if (related->exit_status == 1) {
+        co_return Error{ErrorCode::conflict, names + " have no commit in common", {}};
+    }
+    if (strategy == MergeStrategy::ff) {
+        const auto ahead = co_await contains(git, request.repo, tip, base);
+        if (!ahead) co_return ahead.error();
+        if (*ahead) co_return tip;
+        co_return Error{ErrorCode::conflict,
+                        printable(request.branch) + " cannot be fast-forwarded: " + printable(request.target) +
+                            " has commits that the branch does not have. Rebase it, or use --strategy merge",
+                        {}};
+    }
+    auto commit = co_await merge_commit(git, request, base, std::move(message));
+    auto removed = co_await remove_scratch(git, request.repo, request.scratch);
+    if (commit && !removed) co_return removed.error();
+    co_return commit;
+}
+
+Awaitable<Result<void>> remove_scratch(Git& git, std::string repo, std::string scratch) {
+    std::error_code error;
+    // A worktree has a .git; only those of older versions and the registration of one are worth asking git for.
+    if (!fs::exists(fs::symlink_status(scratch, error))) co_return Result<void>{};
+    if (fs::exists(fs::symlink_status(fs::path(scratch) / ".git", error))) {
+        if (auto removed = co_await remove_worktree(git, repo, scratch); !removed) co_return removed.error();
+    }
+    fs::remove_all(scratch, error);
+    if (error) co_return io_error("removing " + scratch, error.value());
+    co_return Result<void>{};
+}
+
+}  // namespace orange::git

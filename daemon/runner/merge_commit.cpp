@@ -1,0 +1,152 @@
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/runner/merge_run.hpp"
+
+/// The commit that a merge publishes: made anew on whatever the target is at, each time that somebody else was faster.
+namespace orange {
+namespace {
+
+git::MergeStrategy strategy_of(const MergeRecord& merge) {
+    return merge.strategy == "ff" ? git::MergeStrategy::ff : git::MergeStrategy::merge;
+}
+
+std::string message_for(const TaskRecord& record) {
+    const auto& task = record.task;
+    return "Merge branch '" + task.branch + "'" + (task.summary.empty() ? "" : "\n\n" + task.summary) +
+           "\n\nTask: " + task.id.value + "\n" +
+           (record.merge->forced.empty() ? "" : "Forced: " + first_line(record.merge->forced) + "\n");
+}
+
+std::string short_commit(const std::string& commit) {
+    return commit.substr(0, 12);
+}
+
+}  // namespace
+
+/// The commit of this attempt, saved before anybody is shown it.
+Awaitable<Result<void>> Runner::build_merge(MergeRun& run) {
+    auto& merge = run.merge();
+    const auto& request = run.request;
+    const auto lock = co_await world_.repositories.acquire(request.repo);
+    const bool first = merge.phase == MergePhase::planned;
+    if (first) {
+        if (auto same = co_await check_tip(run); !same) co_return same.error();
+    }
+    const auto view = co_await git::look(world_.git, request);
+    if (!view) co_return view.error();
+    run.remote = view->remote;
+    // Whoever resolves a conflict has to look at what it is with.
+    run.request.shown_base = (!view->remote.empty() && view->base == view->remote ? "origin/" : "") + request.target;
+    const auto target = request.push && !view->remote.empty() ? view->remote : view->base;
+    if (auto found = co_await find_elsewhere(run, target); !found) co_return found;
+    if (merge.elsewhere) co_return check_own_commits(run);
+    auto commit = co_await commit_on(run, view->base);
+    if (!commit) co_return commit.error();
+    merge.base = view->base;
+    merge.commit = std::move(*commit);
+    merge.phase = MergePhase::merged;
+    ++merge.attempts;
+    co_return world_.tasks.save(run.record);
+}
+
+/// In full once; in a race with others only for what they merged meanwhile, since every look makes it longer.
+Awaitable<Result<void>> Runner::find_elsewhere(MergeRun& run, std::string target) {
+    auto& merge = run.merge();
+    const auto& repo = run.request.repo;
+    if (run.looked) {
+        const auto contained = co_await git::has_commit(world_.git, repo, target, merge.tip);
+        if (!contained) co_return contained.error();
+        if (!*contained) co_return Result<void>{};
+    }
+    run.looked = true;
+    const auto found = co_await git::find_elsewhere(world_.git, repo, target, merge.tip);
+    if (!found) co_return found.error();
+    merge.elsewhere = !found->empty();
+    if (merge.elsewhere) merge.commit = *found;
+    co_return Result<void>{};
+}
+
+/// A commit of the target itself is no work of the task's, unless the target was fast-forwarded to it.
+Result<void> Runner::check_own_commits(MergeRun& run) {
+    auto& merge = run.merge();
+    if (merge.commit != merge.tip) return {};
+    const MergeConcern concern{
+        run.request.branch + " has no commit that " + merge.target +
+            " does not have: nothing was committed on it, or " + merge.target + " was fast-forwarded to it",
+        "Finish the task without a merge?", "To give the task up: orange task cancel " + run.record.task.id.value};
+    if (!run.force) {
+        merge.elsewhere = false;
+        return confirmation(run.record.task.id, {concern}, merge.tip);
+    }
+    if (merge.forced.empty()) merge.forced = concern.text;
+    return {};
+}
+
+Awaitable<Result<void>> Runner::check_tip(MergeRun& run) {
+    auto& merge = run.merge();
+    const auto tip = co_await git::branch_tip(world_.git, run.request.repo, run.request.branch);
+    if (!tip) co_return tip.error();
+    if (merge.tip.empty()) merge.tip = run.request.tip = *tip;
+    if (*tip == merge.tip) co_return Result<void>{};
+    co_return Error{ErrorCode::conflict,
+                    run.request.branch + " has moved from " + short_commit(merge.tip) + " to " + short_commit(*tip) +
+                        " meanwhile; try again",
+                    {}};
+}
+
+/// A merge that was built on this base already is pushed again as it is.
+Awaitable<Result<std::string>> Runner::commit_on(MergeRun& run, std::string base) {
+    const auto& merge = run.merge();
+    const auto contained = co_await git::has_commit(world_.git, run.request.repo, base, merge.tip);
+    if (!contained) co_return contained.error();
+    if (*contained) co_return base;  // merged by hand here, and not published
+    if (merge.base == base) {
+        const auto made = co_await git::commit_of(world_.git, run.request.repo, merge.commit);
+        if (!made) co_return made.error();
+        if (!made->empty()) co_return merge.commit;
+    }
+    auto message = message_for(run.record);
+    auto built = co_await git::build_merge(world_.git, run.request, strategy_of(merge), base, std::move(message));
+    if (!built && built.error().details.contains("files")) co_return with_next_step(run, built.error());
+    co_return built;
+}
+
+/// Who resolves it: the worker, if the workflow lets a human give the task back; else the human, in the worktree.
+Error Runner::with_next_step(MergeRun& run, Error conflict) {
+    const auto& task = run.record.task;
+    const auto definition = definition_of(task);
+    std::string command;
+    if (definition) {
+        const engine::Artifacts none;
+        const engine::Situation situation{task, none, run.record.entry_sections};
+        for (const auto& edge : engine::explain(**definition, situation)) {
+            const auto* to = (*definition)->state(edge.to);
+            const bool human = std::find(edge.by.begin(), edge.by.end(), Role::human) != edge.by.end();
+            // A worker hands its work over as after a review; it is not asked for a plan or for help.
+            const bool back =
+                to && to->agent == Role::worker && edge.to != engine::k_stuck && edge.to != "clarification";
+            if (!human || !back || edge.needs_force || !edge.guard_holds) continue;
+            std::string files;
+            for (const auto file : split_lines(conflict.details.at("files"))) {
+                files += (files.empty() ? "" : ", ") + std::string(file);
+            }
+            command = "orange task update " + task.id.value + " --status " + edge.to + " --feedback " +
+                      shell_word("Resolve the conflict with " + run.request.shown_base + " in " +
+                                 ellipsized(printable(files), 200));
+            break;
+        }
+    }
+    if (command.empty()) {
+        const auto& base = run.request.shown_base;
+        command = task.workspace ? "git -C " + shell_word(world_.pool.path_of(*task.workspace).string()) + " merge " +
+                                       shell_word(base)
+                                 : "git -C " + shell_word(run.request.repo) + " switch " + shell_word(task.branch);
+    }
+    conflict.message += "\nNext:\n  " + command;
+    conflict.details["command"] = command;
+    return conflict;
+}
+
+}  // namespace orange

@@ -1,0 +1,147 @@
+#include <filesystem>
+
+#include "common/base/text.hpp"
+#include "daemon/agents/survivors.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/worktrees.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/runner/runner.hpp"
+
+/// A merge that was begun and not finished: by a daemon that was killed, or since the remote or the disk did not
+/// answer.
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto k_between_tries = 60s;
+constexpr std::chrono::milliseconds k_fetch_deadline = 30s;
+
+Error still_published(const TaskRecord& record) {
+    const auto& merge = *record.merge;
+    return {ErrorCode::conflict,
+            "the merge of " + record.task.id.value + " is published: " + merge.target + " has it as " +
+                merge.commit.substr(0, 12) + ". Finish it:\n  orange task merge " + record.task.id.value,
+            {{"command", "orange task merge " + record.task.id.value}}};
+}
+
+Error not_known(const TaskRecord& record, const Error& why) {
+    return {ErrorCode::unavailable,
+            "a merge of " + record.task.id.value + " was begun, and whether it was published is not known: " +
+                first_line(why.message) + "\nFinish it when origin answers:\n  orange task merge " +
+                record.task.id.value + "\nWith --force it is given up without knowing",
+            {{"command", "orange task merge " + record.task.id.value}}};
+}
+
+std::string what_to_look_at(const MergeRecord& merge) {
+    return "a merge was given up without knowing whether it was published: look whether origin's " + merge.target +
+           " has " + merge.commit.substr(0, 12);
+}
+
+}  // namespace
+
+std::string Runner::merge_under_way(const TaskRecord& record) {
+    if (!record.merge || !record.merge->unfinished()) return {};
+    switch (record.merge->phase) {
+        case MergePhase::pushed:
+            return "a merge into " + record.merge->target + " that is published as " +
+                   record.merge->commit.substr(0, 12) + " is not finished";
+        case MergePhase::merged:
+            return "a merge into " + record.merge->target + " is not finished: it may be published as " +
+                   record.merge->commit.substr(0, 12);
+        default:
+            return "a merge into " + record.merge->target + " was begun";
+    }
+}
+
+Awaitable<Result<MergeOutcome>> Runner::finish_merge(TaskRecord record) {
+    if (record.merge->phase != MergePhase::planned) {
+        std::vector<std::string> notes;
+        co_return co_await run_merge(std::move(record), std::move(notes), MergeStart::resumed);
+    }
+    const auto* project = world_.projects.find(record.task.project);
+    if (project) {
+        const auto request = merge_request(record, *project);
+        if (auto removed = co_await git::remove_scratch(world_.git, request.repo, request.scratch); !removed) {
+            log::warn("runner", removed.error().message, {{"task", record.task.id.value}});
+        }
+    }
+    record.merge->phase = MergePhase::failed;
+    record.merge->failure = "the daemon ended before anything was merged";
+    auto saved = world_.tasks.save(record);
+    changed_(record.task.id);
+    if (!saved) co_return saved.error();
+    co_return Error{ErrorCode::conflict, record.merge->failure, {}};
+}
+
+/// Not more often than it can help: each try may wait for a remote that is silent, with the task locked.
+Awaitable<void> Runner::resume_merge(TaskRecord record) {
+    const auto id = record.task.id;
+    const auto now = std::chrono::steady_clock::now();
+    const auto tried = merge_tried_.find(id);
+    if (tried != merge_tried_.end() && now - tried->second < k_between_tries) co_return;
+    log::info("runner", "resuming an interrupted merge",
+              {{"task", id.value}, {"phase", std::string(name_of(record.merge->phase))}});
+    const auto finished = co_await finish_merge(std::move(record));
+    if (finished) merge_tried_.erase(id);
+    if (!finished) log::warn("runner", finished.error().message, {{"task", id.value}});
+}
+
+/// Asked anew: what git remembers of origin may be of a push that never ended.
+Awaitable<Result<bool>> Runner::was_published(MergeRecord merge, Project project) {
+    // A push of a killed daemon would land behind the back of whoever looks now.
+    co_await agents::end_left_by_daemons(project.path, world_.pool.mark());
+    auto ref = "refs/heads/" + merge.target;
+    if (merge.push) {
+        ref = "refs/remotes/origin/" + merge.target;
+        const std::chrono::milliseconds deadline = k_fetch_deadline;
+        const auto fetched = co_await git::fetch(world_.git, project.path, deadline);
+        if (!fetched) co_return fetched.error();
+    }
+    co_return co_await git::has_commit(world_.git, project.path, ref, merge.commit);
+}
+
+Awaitable<Result<std::vector<std::string>>> Runner::give_up_merge(TaskRecord& record, bool force) {
+    std::vector<std::string> notes;
+    if (!record.merge || !record.merge->unfinished()) co_return notes;
+    auto& merge = *record.merge;
+    const auto* project = world_.projects.find(record.task.project);
+    if (merge.phase == MergePhase::pushed) co_return still_published(record);
+    if (merge.phase == MergePhase::merged) {
+        Result<bool> published = Error{ErrorCode::not_found, "its project is not registered", {}};
+        if (project) published = co_await was_published(merge, *project);
+        if (published && *published) co_return still_published(record);
+        if (!published && !force) co_return not_known(record, published.error());
+        if (!published) notes.push_back(what_to_look_at(merge));
+    }
+    merge.phase = MergePhase::failed;
+    merge.failure = notes.empty() ? "given up before it was published" : notes.front();
+    co_return notes;
+}
+
+/// Checkouts that versions before this one left when they were killed in a merge, and folders of this one.
+Awaitable<void> Runner::remove_left_merges(Project project) {
+    const auto turn = co_await merges_.acquire(project.path);  // no merge of this repository is at work
+    const auto lock = co_await world_.repositories.acquire(project.path);
+    const auto trees = co_await git::worktrees(world_.git, project.path);
+    if (!trees) co_return;  // collecting its workspaces says so
+    std::vector<std::string> left;
+    const auto prefix = (world_.paths.workspaces() / ".merge-").string();
+    for (const auto& tree : *trees) {
+        if (tree.path.starts_with(prefix)) left.push_back(tree.path);
+    }
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(world_.paths.workspaces(), error)) {
+        const auto name = entry.path().filename().string();
+        const auto* record = name.starts_with(".merge-") ? world_.tasks.find(TaskId{name.substr(7)}) : nullptr;
+        if (record && record->task.project == project.name) left.push_back(entry.path().string());
+    }
+    for (const auto& path : left) {
+        auto removed = co_await git::remove_worktree(world_.git, project.path, path);
+        if (removed) removed = co_await git::remove_scratch(world_.git, project.path, path);
+        if (!removed) log::warn("runner", removed.error().message);
+        if (removed) log::info("runner", "removed what a merge had left: " + path);
+    }
+}
+
+}  // namespace orange

@@ -1,0 +1,449 @@
+#include <sys/stat.h>
+
+#include "daemon/git/worktrees.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/runner/changes.hpp"
+
+/// What a merge asks before it begins, what it leaves when it fails, and who finishes what a killed daemon has begun.
+using namespace orange;
+using namespace orange::test;
+using fakes::ChildFault;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// A reviewed task in a project with a remote.
+struct Fixture {
+    explicit Fixture(bool with_origin = true) {
+        if (with_origin) origin = world.git.make_origin(world.repo(), "live/origin.git");
+        id = ready_to_merge(world);
+        branch = world.record(id).task.branch;
+        tree = world.home() / "workspaces/shop--1";
+        tip = world.git.ref(world.repo(), "refs/heads/" + branch);
+    }
+
+    Result<MergeOutcome> merge(MergeOrder order = {}) {
+        return world.house().go(world.house().runner().merge(id, std::move(order), a_human()));
+    }
+    Result<Outcome> cancel(bool force = false) {
+        engine::Request request;
+        request.to = "cancelled";
+        request.force = force;
+        return world.house().go(world.house().runner().request(id, request, a_human(), Edit{}));
+    }
+    Error refused(ErrorCode code, MergeOrder order = {}) {
+        const auto merged = merge(std::move(order));
+        REQUIRE_FALSE(merged);
+        INFO(merged.error().message);
+        CHECK(merged.error().code == code);
+        CHECK(world.record(id).task.status == "reviewing");
+        CHECK(world.events(id, "task.merged").empty());
+        return merged.error();
+    }
+    std::string at_origin() { return world.git.ref(origin, "refs/heads/main"); }
+    std::string here(const std::string& ref) { return world.git.ref(world.repo(), ref); }
+    MergePhase phase() { return world.record(id).merge->phase; }
+    std::filesystem::path clone() {
+        const auto other = world.git.dir / "other";
+        if (!std::filesystem::exists(other))
+            world.git.plain(world.git.dir.path, {"clone", "-q", origin, other.string()});
+        return other;
+    }
+    void hook(const std::string& name, const std::string& text) {
+        write_file(origin + "/hooks/" + name, "#!/bin/sh\n" + text);
+        ::chmod((origin + "/hooks/" + name).c_str(), 0755);
+    }
+    /// The daemon ends when it has run its first `git <what>` of a merge; the next one is there.
+    void killed_at(const std::string& what) {
+        for (int n = 1; n < 200; ++n) {
+            world.back();
+            world.outside.children.arm(ChildFault::ends_the_daemon_after, n);
+            try {
+                (void)merge();
+            } catch (const fakes::Killed&) {
+            }
+            const bool there = world.outside.children.last == what;
+            world.outside.children.disarm();
+            world.boot();
+            if (there) return;
+        }
+        FAIL("no git " << what);
+    }
+
+    RunnerWorld world;
+    std::string origin, branch, tip;
+    std::filesystem::path tree;
+    TaskId id;
+};
+
+}  // namespace
+
+TEST_CASE("a merge with a remote is remembered to its end, and deletes the branch that it keeps as a ref") {
+    Fixture f;
+    const auto merged = f.merge();
+    REQUIRE(merged);
+    CHECK(merged->pushed);
+    CHECK(f.at_origin() == merged->commit);
+    CHECK(f.here("refs/heads/main") == merged->commit);
+    CHECK(f.here("refs/heads/" + f.branch).empty());
+    CHECK(f.here("refs/orange/" + f.id.value + "/merged") == f.tip);
+    CHECK(f.phase() == MergePhase::done);
+    const auto told = f.world.events(f.id, "task.merged");
+    REQUIRE(told.size() == 1);
+    CHECK(told[0].fields.at("commit") == Scalar{merged->commit});
+    CHECK(told[0].fields.at("pushed") == Scalar{true});
+    CHECK_FALSE(told[0].fields.contains("forced"));
+    // The same command again is a success that does nothing.
+    const auto again = f.merge();
+    REQUIRE(again);
+    CHECK(again->commit == merged->commit);
+    CHECK(f.world.events(f.id, "task.merged").size() == 1);
+}
+
+TEST_CASE("what is to be kept, not pushed, or pushed with it, is as asked for") {
+    Fixture f;
+    const auto before = f.at_origin();
+    MergeOrder order;
+    SECTION("the branch") {
+        order.keep_branch = true;
+        REQUIRE(f.merge(order));
+        CHECK(f.here("refs/heads/" + f.branch) == f.tip);
+    }
+    SECTION("only here") {
+        order.push = false;
+        const auto merged = f.merge(order);
+        REQUIRE(merged);
+        CHECK_FALSE(merged->pushed);
+        CHECK(f.at_origin() == before);
+        CHECK(f.here("refs/heads/main") == merged->commit);
+        CHECK(f.phase() == MergePhase::done);
+    }
+    SECTION("the user's own commits stay out") {
+        const auto mine = f.world.git.commit(f.world.repo(), "mine", "m\n");
+        const auto merged = f.merge();
+        REQUIRE(merged);
+        CHECK(f.here(merged->commit + "^1") == before);
+        CHECK(f.here("refs/heads/main") == mine);
+        CHECK(contains(join(merged->notes, "\n"), "main has 1 commit that is not on origin"));
+        CHECK(contains(join(merged->notes, "\n"), "pull --rebase"));
+    }
+    SECTION("the user's own commits go along") {
+        const auto mine = f.world.git.commit(f.world.repo(), "mine", "m\n");
+        order.include_unpushed = true;
+        const auto merged = f.merge(order);
+        REQUIRE(merged);
+        CHECK(f.here(merged->commit + "^1") == mine);
+        CHECK(f.at_origin() == merged->commit);
+    }
+}
+
+TEST_CASE("whatever a human has to look at first is confirmed with force, and the merge says so") {
+    Fixture f;
+    std::string fact, question;
+    auto record = f.world.record(f.id);
+    SECTION("commits after the review") {
+        f.world.git.commit(f.tree, "late", "l\n");
+        fact = "1 commit came after the review: ";
+        question = "Merge what was not reviewed, too?";
+    }
+    SECTION("another branch") {
+        f.world.git.plain(f.tree, {"reset", "-q", "--hard", "main"});
+        f.world.git.commit(f.tree, "other", "o\n");
+        fact = "is not what was reviewed";
+        question = "Merge what was not reviewed, too?";
+    }
+    SECTION("an open warning, as of an unverified review or a failed hook") {
+        record.task.attention = "run_command: make test failed\nand more";
+        f.world.house().world().tasks.save(record).value();
+        fact = "run_command: make test failed";
+        question = "Merge all the same?";
+    }
+    const auto tip = f.here("refs/heads/" + f.branch);
+    const auto error = f.refused(ErrorCode::needs_force);
+    CHECK(contains(error.message, fact));
+    CHECK(contains(error.message, "orange task merge " + f.id.value + " --force"));
+    CHECK(error.details.at("question") == question);
+    CHECK(error.details.at("tip") == tip);
+    const auto why = f.world.house().go(f.world.house().runner().check_merge(f.world.record(f.id)));
+    REQUIRE_FALSE(why);
+    CHECK(why.error().message == error.message);
+    auto order = forced_order();
+    order.tip = std::string(40, 'a');
+    CHECK(contains(f.refused(ErrorCode::conflict, order).message, "meanwhile"));
+    order.tip = tip;
+    const auto merged = f.merge(order);
+    REQUIRE(merged);
+    CHECK(contains(merged->forced, fact));
+    CHECK(f.world.events(f.id, "task.merged")[0].fields.at("forced") == Scalar{merged->forced});
+    CHECK(contains(f.world.git.plain(f.world.repo(), {"log", "-1", "--format=%(trailers:key=Forced)", "main"}), fact));
+}
+
+TEST_CASE("a branch without a commit of its own is not taken for merged work") {
+    RunnerWorld world;
+    const auto id = world.make_task("do it", 1, "relay");
+    world.move(id, "working").value();
+    world.append_body(id, "\n## Handoff\nall of it\n");
+    world.move(id, "agent-review").value();
+    world.append_body(id, "\n## Review\nPASS\n");
+    world.move(id, "reviewing").value();
+    auto& runner = world.house().runner();
+    const auto main = world.git.ref(world.repo(), "main");
+    const auto refused = world.house().go(runner.merge(id, MergeOrder{}, a_human()));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::needs_force);
+    CHECK(contains(refused.error().message, "orange task cancel " + id.value));
+    const auto forced = world.house().go(runner.merge(id, forced_order(), a_human()));
+    REQUIRE(forced);
+    CHECK(world.record(id).task.status == "done");
+    CHECK(world.git.ref(world.repo(), "main") == main);
+}
+
+TEST_CASE("a branch that is at a commit of the target's own is not taken for merged work") {
+    Fixture f;
+    f.world.git.commit(f.clone(), "theirs", "t\n");
+    f.world.git.plain(f.clone(), {"push", "-q", "origin", "main"});
+    f.world.git.plain(f.tree, {"fetch", "-q", "origin"});
+    f.world.git.plain(f.tree, {"reset", "-q", "--hard", "origin/main"});
+    const auto before = f.at_origin();
+    const auto refused = f.refused(ErrorCode::needs_force);
+    CHECK_FALSE(refused.details.at("question").empty());
+    const auto merged = f.merge(forced_order());
+    REQUIRE(merged);
+    CHECK(merged->elsewhere);
+    CHECK_FALSE(merged->forced.empty());
+    CHECK(f.at_origin() == before);
+}
+
+TEST_CASE("what is merged here alone leaves origin's branch, and publishes nothing of the user's") {
+    Fixture f;
+    f.world.git.plain(f.tree, {"push", "-q", "origin", f.branch});
+    const auto before = f.at_origin();
+    MergeOrder local;
+    local.push = false;
+    SECTION("by Orange") {
+        REQUIRE(f.merge(local));
+        CHECK_FALSE(f.world.git.ref(f.origin, "refs/heads/" + f.branch).empty());
+    }
+    SECTION("by hand, on top of commits that are the user's: it is no merge of Orange's") {
+        f.world.git.commit(f.world.repo(), "private", "p\n");
+        f.world.git.plain(f.world.repo(), {"merge", "-q", "--no-ff", "-m", "by hand", f.branch});
+        const auto merged = f.merge(local);
+        REQUIRE(merged);
+        CHECK(merged->elsewhere);
+        const auto record = f.world.record(f.id);
+        CHECK(record.merge->elsewhere);
+        const auto next = ready_to_merge(f.world);
+        const auto published = f.world.house().go(f.world.house().runner().merge(next, MergeOrder{}, a_human()));
+        REQUIRE(published);
+        CHECK(f.here(published->commit + "^1") == before);
+    }
+}
+
+TEST_CASE("work that somebody merged elsewhere ends its task, without another merge") {
+    Fixture f;
+    const auto other = f.clone();
+    f.world.git.plain(f.tree, {"push", "-q", "origin", f.branch});
+    f.world.git.plain(other, {"fetch", "-q"});
+    SECTION("as a squash, and the file changed again") {
+        f.world.git.plain(other, {"merge", "-q", "--squash", "origin/" + f.branch});
+        f.world.git.plain(other, {"commit", "-qm", "squashed"});
+        f.world.git.plain(other, {"tag", "brought"});
+        f.world.git.commit(other, "feature", "it, and more\n");
+    }
+    SECTION("as a merge") {
+        f.world.git.plain(other, {"merge", "-q", "--no-ff", "-m", "theirs", "origin/" + f.branch});
+        f.world.git.plain(other, {"tag", "brought"});
+    }
+    f.world.git.plain(other, {"push", "-q", "origin", "main"});
+    const auto before = f.at_origin();
+    const auto merged = f.merge();
+    REQUIRE(merged);
+    CHECK(merged->elsewhere);
+    CHECK_FALSE(merged->pushed);
+    CHECK(merged->commit == f.world.git.ref(other, "brought"));
+    CHECK(f.at_origin() == before);
+    CHECK(f.here("refs/heads/main") == before);
+    CHECK(f.world.git.ref(f.origin, "refs/heads/" + f.branch).empty());
+    CHECK(f.here("refs/heads/" + f.branch).empty());
+    CHECK(f.world.record(f.id).task.status == "done");
+    CHECK_FALSE(f.world.record(f.id).task.attention);
+    CHECK(f.world.events(f.id, "task.merged")[0].fields.at("elsewhere") == Scalar{true});
+}
+
+TEST_CASE("a conflict names the next step, and list and why show it until the next try") {
+    Fixture f(false);
+    f.world.git.commit(f.world.repo(), "feature", "another\n");
+    const auto main = f.here("main");
+    const auto error = f.refused(ErrorCode::conflict);
+    CHECK(contains(error.message, "feature conflicts with main"));
+    CHECK(contains(error.message, error.details.at("command")));
+    CHECK(f.here("main") == main);
+    CHECK(f.phase() == MergePhase::failed);
+    CHECK(f.world.record(f.id).task.attention == error.message);
+    CHECK_FALSE(std::filesystem::exists(f.world.home() / ("workspaces/.merge-" + f.id.value)));
+    // What it failed for is not asked about again: it is found out.
+    f.world.git.plain(f.world.repo(), {"reset", "-q", "--hard", "HEAD~1"});
+    REQUIRE(f.merge());
+    CHECK_FALSE(f.world.record(f.id).task.attention);
+}
+
+TEST_CASE("a protected branch is one line with origin's reason, and nothing has changed") {
+    Fixture f;
+    f.hook("pre-receive",
+           "echo 'error: GH006: Protected branch update failed for refs/heads/main.' >&2\n"
+           "echo 'error: Changes must be made through a pull request.' >&2\nexit 1\n");
+    const auto before = f.at_origin();
+    const auto main = f.here("main");
+    const auto error = f.refused(ErrorCode::external_failed);
+    CHECK(contains(error.message, "GH006: Protected branch update failed for refs/heads/main. Changes must be made"));
+    CHECK(contains(error.message, "pull request"));
+    CHECK(std::count(error.message.begin(), error.message.end(), '\n') <= 1);
+    CHECK(f.at_origin() == before);
+    CHECK(f.here("main") == main);
+    CHECK(f.world.record(f.id).task.attention == error.message);
+    REQUIRE(f.cancel());
+}
+
+TEST_CASE("a remote whose hook takes its time is waited for, and gets the merge once") {
+    Fixture f;
+    f.hook("pre-receive", "sleep 1\n");
+    f.hook("post-receive", "sleep 1\necho once >>\"$PWD/pushes\"\n");
+    const auto merged = f.merge();
+    REQUIRE(merged);
+    CHECK(merged->pushed);
+    CHECK(f.at_origin() == merged->commit);
+    CHECK(read_file(f.origin + "/pushes") == "once\n");
+}
+
+TEST_CASE("a race that is lost is run again until it is won, and given up in the end") {
+    Fixture f;
+    // Somebody moves main while the push is being taken, three times.
+    const std::string move =
+        "unset GIT_QUARANTINE_PATH\n"
+        "new=$(git commit-tree -p refs/heads/main -m theirs refs/heads/main^{tree})\n"
+        "git update-ref refs/heads/main $new\n";
+    SECTION("won") {
+        f.hook("pre-receive", "n=$(cat races 2>/dev/null | wc -l)\n[ $n -lt 3 ] || exit 0\necho x >>races\n" + move);
+        const auto merged = f.merge();
+        INFO((merged ? "" : merged.error().message));
+        REQUIRE(merged);
+        CHECK(f.world.record(f.id).merge->attempts == 4);
+        CHECK(f.at_origin() == merged->commit);
+        CHECK(f.world.git.plain(f.origin, {"rev-list", "--count", "--merges", "main"}) == "1");
+        CHECK(f.here("refs/heads/main") == merged->commit);
+    }
+    SECTION("given up") {
+        f.hook("pre-receive", move);
+        f.world.outside.settings.push_patience = std::chrono::milliseconds(0);
+        f.world.boot();
+        const auto error = f.refused(ErrorCode::conflict);
+        CHECK(contains(error.message, "orange task merge " + f.id.value));
+        CHECK(f.phase() == MergePhase::failed);
+        CHECK(f.world.git.plain(f.origin, {"rev-list", "--count", "--merges", "main"}) == "0");
+    }
+}
+
+TEST_CASE("a remote that is gone refuses a merge, and nothing is remembered as begun") {
+    Fixture f;
+    std::filesystem::rename(f.origin, f.origin + ".away");
+    f.refused(ErrorCode::unavailable);
+    CHECK(f.phase() == MergePhase::failed);
+    CHECK_FALSE(f.world.record(f.id).task.attention);
+    MergeOrder local;
+    local.push = false;
+    CHECK(f.merge(local));
+}
+
+TEST_CASE("a merge that nothing was published of is undone by the next daemon, or by who cancels the task") {
+    Fixture f;
+    f.world.keep();
+    SECTION("planned") {
+        f.killed_at("fetch");
+        CHECK(f.phase() == MergePhase::planned);
+        f.world.recover();
+        CHECK(f.phase() == MergePhase::failed);
+        CHECK(f.world.record(f.id).task.status == "reviewing");
+        REQUIRE(f.merge());
+    }
+    SECTION("cancelled before it was pushed") {
+        f.world.back();
+        f.hook("pre-receive", "exit 1\n");
+        auto record = f.world.record(f.id);
+        record.merge = MergeRecord{};
+        record.merge->phase = MergePhase::merged;
+        record.merge->target = "main";
+        record.merge->tip = f.tip;
+        record.merge->commit = f.world.git.plain(f.tree, {"commit-tree", "-p", "main", "-m", "m", "HEAD^{tree}"});
+        f.world.house().world().tasks.save(record).value();
+        REQUIRE(f.cancel());
+        CHECK(f.phase() == MergePhase::failed);
+        CHECK(f.world.record(f.id).task.status == "cancelled");
+    }
+}
+
+TEST_CASE("a merge that is published and not finished keeps its task from anything else, and is finished by name") {
+    Fixture f;
+    f.world.keep();
+    f.killed_at("push");
+    CHECK(f.phase() == MergePhase::merged);
+    const auto published = f.at_origin();
+    CHECK(f.world.record(f.id).merge->commit == published);
+    CHECK(contains(Runner::merge_under_way(f.world.record(f.id)), "is not finished"));
+    SECTION("origin answers") {
+        for (const bool force : {false, true}) {
+            const auto refused = f.cancel(force);
+            REQUIRE_FALSE(refused);
+            CHECK(refused.error().code == ErrorCode::conflict);
+            CHECK(refused.error().details.at("command") == "orange task merge " + f.id.value);
+        }
+        Edit edit;
+        edit.branch = "another";
+        CHECK_FALSE(f.world.house().go(f.world.house().runner().edit(f.id, edit, a_human())));
+        CHECK_FALSE(f.world.house().go(f.world.house().runner().remove(f.id, a_human(), true)));
+        // Others push on top before it goes on: its commit is its own all the same.
+        f.world.git.commit(f.clone(), "theirs", "t\n");
+        f.world.git.plain(f.clone(), {"push", "-q", "origin", "main"});
+        SECTION("by the next daemon") {
+            f.world.recover();
+        }
+        SECTION("by the same command") {
+            REQUIRE(f.merge());
+        }
+        CHECK(f.world.record(f.id).task.status == "done");
+        CHECK(f.phase() == MergePhase::done);
+        const auto told = f.world.events(f.id, "task.merged");
+        REQUIRE(told.size() == 1);
+        CHECK(told[0].fields.at("commit") == Scalar{published});
+    }
+    SECTION("origin does not answer") {
+        std::filesystem::rename(f.origin, f.origin + ".away");
+        f.world.recover();
+        CHECK(f.phase() == MergePhase::merged);
+        const auto refused = f.cancel();
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == ErrorCode::unavailable);
+        CHECK(refused.error().details.at("command") == "orange task merge " + f.id.value);
+        const auto forced = f.cancel(true);
+        REQUIRE(forced);
+        CHECK(contains(join(forced->notes, "\n"), published.substr(0, 12)));
+        CHECK(f.world.record(f.id).task.status == "cancelled");
+    }
+}
+
+TEST_CASE("checkouts that older versions left in merges are removed, with their registration") {
+    Fixture f(false);
+    const auto folder = (f.world.home() / ("workspaces/.merge-" + f.id.value)).string();
+    const auto of_nobody = (f.world.home() / "workspaces/.merge-aaaaaaaaaaaaaaaaaaaaa").string();
+    for (const auto& left : {folder, of_nobody}) {
+        REQUIRE(f.world.house().go(
+            git::add_worktree(f.world.house().world().git, f.world.repo(), left, "refs/heads/main")));
+    }
+    const auto project = shop(f.world);
+    f.world.house().go(f.world.house().runner().remove_left_merges(project));
+    CHECK_FALSE(std::filesystem::exists(folder));
+    CHECK_FALSE(std::filesystem::exists(of_nobody));
+    CHECK_FALSE(contains(f.world.git.plain(f.world.repo(), {"worktree", "list"}), ".merge-"));
+}
