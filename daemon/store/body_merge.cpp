@@ -77,6 +77,7 @@ Awaitable<Result<std::string>> merge_bodies(FileSystem& files, ProcessRunner& pr
 }
 
 const std::string& likely_base(const std::vector<const std::string*>& shown, const std::string& found) {
+    if (found.starts_with(*shown.back())) return *shown.back();  // also where that ends in the middle of a line
     const auto there = lines_of(found);
     const auto missing_in_found = [&](const Lines& lines) {
         return std::count_if(lines.begin(), lines.end(), [&](const auto line) { return !there.contains(line); });

@@ -3,6 +3,7 @@
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "daemon/files/file_facts.hpp"
+#include "daemon/store/body_merge.hpp"
 #include "daemon/store/task_file.hpp"
 
 namespace orange::store {
@@ -17,6 +18,11 @@ std::string body_of(const std::string& text) {
 
 bool is_blank(std::string_view text) {
     return trim(text).empty();
+}
+
+bool seems_cut(const std::string& text, const std::string& body_before) {
+    const auto parts = split_task_text(text);
+    return !parts.has_frontmatter || without_lines_missing_in(parts.body, body_before) != body_before;
 }
 
 Result<std::optional<std::string>> read_any(FileSystem& files, const Path& path) {

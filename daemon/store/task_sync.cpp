@@ -156,7 +156,8 @@ Awaitable<Result<void>> TaskSync::look(Side& side) {
     if (!side.counts() || side.link || !is_news(side, body_of(side.text))) co_return Result<void>{};
     const bool left = co_await writer_leaves(side.path);
     if (auto done = read(side); !done) co_return done;
-    const bool looks_whole = left || !side.exists || split_task_text(side.text).has_frontmatter;
+    const auto& shown = side.memory->shown;
+    const bool looks_whole = left || !side.exists || !seems_cut(side.text, shown.empty() ? "" : shown.back().body);
     if (looks_whole || ++now_.held_back > k_most_held_back) {
         now_.held_back = 0;
     } else {

@@ -12,6 +12,7 @@ namespace orange::store {
 Awaitable<Result<bool>> TaskSync::count_displaced() {
     bool changed = false;
     for (auto& displaced : now_.displaced) {
+        const bool open = open_elsewhere(displaced.path);  // before it is read: its writer may be done in between
         auto text = read_any(files_, displaced.path);
         if (!text) co_return text.error();
         if (!*text) continue;
@@ -23,7 +24,7 @@ Awaitable<Result<bool>> TaskSync::count_displaced() {
         }
         displaced.leftover = false;
         if (found == displaced.accounted) continue;
-        if (is_blank(found) && open_elsewhere(displaced.path)) continue;
+        if (open && seems_cut(**text, displaced.accounted)) continue;
         auto base = base_of(displaced, found);
         displaced.accounted = found;
         const auto before = body_;

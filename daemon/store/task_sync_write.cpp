@@ -84,7 +84,7 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     if (!text) co_return text.error();
     const auto found = body_of(text->value_or(""));
     // Truncated, and being written: settle() will see the rest.
-    const bool looks_whole = left || split_task_text(text->value_or("")).has_frontmatter;
+    const bool looks_whole = left || !seems_cut(text->value_or(""), expected);
     if (*text && found != expected && looks_whole) {
         if (auto noted = note_frontmatter(side, **text); !noted) co_return noted;
         now_.displaced.back().accounted = found;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <random>
 #include <set>
 #include <thread>
 
@@ -37,6 +38,25 @@ void append(const Path& path, const std::string& line) {
 }
 void rewrite_in_place(const Path& path, const std::string& line) {
     write_in(path, O_TRUNC, read_text(path) + line);
+}
+/// As it is on a busy machine: the editor stands still after it has read, truncated, or written half.
+void rewrite_haltingly(const Path& path, const std::string& line) {
+    static std::mt19937 dice{7};
+    const auto halt = [](unsigned one_in, unsigned most_ms) {
+        if (dice() % one_in == 0) std::this_thread::sleep_for(std::chrono::milliseconds(dice() % most_ms));
+    };
+    const auto text = read_text(path) + line;
+    halt(20, 300);
+    const int fd = ::open(path.c_str(), O_TRUNC | O_WRONLY | O_CLOEXEC);
+    if (fd < 0) throw std::runtime_error("open " + path.string());
+    halt(20, 300);
+    for (std::size_t done = 0; done < text.size();) {
+        const auto written = ::write(fd, text.data() + done, std::min<std::size_t>(text.size() - done, 700));
+        if (written < 0) throw std::runtime_error("write " + path.string());
+        done += static_cast<std::size_t>(written);
+        halt(100, 500);
+    }
+    ::close(fd);
 }
 void rename_over(const Path& path, const std::string& line) {
     const Path temporary = path.string() + ".editor";
@@ -130,6 +150,11 @@ TEST_CASE_METHOD(Stress, "no line that was appended is lost") {
 
 TEST_CASE_METHOD(Stress, "no line that was written in place is lost") {
     run({GENERATE(true, false) ? copies.own : *copies.mirror}, rewrite_in_place, k_time);
+    check();
+}
+
+TEST_CASE_METHOD(Stress, "no line of an editor that stands still in the middle is lost") {
+    run({GENERATE(true, false) ? copies.own : *copies.mirror}, rewrite_haltingly, 3 * k_time);
     check();
 }
 

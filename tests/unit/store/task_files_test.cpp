@@ -340,6 +340,33 @@ TEST_CASE_METHOD(TaskWorld, "a copy that is being rewritten is left alone until 
     CHECK(in_step("one\ntwo\n"));
 }
 
+TEST_CASE_METHOD(TaskWorld,
+                 "a text that is cut in the middle of a line by a writer that stands still is nobody's edit") {
+    start("one\ntwo\nthree\n");
+    const auto whole = projected("one\ntwo\nthree\nfour\n");
+    const auto cut = projected("one\ntw");
+    const Path copy = GENERATE(true, false) ? copies.own : *copies.mirror;
+    const int writer = ::open(copy.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+    REQUIRE(::write(writer, cut.data(), cut.size()) == std::ssize(cut));
+    record.task.summary = "something to write";
+    const auto during = sync();
+    CHECK(during.body == "one\ntwo\nthree\n");
+    CHECK(during.unsettled);
+    const auto rest = whole.substr(cut.size());
+    REQUIRE(::write(writer, rest.data(), rest.size()) == std::ssize(rest));
+    ::close(writer);
+    CHECK(sync().body == "one\ntwo\nthree\nfour\n");
+    CHECK(in_step("one\ntwo\nthree\nfour\n"));
+}
+
+TEST_CASE_METHOD(TaskWorld, "what an appender that never closes the file has written counts at once") {
+    start("one\n");
+    const int writer = ::open(copies.mirror->c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    REQUIRE(::write(writer, "two\n", 4) == 4);
+    CHECK(sync().body == "one\ntwo\n");
+    ::close(writer);
+}
+
 TEST_CASE_METHOD(TaskWorld, "what a killed daemon left is brought in, and editors' own files are let be") {
     start("one\ntwo\nthree\n");
     restart();
