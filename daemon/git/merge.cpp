@@ -82,9 +82,6 @@ Awaitable<Result<void>> leave_out_unpushed(Git& git, const MergeRequest& request
         if (*on_top) view.base = own;
         if (*others == 0 && *merged) view.base = view.local;
     }
-    const auto left = co_await count_of(git, request.repo, words(view.local, "^" + view.base, "^" + view.remote));
-    if (!left) co_return left.error();
-    view.left_out = *left;
     co_return Result<void>{};
 }
 

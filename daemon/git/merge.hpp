@@ -36,7 +36,6 @@ struct MergeView {
     std::string local;   ///< `target` here
     std::string remote;  ///< `target` at origin, as it was fetched; empty if there is no origin
     std::string base;    ///< the commit that the merge is built on
-    int left_out = 0;    ///< commits of the local `target` that are neither at origin nor in `base`
 };
 
 /// Where a branch is: the local one, else origin's as it was fetched last. not_found if there is neither.

@@ -60,8 +60,8 @@ std::string reason_of(const Completed& done, const std::string& verdict) {
 Error refused(const MergeRequest& request, const std::string& reason) {
     return {ErrorCode::external_failed,
             "origin refuses the push to " + printable(request.target) + ": " + reason +
-                "\nIf it wants a pull request, open one from: git -C " + shell_word(request.repo) + " push -u origin " +
-                shell_word(request.branch),
+                "\nTo open a pull request instead, push the branch:\n  git -C " + shell_word(request.repo) +
+                " push -u origin " + shell_word(request.branch),
             {{"refused", "true"}}};
 }
 

@@ -11,14 +11,14 @@ namespace orange::git {
 /// A repository below a worktree, as it was when it was opened: no other that comes into its place is read or changed.
 struct Nested {
     Pinned outer;                      ///< the worktree's git, run in this repository's folder
-    std::optional<Pinned> repository;  ///< itself, where its .git is a folder
-    bool is_whole = false;  ///< and all of it lies in that folder; nothing is written there where it does not
+    std::optional<Pinned> repository;  ///< itself, if its .git is a folder
+    bool is_whole = false;             ///< and all of it lies in that folder; nothing is written there if it does not
 };
 
-/// io where a link is on the way to it, conflict where its .git has more than git makes.
+/// io if a link is on the way to it, conflict if its .git has more than git makes.
 Result<Nested> open_nested(const Pinned& worktree, const std::string& relative);
 
-/// Without its .git its files are the worktree's own. conflict where another one is there by now.
+/// Without its .git its files are the worktree's own. conflict if another one is there by now.
 Result<void> remove_git_of(const Nested& nested);
 
 }  // namespace orange::git

@@ -75,7 +75,7 @@ Result<void> Runner::check_own_commits(MergeRun& run) {
     const MergeConcern concern{
         run.request.branch + " has no commit that " + merge.target +
             " does not have: nothing was committed on it, or " + merge.target + " was fast-forwarded to it",
-        "Finish the task without a merge?", "To give the task up: orange task cancel " + run.record.task.id.value};
+        "Finish the task without a merge?", "To give the task up:\n  orange task cancel " + run.record.task.id.value};
     if (!run.force) {
         merge.elsewhere = false;
         return confirmation(run.record.task.id, {concern}, merge.tip);

@@ -17,7 +17,6 @@ struct Runner::MergeRun {
     async::Mutex::Lock turn;  ///< one merge of a repository at a time
     bool looked = false;      ///< whether the work is there already was asked in full
     std::string remote = {};  ///< where origin's target was at the last look
-    bool raced = false;       ///< the last push came too late
     bool force = false;       ///< a human has confirmed whatever is found out
     bool arriving = false;    ///< the commit may have been published: nothing is undone on a mere suspicion
     MergeRecord& merge() { return *record.merge; }

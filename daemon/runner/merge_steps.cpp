@@ -106,7 +106,6 @@ Awaitable<Result<void>> Runner::publish_merge(MergeRun& run) {
         if (!pushed) co_return pushed.error();
         if (pushed->state == git::Pushed::landed) co_return Result<void>{};
         run.arriving = pushed->state == git::Pushed::unknown;
-        run.raced = pushed->state == git::Pushed::raced;
         if (std::chrono::steady_clock::now() > give_up) co_return not_landed(run, *pushed);
         co_await async::sleep(pause);
     }
@@ -135,13 +134,13 @@ Awaitable<Result<bool>> Runner::is_published(MergeRun& run) {
         if (!fetched && run.request.push) {
             co_return Error{ErrorCode::unavailable,
                             "origin does not answer: " + what_git_said(fetched.error()) +
-                                "\nTo merge here alone: orange task merge " + run.record.task.id.value + " --no-push",
+                                "\nTo merge here alone:\n  orange task merge " + run.record.task.id.value +
+                                " --no-push",
                             fetched.error().details};
         }
         if (!fetched)
             run.outcome.notes.push_back("origin could not be fetched: " + first_line(fetched.error().message));
     }
-    if (run.raced) co_return false;  // origin has said so: another commit came first
     if (run.request.push) ref = "refs/remotes/origin/" + run.request.target;
     co_return co_await git::has_commit(world_.git, repo, ref, run.merge().commit);
 }

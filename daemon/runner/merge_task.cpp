@@ -73,7 +73,7 @@ Awaitable<Result<std::vector<MergeConcern>>> Runner::merge_concerns(TaskRecord r
     if (!record.branch_start.empty() && record.branch_start == tip) {
         concerns.push_back({"branch " + task.branch + " has no commits of its own: there is nothing to merge",
                             "Finish the task without a merge?",
-                            "To give the task up: orange task cancel " + task.id.value});
+                            "To give the task up:\n  orange task cancel " + task.id.value});
     }
     const bool of_last_merge = record.merge && task.attention == record.merge->failure;
     if (task.attention && !of_last_merge) concerns.push_back({first_line(*task.attention), "Merge all the same?"});
@@ -89,7 +89,7 @@ Error Runner::confirmation(const TaskId& id, const std::vector<MergeConcern>& co
         text += concern.text + "\n" + concern.advice + (concern.advice.empty() ? "" : "\n");
     }
     return {ErrorCode::needs_force,
-            text + "If that is meant: orange task merge " + id.value + " --force",
+            text + "If that is meant:\n  orange task merge " + id.value + " --force",
             {{"tip", tip}, {"facts", std::string(trim(text))}, {"question", concerns.front().question}}};
 }
 

