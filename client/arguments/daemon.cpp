@@ -42,7 +42,7 @@ Action version(CLI::App&) {
     return [](Context& context) { return commands::version(context); };
 }
 
-constexpr Command k_commands[] = {
+constexpr Command k_daemon_commands[] = {
     {"daemon", "start", "Start the daemon (other commands do so by themselves)", bare<commands::daemon_start>},
     {"daemon", "stop", "End the daemon; agents go on", bare<commands::daemon_stop>},
     {"daemon", "restart", "End the daemon and start a new one; agents go on", restart},
@@ -59,7 +59,7 @@ constexpr Command k_commands[] = {
 }  // namespace
 
 std::span<const Command> daemon_commands() {
-    return k_commands;
+    return k_daemon_commands;
 }
 
 }  // namespace orange::arguments

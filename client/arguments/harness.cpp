@@ -37,7 +37,7 @@ Action harness_trust(CLI::App& app) {
     return [a](Context& context) { return commands::harness_trust(context, a->params, a->yes); };
 }
 
-constexpr Command k_commands[] = {
+constexpr Command k_harness_commands[] = {
     {"harness", "list", "The agents there are, and what they lack", harness_list},
     {"harness", "show", "How an agent is started", harness_show},
     {"harness", "trust", "Let an agent trust a repository", harness_trust},
@@ -46,7 +46,7 @@ constexpr Command k_commands[] = {
 }  // namespace
 
 std::span<const Command> harness_commands() {
-    return k_commands;
+    return k_harness_commands;
 }
 
 }  // namespace orange::arguments

@@ -59,7 +59,7 @@ Action only_project(CLI::App& app) {
     return [params](Context& context) { return command(context, *params); };
 }
 
-constexpr Command k_commands[] = {
+constexpr Command k_project_commands[] = {
     {"project", "add", "Register a git repository", project_add},
     {"project", "list", "All projects", bare<commands::project_list>},
     {"project", "update", "Change a project's settings", project_update},
@@ -72,7 +72,7 @@ constexpr Command k_commands[] = {
 }  // namespace
 
 std::span<const Command> project_commands() {
-    return k_commands;
+    return k_project_commands;
 }
 
 }  // namespace orange::arguments

@@ -30,14 +30,14 @@ Action run(CLI::App& app) {
     return [a](Context& context) { return commands::run(context, *a); };
 }
 
-constexpr Command k_commands[] = {
+constexpr Command k_run_commands[] = {
     {"", "run", "In any repository: an agent starts on a task", run},
 };
 
 }  // namespace
 
 std::span<const Command> run_commands() {
-    return k_commands;
+    return k_run_commands;
 }
 
 }  // namespace orange::arguments

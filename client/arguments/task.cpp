@@ -144,7 +144,7 @@ Action task_delete(CLI::App& app) {
     return [a](Context& context) { return commands::task_delete(context, a->params, a->yes); };
 }
 
-constexpr Command k_commands[] = {
+constexpr Command k_task_commands[] = {
     {"task", "create", "Create a task; an agent starts on it", task_create},
     {"task", "list", "The tasks of this project", task_list},
     {"task", "show", "All about one task", only_id<rpc::TaskShow, commands::task_show>},
@@ -169,7 +169,7 @@ constexpr Command k_commands[] = {
 }  // namespace
 
 std::span<const Command> task_commands() {
-    return k_commands;
+    return k_task_commands;
 }
 
 }  // namespace orange::arguments

@@ -40,7 +40,7 @@ Action workflow_validate(CLI::App& app) {
     return [file](Context& context) { return commands::workflow_validate(context, *file); };
 }
 
-constexpr Command k_commands[] = {
+constexpr Command k_workflow_commands[] = {
     {"workflow", "list", "The workflows", bare<commands::workflow_list>},
     {"workflow", "show", "A workflow's states and transitions", workflow_show},
     {"workflow", "graph", "Draw a workflow", workflow_graph},
@@ -51,7 +51,7 @@ constexpr Command k_commands[] = {
 }  // namespace
 
 std::span<const Command> workflow_commands() {
-    return k_commands;
+    return k_workflow_commands;
 }
 
 }  // namespace orange::arguments

@@ -14,10 +14,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds k_connect_deadline{5000};
 constexpr milliseconds k_wait_inside_agent{5000};
 constexpr milliseconds k_wait_for_next{5000};
-constexpr milliseconds k_step{10};
 
 bool is_set(const char* name) {
     const char* value = std::getenv(name);
@@ -37,7 +35,7 @@ Result<Connection> retry_for(const Paths& paths, milliseconds time) {
     for (;;) {
         auto tried = Connection::open(paths.socket(), k_connect_deadline);
         if (!is_absent(tried) || steady_clock::now() >= until) return tried;
-        std::this_thread::sleep_for(k_step);
+        std::this_thread::sleep_for(k_look_again);
     }
 }
 
@@ -76,7 +74,7 @@ std::optional<Connection> wait_for_next(const Paths& paths) {
         if (!tried && !is_absent(tried)) return std::nullopt;
         // The one that is dying may have taken the connection still.
         if (tried && tried->call(rpc::DaemonPing{})) return std::move(*tried);
-        std::this_thread::sleep_for(k_step);
+        std::this_thread::sleep_for(k_look_again);
     }
     return std::nullopt;
 }

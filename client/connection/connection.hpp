@@ -23,6 +23,9 @@ inline constexpr std::size_t k_max_reply = 256u << 20;
 /// Longer requests are refused by the daemon; the client says so before it sends one.
 inline constexpr std::size_t k_max_request = 1u << 20;
 
+/// How long a daemon may take to accept a connection, and the time between two looks at whether it does.
+inline constexpr std::chrono::milliseconds k_connect_deadline{5000}, k_look_again{10};
+
 /// How long a daemon may be silent before it is asked whether it lives, and how long it may take to say so.
 struct Patience {
     std::chrono::milliseconds silence{5000};

@@ -17,12 +17,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds k_connect_deadline{5000};
 constexpr std::chrono::seconds k_deadline{20};
 /// Longer than a daemon that is well takes.
 constexpr std::chrono::seconds k_deadline_before_force{10};
 constexpr std::chrono::seconds k_kill_deadline{5};
-constexpr milliseconds k_step{10};
 
 /// What came of asking for the end; where a daemon is left, which one, and why.
 struct Outcome {
@@ -40,7 +38,7 @@ Error still_runs(pid_t daemon) {
 bool ended_until(pid_t daemon, const Paths& paths, steady_clock::time_point until) {
     while (lock_holder(paths) == daemon) {
         if (steady_clock::now() >= until) return false;
-        std::this_thread::sleep_for(k_step);
+        std::this_thread::sleep_for(k_look_again);
     }
     return true;
 }
@@ -70,7 +68,7 @@ Result<Outcome> ask_for_end(const Paths& paths, steady_clock::time_point until) 
         if (daemon.error().code != ErrorCode::unavailable) return daemon.error();
         if (!holder) return Outcome{Ended::none_ran};
         if (steady_clock::now() >= until) return Outcome{Ended::by_itself, *holder, still_runs(*holder)};
-        std::this_thread::sleep_for(k_step);
+        std::this_thread::sleep_for(k_look_again);
     }
 }
 

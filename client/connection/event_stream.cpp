@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds k_between_tries{100};
-constexpr milliseconds k_connect_deadline{500};
+constexpr milliseconds k_reconnect_deadline{500};
 
 bool is_gone(const Error& error) {
     return error.code == ErrorCode::unavailable || error.code == ErrorCode::timeout || error.code == ErrorCode::io;
@@ -48,7 +48,7 @@ Result<bool> EventStream::subscribe(Connection connection) {
 Result<EventStream::Next> EventStream::reconnect(milliseconds timeout) {
     const auto until = steady_clock::now() + timeout;
     for (;;) {
-        auto connection = Connection::open(paths_.socket(), k_connect_deadline);
+        auto connection = Connection::open(paths_.socket(), k_reconnect_deadline);
         if (connection) {
             auto resync = subscribe(std::move(*connection));
             if (resync) {

@@ -26,10 +26,8 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds k_connect_deadline{5000};
 /// Longer than a daemon waits for the one before it to end.
 constexpr std::chrono::seconds k_start_deadline{20};
-constexpr milliseconds k_step{10};
 constexpr std::size_t k_shown_lines = 10;
 
 /// A started supervisor: `alive` is the reading end of a pipe that only it holds, so that its end is seen at once.
@@ -119,7 +117,7 @@ std::optional<Result<Connection>> wait_for_socket(const Paths& paths, Supervisor
                              output.file.string() + output.last_words()};
         }
         if (supervisor.ended) return std::nullopt;
-        supervisor.watch(k_step);
+        supervisor.watch(k_look_again);
     }
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds k_step = 50ms, k_grace = 1s, k_give_up = 3s;
+constexpr std::chrono::milliseconds k_look_again = 50ms, k_grace = 1s, k_give_up = 3s;
 
 struct Survivor {
     std::int64_t pid = 0;
@@ -63,7 +63,7 @@ std::vector<Survivor> left_by_daemons(const std::string& worktree, const std::st
 
 /// `find` is asked again until there are none: what is told to end may start others first.
 Awaitable<void> end_all(std::vector<Survivor> left, std::function<std::vector<Survivor>()> find) {
-    for (std::chrono::milliseconds waited{}; !left.empty() && waited < k_give_up; waited += k_step) {
+    for (std::chrono::milliseconds waited{}; !left.empty() && waited < k_give_up; waited += k_look_again) {
         const int signal = waited < k_grace ? SIGTERM : SIGKILL;
         for (const auto& process : left) {
             if (waited == waited.zero() || signal == SIGKILL) {
@@ -71,7 +71,7 @@ Awaitable<void> end_all(std::vector<Survivor> left, std::function<std::vector<Su
                 if (signal == SIGTERM) signal_process(process.pid, process.start_time, SIGCONT);
             }
         }
-        co_await async::sleep(k_step);
+        co_await async::sleep(k_look_again);
         left = find();
     }
 }

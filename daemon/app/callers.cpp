@@ -8,7 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto k_registration_deadline = 10s;
-constexpr auto k_step = 50ms;
+constexpr auto k_look_again = 50ms;
 
 agents::KnownRun known(const TaskId& task, const AgentRun& run) {
     return {task, run.role, run.run, {run.pid, run.start_time}};
@@ -24,7 +24,7 @@ Awaitable<Caller> Callers::identify(rpc::Peer peer) {
             const auto registered = co_await task_locks_.acquire(evidence.claim.task);
         }
         if (!agents::is_early(evidence, *this)) break;
-        const std::chrono::milliseconds pause = k_step;
+        const std::chrono::milliseconds pause = k_look_again;
         co_await async::sleep(pause);
     }
     co_return agents::identify(evidence, *this);

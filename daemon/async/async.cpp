@@ -1,9 +1,9 @@
 #include "daemon/async/async.hpp"
+#include "daemon/async/use_tuple.hpp"
 
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <asio/co_spawn.hpp>
-#include <asio/experimental/as_tuple.hpp>
 #include <asio/post.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
@@ -11,8 +11,6 @@
 
 namespace orange::async {
 namespace {
-
-constexpr auto use_tuple = asio::experimental::as_tuple(asio::use_awaitable);
 
 Escalation& escalation() {
     static Escalation handler = [](const std::string&, const std::string&) { std::terminate(); };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,9 @@
 
 /// How the functions of this folder put their questions to git.
 namespace orange::git {
+
+/// What the refs of branches begin with: of those here, and of origin's as of the last fetch.
+inline constexpr std::string_view k_heads = "refs/heads/", k_origin = "refs/remotes/origin/";
 
 /// The words as a vector: g++ 12 takes no braced list in a co_await expression.
 template <class... Words>

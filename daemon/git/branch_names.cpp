@@ -8,9 +8,7 @@
 namespace orange::git {
 namespace {
 
-constexpr std::size_t k_longest_name = 48;
-constexpr std::string_view k_heads = "refs/heads/";
-constexpr std::string_view k_origin = "refs/remotes/origin/";
+constexpr std::size_t k_longest_slug = 48;
 
 /// U+00C0 to U+00FF without their marks; '-' for what is no letter.
 constexpr std::string_view k_latin1 = "aaaaaaaceeeeiiiidnooooo-ouuuuytsaaaaaaaceeeeiiiidnooooo-ouuuuyty";
@@ -45,8 +43,8 @@ std::string branch_name_from(const std::string& summary) {
     for (const auto word : split(text, '-')) {
         if (word.empty()) continue;
         if (name.empty()) {
-            name = word.substr(0, k_longest_name);
-        } else if (name.size() + 1 + word.size() <= k_longest_name) {
+            name = word.substr(0, k_longest_slug);
+        } else if (name.size() + 1 + word.size() <= k_longest_slug) {
             name += "-" + std::string(word);
         } else {
             break;

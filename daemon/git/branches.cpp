@@ -7,7 +7,6 @@
 namespace orange::git {
 namespace {
 
-constexpr std::string_view k_heads = "refs/heads/";
 /// A ref is a file, and git makes "<name>.lock" beside it.
 constexpr std::size_t k_longest_component = 240;
 constexpr std::size_t k_longest_name = 1000;
@@ -29,7 +28,7 @@ Error bad_branch(const std::string& name, const std::string& why) {
 }
 
 Awaitable<Result<bool>> branch_exists(Git& git, std::string repo, std::string branch) {
-    for (const std::string_view prefix : {k_heads, std::string_view("refs/remotes/origin/")}) {
+    for (const std::string_view prefix : {k_heads, k_origin}) {
         auto commit = co_await commit_of(git, repo, std::string(prefix) + branch);
         if (!commit) co_return commit.error();
         if (!commit->empty()) co_return true;
@@ -140,7 +139,6 @@ Awaitable<Result<std::string>> current_branch(Git& git, Place place) {
 }
 
 Awaitable<Result<std::string>> default_branch(Git& git, std::string repo) {
-    constexpr std::string_view k_origin = "refs/remotes/origin/";
     const auto origin = co_await attempt(git, repo, words("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"));
     if (!origin) co_return origin.error();
     auto candidates = words("main", "master");
@@ -186,7 +184,7 @@ Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseco
 }
 
 Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string default_branch) {
-    for (const std::string_view prefix : {std::string_view("refs/remotes/origin/"), k_heads}) {
+    for (const std::string_view prefix : {k_origin, k_heads}) {
         auto ref = std::string(prefix) + default_branch;
         const auto commit = co_await commit_of(git, repo, ref);
         if (!commit) co_return commit.error();

@@ -226,7 +226,7 @@ Awaitable<Result<bool>> has_commit(Git& git, std::string repo, std::string ref, 
 }
 
 Awaitable<Result<std::string>> branch_tip(Git& git, std::string repo, std::string branch) {
-    for (const std::string_view prefix : {std::string_view("refs/heads/"), std::string_view("refs/remotes/origin/")}) {
+    for (const std::string_view prefix : {k_heads, k_origin}) {
         auto commit = co_await commit_of(git, repo, std::string(prefix) + branch);
         if (!commit || !commit->empty()) co_return commit;
     }

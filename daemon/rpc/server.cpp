@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <asio/experimental/as_tuple.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/use_awaitable.hpp>
 #include <cstring>
@@ -18,6 +17,7 @@
 #include "common/config/socket_address.hpp"
 #include "common/rpc/errors.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/async/use_tuple.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/rpc/peer.hpp"
 #include "daemon/rpc/session.hpp"
@@ -26,7 +26,6 @@ namespace orange::rpc {
 
 namespace {
 
-constexpr auto use_tuple = asio::experimental::as_tuple(asio::use_awaitable);
 constexpr int k_backlog = 4096;
 constexpr std::chrono::milliseconds k_moment{50};
 /// A child that starts or a file that is written has descriptors for a moment: whoever waits may fit after all.

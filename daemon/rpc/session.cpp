@@ -2,18 +2,17 @@
 
 #include <poll.h>
 #include <asio/buffer.hpp>
-#include <asio/experimental/as_tuple.hpp>
 #include <asio/use_awaitable.hpp>
 
 #include <utility>
 
 #include "common/rpc/event_methods.hpp"
+#include "daemon/async/use_tuple.hpp"
 #include "daemon/log/log.hpp"
 
 namespace orange::rpc {
 namespace {
 
-constexpr auto use_tuple = asio::experimental::as_tuple(asio::use_awaitable);
 constexpr std::size_t k_longest_line = 1 << 20;
 constexpr std::size_t k_most_unread = 8 << 20;  ///< bytes queued for a reader that does not read
 constexpr std::size_t k_most_in_flight = 64;

@@ -1,10 +1,10 @@
 #include "daemon/rpc/turns.hpp"
 
-#include <asio/experimental/as_tuple.hpp>
 #include <asio/use_awaitable.hpp>
 #include <utility>
 
 #include "daemon/async/async.hpp"
+#include "daemon/async/use_tuple.hpp"
 
 namespace orange::rpc {
 
@@ -13,7 +13,7 @@ Awaitable<void> Turns::take(std::shared_ptr<Place> place) {
     if (place->waiting_.empty()) round_.push_back(place);
     place->waiting_.push_back(turn);
     if (!std::exchange(going_, true)) async::spawn(executor_, "rpc turns", go_round());
-    co_await turn->async_wait(asio::experimental::as_tuple(asio::use_awaitable));
+    co_await turn->async_wait(use_tuple);
 }
 
 Awaitable<void> Turns::go_round() {

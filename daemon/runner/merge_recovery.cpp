@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto k_between_tries = 60s;
-constexpr std::chrono::milliseconds k_fetch_deadline = 30s;
+constexpr std::chrono::milliseconds k_recovery_fetch_deadline = 30s;
 
 Error still_published(const TaskRecord& record) {
     const auto& merge = *record.merge;
@@ -94,7 +94,7 @@ Awaitable<Result<bool>> Runner::was_published(MergeRecord merge, Project project
     auto ref = "refs/heads/" + merge.target;
     if (merge.push) {
         ref = "refs/remotes/origin/" + merge.target;
-        const std::chrono::milliseconds deadline = k_fetch_deadline;
+        const std::chrono::milliseconds deadline = k_recovery_fetch_deadline;
         const auto fetched = co_await git::fetch(world_.git, project.path, deadline);
         if (!fetched) co_return fetched.error();
     }

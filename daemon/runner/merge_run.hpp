@@ -1,13 +1,17 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "daemon/async/keyed_mutex.hpp"
 #include "daemon/runner/runner.hpp"
 
-/// For the three files of a merge alone: merge_steps.cpp (the phases), merge_commit.cpp (what is published) and
-/// merge_end.cpp (what follows, and what a failure leaves).
+/// For the files of a merge alone: merge_task.cpp (what has to hold before), merge_steps.cpp (the phases),
+/// merge_commit.cpp (what is published) and merge_end.cpp (what follows, and what a failure leaves).
 namespace orange {
+
+/// For a merge that somebody waits for.
+inline constexpr std::chrono::milliseconds k_fetch_deadline = std::chrono::seconds(60);
 
 struct Runner::MergeRun {
     TaskRecord& record;

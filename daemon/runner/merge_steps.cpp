@@ -17,7 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds k_fetch_deadline = 60s;
 constexpr std::chrono::milliseconds k_first_pause = 50ms, k_longest_pause = 1s;
 
 /// Of a failed command only why: git's last words, without the command and its options.

@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
+#include "daemon/runner/merge_run.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/runner.hpp"
 #include "daemon/runner/worktree.hpp"
@@ -15,7 +16,6 @@ namespace orange {
 namespace {
 
 constexpr std::size_t k_named_commits = 5;
-constexpr std::chrono::milliseconds k_fetch_deadline = std::chrono::seconds(60);
 
 MergeOutcome remembered(const MergeRecord& merge) {
     MergeOutcome outcome;

@@ -13,7 +13,7 @@
 namespace orange {
 namespace {
 
-Error bad(const std::string& why) {
+Error bad_record(const std::string& why) {
     return {ErrorCode::invalid_argument, "exit record: " + why, {}};
 }
 
@@ -62,23 +62,23 @@ std::string exit_record_text(const ExitRecord& record) {
 Result<ExitRecord> exit_record_from_text(std::string_view text) {
     const auto json = parse_json(text);
     if (!json) return in_context("exit record", json.error());
-    if (!json->is_object()) return bad("not an object");
+    if (!json->is_object()) return bad_record("not an object");
     ExitRecord record;
     std::string ended;
     const std::pair<const char*, std::string*> strings[] = {
         {"run", &record.run.value}, {"error", &record.error}, {"ended_at", &ended}};
     for (const auto& [key, into] : strings) {
         if (!json->contains(key)) continue;
-        if (!(*json)[key].is_string()) return bad("\"" + std::string(key) + "\" is not a string");
+        if (!(*json)[key].is_string()) return bad_record("\"" + std::string(key) + "\" is not a string");
         *into = (*json)[key].get<std::string>();
     }
     const std::pair<const char*, int*> numbers[] = {{"exit_status", &record.exit_status}, {"signal", &record.signal}};
     for (const auto& [key, into] : numbers) {
         if (!json->contains(key)) continue;
-        if (!(*json)[key].is_number_integer()) return bad("\"" + std::string(key) + "\" is not an integer");
+        if (!(*json)[key].is_number_integer()) return bad_record("\"" + std::string(key) + "\" is not an integer");
         *into = (*json)[key].get<int>();
     }
-    if (record.run.empty()) return bad("\"run\" is missing");
+    if (record.run.empty()) return bad_record("\"run\" is missing");
     record.ended_at = from_rfc3339(ended).value_or(Timestamp{});
     return record;
 }

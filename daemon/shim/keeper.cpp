@@ -14,7 +14,7 @@
 namespace orange::shim {
 namespace {
 
-constexpr int k_failed = 126, k_no_such_program = 127;
+constexpr int k_failed = 126, k_not_found = 127;
 constexpr int k_ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
 
 /// Whoever ends the server ends the keeper; a hangup or a scope that is stopped is the server's to answer.
@@ -29,7 +29,7 @@ pid_t start(char* const command[]) {
     set_signals(SIG_DFL);
     ::execvp(command[0], command);
     std::perror(command[0]);
-    ::_exit(k_no_such_program);
+    ::_exit(k_not_found);
 }
 
 /// The exit status of that child, as a shell shows it; other children are reaped on the way.

@@ -9,7 +9,7 @@
 namespace orange {
 namespace {
 
-Error bad(const std::string& why) {
+Error bad_spec(const std::string& why) {
     return {ErrorCode::invalid_argument, "run spec: " + why, {}};
 }
 
@@ -30,10 +30,10 @@ bool is_map_of_strings(const Json& json) {
 }
 
 Result<void> check(const RunSpec& spec) {
-    if (spec.argv.empty() || spec.argv[0].empty()) return bad("\"argv\" is empty");
-    if (!spec.cwd.starts_with('/')) return bad("\"cwd\" is not absolute");
-    if (!spec.exit_file.starts_with('/')) return bad("\"exit_file\" is not absolute");
-    if (!spec.worktree.empty() && !spec.worktree.starts_with('/')) return bad("\"worktree\" is not absolute");
+    if (spec.argv.empty() || spec.argv[0].empty()) return bad_spec("\"argv\" is empty");
+    if (!spec.cwd.starts_with('/')) return bad_spec("\"cwd\" is not absolute");
+    if (!spec.exit_file.starts_with('/')) return bad_spec("\"exit_file\" is not absolute");
+    if (!spec.worktree.empty() && !spec.worktree.starts_with('/')) return bad_spec("\"worktree\" is not absolute");
     return {};
 }
 
@@ -56,7 +56,7 @@ std::string spec_text(const RunSpec& spec) {
 Result<RunSpec> spec_from_text(std::string_view text) {
     const auto json = parse_json(text);
     if (!json) return in_context("run spec", json.error());
-    if (!json->is_object()) return bad("not an object");
+    if (!json->is_object()) return bad_spec("not an object");
     RunSpec spec;
     std::string role = "worker";
     const std::pair<const char*, std::string*> strings[] = {{"run", &spec.run.value},
@@ -68,16 +68,17 @@ Result<RunSpec> spec_from_text(std::string_view text) {
                                                             {"exit_file", &spec.exit_file}};
     for (const auto& [key, into] : strings) {
         if (!json->contains(key)) continue;
-        if (!(*json)[key].is_string()) return bad("\"" + std::string(key) + "\" is not a string");
+        if (!(*json)[key].is_string()) return bad_spec("\"" + std::string(key) + "\" is not a string");
         *into = (*json)[key].get<std::string>();
     }
     if (!json->contains("argv") || !is_list_of_strings((*json)["argv"]))
-        return bad("\"argv\" is not a list of strings");
-    if (!json->contains("env") || !is_map_of_strings((*json)["env"])) return bad("\"env\" is not a map of strings");
+        return bad_spec("\"argv\" is not a list of strings");
+    if (!json->contains("env") || !is_map_of_strings((*json)["env"]))
+        return bad_spec("\"env\" is not a map of strings");
     spec.argv = (*json)["argv"].get<std::vector<std::string>>();
     spec.env = (*json)["env"].get<std::map<std::string, std::string>>();
     const auto known = role_from(role);
-    if (!known) return bad("there is no role \"" + role + "\"");
+    if (!known) return bad_spec("there is no role \"" + role + "\"");
     spec.role = *known;
     if (auto good = check(spec); !good) return good.error();
     return spec;

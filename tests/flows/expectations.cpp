@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-constexpr auto k_deadline = 40s;
+constexpr auto k_patience = 40s;
 
 std::string is(const std::string& found, const std::string& wanted) {
     return found == wanted ? "" : "is " + (found.empty() ? "empty" : found);
@@ -85,7 +85,7 @@ std::string told(const Json& event) {
 
 void Stage::expect(const Step& step) {
     const auto id = task(step.task);
-    const auto until = std::chrono::steady_clock::now() + k_deadline;
+    const auto until = std::chrono::steady_clock::now() + k_patience;
     for (;;) {
         std::string difference;
         for (const auto& clause : step.clauses) {
@@ -214,7 +214,7 @@ std::vector<std::string> Stage::events(const std::string& id) {
 
 void Stage::expect_history(const Step& step) {
     const auto id = task(step.task);
-    const auto until = std::chrono::steady_clock::now() + k_deadline;
+    const auto until = std::chrono::steady_clock::now() + k_patience;
     const auto begin = told_[id];
     for (;;) {
         const auto all = events(id);

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using Ids = std::vector<std::string>;
 
 /// An agent that does nothing, so that only what the test does moves a task.
-void add_idle_harness(Sandbox& orange) {
+void add_sleeping_harness(Sandbox& orange) {
     std::filesystem::create_directories(orange.home() / "harnesses");
     write_file(orange.home() / "harnesses/idle.yml",
                "name: idle\nprogram: sh\nargv:\n  full: [-c, \"sleep 600\", --, \"{prompt}\"]\n");
@@ -35,7 +35,7 @@ Ids create_idle(Sandbox& orange, int count) {
 }
 
 /// Something to merge, then the merge.
-void merge(Sandbox& orange, const std::string& id) {
+void merge_work(Sandbox& orange, const std::string& id) {
     const auto worktree = orange.worktree(id);
     write_file(worktree / (id + ".txt"), "work\n");
     orange.git({"add", id + ".txt"}, worktree);
@@ -154,11 +154,11 @@ TEST_CASE("Twenty tasks drain through four workspaces, first in, first out, each
 TEST_CASE("A merge starts exactly the next of the queue, and the places move up") {
     Sandbox orange;
     orange.add_project("shop", 1);
-    add_idle_harness(orange);
+    add_sleeping_harness(orange);
     auto ids = create_idle(orange, 4);
     CHECK(places(orange, ids) == std::vector<std::int64_t>{0, 1, 2, 3});
     for (std::size_t next = 1; next < ids.size(); ++next) {
-        merge(orange, ids[next - 1]);
+        merge_work(orange, ids[next - 1]);
         wait_until_started(orange, ids[next]);
         for (std::size_t i = next + 1; i < ids.size(); ++i) {
             CHECK(orange.status(ids[i]) == "pending");
@@ -173,7 +173,7 @@ TEST_CASE("A merge starts exactly the next of the queue, and the places move up"
 TEST_CASE("A task that is not to be started is passed by, and a cancelled one leaves the queue") {
     Sandbox orange;
     orange.add_project("shop", 1);
-    add_idle_harness(orange);
+    add_sleeping_harness(orange);
     const auto first = create_idle(orange, "First");
     const auto later = create_idle(orange, "Later", true);
     const auto second = create_idle(orange, "Second");
@@ -183,7 +183,7 @@ TEST_CASE("A task that is not to be started is passed by, and a cancelled one le
     CHECK(why(orange, third).waiting_for == "a free workspace (place 2 in the queue)");
     cancel(orange, second);
     CHECK(place(orange, third) == 1);
-    merge(orange, first);
+    merge_work(orange, first);
     wait_until_started(orange, third);
     CHECK(orange.status(later) == "pending");
     // Asked for by hand it goes to the end.
@@ -191,14 +191,14 @@ TEST_CASE("A task that is not to be started is passed by, and a cancelled one le
     spawn.id = later;
     const auto asked = orange.call(spawn);
     CHECK(asked.task.queue_place == 1);
-    merge(orange, third);
+    merge_work(orange, third);
     wait_until_started(orange, later);
 }
 
 TEST_CASE("A cancelled task starts nobody, and who waits is told how to go on") {
     Sandbox orange;
     orange.add_project("shop", 1);
-    add_idle_harness(orange);
+    add_sleeping_harness(orange);
     const auto ids = create_idle(orange, 3);
     cancel(orange, ids[0]);
     CHECK(taken(orange) == 0);
@@ -218,7 +218,7 @@ TEST_CASE("A cancelled task starts nobody, and who waits is told how to go on") 
 TEST_CASE("A larger pool starts who waits, at once and in order") {
     Sandbox orange("poll_interval: 3600\n");
     orange.add_project("shop", 1);
-    add_idle_harness(orange);
+    add_sleeping_harness(orange);
     const auto ids = create_idle(orange, 5);
     resize(orange, 3);
     wait_until_started(orange, ids[1]);
@@ -230,7 +230,7 @@ TEST_CASE("A larger pool starts who waits, at once and in order") {
 TEST_CASE("A smaller pool touches no task, and starts nobody before it is below its new size") {
     Sandbox orange;
     orange.add_project("shop", 4);
-    add_idle_harness(orange);
+    add_sleeping_harness(orange);
     auto ids = create_idle(orange, 4);
     write_file(orange.worktree(ids[3]) / "draft", "mine\n");
     // Two of the lower numbers are free, and two are taken beyond the new size.
@@ -245,7 +245,7 @@ TEST_CASE("A smaller pool touches no task, and starts nobody before it is below 
 
     const auto listed = orange.orange({"workspace", "list"});
     CHECK(listed.out.find("more than the pool of shop may have") != std::string::npos);
-    merge(orange, ids[2]);
+    merge_work(orange, ids[2]);
     wait_until_started(orange, waiting);
     CHECK(orange.fields(waiting).at("workspace") == "shop--1");
     std::map<std::string, std::string> states;
@@ -261,14 +261,14 @@ TEST_CASE("A smaller pool touches no task, and starts nobody before it is below 
 TEST_CASE("A queue outlives the daemon, with its order") {
     Sandbox orange;
     orange.add_project("shop", 1);
-    add_idle_harness(orange);
+    add_sleeping_harness(orange);
     const auto ids = create_idle(orange, 3);
     orange.kill_daemon();
     orange.start_daemon();
     CHECK(places(orange, ids) == std::vector<std::int64_t>{0, 1, 2});
     const auto last = create_idle(orange, "Last");
     CHECK(place(orange, last) == 3);
-    merge(orange, ids[0]);
+    merge_work(orange, ids[0]);
     wait_until_started(orange, ids[1]);
     CHECK(places(orange, {ids[2], last}) == std::vector<std::int64_t>{1, 2});
     // A workspace that came free while nobody was there is found at the start.
@@ -283,13 +283,13 @@ TEST_CASE("A queue outlives the daemon, with its order") {
 TEST_CASE("A task that cannot be started says why, and the next one is started instead") {
     Sandbox orange;
     orange.add_project("shop", 1);
-    add_idle_harness(orange);
+    add_sleeping_harness(orange);
     const auto ids = create_idle(orange, 3);
     const auto script = orange.root() / "setup";
     write_file(script, "#!/bin/sh\n[ \"$ORANGE_TASK\" != " + ids[1] + " ] || { echo no lemons >&2; exit 3; }\n");
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     set_setup(orange, {script.string()});
-    merge(orange, ids[0]);
+    merge_work(orange, ids[0]);
     wait_until_started(orange, ids[2]);
     CHECK(orange.status(ids[1]) == "pending");
     CHECK(place(orange, ids[1]) == 0);
@@ -307,7 +307,7 @@ TEST_CASE("A task that cannot be started says why, and the next one is started i
 TEST_CASE("An update of summary and status does both or neither where no workspace is free") {
     Sandbox orange;
     orange.add_project("shop", 1);
-    add_idle_harness(orange);
+    add_sleeping_harness(orange);
     const auto holder = create_idle(orange, "Holds it");
     const auto id = create_idle(orange, "Old words", true);
     rpc::TaskUpdate update;
@@ -326,7 +326,7 @@ TEST_CASE("An update of summary and status does both or neither where no workspa
     CHECK(orange.history(id, "summary.changed").empty());
     CHECK(orange.body(id).find("Be quick.") == std::string::npos);
 
-    merge(orange, holder);
+    merge_work(orange, holder);
     REQUIRE(orange.try_call(update));
     const auto after = orange.fields(id);
     CHECK(after.at("summary") == "New words");

@@ -112,7 +112,7 @@ Awaitable<Result<ProjectRemove::Reply>> remove(Api& api, ProjectRemove params) {
     co_return reply;
 }
 
-Awaitable<Result<ProjectList::Reply>> list(Api& api) {
+Awaitable<Result<ProjectList::Reply>> list_projects(Api& api) {
     ProjectList::Reply reply;
     for (const auto& project : api.world().projects.list()) reply.projects.push_back(view(api, project));
     co_return reply;
@@ -129,7 +129,7 @@ void add_project_methods(MethodTable& table, Api& api) {
     table.add<ProjectRemove>(Access::human, "Forgets a project; its repository is untouched.", {not_found, conflict},
                              [&api](ProjectRemove params, Call) { return remove(api, std::move(params)); });
     table.add<ProjectList>(Access::read, "Lists the projects.", {},
-                           [&api](const ProjectList&, Call) { return list(api); });
+                           [&api](const ProjectList&, Call) { return list_projects(api); });
 }
 
 }  // namespace orange::rpc

@@ -3,21 +3,11 @@
 
 #include "daemon/agents/harness.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/agents/shipped.hpp"
 
 using namespace orange;
 using namespace orange::agents;
-
-namespace {
-
-Harness shipped(const std::string& name) {
-    const auto path = std::string(ORANGE_SOURCE_DIR) + "/harnesses/" + name + ".yml";
-    std::ifstream in(path);
-    auto harness = load_harness(std::string(std::istreambuf_iterator<char>(in), {}), path);
-    if (!harness) FAIL(harness.error().message);
-    return *harness;
-}
-
-}  // namespace
+using namespace orange::test;
 
 TEST_CASE("what the programs show is told apart") {
     struct Row {

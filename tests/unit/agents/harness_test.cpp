@@ -4,9 +4,11 @@
 #include <iterator>
 
 #include "tests/catch.hpp"
+#include "tests/unit/agents/shipped.hpp"
 
 using namespace orange;
 using namespace orange::agents;
+using namespace orange::test;
 
 namespace {
 
@@ -19,14 +21,6 @@ std::string error_of(const std::string& text) {
 
 Harness loaded(const std::string& text) {
     auto harness = load_harness(text, "mine.yml");
-    if (!harness) FAIL(harness.error().message);
-    return *harness;
-}
-
-Harness shipped(const std::string& name) {
-    const auto path = std::string(ORANGE_SOURCE_DIR) + "/harnesses/" + name + ".yml";
-    std::ifstream in(path);
-    auto harness = load_harness(std::string(std::istreambuf_iterator<char>(in), {}), path);
     if (!harness) FAIL(harness.error().message);
     return *harness;
 }

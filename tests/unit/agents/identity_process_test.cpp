@@ -16,7 +16,7 @@ using namespace orange::agents;
 namespace {
 
 const std::string k_home = "/nowhere/orange-identity-test";
-const std::string k_task = "aaaaaaaaaaaaaaaaaaaaa";
+const std::string k_real_task = "aaaaaaaaaaaaaaaaaaaaa";
 char k_home_variable[] = "ORANGE_HOME=/nowhere/orange-identity-test";
 char k_task_variable[] = "ORANGE_TASK=aaaaaaaaaaaaaaaaaaaaa";
 char k_role_variable[] = "ORANGE_ROLE=worker";
@@ -121,7 +121,8 @@ class OneRun final : public Registry {
 Caller identified(const Escape& escape, const std::string& worktree, Role role = Role::worker) {
     ProcProcessTable table(k_home);
     OneRun registry;
-    registry.run = {TaskId{k_task}, role, RunId{"runworker000"}, {escape.shim, table.entry(escape.shim)->start_time}};
+    registry.run = {
+        TaskId{k_real_task}, role, RunId{"runworker000"}, {escape.shim, table.entry(escape.shim)->start_time}};
     registry.worktree = worktree;
     return identify(collect_evidence(table, escape.caller(), 0, true), registry);
 }
@@ -157,5 +158,5 @@ TEST_CASE("an agent of another ORANGE_HOME is nobody's here") {
     escape.start(false, true, "/");
     ProcProcessTable table("/another/home");
     CHECK(table.claim(escape.caller()).task.empty());
-    CHECK(ProcProcessTable(k_home).claim(escape.caller()).task == k_task);
+    CHECK(ProcProcessTable(k_home).claim(escape.caller()).task == k_real_task);
 }

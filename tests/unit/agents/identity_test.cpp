@@ -10,7 +10,7 @@ using namespace orange::agents;
 
 namespace {
 
-const std::string k_task = "aaaaaaaaaaaaaaaaaaaaa";
+const std::string k_asked = "aaaaaaaaaaaaaaaaaaaaa";
 const std::string k_other = "bbbbbbbbbbbbbbbbbbbbb";
 
 struct FakeProcess {
@@ -68,22 +68,22 @@ class FakeRegistry final : public Registry {
     bool is_daemon(std::int64_t pid) const override { return pid == 60; }
     std::optional<TaskId> task_at(const std::string& directory) const override {
         const bool inside = directory == "/ws/a--1" || directory.starts_with("/ws/a--1/");
-        return inside ? std::optional(TaskId{k_task}) : std::nullopt;
+        return inside ? std::optional(TaskId{k_asked}) : std::nullopt;
     }
 };
 
 /// init(1) ← keeper(11) ← tmux server(10) ← worker's shim(20) ← agent(21), ← reviewer's shim(30) ← agent(31); a
 /// person's terminal(40); shims that nobody started, below tmux(50) and elsewhere(51); the daemon(60).
-class World {
+class ProcessTree {
   public:
-    World() {
+    ProcessTree() {
         add(1, 0, 1, 0);
         add(11, 1, 11, 0).entry.keeper = true;
         add(10, 11, 10, 0);
         add(20, 10, 20, 1020).entry.shim = true;
-        add(21, 20, 20, 1020).claim = {k_task, "worker", "runworker000"};
+        add(21, 20, 20, 1020).claim = {k_asked, "worker", "runworker000"};
         add(30, 10, 30, 1030).entry.shim = true;
-        add(31, 30, 30, 1030).claim = {k_task, "reviewer", "runreviewer0"};
+        add(31, 30, 30, 1030).claim = {k_asked, "reviewer", "runreviewer0"};
         add(40, 1, 40, 1040);
         add(50, 10, 50, 1050).entry.shim = true;
         add(51, 1, 51, 0).entry.shim = true;
@@ -97,7 +97,7 @@ class World {
         return process;
     }
     void know(Role role, const std::string& id, std::int64_t pid) {
-        registry.runs[pid] = {TaskId{k_task}, role, RunId{id}, {pid, pid * 7}};
+        registry.runs[pid] = {TaskId{k_asked}, role, RunId{id}, {pid, pid * 7}};
     }
     Caller caller(std::int64_t pid) { return identify(collect_evidence(table, pid, 0, true), registry); }
 
@@ -108,8 +108,8 @@ class World {
 }  // namespace
 
 TEST_CASE("each way of calling is told apart") {
-    World world;
-    const Claim worker = {k_task, "worker", "runworker000"};
+    ProcessTree world;
+    const Claim worker = {k_asked, "worker", "runworker000"};
     const Claim none;
     struct Row {
         const char* how;
@@ -129,7 +129,7 @@ TEST_CASE("each way of calling is told apart") {
          21,
          20,
          1020,
-         {k_task, "reviewer", "runreviewer0"},
+         {k_asked, "reviewer", "runreviewer0"},
          "/",
          Role::worker,
          "runworker000",
@@ -138,7 +138,7 @@ TEST_CASE("each way of calling is told apart") {
          21,
          20,
          1020,
-         {k_task, "human", ""},
+         {k_asked, "human", ""},
          "/",
          Role::worker,
          "runworker000",
@@ -152,7 +152,7 @@ TEST_CASE("each way of calling is told apart") {
          1,
          99,
          0,
-         {k_task, "reviewer", "runreviewer0"},
+         {k_asked, "reviewer", "runreviewer0"},
          "/",
          Role::unknown,
          "",
@@ -161,7 +161,7 @@ TEST_CASE("each way of calling is told apart") {
          1,
          99,
          0,
-         {k_task, "reviewer", ""},
+         {k_asked, "reviewer", ""},
          "/",
          Role::unknown,
          "",
@@ -170,7 +170,7 @@ TEST_CASE("each way of calling is told apart") {
          1,
          99,
          0,
-         {k_task, "", ""},
+         {k_asked, "", ""},
          "/",
          Role::worker,
          "runworker000",
@@ -179,7 +179,7 @@ TEST_CASE("each way of calling is told apart") {
          1,
          99,
          0,
-         {k_task, "human", ""},
+         {k_asked, "human", ""},
          "/",
          Role::worker,
          "runworker000",
@@ -201,7 +201,7 @@ TEST_CASE("each way of calling is told apart") {
          10,
          99,
          0,
-         {k_task, "reviewer", "runreviewer0"},
+         {k_asked, "reviewer", "runreviewer0"},
          "/",
          Role::unknown,
          "",
@@ -213,7 +213,7 @@ TEST_CASE("each way of calling is told apart") {
          50,
          50,
          1050,
-         {k_task, "reviewer", "runreviewer0"},
+         {k_asked, "reviewer", "runreviewer0"},
          "/",
          Role::unknown,
          "",
@@ -251,7 +251,7 @@ TEST_CASE("each way of calling is told apart") {
 }
 
 TEST_CASE("an agent's programs down to the caller are told, and what runs or lies in a worktree among them") {
-    World world;
+    ProcessTree world;
     const auto program = [](const std::string& exe) { return program_of(exe, {}, "/"); };
     world.table.processes[31].program = program("/usr/bin/claude");
     world.add(500, 31, 30, 1030).program = program("/usr/bin/make");
@@ -273,17 +273,17 @@ TEST_CASE("an agent's programs down to the caller are told, and what runs or lie
 }
 
 TEST_CASE("a claim of an ancestor counts for a process that dropped its own") {
-    World world;
-    world.add(400, 1, 400, 0).claim = {k_task, "worker", "runworker000"};
+    ProcessTree world;
+    world.add(400, 1, 400, 0).claim = {k_asked, "worker", "runworker000"};
     world.add(500, 400, 99, 0);
     CHECK(world.caller(500).role == Role::worker);
 }
 
 TEST_CASE("an agent that calls before its run is registered is waited for, and is nobody until then") {
-    World world;
+    ProcessTree world;
     world.registry.runs.erase(30);
-    world.registry.starting["runreviewer0"] = k_task;
-    world.add(500, 31, 30, 1030).claim = {k_task, "reviewer", "runreviewer0"};
+    world.registry.starting["runreviewer0"] = k_asked;
+    world.add(500, 31, 30, 1030).claim = {k_asked, "reviewer", "runreviewer0"};
     const auto evidence = collect_evidence(world.table, 500, 0, true);
     CHECK(is_early(evidence, world.registry));
     CHECK(identify(evidence, world.registry).role == Role::unknown);
@@ -294,9 +294,9 @@ TEST_CASE("an agent that calls before its run is registered is waited for, and i
 }
 
 TEST_CASE("nobody is waited for on the word of an environment alone, or in another's place") {
-    World world;
-    world.registry.starting["runreviewer0"] = k_task;
-    const Claim claim = {k_task, "reviewer", "runreviewer0"};
+    ProcessTree world;
+    world.registry.starting["runreviewer0"] = k_asked;
+    const Claim claim = {k_asked, "reviewer", "runreviewer0"};
     world.add(500, 1, 99, 0).claim = claim;
     CHECK_FALSE(is_early(collect_evidence(world.table, 500, 0, true), world.registry));
     world.add(501, 21, 20, 1020).claim = claim;  // the worker
@@ -304,7 +304,7 @@ TEST_CASE("nobody is waited for on the word of an environment alone, or in anoth
 }
 
 TEST_CASE("an agent whose run is over is nobody") {
-    World world;
+    ProcessTree world;
     world.registry.runs.erase(30);
     const auto caller = world.caller(31);
     CHECK(caller.role == Role::unknown);
@@ -312,7 +312,7 @@ TEST_CASE("an agent whose run is over is nobody") {
 }
 
 TEST_CASE("a session whose leader has gone still tells whose it is") {
-    World world;
+    ProcessTree world;
     world.table.processes.erase(20);
     world.add(500, 1, 20, 0);
     CHECK(world.caller(500).evidence == "session 20 of an orange-agent");
@@ -326,7 +326,7 @@ TEST_CASE("a session whose leader has gone still tells whose it is") {
 }
 
 TEST_CASE("a shim's pid that was given to somebody else identifies nobody") {
-    World world;
+    ProcessTree world;
     world.table.processes[20].entry.start_time += 1;
     world.table.processes[20].entry.shim = false;
     world.table.processes[20].entry.parent = 1;
@@ -338,7 +338,7 @@ TEST_CASE("a shim's pid that was given to somebody else identifies nobody") {
 }
 
 TEST_CASE("who calls costs as many looks at processes as it has ancestors, however many agents run") {
-    World world;
+    ProcessTree world;
     world.add(500, 40, 40, 1040);
     world.caller(500);
     const auto few = std::exchange(world.table.looks, 0);
@@ -352,7 +352,7 @@ TEST_CASE("who calls costs as many looks at processes as it has ancestors, howev
 }
 
 TEST_CASE("a caller that cannot be looked at is nobody") {
-    World world;
+    ProcessTree world;
     SECTION("gone") {
         CHECK(world.caller(999).role == Role::unknown);
     }
@@ -372,7 +372,7 @@ TEST_CASE("a caller that cannot be looked at is nobody") {
         CHECK(identify(collect_evidence(world.table, 500, -1, true), world.registry).role == Role::unknown);
     }
     SECTION("its ancestry broken off, whatever it says") {
-        world.add(500, 404, 99, 0).claim = {k_task, "worker", "runworker000"};
+        world.add(500, 404, 99, 0).claim = {k_asked, "worker", "runworker000"};
         CHECK(world.caller(500).role == Role::unknown);
     }
     SECTION("its ancestry broken off") {

@@ -27,7 +27,7 @@ class RealExits final : public ExitWatcher {
     Result<std::int64_t> start_time(std::int64_t pid) override { return proc::look_up_start_time(pid); }
 };
 
-struct World {
+struct LauncherWorld {
     fakes::MemoryFileSystem files;
     fakes::FakeProcesses processes;
     fakes::FakeTmux tmux{processes};
@@ -62,7 +62,7 @@ struct World {
 }  // namespace
 
 TEST_CASE("a start writes the whole spec before tmux is asked for a window") {
-    World world;
+    LauncherWorld world;
     std::string seen;
     world.tmux.before = [&] { seen = world.files.files[world.spec]; };
     const auto run = world.started();
@@ -79,7 +79,7 @@ TEST_CASE("a start writes the whole spec before tmux is asked for a window") {
 }
 
 TEST_CASE("a session whose name is taken gets the next number") {
-    World world;
+    LauncherWorld world;
     const auto first = world.started();
     const auto second = world.started();
     CHECK(first.session_id != second.session_id);
@@ -89,7 +89,7 @@ TEST_CASE("a session whose name is taken gets the next number") {
 }
 
 TEST_CASE("a window that cannot be opened leaves no spec behind") {
-    World world;
+    LauncherWorld world;
     world.tmux.open_fails = Error{ErrorCode::unavailable, "no server", {}};
     const auto started = world.go(world.launcher.start(world.request(), world.folder));
     REQUIRE_FALSE(started);
@@ -98,14 +98,14 @@ TEST_CASE("a window that cannot be opened leaves no spec behind") {
 }
 
 TEST_CASE("a spec that cannot be written opens no window") {
-    World world;
+    LauncherWorld world;
     world.files.failures[world.spec] = Error{ErrorCode::io, "full", {}};
     CHECK_FALSE(world.go(world.launcher.start(world.request(), world.folder)));
     CHECK(world.tmux.state.opened.empty());
 }
 
 TEST_CASE("an end saves what the window shows and kills that window alone") {
-    World world;
+    LauncherWorld world;
     const auto run = world.started();
     const auto other = world.started();
     world.tmux.screens[run.pane_id] = "last words\n";
@@ -118,7 +118,7 @@ TEST_CASE("an end saves what the window shows and kills that window alone") {
 }
 
 TEST_CASE("a window of another tmux server is not touched") {
-    World world;
+    LauncherWorld world;
     auto run = world.started();
     world.processes.alive.erase(run.pid);
     world.tmux.state.server_pid += 1;
@@ -129,7 +129,7 @@ TEST_CASE("a window of another tmux server is not touched") {
 }
 
 TEST_CASE("a server that was given the old one's pid, as after a reboot, is another server") {
-    World world;
+    LauncherWorld world;
     auto run = world.started();
     world.processes.alive.erase(run.pid);
     world.tmux.state.server_start += 1;
@@ -142,7 +142,7 @@ TEST_CASE("a server that was given the old one's pid, as after a reboot, is anot
 }
 
 TEST_CASE("a run's server is told from a later process by its start time, or by its child, the shim") {
-    World world;
+    LauncherWorld world;
     auto run = world.started();
     CHECK_FALSE(world.launcher.server_start(run));  // no process has that number
     world.processes.alive[run.server_pid].start_time = run.server_start;
@@ -163,7 +163,7 @@ TEST_CASE("a run's server is told from a later process by its start time, or by 
 }
 
 TEST_CASE("a kill that tmux refuses is told, and the agent not taken for ended") {
-    World world;
+    LauncherWorld world;
     const auto run = world.started();
     world.tmux.kill_fails = Error{ErrorCode::timeout, "tmux does not answer", {}};
     const auto ended = world.end(run);
@@ -172,7 +172,7 @@ TEST_CASE("a kill that tmux refuses is told, and the agent not taken for ended")
 }
 
 TEST_CASE("a process that outlives its window is waited for, then killed") {
-    World world;
+    LauncherWorld world;
     RealExits real;
     Launcher launcher(world.files, world.tmux, real, world.clock, "/bin/orange-agent");
     launcher.set_patience(100ms);
@@ -191,7 +191,7 @@ TEST_CASE("a process that outlives its window is waited for, then killed") {
 }
 
 TEST_CASE("a process that nothing ends is an error, not an end") {
-    World world;
+    LauncherWorld world;
     world.launcher.set_patience(20ms);
     const auto run = world.started();
     world.tmux.kill_ends_processes = false;
@@ -201,7 +201,7 @@ TEST_CASE("a process that nothing ends is an error, not an end") {
 }
 
 TEST_CASE("a run whose start was cut off is found by its spec") {
-    World world;
+    LauncherWorld world;
     const auto run = world.started();
     const auto adopted = world.go(world.launcher.adopt(world.request().run, world.folder)).value();
     CHECK(adopted.pid == run.pid);
@@ -211,7 +211,7 @@ TEST_CASE("a run whose start was cut off is found by its spec") {
 }
 
 TEST_CASE("a run that never began is not found, and one that ended meanwhile is dead") {
-    World world;
+    LauncherWorld world;
     const auto starting = world.request().run;
     CHECK(world.launcher.liveness(starting) == Liveness::starting);
     CHECK(world.go(world.launcher.adopt(starting, world.folder)).error().code == ErrorCode::not_found);
@@ -223,7 +223,7 @@ TEST_CASE("a run that never began is not found, and one that ended meanwhile is 
 }
 
 TEST_CASE("a run that ended while nobody looked is found by its dead window, which is closed with it") {
-    World world;
+    LauncherWorld world;
     const auto run = world.started();
     const auto other = world.started();
     world.processes.alive.clear();
@@ -238,20 +238,20 @@ TEST_CASE("a run that ended while nobody looked is found by its dead window, whi
 }
 
 TEST_CASE("while tmux does not answer nothing is concluded about a start") {
-    World world;
+    LauncherWorld world;
     world.tmux.list_fails = Error{ErrorCode::timeout, "no answer", {}};
     CHECK(world.go(world.launcher.adopt(world.request().run, world.folder)).error().code == ErrorCode::unavailable);
 }
 
 TEST_CASE("a pid that was given to another process is not the agent") {
-    World world;
+    LauncherWorld world;
     const auto run = world.started();
     world.processes.alive[run.pid].start_time += 1;
     CHECK(world.launcher.liveness(run) == Liveness::dead);
 }
 
 TEST_CASE("a burial removes the spec, which holds the environment") {
-    World world;
+    LauncherWorld world;
     const auto run = world.started();
     world.processes.alive.erase(run.pid);
     const auto end = world.go(world.launcher.bury(run, world.folder, "/tasks/logs/worker.log", {}));
@@ -260,7 +260,7 @@ TEST_CASE("a burial removes the spec, which holds the environment") {
 }
 
 TEST_CASE("an agent that cannot be looked at is not dead, and what it began is not forgotten") {
-    World world;
+    LauncherWorld world;
     const auto run = world.started();
     const auto starting = world.request().run;
     const Error full{ErrorCode::io, "no descriptor is left", {}};
@@ -277,7 +277,7 @@ TEST_CASE("an agent that cannot be looked at is not dead, and what it began is n
 }
 
 TEST_CASE("a window whose process cannot be looked at counts as one that may have opened") {
-    World world;
+    LauncherWorld world;
     world.exits.look_fails = Error{ErrorCode::io, "no descriptor is left", {}};
     const auto started = world.go(world.launcher.start(world.request(), world.folder));
     REQUIRE_FALSE(started);

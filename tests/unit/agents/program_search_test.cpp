@@ -14,15 +14,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class Folders {
+class SearchFolders {
   public:
-    Folders() {
+    SearchFolders() {
         std::string name = (fs::temp_directory_path() / "orange-search-XXXXXX").string();
         if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
         root = name;
     }
-    ~Folders() { fs::remove_all(root); }
-    Folders(const Folders&) = delete;
+    ~SearchFolders() { fs::remove_all(root); }
+    SearchFolders(const SearchFolders&) = delete;
 
     std::string install(const fs::path& file, const std::string& text = "#!/bin/sh\n") {
         fs::create_directories((root / file).parent_path());
@@ -42,7 +42,7 @@ class Folders {
 }  // namespace
 
 TEST_CASE("the first PATH that has a program wins, but not over one that has its interpreter, too") {
-    Folders folders;
+    SearchFolders folders;
     const auto plain = folders.install("login/plain");
     folders.install("nvm/plain");
     folders.install("login/script", "#!/usr/bin/env some-node\n");
@@ -60,7 +60,7 @@ TEST_CASE("the first PATH that has a program wins, but not over one that has its
 }
 
 TEST_CASE("a client's PATH is kept for the programs that are in it, in a file") {
-    Folders folders;
+    SearchFolders folders;
     PosixFileSystem files;
     const auto mine = folders.install("terminal/mine");
     auto search = folders.search(files, {{"login", "/nowhere", {}}});
@@ -82,7 +82,7 @@ TEST_CASE("a client's PATH is kept for the programs that are in it, in a file") 
 }
 
 TEST_CASE("a kept file that is no such file is taken for none") {
-    Folders folders;
+    SearchFolders folders;
     PosixFileSystem files;
     const auto mine = folders.install("terminal/mine");
     for (const char* text : {"", "{", "[]", "{\"paths\": 1}", "{\"paths\": {\"mine\": 1}}"}) {
@@ -95,7 +95,7 @@ TEST_CASE("a kept file that is no such file is taken for none") {
 }
 
 TEST_CASE("folders of a client that are relative, or below the workspaces, are never looked into") {
-    Folders folders;
+    SearchFolders folders;
     PosixFileSystem files;
     folders.install("workspaces/shop--1/bin/mine");
     auto search = folders.search(files);
@@ -106,7 +106,7 @@ TEST_CASE("folders of a client that are relative, or below the workspaces, are n
 }
 
 TEST_CASE("what was searched names every PATH, or why it could not be had") {
-    Folders folders;
+    SearchFolders folders;
     PosixFileSystem files;
     auto search = folders.search(files, {{"sh -l", "/usr/bin", {}}, {"sh -l -i", {}, "did not end"}});
     CHECK(search.searched() == "PATH of sh -l (/usr/bin), of sh -l -i (did not end)");

@@ -10,6 +10,7 @@
 #include "daemon/process/environment.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/os_fixture.hpp"
+#include "tests/unit/agents/shipped.hpp"
 
 using namespace orange;
 using namespace orange::agents;
@@ -18,19 +19,6 @@ using namespace orange::test;
 namespace {
 
 const std::string k_source = ORANGE_SOURCE_DIR;
-
-std::string text_of(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
-Harness shipped(const std::string& name, Mode mode = Mode::persistent) {
-    const auto path = k_source + "/harnesses/" + name + ".yml";
-    auto harness = load_harness(text_of(path), path);
-    if (!harness) FAIL(harness.error().message);
-    harness->mode = mode;
-    return *harness;
-}
 
 class StandIn {
   public:
@@ -54,7 +42,7 @@ class StandIn {
     TempDir dir;
 };
 
-LaunchRequest request(const std::string& permissions, const std::string& prompt) {
+LaunchRequest stand_in_request(const std::string& permissions, const std::string& prompt) {
     LaunchRequest asked;
     asked.permissions = permissions;
     asked.prompt = prompt;
@@ -82,7 +70,7 @@ TEST_CASE("every shipped command line is taken by its program, for all permissio
                 efforts.insert(efforts.begin(), "");
                 for (const auto& effort : efforts) {
                     INFO(name << " " << permissions << " " << effort << " " << argv_name(harness, permissions));
-                    auto asked = request(permissions, "do it");
+                    auto asked = stand_in_request(permissions, "do it");
                     if (!effort.empty()) asked.effort = effort;
                     const auto made = launch(harness, "/bin/" + name, asked);
                     REQUIRE(made);
@@ -114,7 +102,7 @@ TEST_CASE("hostile prompts arrive byte for byte behind the fixed words, and run 
         for (const auto mode : {Mode::persistent, Mode::oneshot}) {
             for (const auto& hostile : rows) {
                 INFO(name << " " << hostile.substr(0, 40));
-                const auto made = launch(shipped(name, mode), "/bin/" + name, request("full", hostile));
+                const auto made = launch(shipped(name, mode), "/bin/" + name, stand_in_request("full", hostile));
                 REQUIRE(made);
                 CHECK(program.take(name, made->argv, made->env).exit_status == 0);
                 CHECK(program.prompt() == "[orange] " + hostile);
@@ -158,11 +146,11 @@ TEST_CASE("the stand-ins refuse what the programs refuse") {
 }
 
 TEST_CASE("a value inside JSON is escaped, and what a program must be kept from stays in its environment") {
-    const auto made = launch(shipped("opencode"), "/bin/opencode", request("reduced", "p"));
+    const auto made = launch(shipped("opencode"), "/bin/opencode", stand_in_request("reduced", "p"));
     REQUIRE(made);
     CHECK_THAT(made->env.at("OPENCODE_PERMISSION"), Catch::Contains(R"("/tasks/a \"b\"/*":"allow")"));
     CHECK_FALSE(made->env.contains("OPENCODE_CONFIG_CONTENT"));
-    auto asked = request("full", "p");
+    auto asked = stand_in_request("full", "p");
     asked.effort = "low";
     const auto full = launch(shipped("opencode"), "/bin/opencode", asked);
     CHECK(full->env.at("OPENCODE_CONFIG_CONTENT") == R"({"agent":{"build":{"variant":"low"}}})");
@@ -171,7 +159,7 @@ TEST_CASE("a value inside JSON is escaped, and what a program must be kept from 
 
 TEST_CASE("codex works in its sandbox with what git and orange need, and never with its background server") {
     for (const std::string permissions : {"full", "reduced", "review"}) {
-        const auto argv = launch(shipped("codex"), "/bin/codex", request(permissions, "p"))->argv;
+        const auto argv = launch(shipped("codex"), "/bin/codex", stand_in_request(permissions, "p"))->argv;
         const auto has = [&](const std::string& word) {
             return std::find(argv.begin(), argv.end(), word) != argv.end();
         };

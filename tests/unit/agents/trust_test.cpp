@@ -8,6 +8,7 @@
 #include "daemon/files/posix_file_system.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/os_fixture.hpp"
+#include "tests/unit/agents/shipped.hpp"
 
 using namespace orange;
 using namespace orange::agents;
@@ -34,11 +35,6 @@ TrustFile trust(const std::string& format) {
     file.format = format;
     file.keys.push_back({{"projects", "{repo}", "trust"}, "true"});
     return file;
-}
-
-std::string text_of(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 
 /// What this program's hidden test prints when it is started by a shell after `foreign`.
 std::string seen_after(const std::string& foreign) {
-    const auto self = std::string(ORANGE_BINARY_DIR "/tests/unit/base/base_test");
+    const auto self = std::string(ORANGE_BINARY_DIR "/tests/common_test");
     const auto command = foreign + " exec '" + self + "' 'the machine as this program sees it'";
     int ends[2];
     REQUIRE(::pipe(ends) == 0);

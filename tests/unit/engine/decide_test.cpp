@@ -11,12 +11,6 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-std::vector<std::string> names_of(const Decision& decision) {
-    std::vector<std::string> names;
-    for (const auto& action : decision.actions) names.push_back(action.name);
-    return names;
-}
-
 void refused(const Result<Decision>& decision, ErrorCode code, const std::string& part) {
     REQUIRE_FALSE(decision);
     CHECK(decision.error().code == code);

@@ -13,12 +13,6 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-Names names_of(const Decision& decision) {
-    Names names;
-    for (const auto& action : decision.actions) names.push_back(action.name);
-    return names;
-}
-
 }  // namespace
 
 TEST_CASE("a task may be created for a reviewer's state, for one that waits for its merge, and for clarification") {

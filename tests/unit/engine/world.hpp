@@ -106,4 +106,10 @@ struct World {
     ExitOutcome exit(Role role, int status = 1) const { return decide_exit(definition, situation(), {role, status}); }
 };
 
+inline std::vector<std::string> names_of(const Decision& decision) {
+    std::vector<std::string> names;
+    for (const auto& action : decision.actions) names.push_back(action.name);
+    return names;
+}
+
 }  // namespace orange::engine

@@ -19,8 +19,8 @@ using namespace orange::test;
 namespace {
 
 /// The real git, and what the test wants to know or do just before a command.
-struct WatchedGit : Git {
-    explicit WatchedGit(Git& real) : git(real) {}
+struct MeddlingGit : Git {
+    explicit MeddlingGit(Git& real) : git(real) {}
     Awaitable<Result<Completed>> run(GitCommand command) override {
         before(command.args.front());
         return git.run(std::move(command));
@@ -509,7 +509,7 @@ TEST_CASE_METHOD(Fixture, "a push that comes too late is told from one that is r
     const auto origin = make_origin(repo);
     plain(dir.path, {"clone", "-q", origin, path("other")});
     commit(dir / "other", "foreign", "f\n");
-    WatchedGit watched(git);
+    MeddlingGit watched(git);
     bool once = true;
     std::string theirs;
     watched.before = [&](const std::string& what) {
@@ -630,7 +630,7 @@ TEST_CASE_METHOD(Fixture, "a push that says it succeeded is no merge where origi
 
 TEST_CASE_METHOD(Fixture, "what the user does while the merge is pushed is seen") {
     const auto origin = make_origin(repo);
-    WatchedGit watched(git);
+    MeddlingGit watched(git);
     const auto user = [&](std::vector<std::string> args) { return in_own_loop(repo, std::move(args)); };
     const auto merge_while = [&](const std::function<void()>& happens) {
         watched.before = [happens](const std::string& what) {

@@ -8,12 +8,12 @@ using namespace orange::test;
 
 namespace {
 
-struct Fixture : GitFixture {
+struct ProgramsFixture : GitFixture {
     std::string repo = make_repo();
     std::string tree = path("tree");
     git::Programs before;
 
-    Fixture() {
+    ProgramsFixture() {
         plain(repo, {"worktree", "add", "-q", "--detach", tree});
         before = now();
     }
@@ -29,7 +29,8 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "what git is made to run, or sends to, is told by name, whichever worktree it is set in") {
+TEST_CASE_METHOD(ProgramsFixture,
+                 "what git is made to run, or sends to, is told by name, whichever worktree it is set in") {
     CHECK(before.empty());
     for (const std::string key :
          {"filter.evil.clean", "core.sshCommand", "core.hooksPath", "diff.x.textconv", "merge.x.driver",
@@ -52,7 +53,7 @@ TEST_CASE_METHOD(Fixture, "what git is made to run, or sends to, is told by name
     CHECK(changed() == Names{"config.worktree"});
 }
 
-TEST_CASE_METHOD(Fixture, "a password in an address is not part of the name that is told") {
+TEST_CASE_METHOD(ProgramsFixture, "a password in an address is not part of the name that is told") {
     plain(repo, {"config", "url.https://x:TOKEN@example.org/a@b/.insteadOf", "https://example.org/"});
     plain(repo, {"config", "credential.https://example.org/a@b.helper", "store"});
     plain(repo, {"config", "url.https://mirror.org/https://me:TOKEN@example.org/.insteadOf", "https://example.org/"});
@@ -60,7 +61,7 @@ TEST_CASE_METHOD(Fixture, "a password in an address is not part of the name that
                              "url.https://mirror.org/https://example.org/.insteadof"});
 }
 
-TEST_CASE_METHOD(Fixture,
+TEST_CASE_METHOD(ProgramsFixture,
                  "a value that is another, a second one, and one that is gone are changes; the user's own are none") {
     plain(repo, {"config", "filter.lfs.clean", "git-lfs clean"});
     before = now();
@@ -79,7 +80,7 @@ TEST_CASE_METHOD(Fixture,
     CHECK(changed().empty());
 }
 
-TEST_CASE_METHOD(Fixture, "hooks that run and attributes are told of, samples and what cannot run are not") {
+TEST_CASE_METHOD(ProgramsFixture, "hooks that run and attributes are told of, samples and what cannot run are not") {
     hook("pre-commit.sample", "#!/bin/sh\n");
     write_file(repo + "/.git/hooks/notes", "no program\n");
     std::filesystem::create_directory(repo + "/.git/hooks/folder");
@@ -97,7 +98,8 @@ TEST_CASE_METHOD(Fixture, "hooks that run and attributes are told of, samples an
     CHECK(changed() == Names{"info/attributes"});
 }
 
-TEST_CASE_METHOD(Fixture, "a hook that is too large to be read at every look is told by its facts, and hides nothing") {
+TEST_CASE_METHOD(ProgramsFixture,
+                 "a hook that is too large to be read at every look is told by its facts, and hides nothing") {
     hook("pre-push", "#!/bin/sh\n");
     std::filesystem::resize_file(repo + "/.git/hooks/pre-push", std::uintmax_t{1} << 40);
     plain(repo, {"config", "filter.evil.clean", "sh"});
@@ -108,7 +110,7 @@ TEST_CASE_METHOD(Fixture, "a hook that is too large to be read at every look is 
     CHECK(changed() == Names{"hooks/pre-push"});
 }
 
-TEST_CASE_METHOD(Fixture, "names that are no text are told as text, and are the same at every look") {
+TEST_CASE_METHOD(ProgramsFixture, "names that are no text are told as text, and are the same at every look") {
     plain(repo, {"config", "url.file:///home/m\xfcller/.insteadOf", "x:"});
     hook("pre-\xfc", "#!/bin/sh\n");
     const auto names = changed();
@@ -116,7 +118,7 @@ TEST_CASE_METHOD(Fixture, "names that are no text are told as text, and are the 
     for (const auto& name : names) CHECK(is_valid_utf8(name));
 }
 
-TEST_CASE_METHOD(Fixture, "what git runs in a repository that it cannot read is an error, not nothing") {
+TEST_CASE_METHOD(ProgramsFixture, "what git runs in a repository that it cannot read is an error, not nothing") {
     const auto worktree = at(tree);
     write_file(repo + "/.git/config", "[core\n");
     CHECK_FALSE(go(git::programs_of(git, worktree)));

@@ -9,11 +9,11 @@ using namespace orange::test;
 namespace {
 
 /// A worktree with a change of each kind, and a program that leaves a mark wherever git runs it.
-struct Fixture : GitFixture {
+struct ReviewingFixture : GitFixture {
     std::string repo = make_repo();
     std::string trap = path("trap");
 
-    Fixture() {
+    ReviewingFixture() {
         write_file(trap, "#!/bin/sh\n: >" + path("sprung") + "\necho TRAPPED\n");
         std::filesystem::permissions(trap, std::filesystem::perms::owner_all);
         commit(repo, "text", "one\n");
@@ -46,7 +46,7 @@ struct Fixture : GitFixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture,
+TEST_CASE_METHOD(ReviewingFixture,
                  "what a repository makes git run does not run for a reviewer, who sees the difference all the same") {
     const auto untouched = reviewers({"diff", "HEAD"});
     struct Trap {
@@ -84,7 +84,7 @@ TEST_CASE_METHOD(Fixture,
     }
 }
 
-TEST_CASE_METHOD(Fixture, "hooks and replaced objects of the repository are none of a reviewer's") {
+TEST_CASE_METHOD(ReviewingFixture, "hooks and replaced objects of the repository are none of a reviewer's") {
     write_file(repo + "/.git/hooks/post-index-change", read_file(trap));
     std::filesystem::permissions(repo + "/.git/hooks/post-index-change", std::filesystem::perms::owner_all);
     plain(repo, {"update-index", "--refresh", "--force-write-index"}, true);
@@ -100,7 +100,7 @@ TEST_CASE_METHOD(Fixture, "hooks and replaced objects of the repository are none
     CHECK(reviewers({"log", "-1", "--format=%s", real}) == "change binary\n");
 }
 
-TEST_CASE_METHOD(Fixture, "what the user has set for agents stays in force") {
+TEST_CASE_METHOD(ReviewingFixture, "what the user has set for agents stays in force") {
     const Environment env = {{"GIT_CONFIG_COUNT", "1"},
                              {"GIT_CONFIG_KEY_0", "user.name"},
                              {"GIT_CONFIG_VALUE_0", "Somebody"},

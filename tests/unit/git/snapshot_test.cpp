@@ -13,8 +13,8 @@ namespace {
 
 const std::string k_ref = "refs/orange/T/wip";
 
-struct Fixture : GitFixture {
-    Fixture() : repo(make_repo()), tree(path("tree")) {
+struct SnapshotFixture : GitFixture {
+    SnapshotFixture() : repo(make_repo()), tree(path("tree")) {
         go(add_worktree(git, repo, tree, "refs/heads/main")).value();
         go(checkout_branch(git, repo, at(tree), "task", "refs/heads/main")).value();
     }
@@ -52,7 +52,7 @@ class MeddledGit final : public Git {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "dirty is anything uncommitted: changed, staged, untracked, hidden from status") {
+TEST_CASE_METHOD(SnapshotFixture, "dirty is anything uncommitted: changed, staged, untracked, hidden from status") {
     CHECK_FALSE(go(is_dirty(git, at(tree))).value());
     SECTION("changed") {
         write_file(tree + "/README", "x");
@@ -80,13 +80,14 @@ TEST_CASE_METHOD(Fixture, "dirty is anything uncommitted: changed, staged, untra
     CHECK(read_file(tree + "/README") == "one\n");
 }
 
-TEST_CASE_METHOD(Fixture, "a git that fails is never clean") {
+TEST_CASE_METHOD(SnapshotFixture, "a git that fails is never clean") {
     const auto worktree = at(tree);
     std::filesystem::remove(repo + "/.git/worktrees/tree/HEAD");
     CHECK_FALSE(go(is_dirty(git, worktree)));
 }
 
-TEST_CASE_METHOD(Fixture, "a snapshot holds all that is uncommitted and touches neither index, files nor branch") {
+TEST_CASE_METHOD(SnapshotFixture,
+                 "a snapshot holds all that is uncommitted and touches neither index, files nor branch") {
     write_file(tree + "/README", "changed\n");
     write_file(tree + "/deep/er/untracked", "u\n");
     write_file(tree + "/staged", "s\n");
@@ -114,12 +115,12 @@ TEST_CASE_METHOD(Fixture, "a snapshot holds all that is uncommitted and touches 
     }
 }
 
-TEST_CASE_METHOD(Fixture, "nothing to save: no commit and no ref") {
+TEST_CASE_METHOD(SnapshotFixture, "nothing to save: no commit and no ref") {
     CHECK(save().empty());
     CHECK(ref(repo, k_ref).empty());
 }
 
-TEST_CASE_METHOD(Fixture, "what only the index holds and what an earlier snapshot held stay reachable") {
+TEST_CASE_METHOD(SnapshotFixture, "what only the index holds and what an earlier snapshot held stay reachable") {
     write_file(tree + "/f", "staged only\n");
     plain(tree, {"add", "f"});
     write_file(tree + "/f", "later\n");
@@ -132,7 +133,8 @@ TEST_CASE_METHOD(Fixture, "what only the index holds and what an earlier snapsho
     CHECK(ref(repo, second + "^2") == first);
 }
 
-TEST_CASE_METHOD(Fixture, "what only the index holds is not passed over because it could not be read just then") {
+TEST_CASE_METHOD(SnapshotFixture,
+                 "what only the index holds is not passed over because it could not be read just then") {
     write_file(tree + "/f", "staged only\n");
     plain(tree, {"add", "f"});
     std::filesystem::remove(tree + "/f");
@@ -155,7 +157,7 @@ TEST_CASE_METHOD(Fixture, "what only the index holds is not passed over because 
     CHECK(show(save() + "^2:f") == "staged only");
 }
 
-TEST_CASE_METHOD(Fixture, "an index whose contents are lost keeps nothing else from being saved") {
+TEST_CASE_METHOD(SnapshotFixture, "an index whose contents are lost keeps nothing else from being saved") {
     write_file(tree + "/f", "staged only\n");
     plain(tree, {"add", "f"});
     const auto content = plain(tree, {"rev-parse", ":f"});
@@ -165,14 +167,14 @@ TEST_CASE_METHOD(Fixture, "an index whose contents are lost keeps nothing else f
     CHECK(show(save() + ":g") == "a file");
 }
 
-TEST_CASE_METHOD(Fixture, "conflicts are saved with their marks") {
+TEST_CASE_METHOD(SnapshotFixture, "conflicts are saved with their marks") {
     commit(tree, "README", "task's\n");
     commit(repo, "README", "main's\n");
     plain(tree, {"merge", "main"}, true);
     CHECK(show(save() + ":README").find("<<<<<<<") != std::string::npos);
 }
 
-TEST_CASE_METHOD(Fixture, "repositories that an agent made inside do not stop a snapshot, and stay") {
+TEST_CASE_METHOD(SnapshotFixture, "repositories that an agent made inside do not stop a snapshot, and stay") {
     plain(tree, {"init", "-q", "nested"});
     plain(tree, {"init", "-q", "full"});
     commit(tree + "/full", "x", "x");
@@ -183,7 +185,7 @@ TEST_CASE_METHOD(Fixture, "repositories that an agent made inside do not stop a 
     CHECK_FALSE(std::filesystem::exists(tree + "/beside"));
 }
 
-TEST_CASE_METHOD(Fixture, "without a configured user Orange signs what it commits itself") {
+TEST_CASE_METHOD(SnapshotFixture, "without a configured user Orange signs what it commits itself") {
     write_file(dir / "home/.gitconfig", "[user]\n\tname = Only Name\n");
     write_file(tree + "/x", "x");
     CHECK(plain(repo, {"log", "-1", "--format=%an <%ae> %cn <%ce>", save()}) ==

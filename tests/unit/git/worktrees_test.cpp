@@ -13,8 +13,8 @@ using namespace orange::test;
 
 namespace {
 
-struct Fixture : GitFixture {
-    Fixture() : repo(make_repo()), tree(path("tree")) {}
+struct WorktreesFixture : GitFixture {
+    WorktreesFixture() : repo(make_repo()), tree(path("tree")) {}
 
     void add() { REQUIRE(go(add_worktree(git, repo, tree, "refs/heads/main"))); }
 
@@ -23,7 +23,7 @@ struct Fixture : GitFixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a worktree is added detached and locked, listed, and removed") {
+TEST_CASE_METHOD(WorktreesFixture, "a worktree is added detached and locked, listed, and removed") {
     add();
     auto all = go(worktrees(git, repo)).value();
     REQUIRE(all.size() == 2);
@@ -41,7 +41,7 @@ TEST_CASE_METHOD(Fixture, "a worktree is added detached and locked, listed, and 
     CHECK(go(remove_worktree(git, repo, tree)));
 }
 
-TEST_CASE_METHOD(Fixture, "a missing commit and a folder that is somebody's are refused") {
+TEST_CASE_METHOD(WorktreesFixture, "a missing commit and a folder that is somebody's are refused") {
     CHECK(go(add_worktree(git, repo, tree, "refs/heads/none")).error().code == ErrorCode::not_found);
     write_file(tree + "/mine", "x");
     CHECK_FALSE(go(add_worktree(git, repo, tree, "refs/heads/main")));
@@ -49,14 +49,14 @@ TEST_CASE_METHOD(Fixture, "a missing commit and a folder that is somebody's are 
     CHECK(go(worktrees(git, repo)).value().size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "a worktree deleted by hand is made anew") {
+TEST_CASE_METHOD(WorktreesFixture, "a worktree deleted by hand is made anew") {
     add();
     std::filesystem::remove_all(tree);
     add();
     CHECK(read_file(tree + "/README") == "one\n");
 }
 
-TEST_CASE_METHOD(Fixture, "what a killed `worktree add` left is mended") {
+TEST_CASE_METHOD(WorktreesFixture, "what a killed `worktree add` left is mended") {
     // A filter that never ends holds git in the middle of its checkout.
     write_file(repo + "/.gitattributes", "big filter=slow\n");
     write_file(repo + "/big", "x");
@@ -81,7 +81,7 @@ TEST_CASE_METHOD(Fixture, "what a killed `worktree add` left is mended") {
     CHECK(plain(tree, {"status", "--porcelain"}).empty());
 }
 
-TEST_CASE_METHOD(Fixture, "even one killed before its .git was written is mended") {
+TEST_CASE_METHOD(WorktreesFixture, "even one killed before its .git was written is mended") {
     plain(repo, {"worktree", "add", "-q", "--detach", tree});
     write_file(repo + "/.git/worktrees/tree/locked", "initializing");
     std::filesystem::remove(tree + "/.git");
@@ -89,7 +89,7 @@ TEST_CASE_METHOD(Fixture, "even one killed before its .git was written is mended
     CHECK(plain(tree, {"status", "--porcelain"}).empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a branch comes from here, from origin, or is new") {
+TEST_CASE_METHOD(WorktreesFixture, "a branch comes from here, from origin, or is new") {
     add();
     make_origin(repo);
     plain(repo, {"branch", "here"});
@@ -109,7 +109,7 @@ TEST_CASE_METHOD(Fixture, "a branch comes from here, from origin, or is new") {
     CHECK(plain(tree, {"status", "--porcelain"}).empty());
 }
 
-TEST_CASE_METHOD(Fixture, "names that are more than they seem are branches all the same") {
+TEST_CASE_METHOD(WorktreesFixture, "names that are more than they seem are branches all the same") {
     add();
     for (const std::string name : {"a;b", "$(id)", "refs/heads/main", "#(touch${IFS}x)", "a'b", "{last}"}) {
         INFO(name);
@@ -120,7 +120,8 @@ TEST_CASE_METHOD(Fixture, "names that are more than they seem are branches all t
           ErrorCode::invalid_argument);
 }
 
-TEST_CASE_METHOD(Fixture, "a branch checked out elsewhere is a conflict that names the place, and nothing changes") {
+TEST_CASE_METHOD(WorktreesFixture,
+                 "a branch checked out elsewhere is a conflict that names the place, and nothing changes") {
     add();
     const auto done = go(checkout_branch(git, repo, at(tree), "main", "refs/heads/main"));
     REQUIRE_FALSE(done);
@@ -129,7 +130,8 @@ TEST_CASE_METHOD(Fixture, "a branch checked out elsewhere is a conflict that nam
     CHECK(go(current_branch(git, tree)).value().empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a reset leaves the branch where it was and the worktree clean but for ignored files") {
+TEST_CASE_METHOD(WorktreesFixture,
+                 "a reset leaves the branch where it was and the worktree clean but for ignored files") {
     add();
     REQUIRE(go(checkout_branch(git, repo, at(tree), "task", "refs/heads/main")));
     const auto work = commit(tree, "work", "work");
@@ -148,7 +150,7 @@ TEST_CASE_METHOD(Fixture, "a reset leaves the branch where it was and the worktr
     CHECK_FALSE(go(is_dirty(git, at(tree))).value());
 }
 
-TEST_CASE_METHOD(Fixture, "a reset ends a conflicted merge and a rebase, and moves no branch") {
+TEST_CASE_METHOD(WorktreesFixture, "a reset ends a conflicted merge and a rebase, and moves no branch") {
     add();
     REQUIRE(go(checkout_branch(git, repo, at(tree), "task", "refs/heads/main")));
     const auto work = commit(tree, "README", "task's\n");
@@ -170,7 +172,7 @@ TEST_CASE_METHOD(Fixture, "a reset ends a conflicted merge and a rebase, and mov
     REQUIRE(go(checkout_branch(git, repo, at(tree), "task", "refs/heads/main")));
 }
 
-TEST_CASE_METHOD(Fixture, "a worktree whose .git is broken never leads to the repository above it") {
+TEST_CASE_METHOD(WorktreesFixture, "a worktree whose .git is broken never leads to the repository above it") {
     const auto inner = repo + "/inner";
     REQUIRE(go(add_worktree(git, repo, inner, "refs/heads/main")));
     const auto worktree = at(inner);
@@ -193,7 +195,8 @@ TEST_CASE_METHOD(Fixture, "a worktree whose .git is broken never leads to the re
     CHECK(go(current_branch(git, repo)).value() == "main");
 }
 
-TEST_CASE_METHOD(Fixture, "exclude lines are added once, for all worktrees, after a file without a last newline") {
+TEST_CASE_METHOD(WorktreesFixture,
+                 "exclude lines are added once, for all worktrees, after a file without a last newline") {
     add();
     write_file(repo + "/.git/info/exclude", "old");
     REQUIRE(exclude(at(tree), {"TASK.md", "old"}));
@@ -201,7 +204,7 @@ TEST_CASE_METHOD(Fixture, "exclude lines are added once, for all worktrees, afte
     CHECK(read_file(repo + "/.git/info/exclude") == "old\nTASK.md\nmore\n");
 }
 
-TEST_CASE_METHOD(Fixture, "exclude lines are not written through a link, nor half") {
+TEST_CASE_METHOD(WorktreesFixture, "exclude lines are not written through a link, nor half") {
     add();
     const std::filesystem::path info = repo + "/.git/info";
     write_file(path("theirs"), "theirs\n");
@@ -217,7 +220,7 @@ TEST_CASE_METHOD(Fixture, "exclude lines are not written through a link, nor hal
     CHECK(std::distance(std::filesystem::directory_iterator(info), {}) == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "tracked means committed at HEAD") {
+TEST_CASE_METHOD(WorktreesFixture, "tracked means committed at HEAD") {
     add();
     CHECK(go(tracks(git, at(tree), "README")).value());
     write_file(tree + "/TASK.md", "x");

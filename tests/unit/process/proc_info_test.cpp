@@ -19,7 +19,7 @@ TEST_CASE("what the kernel tells of this process") {
     CHECK(proc::session_of(self) == ::getsid(0));
     CHECK(proc::group_of(self) == ::getpgrp());
     CHECK(proc::cwd_of(self) == std::filesystem::current_path().string());
-    CHECK(proc::exe_of(self)->ends_with("process_test"));
+    CHECK(proc::exe_of(self)->ends_with("daemon_test"));
     CHECK_FALSE(proc::argv_of(self).empty());
     CHECK(proc::start_time(self).value() > 0);
     const auto all = proc::all_pids();

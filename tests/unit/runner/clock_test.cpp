@@ -9,12 +9,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TaskId planning(RunnerWorld& world, const std::string& summary = "do it") {
-    const auto id = world.make_task(summary, 3);
-    world.move(id, "planning").value();
-    return id;
-}
-
 std::vector<std::string> states(RunnerWorld& world, const TaskId& id) {
     std::vector<std::string> chain;
     for (const auto& event : world.events(id, "status.changed")) {
@@ -28,7 +22,7 @@ std::vector<std::string> states(RunnerWorld& world, const TaskId& id) {
 
 TEST_CASE("a history is in the order in which it happened, whatever the clock is set to in between") {
     RunnerWorld world;
-    const auto id = planning(world);
+    const auto id = planning(world, "do it", 3);
     world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
     for (const auto jump : {-24h, 24h * 3650, -24h * 7300}) {
         world.outside.clock.pass(jump);
@@ -48,8 +42,8 @@ TEST_CASE("a history is in the order in which it happened, whatever the clock is
 TEST_CASE("ten hours of sleep and a clock that is set are no death of an agent and no crash of a task") {
     for (const auto jump : {10h, -24h, 24h * 3650}) {
         RunnerWorld world;
-        const auto one = planning(world, "one");
-        const auto two = planning(world, "two");
+        const auto one = planning(world, "one", 3);
+        const auto two = planning(world, "two", 3);
         const auto runs = world.record(one).runs;
         world.outside.clock.pass(jump);
         world.recover();
@@ -93,7 +87,7 @@ TEST_CASE("who waits for a workspace keeps his place when the clock is set back"
 
 TEST_CASE("a message is typed although its agent was started in what is the future now") {
     RunnerWorld world;
-    const auto id = planning(world);
+    const auto id = planning(world, "do it", 3);
     world.outside.clock.pass(-24h);
     world.house().go(world.house().runner().send(id, Role::worker, "hello")).value();
     CHECK(world.house().go(world.house().runner().deliver(id)));
@@ -102,7 +96,7 @@ TEST_CASE("a message is typed although its agent was started in what is the futu
 
 TEST_CASE("a message that waits while the clock is set, or the machine sleeps, is not one that cannot be delivered") {
     RunnerWorld world;
-    const auto id = planning(world);
+    const auto id = planning(world, "do it", 3);
     const auto deliver = [&] {
         world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);  // the screen, then the keys
         CHECK_FALSE(world.house().go(world.house().runner().deliver(id)));

@@ -25,12 +25,6 @@ Result<Outcome> change(RunnerWorld& world, const TaskId& id, Edit edit, Caller b
     return world.house().go(world.house().runner().edit(id, std::move(edit), std::move(by)));
 }
 
-TaskId planning(RunnerWorld& world, const std::string& summary = "do it") {
-    const auto id = world.make_task(summary, 3);
-    world.move(id, "planning").value();
-    return id;
-}
-
 Path worktree(RunnerWorld& world, const TaskId& id) {
     return world.house().world().pool.path_of(*world.record(id).task.workspace);
 }
@@ -67,7 +61,7 @@ TEST_CASE("fields that make no sense are refused, and none of them is changed") 
     write_file(world.home() / "harnesses/eager.yml",
                "name: eager\nprogram: true\nargv:\n  full: [\"{effort_args}\", --, \"{prompt}\"]\n"
                "effort:\n  args: [--effort, \"{effort}\"]\n  values: [low, high]\n");
-    const auto id = planning(world);
+    const auto id = planning(world, "do it", 3);
     Edit edit;
     edit.feedback = "this neither";
     SECTION("a summary of two lines") {
@@ -113,7 +107,7 @@ TEST_CASE("fields that make no sense are refused, and none of them is changed") 
                 agent_of(world, id, Role::worker));
     }
     SECTION("another task's agent") {
-        const auto other = planning(world, "other");
+        const auto other = planning(world, "other", 3);
         edit.summary = "mine now";
         refused(world, id, edit, ErrorCode::forbidden,
                 "an agent may move its own task only; you were taken for the worker of task " + other.value,
@@ -146,7 +140,7 @@ TEST_CASE("an effort is set, and taken away by an empty one") {
     write_file(world.home() / "harnesses/eager.yml",
                "name: eager\nprogram: true\nargv:\n  full: [\"{effort_args}\", --, \"{prompt}\"]\n"
                "effort:\n  args: [--effort, \"{effort}\"]\n");
-    const auto id = planning(world);
+    const auto id = planning(world, "do it", 3);
     Edit edit;
     edit.harness = edit.review_harness = "eager";
     edit.effort = "high";
@@ -178,8 +172,8 @@ TEST_CASE("a task is moved to another workflow, and follows it from then on") {
 
 TEST_CASE("a branch that would not do is refused, and the worktree stays where it is") {
     RunnerWorld world;
-    const auto id = planning(world);
-    const auto other = planning(world, "other");
+    const auto id = planning(world, "do it", 3);
+    const auto other = planning(world, "other", 3);
     const auto branch = world.record(id).task.branch;
     refused(world, id, to_branch("a..b"), ErrorCode::invalid_argument, "a..b");
     refused(world, id, to_branch("-x"), ErrorCode::invalid_argument, "-x");
@@ -196,7 +190,7 @@ TEST_CASE("a branch that would not do is refused, and the worktree stays where i
 
 TEST_CASE("a branch that is there is switched to, a new name renames, and before a workspace it is only a name") {
     RunnerWorld world;
-    const auto id = planning(world);
+    const auto id = planning(world, "do it", 3);
     const auto first = world.record(id).task.branch;
     world.git.plain(world.repo(), {"branch", "there"});
     REQUIRE(change(world, id, to_branch("there")));
@@ -220,8 +214,8 @@ TEST_CASE("a branch that is there is switched to, a new name renames, and before
 
 TEST_CASE("the branch that a worktree is on is taken over where it can be a task's") {
     RunnerWorld world;
-    const auto id = planning(world);
-    const auto other = planning(world, "other");
+    const auto id = planning(world, "do it", 3);
+    const auto other = planning(world, "other", 3);
     const auto tree = worktree(world, id);
     Edit sync;
     sync.sync_branch = true;
@@ -245,8 +239,8 @@ TEST_CASE("the branch that a worktree is on is taken over where it can be a task
 
 TEST_CASE("a session is named after its task's branch as far as tmux lets it") {
     RunnerWorld world;
-    const auto id = planning(world);
-    const auto taken = planning(world, "other");
+    const auto id = planning(world, "do it", 3);
+    const auto taken = planning(world, "other", 3);
     const auto name_of = [&](const TaskId& which) { return world.record(which).task.tmux_session.value_or("none"); };
     REQUIRE(change(world, id, to_branch("one")));
     CHECK(name_of(id) == "shop/one");
@@ -295,7 +289,7 @@ TEST_CASE("whoever asks for a task that there is not is told so, whatever they a
 
 TEST_CASE("a task that lives is not removed, and one whose workflow is lost is judged by its record") {
     RunnerWorld world;
-    const auto id = planning(world);
+    const auto id = planning(world, "do it", 3);
     const auto remove = [&] { return world.house().go(world.house().runner().remove(id, human())); };
     const auto living = remove();
     REQUIRE_FALSE(living);
@@ -326,7 +320,7 @@ TEST_CASE("a mark for attention is taken away once, and that nothing asked for a
 
 TEST_CASE("a merge that may not be is refused with the way there, and nothing is merged") {
     RunnerWorld world;
-    const auto id = planning(world);
+    const auto id = planning(world, "do it", 3);
     world.git.commit(worktree(world, id), "feature", "it\n");
     const auto main = world.git.ref(world.repo(), "main");
     const auto merge = [&](bool force) {
@@ -362,7 +356,7 @@ TEST_CASE("a merge that may not be is refused with the way there, and nothing is
 
 TEST_CASE("force is a human's, whoever the agent is") {
     RunnerWorld world;
-    const auto id = planning(world);
+    const auto id = planning(world, "do it", 3);
     for (const Role role : {Role::worker, Role::reviewer}) {
         engine::Request request;
         request.to = "done";
@@ -415,7 +409,7 @@ TEST_CASE("one update of fields and status is refused as a whole, whatever part 
 
 TEST_CASE("a branch that only the remote has is checked out from there") {
     RunnerWorld world;
-    const auto id = planning(world);
+    const auto id = planning(world, "do it", 3);
     const auto there = world.git.plain(world.repo(), {"commit-tree", "-m", "theirs", "main^{tree}"});
     world.git.plain(world.repo(), {"update-ref", "refs/remotes/origin/theirs", there});
     REQUIRE(change(world, id, to_branch("theirs")));
@@ -424,7 +418,7 @@ TEST_CASE("a branch that only the remote has is checked out from there") {
 
 TEST_CASE("a session that a human has renamed, or that there is none of, is no reason to refuse a branch") {
     RunnerWorld world;
-    const auto id = planning(world);
+    const auto id = planning(world, "do it", 3);
     auto record = world.record(id);
     record.runs.front().session_id.clear();
     world.house().world().tasks.save(record).value();
@@ -443,7 +437,7 @@ TEST_CASE("a session that a human has renamed, or that there is none of, is no r
 
 TEST_CASE("a task that has ended may follow another workflow, and has ended there as well") {
     RunnerWorld world;
-    const auto id = planning(world);
+    const auto id = planning(world, "do it", 3);
     world.move(id, "cancelled").value();
     Edit edit;
     edit.workflow = "relay";
@@ -455,7 +449,7 @@ TEST_CASE("a task that has ended may follow another workflow, and has ended ther
 
 TEST_CASE("a branch that the record could not be changed to is left again, as far as git lets that be") {
     RunnerWorld world;
-    const auto id = planning(world);
+    const auto id = planning(world, "do it", 3);
     const auto before = world.record(id).task.branch;
     const std::string wanted = GENERATE("there", "new-name");
     world.git.plain(world.repo(), {"branch", "there"});
@@ -487,7 +481,7 @@ TEST_CASE("a branch that the record could not be changed to is left again, as fa
 
 TEST_CASE("a branch whose record cannot be written, and whose project goes meanwhile, is an error and no crash") {
     RunnerWorld world;
-    const auto id = planning(world);
+    const auto id = planning(world, "do it", 3);
     auto& house = world.house();
     std::optional<Result<Outcome>> done;
     house.begin(house.runner().edit(id, to_branch("late"), human()), done);

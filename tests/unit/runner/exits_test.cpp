@@ -11,12 +11,6 @@ using namespace orange::test;
 
 namespace {
 
-TaskId planning(RunnerWorld& world, const std::string& summary = "do it", int pool = 1) {
-    const auto id = world.make_task(summary, pool);
-    world.move(id, "planning").value();
-    return id;
-}
-
 TaskId under_review(RunnerWorld& world, const std::string& summary = "do it", int pool = 1) {
     const auto id = planning(world, summary, pool);
     world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
@@ -36,16 +30,8 @@ void dies(RunnerWorld& world, const TaskId& id, Role role, int status = 1) {
     notice(world, id, role);
 }
 
-std::string attention(RunnerWorld& world, const TaskId& id) {
-    return world.record(id).task.attention.value_or("none");
-}
-
 Result<Outcome> respawn(RunnerWorld& world, const TaskId& id) {
     return world.house().go(world.house().runner().respawn(id, Caller{}));
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 /// Somebody who has the file open, and takes his time.

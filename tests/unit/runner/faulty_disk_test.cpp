@@ -22,7 +22,7 @@ std::string temporaries(const fs::path& home) {
     return found;
 }
 
-void fail_everywhere(const Change& change) {
+void fail_disk_everywhere(const Change& change) {
     RunnerWorld world;
     world.outside.fuse.reads_count = true;
     const auto id = change.arrange(world);
@@ -49,70 +49,70 @@ void fail_everywhere(const Change& change) {
 }  // namespace
 
 TEST_CASE("a failing disk while a task is created leaves the old or the new, and it can be tried again") {
-    fail_everywhere(creating());
+    fail_disk_everywhere(creating());
 }
 
 TEST_CASE("a failing disk while a task is started leaves the old or the new, and it can be tried again") {
-    fail_everywhere(starting());
-    fail_everywhere(starting_with_a_long_prompt());
+    fail_disk_everywhere(starting());
+    fail_disk_everywhere(starting_with_a_long_prompt());
 }
 
 TEST_CASE("a failing disk while a task moves on leaves the old or the new, and it can be tried again") {
-    fail_everywhere(asking_for_review());
-    fail_everywhere(getting_stuck());
-    fail_everywhere(moving_with_fields());
+    fail_disk_everywhere(asking_for_review());
+    fail_disk_everywhere(getting_stuck());
+    fail_disk_everywhere(moving_with_fields());
 }
 
 TEST_CASE("a failing disk while a task ends leaves the old or the new, and it can be tried again") {
-    fail_everywhere(cancelling());
-    fail_everywhere(removing());
+    fail_disk_everywhere(cancelling());
+    fail_disk_everywhere(removing());
 }
 
 TEST_CASE("a failing disk while a task is merged leaves the old or the new, and it can be tried again") {
-    fail_everywhere(merging());
-    fail_everywhere(merging_with_origin());
+    fail_disk_everywhere(merging());
+    fail_disk_everywhere(merging_with_origin());
 }
 
 TEST_CASE("a failing disk while a task is changed leaves the old or the new, and it can be tried again") {
-    fail_everywhere(changing_fields());
-    fail_everywhere(choosing_the_branch());
-    fail_everywhere(renaming_the_branch());
-    fail_everywhere(switching_the_branch());
-    fail_everywhere(taking_over_the_branch());
-    fail_everywhere(sending());
-    fail_everywhere(acknowledging());
-    fail_everywhere(respawning());
+    fail_disk_everywhere(changing_fields());
+    fail_disk_everywhere(choosing_the_branch());
+    fail_disk_everywhere(renaming_the_branch());
+    fail_disk_everywhere(switching_the_branch());
+    fail_disk_everywhere(taking_over_the_branch());
+    fail_disk_everywhere(sending());
+    fail_disk_everywhere(acknowledging());
+    fail_disk_everywhere(respawning());
 }
 
 TEST_CASE("a failing disk while a task changes its workflow leaves the old or the new, and it can be tried again") {
-    fail_everywhere(moving_to_another_workflow());
-    fail_everywhere(leaving_a_lost_workflow());
+    fail_disk_everywhere(moving_to_another_workflow());
+    fail_disk_everywhere(leaving_a_lost_workflow());
 }
 
 TEST_CASE("a failing disk while workspaces or projects change leaves the old or the new, and it can be tried again") {
-    fail_everywhere(making_workspaces());
-    fail_everywhere(removing_workspaces());
-    fail_everywhere(releasing_again());
-    fail_everywhere(leaving());
+    fail_disk_everywhere(making_workspaces());
+    fail_disk_everywhere(removing_workspaces());
+    fail_disk_everywhere(releasing_again());
+    fail_disk_everywhere(leaving());
 }
 
 TEST_CASE("a failing disk while a project, a workflow or a harness changes leaves the old or the new") {
-    fail_everywhere(adding_a_project());
-    fail_everywhere(moving_a_project());
-    fail_everywhere(exporting_a_workflow());
-    fail_everywhere(trusting());
+    fail_disk_everywhere(adding_a_project());
+    fail_disk_everywhere(moving_a_project());
+    fail_disk_everywhere(exporting_a_workflow());
+    fail_disk_everywhere(trusting());
 }
 
 TEST_CASE("a failing disk while a task is published leaves the old or the new, and it can be tried again") {
-    fail_everywhere(publishing());
+    fail_disk_everywhere(publishing());
 }
 
 TEST_CASE("a failing disk while an agent's end is noticed loses no death and counts none twice") {
-    fail_everywhere(crashing());
-    fail_everywhere(crashing_in_review());
-    fail_everywhere(leaving_an_artifact());
+    fail_disk_everywhere(crashing());
+    fail_disk_everywhere(crashing_in_review());
+    fail_disk_everywhere(leaving_an_artifact());
 }
 
 TEST_CASE("a failing disk while a start fails leaves a task that is queued or asked for") {
-    fail_everywhere(failing_to_start());
+    fail_disk_everywhere(failing_to_start());
 }

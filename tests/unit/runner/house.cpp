@@ -260,4 +260,14 @@ std::string RunnerWorld::task_text(const TaskId& id) {
     return read_file(house().world().tasks.folder(record(id)) / "TASK.md");
 }
 
+TaskId planning(RunnerWorld& world, const std::string& summary, int pool_size) {
+    const auto id = world.make_task(summary, pool_size);
+    world.move(id, "planning").value();
+    return id;
+}
+
+std::string attention(RunnerWorld& world, const TaskId& id) {
+    return world.record(id).task.attention.value_or("none");
+}
+
 }  // namespace orange::test

@@ -122,4 +122,13 @@ class RunnerWorld {
     std::unique_ptr<House> house_;
 };
 
+/// A task whose worker plans.
+TaskId planning(RunnerWorld& world, const std::string& summary = "do it", int pool_size = 1);
+/// What the task asks its human to look at, or "none".
+std::string attention(RunnerWorld& world, const TaskId& id);
+
+inline bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
 }  // namespace orange::test

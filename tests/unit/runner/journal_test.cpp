@@ -12,14 +12,14 @@ using namespace orange;
 
 namespace {
 
-struct World {
+struct JournalWorld {
     fakes::MemoryFileSystem files;
     store::TaskStore tasks{files, "/tasks"};
     SystemClock clock;
     Journal journal{tasks, clock};
     TaskRecord record;
 
-    World() {
+    JournalWorld() {
         record.task.id = TaskId{random_id(k_task_id_length)};
         record.task.project = "shop";
         record.task.branch = "fix";
@@ -67,7 +67,7 @@ std::vector<std::string> types_of(const std::vector<StreamEvent>& events) {
 }  // namespace
 
 TEST_CASE("a cursor gives what came after it, and nothing twice") {
-    World world;
+    JournalWorld world;
     const auto start = world.journal.cursor();
     world.publish("one");
     const auto between = world.journal.cursor();
@@ -78,7 +78,7 @@ TEST_CASE("a cursor gives what came after it, and nothing twice") {
 }
 
 TEST_CASE("what is no cursor, or one of the future, is told from an old one") {
-    World world;
+    JournalWorld world;
     world.publish("one");
     const auto cursor = world.journal.cursor();
     const auto boot = cursor.substr(0, cursor.find('-'));
@@ -93,7 +93,7 @@ TEST_CASE("what is no cursor, or one of the future, is told from an old one") {
 }
 
 TEST_CASE("a cursor of a daemon before this one goes on with what stands in the histories") {
-    World world;
+    JournalWorld world;
     world.journal.write(world.record, "one");
     const auto cursor = world.journal.cursor();
     // In the same millisecond, as far as the clock can tell; the last one was written and told to nobody.
@@ -134,7 +134,7 @@ TEST_CASE("a filter takes a whole type, or what stands before its dot") {
 }
 
 TEST_CASE("a cursor that is older than what is kept is read back, up to as much as is kept") {
-    World world;
+    JournalWorld world;
     const auto start = world.journal.cursor();
     world.publish("first");
     const auto first = world.journal.cursor();
@@ -143,14 +143,14 @@ TEST_CASE("a cursor that is older than what is kept is read back, up to as much 
     world.journal.write(world.record, "more");
     CHECK(world.journal.since(start).value().size() == 4096);  // "first" had no history to stand in
 
-    World busy;
+    JournalWorld busy;
     const auto before = busy.journal.cursor();
     for (int i = 0; i < 4097; ++i) busy.journal.write(busy.record, "more");
     CHECK_FALSE(busy.journal.since(before));
 }
 
 TEST_CASE("a listener may leave, or send others away, while it is called") {
-    World world;
+    JournalWorld world;
     std::vector<std::string> heard;
     int first = 0, second = 0;
     first = world.journal.listen([&](const StreamEvent& event) {
@@ -166,7 +166,7 @@ TEST_CASE("a listener may leave, or send others away, while it is called") {
 }
 
 TEST_CASE("a listener that publishes hears both events in order") {
-    World world;
+    JournalWorld world;
     std::vector<std::int64_t> numbers;
     world.journal.listen([&](const StreamEvent& event) {
         numbers.push_back(event.number);
@@ -177,7 +177,7 @@ TEST_CASE("a listener that publishes hears both events in order") {
 }
 
 TEST_CASE("an event goes into the history and out to listeners, also where the disk is full") {
-    World world;
+    JournalWorld world;
     int heard = 0;
     world.journal.listen([&](const StreamEvent&) { ++heard; });
     world.journal.write(world.record, "one", {{"n", std::int64_t{1}}});
@@ -188,7 +188,7 @@ TEST_CASE("an event goes into the history and out to listeners, also where the d
 }
 
 TEST_CASE("what is written once is written and told once") {
-    World world;
+    JournalWorld world;
     int heard = 0;
     world.journal.listen([&](const StreamEvent&) { ++heard; });
     CHECK(world.journal.write_once(world.record, "moved", {{"tx", "a"}}));
@@ -201,7 +201,7 @@ TEST_CASE("what is written once is written and told once") {
 }
 
 TEST_CASE("what is written once is looked for at the end of the history, not in all of it") {
-    World world;
+    JournalWorld world;
     REQUIRE(world.journal.write_once(world.record, "moved", {{"tx", "a"}}));
     const std::string other = "{\"type\":\"moved\",\"timestamp\":\"2026-11-20T10:49:03.120Z\",\"tx\":\"b\"}\n";
     std::string others;
@@ -217,7 +217,7 @@ TEST_CASE("what is written once is looked for at the end of the history, not in 
 }
 
 TEST_CASE("what another event only mentions, or what was torn, was not told") {
-    World world;
+    JournalWorld world;
     auto& file = world.files.files[world.history()];
     file = "{\"type\":\"said\",\"timestamp\":\"2026-11-20T10:49:03.120Z\",\"text\":\"moved\"}\n";
     SECTION("mentioned") {}

@@ -11,10 +11,6 @@ using fakes::ChildFault;
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 /// A reviewed task in a project with a remote.
 struct Fixture {
     explicit Fixture(bool with_origin = true) {

@@ -28,10 +28,6 @@ std::size_t told(RunnerWorld& world, const TaskId& id) {
     return world.events(id, "repository.changed").size();
 }
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 Result<MergeOutcome> merge(RunnerWorld& world, const TaskId& id) {
     return world.house().go(world.house().runner().merge(id, MergeOrder{}, a_human()));
 }

@@ -14,14 +14,6 @@ Result<Outcome> spawn(RunnerWorld& world, const TaskId& id) {
     return world.house().go(world.house().runner().spawn(id, Caller{}));
 }
 
-std::string attention(RunnerWorld& world, const TaskId& id) {
-    return world.record(id).task.attention.value_or("none");
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 Project the_shop(RunnerWorld& world) {
     return *world.house().world().projects.find("shop");
 }

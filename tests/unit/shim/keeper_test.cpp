@@ -10,7 +10,7 @@ using namespace orange::test;
 
 namespace {
 
-struct Fixture : ShimFixture {
+struct KeeperFixture : ShimFixture {
     Completed keep(std::vector<std::string> argv) {
         Command command;
         command.argv = {ORANGE_BINARY_DIR "/bin/orange-agent", std::string(k_keep_option), dir.path.string()};
@@ -24,7 +24,7 @@ struct Fixture : ShimFixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a keeper's command is answered for at once, and what it left stays below the keeper") {
+TEST_CASE_METHOD(KeeperFixture, "a keeper's command is answered for at once, and what it left stays below the keeper") {
     REQUIRE(::mkfifo((dir / "stay").c_str(), 0600) == 0);
     const auto done =
         keep({"sh", "-c",
@@ -50,7 +50,7 @@ TEST_CASE_METHOD(Fixture, "a keeper's command is answered for at once, and what 
     CHECK(soon_gone(keeper));
 }
 
-TEST_CASE_METHOD(Fixture, "a keeper's command has default signals, and one that cannot be started says so") {
+TEST_CASE_METHOD(KeeperFixture, "a keeper's command has default signals, and one that cannot be started says so") {
     const auto done = keep({"grep", "SigIgn", "/proc/self/status"});
     CHECK((std::stoull(done.out.substr(done.out.find(':') + 1), nullptr, 16) & 0x7fffffff) == 0);
     CHECK(keep({"sh", "-c", "kill -9 $$"}).exit_status == 128 + SIGKILL);

@@ -11,7 +11,7 @@ using namespace orange::test;
 namespace {
 
 /// The shim in a real pane of a tmux server of its own.
-struct Fixture : ShimFixture {
+struct PaneFixture : ShimFixture {
     PaneRef open(const RunSpec& spec) {
         WindowSpec window;
         window.session = "demo/b";
@@ -29,7 +29,8 @@ struct Fixture : ShimFixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "in a pane the agent is in the foreground, reads what is typed, and its exit is recorded") {
+TEST_CASE_METHOD(PaneFixture,
+                 "in a pane the agent is in the foreground, reads what is typed, and its exit is recorded") {
     const auto pane = open(script("echo $$ > $OUT/pid; read line; echo got $line; exit 6"));
     const auto agent = pid_in("pid");
     CHECK(proc::parent_of(agent) == pane.pid);
@@ -42,13 +43,13 @@ TEST_CASE_METHOD(Fixture, "in a pane the agent is in the foreground, reads what 
     CHECK(screen(pane).find("orange-agent") == std::string::npos);
 }
 
-TEST_CASE_METHOD(Fixture, "the agent gets the pane's TERM where its spec has none") {
+TEST_CASE_METHOD(PaneFixture, "the agent gets the pane's TERM where its spec has none") {
     open(script("echo $TERM > $OUT/term"));
     REQUIRE(ended());
     CHECK(read_file(dir / "term") == "tmux-256color\n");
 }
 
-TEST_CASE_METHOD(Fixture, "Ctrl-Z does not wedge the pane") {
+TEST_CASE_METHOD(PaneFixture, "Ctrl-Z does not wedge the pane") {
     const auto pane =
         open(script("echo $$ > $OUT/pid; while read line; do echo got $line; [ $line = end ] && exit 0; done"));
     pid_in("pid");
@@ -61,7 +62,7 @@ TEST_CASE_METHOD(Fixture, "Ctrl-Z does not wedge the pane") {
     CHECK(exit_record().exit_status == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "Ctrl-C goes to the agent, not to the shim") {
+TEST_CASE_METHOD(PaneFixture, "Ctrl-C goes to the agent, not to the shim") {
     const auto pane =
         open(script("trap 'echo interrupted' INT; echo $$ > $OUT/pid; "
                     "while [ ! -e $OUT/stop ]; do sleep 0.05; done; exit 9"));
@@ -73,7 +74,7 @@ TEST_CASE_METHOD(Fixture, "Ctrl-C goes to the agent, not to the shim") {
     CHECK(exit_record().exit_status == 9);
 }
 
-TEST_CASE_METHOD(Fixture, "killing the session ends the agent and what it started, and still records") {
+TEST_CASE_METHOD(PaneFixture, "killing the session ends the agent and what it started, and still records") {
     const auto pane =
         open(script("setsid sh -c 'trap \"\" TERM HUP; echo $$ > $OUT/left; while :; do sleep 0.05; done' & "
                     "while [ ! -s $OUT/left ]; do sleep 0.02; done; echo $$ > $OUT/pid; sleep 600"));
@@ -86,7 +87,7 @@ TEST_CASE_METHOD(Fixture, "killing the session ends the agent and what it starte
     CHECK(gone(left));
 }
 
-TEST_CASE_METHOD(Fixture, "a tmux server that dies takes no record with it") {
+TEST_CASE_METHOD(PaneFixture, "a tmux server that dies takes no record with it") {
     const auto pane = open(script("echo $$ > $OUT/pid; exec sleep 600"));
     const auto agent = pid_in("pid");
     server.end_server(pane.server_pid, SIGKILL);
@@ -96,7 +97,7 @@ TEST_CASE_METHOD(Fixture, "a tmux server that dies takes no record with it") {
     CHECK(soon_gone(pane.pid));
 }
 
-TEST_CASE_METHOD(Fixture, "a program that cannot be started says so in the pane") {
+TEST_CASE_METHOD(PaneFixture, "a program that cannot be started says so in the pane") {
     auto spec = script("");
     spec.argv = {"no-such-agent"};
     const auto pane = open(spec);

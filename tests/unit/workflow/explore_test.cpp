@@ -18,9 +18,11 @@
 #include "daemon/engine/explain.hpp"
 #include "daemon/workflow/load.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/workflow/loaded.hpp"
 
 using namespace orange;
 using namespace orange::engine;
+using orange::test::loaded;
 
 namespace {
 
@@ -472,13 +474,6 @@ std::string text_of(const std::string& path) {
     std::stringstream text;
     text << file.rdbuf();
     return text.str();
-}
-
-Definition loaded(const std::string& text, const std::string& name) {
-    auto result = workflow::load(text, name + ".yml", name);
-    INFO(workflow::describe(result.problems, name + ".yml"));
-    REQUIRE(result.ok());
-    return std::move(result.definition);
 }
 
 std::string all_of(const Complaints& complaints) {

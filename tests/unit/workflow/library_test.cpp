@@ -18,17 +18,17 @@ std::string with_comment(const std::string& comment) {
     return k_small + "# " + comment + "\n";
 }
 
-struct World {
+struct LibraryWorld {
     MemoryFileSystem files;
     Library library{files, "/share/workflows", "/home/workflows"};
 
-    World() { files.files["/share/workflows/small.yml"] = k_small; }
+    LibraryWorld() { files.files["/share/workflows/small.yml"] = k_small; }
 };
 
 }  // namespace
 
 TEST_CASE("a user's workflow wins over the shipped one of that name, and its removal brings that back") {
-    World world;
+    LibraryWorld world;
     CHECK((*world.library.find("small"))->hash == content_hash(k_small));
     world.files.files["/home/workflows/small.yml"] = with_comment("mine");
     CHECK((*world.library.find("small"))->hash == content_hash(with_comment("mine")));
@@ -38,12 +38,12 @@ TEST_CASE("a user's workflow wins over the shipped one of that name, and its rem
 }
 
 TEST_CASE("the same text is not read into a second definition") {
-    World world;
+    LibraryWorld world;
     CHECK(*world.library.find("small") == *world.library.find("small"));
 }
 
 TEST_CASE("an unknown name lists what there is, and no name leads out of the folders") {
-    World world;
+    LibraryWorld world;
     world.files.files["/share/secret.yml"] = k_small;
     CHECK(world.library.find("smal").error().message ==
           "there is no workflow \"smal\"; did you mean small? Known are small");
@@ -53,7 +53,7 @@ TEST_CASE("an unknown name lists what there is, and no name leads out of the fol
 }
 
 TEST_CASE("an edit that does not validate leaves the last good one in force, and says so") {
-    World world;
+    LibraryWorld world;
     const auto path = Path("/home/workflows/small.yml");
     world.files.files[path] = with_comment("good");
     const auto good = *world.library.find("small");
@@ -79,7 +79,7 @@ TEST_CASE("an edit that does not validate leaves the last good one in force, and
 }
 
 TEST_CASE("a file that cannot be read just now does not take the workflow away") {
-    World world;
+    LibraryWorld world;
     const auto before = *world.library.find("small");
     world.files.failures["/home/workflows/small.yml"] = {ErrorCode::io, "reading: Input/output error", {}};
     CHECK(*world.library.find("small") == before);
@@ -90,7 +90,7 @@ TEST_CASE("a file that cannot be read just now does not take the workflow away")
 }
 
 TEST_CASE("a pinned definition outlives every edit of its file") {
-    World world;
+    LibraryWorld world;
     const auto hash = *world.library.pin("small");
     const int writes = world.files.writes;
     CHECK(*world.library.pin("small") == hash);
@@ -104,7 +104,7 @@ TEST_CASE("a pinned definition outlives every edit of its file") {
 }
 
 TEST_CASE("a pinned definition that is gone or was changed is an error that says what to do") {
-    World world;
+    LibraryWorld world;
     const auto hash = *world.library.pin("small");
     const Path pin = "/home/workflows/.pinned/" + hash + ".yml";
     world.files.files["/share/workflows/small.yml"] = with_comment("new");
@@ -121,7 +121,7 @@ TEST_CASE("a pinned definition that is gone or was changed is an error that says
 }
 
 TEST_CASE("pinning that cannot be written is an error") {
-    World world;
+    LibraryWorld world;
     world.files.failures["/home/workflows/.pinned/" + content_hash(k_small) + ".yml"] = {
         ErrorCode::io, "No space left", {}};
     CHECK(world.library.pin("small").error().code == ErrorCode::io);

@@ -5,8 +5,10 @@
 #include "daemon/workflow/load.hpp"
 #include "daemon/yaml/node.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/workflow/loaded.hpp"
 
 using namespace orange;
+using orange::test::loaded;
 
 namespace {
 
@@ -16,13 +18,6 @@ std::string content(const std::string& path) {
     std::stringstream text;
     text << file.rdbuf();
     return text.str();
-}
-
-engine::Definition loaded(const std::string& text, const std::string& name) {
-    auto result = workflow::load(text, name + ".yml", name);
-    INFO(workflow::describe(result.problems, name + ".yml"));
-    REQUIRE(result.ok());
-    return std::move(result.definition);
 }
 
 std::vector<std::string> hooks_of(const engine::Definition& definition, std::string_view from, std::string_view to,
