@@ -1,10 +1,9 @@
-#include "daemon/files/file_facts.hpp"
 #include "daemon/files/writer_check.hpp"
+
+#include "daemon/files/file_facts.hpp"
 
 namespace orange {
 
-bool open_elsewhere(const Path& path) {
-    return files::modified_within(path, std::chrono::seconds(1));
-}
+WriterCheck::WriterCheck(const Path& path) : open_elsewhere_(files::modified_within(path, std::chrono::seconds(1))) {}
 
 }  // namespace orange

@@ -41,11 +41,11 @@ std::vector<std::string_view> whole_lines(std::string_view text) {
     return lines;
 }
 
-using Lines = std::unordered_set<std::string_view>;
+using LineSet = std::unordered_set<std::string_view>;
 
 /// The lines of a text that say something.
-Lines lines_of(const std::string& text) {
-    Lines lines;
+LineSet lines_of(const std::string& text) {
+    LineSet lines;
     for (const auto line : split_lines(text)) {
         if (!trim(line).empty()) lines.insert(line);
     }
@@ -79,7 +79,7 @@ Awaitable<Result<std::string>> merge_bodies(FileSystem& files, ProcessRunner& pr
 const std::string& likely_base(const std::vector<const std::string*>& shown, const std::string& found) {
     if (found.starts_with(*shown.back())) return *shown.back();  // also where that ends in the middle of a line
     const auto there = lines_of(found);
-    const auto missing_in_found = [&](const Lines& lines) {
+    const auto missing_in_found = [&](const LineSet& lines) {
         return std::count_if(lines.begin(), lines.end(), [&](const auto line) { return !there.contains(line); });
     };
     const auto now = lines_of(*shown.back());

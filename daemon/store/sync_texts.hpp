@@ -26,7 +26,7 @@ std::string body_of(const std::string& text);
 bool is_blank(std::string_view text);
 
 /// Whether a file that somebody has open may be one that he truncated and has not written to its end: it has no
-/// frontmatter, or lacks lines of the body that was there before.
+/// frontmatter, lacks lines of the body that was there before, or ends in the middle of one.
 bool seems_cut(const std::string& text, const std::string& body_before);
 
 /// Content of a file of ours or of what somebody linked in its place; nothing where it is gone. invalid_argument, with

@@ -154,10 +154,10 @@ Awaitable<Result<void>> TaskSync::look(Side& side) {
         if (auto done = read(side); !done) co_return done;
     }
     if (!side.counts() || side.link || !is_news(side, body_of(side.text))) co_return Result<void>{};
-    const bool left = co_await writer_leaves(side.path);
-    if (auto done = read(side); !done) co_return done;
+    auto left = co_await when_left(side.path, [this, &side] { return read(side); });
+    if (!left) co_return left.error();
     const auto& shown = side.memory->shown;
-    const bool looks_whole = left || !side.exists || !seems_cut(side.text, shown.empty() ? "" : shown.back().body);
+    const bool looks_whole = *left || !side.exists || !seems_cut(side.text, shown.empty() ? "" : shown.back().body);
     if (looks_whole || ++now_.held_back > k_most_held_back) {
         now_.held_back = 0;
     } else {
@@ -167,12 +167,20 @@ Awaitable<Result<void>> TaskSync::look(Side& side) {
     co_return Result<void>{};
 }
 
-Awaitable<bool> TaskSync::writer_leaves(Path path) {
-    while (open_elsewhere(path)) {
-        if (std::chrono::steady_clock::now() >= patience_) co_return false;
+/// Calls `read` when nobody writes to the file, and keeps everybody from beginning meanwhile. If that takes too long,
+/// it is called all the same, and the answer is false.
+Awaitable<Result<bool>> TaskSync::when_left(Path path, std::function<Result<void>()> read) {
+    for (;;) {
+        {
+            const WriterCheck writers(path);
+            const bool left = !writers.is_open_elsewhere();
+            if (left || std::chrono::steady_clock::now() >= patience_) {
+                if (auto done = read(); !done) co_return done.error();
+                co_return left;
+            }
+        }
         co_await async::sleep(k_step);
     }
-    co_return true;
 }
 
 Awaitable<Result<void>> TaskSync::decide() {

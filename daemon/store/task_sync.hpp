@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,7 +72,7 @@ class TaskSync {
     Result<Path> keep(const std::string& kind, const std::string& text);
     Result<void> prune(const std::string& kind);
     Result<void> note_lost(const std::string& before, const std::string& written, bool in_mirror);
-    Awaitable<bool> writer_leaves(Path path);
+    Awaitable<Result<bool>> when_left(Path path, std::function<Result<void>()> read);
     void show(CopyMemory& copy, const std::string& body, bool by_daemon);
     Synced finish();
 

@@ -9,14 +9,29 @@
 #include "daemon/store/task_sync.hpp"
 
 namespace orange::store {
+namespace {
+
+struct Look {
+    bool open = false;  ///< somebody may still write to it
+    std::optional<std::string> text;
+};
+
+Result<Look> look_at(FileSystem& files, const Path& path) {
+    const WriterCheck writers(path);
+    auto text = read_any(files, path);
+    if (!text) return text.error();
+    return Look{writers.is_open_elsewhere(), std::move(*text)};
+}
+
+}  // namespace
+
 Awaitable<Result<bool>> TaskSync::count_displaced() {
     bool changed = false;
     for (auto& displaced : now_.displaced) {
-        const bool open = open_elsewhere(displaced.path);  // before it is read: its writer may be done in between
-        auto text = read_any(files_, displaced.path);
-        if (!text) co_return text.error();
-        if (!*text) continue;
-        const auto found = body_of(**text);
+        const auto look = look_at(files_, displaced.path);
+        if (!look) co_return look.error();
+        if (!look->text) continue;
+        const auto found = body_of(*look->text);
         if (displaced.leftover) {
             // A body that both copies once agreed on holds nothing new; else only its lines that are nowhere else do.
             const bool is_old = content_hash(found) == record_.body_hash;
@@ -24,12 +39,12 @@ Awaitable<Result<bool>> TaskSync::count_displaced() {
         }
         displaced.leftover = false;
         if (found == displaced.accounted) continue;
-        if (open && seems_cut(**text, displaced.accounted)) continue;
+        if (look->open && seems_cut(*look->text, displaced.accounted)) continue;
         auto base = base_of(displaced, found);
         displaced.accounted = found;
         const auto before = body_;
         if (auto merged = co_await merge_in(std::move(base), found); !merged) co_return merged.error();
-        if (auto noted = note_lost(before, **text, displaced.of_mirror); !noted) co_return noted.error();
+        if (auto noted = note_lost(before, *look->text, displaced.of_mirror); !noted) co_return noted.error();
         changed = true;
     }
     co_return changed;
@@ -49,10 +64,10 @@ Result<bool> TaskSync::remove_quiet(std::set<Path>& quiet) {
     bool settled = true;
     std::set<Path> quiet_now;
     for (auto displaced = now_.displaced.begin(); displaced != now_.displaced.end();) {
-        const bool open = open_elsewhere(displaced->path);
-        const auto text = read_any(files_, displaced->path);
-        if (!text) return text.error();
-        const bool as_counted = !*text || body_of(**text) == displaced->accounted;
+        const auto look = look_at(files_, displaced->path);
+        if (!look) return look.error();
+        const bool open = look->open;
+        const bool as_counted = !look->text || body_of(*look->text) == displaced->accounted;
         if (!open && as_counted && quiet.contains(displaced->path)) {
             if (auto removed = files_.remove(displaced->path); !removed) return removed.error();
             displaced = now_.displaced.erase(displaced);

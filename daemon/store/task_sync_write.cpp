@@ -79,16 +79,21 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     now_.displaced.push_back({displaced, expected, expected, side.is_mirror});
     side.text = std::move(desired);
     side.link = side.dangling = false;
-    const bool left = co_await writer_leaves(displaced);
-    auto text = read_any(files_, displaced);
-    if (!text) co_return text.error();
-    const auto found = body_of(text->value_or(""));
+    std::optional<std::string> text;
+    auto left = co_await when_left(displaced, [&]() -> Result<void> {
+        auto content = read_any(files_, displaced);
+        if (!content) return content.error();
+        text = std::move(*content);
+        return {};
+    });
+    if (!left) co_return left.error();
+    const auto found = body_of(text.value_or(""));
     // Truncated, and being written: settle() will see the rest.
-    const bool looks_whole = left || !seems_cut(text->value_or(""), expected);
-    if (*text && found != expected && looks_whole) {
-        if (auto noted = note_frontmatter(side, **text); !noted) co_return noted;
+    const bool looks_whole = *left || !seems_cut(text.value_or(""), expected);
+    if (text && found != expected && looks_whole) {
+        if (auto noted = note_frontmatter(side, *text); !noted) co_return noted;
         now_.displaced.back().accounted = found;
-        auto whole = **text;
+        auto whole = *text;
         if (auto absorbed = co_await absorb(side, std::move(whole), true); !absorbed) co_return absorbed;
     }
     show(*side.memory, written, true);
