@@ -41,7 +41,7 @@ std::string_view name_of(ErrorCode code) {
 }
 
 Error io_error(std::string_view doing, int error_number) {
-    return {ErrorCode::io, std::string(doing) + ": " + std::strerror(error_number), {}};
+    return {ErrorCode::io, std::string(doing) + ": " + std::strerror(error_number)};
 }
 
 Error in_context(std::string_view doing, Error error) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace orange {
 
@@ -32,9 +33,13 @@ std::string_view name_of(ErrorCode code);
 /// Why something did not happen, as a sentence that a person or an agent can act on. `message` names the operation and
 /// the object; `details` is for programs (JSON-RPC `data`).
 struct Error {
+    Error() = default;
+    Error(ErrorCode what, std::string why, std::map<std::string, std::string> more = {})
+        : code(what), message(std::move(why)), details(std::move(more)) {}
+
     ErrorCode code = ErrorCode::internal;
     std::string message;
-    std::map<std::string, std::string> details = {};
+    std::map<std::string, std::string> details;
 
     bool operator==(const Error&) const = default;
 };

@@ -43,11 +43,10 @@ bool is_task_id(std::string_view text) {
 
 Result<void> check_project_name(std::string_view name) {
     const auto bad = [&](std::string_view why) {
-        return Error{ErrorCode::invalid_argument,
+        return Error(ErrorCode::invalid_argument,
                      "project name \"" + std::string(name) + "\" " + std::string(why) +
                          "; use lower-case letters, digits, '_' and single '-', beginning with a letter or digit, at "
-                         "most 40 characters",
-                     {}};
+                         "most 40 characters");
     };
     if (name.empty()) return bad("is empty");
     if (name.size() > k_max_project_name) return bad("is too long");

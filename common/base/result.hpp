@@ -24,7 +24,7 @@ class [[nodiscard]] Result {
 
     Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
     Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
-    Result(ErrorCode code, std::string message) : Result(Error{code, std::move(message), {}}) {}
+    Result(ErrorCode code, std::string message) : Result(Error(code, std::move(message))) {}
 
     bool has_value() const { return state_.index() == 0; }
     explicit operator bool() const { return has_value(); }
@@ -69,7 +69,7 @@ class [[nodiscard]] Result<void> {
 
     Result() = default;
     Result(Error error) : error_(std::move(error)), failed_(true) {}
-    Result(ErrorCode code, std::string message) : Result(Error{code, std::move(message), {}}) {}
+    Result(ErrorCode code, std::string message) : Result(Error(code, std::move(message))) {}
 
     bool has_value() const { return !failed_; }
     explicit operator bool() const { return has_value(); }

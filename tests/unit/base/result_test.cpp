@@ -24,7 +24,7 @@ TEST_CASE("A result holds an error, and its value is a bug to ask for") {
 
 TEST_CASE("A result without a value is success until it is an error") {
     CHECK(Result<void>{});
-    const Result<void> failed = Error{ErrorCode::io, "disk full", {}};
+    const Result<void> failed = Error(ErrorCode::io, "disk full");
     CHECK_FALSE(failed);
     CHECK_THROWS_AS(failed.value(), BadResultAccess);
 }
