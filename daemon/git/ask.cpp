@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/worktrees.hpp"
 
 namespace orange {
@@ -10,10 +11,9 @@ namespace orange {
 Awaitable<Result<std::string>> git_output(Git& git, GitCommand command) {
     auto argv = git::words("git");
     argv.insert(argv.end(), command.args.begin(), command.args.end());
-    auto done = co_await git.run(std::move(command));
-    if (!done) co_return done.error();
-    if (!done->ok()) co_return command_failed(argv, *done);
-    co_return std::move(done->out);
+    CO_TRY(auto done, co_await git.run(std::move(command)));
+    if (!done.ok()) co_return command_failed(argv, done);
+    co_return std::move(done.out);
 }
 
 namespace git {
@@ -27,7 +27,7 @@ Result<std::string> only_path(std::string_view answer) {
     if (path.starts_with('/') && path.size() < k_longest_path && path.find('\n') == std::string_view::npos) {
         return std::string(path);
     }
-    return Error{ErrorCode::external_failed, "`git rev-parse` gave an answer that makes no sense", {}};
+    return Error(ErrorCode::external_failed, "`git rev-parse` gave an answer that makes no sense");
 }
 
 }  // namespace
@@ -61,11 +61,10 @@ Awaitable<Result<std::string>> ask_inside(Git& git, Place place, std::vector<std
 Awaitable<Result<std::map<std::string, std::string>>> identity(Git& git, Place place) {
     const std::string fallback[][3] = {{"user.name", "NAME", "Orange"}, {"user.email", "EMAIL", "orange@localhost"}};
     std::map<std::string, std::string> env;
-    const auto configured =
-        co_await attempt(git, place, words("config", "-z", "--get-regexp", "^user\\.(name|email)$"));
-    if (!configured) co_return configured.error();
+    CO_TRY(const auto configured,
+           co_await attempt(git, place, words("config", "-z", "--get-regexp", "^user\\.(name|email)$")));
     std::map<std::string, std::string> values;
-    for (const auto& entry : pieces(configured->out)) {  // "<key>\n<value>"
+    for (const auto& entry : pieces(configured.out)) {  // "<key>\n<value>"
         const auto end = std::min(entry.find('\n'), entry.size());
         values[entry.substr(0, end)] = trim(std::string_view(entry).substr(end));
     }
@@ -79,17 +78,15 @@ Awaitable<Result<std::map<std::string, std::string>>> identity(Git& git, Place p
 
 Awaitable<Result<std::string>> git_dir(Git& git, Place place) {
     if (place.pinned()) co_return place.pinned()->git_dir();
-    const auto answer = co_await ask_inside(git, place, words("rev-parse", "--absolute-git-dir"));
-    if (!answer) co_return answer.error();
-    co_return only_path(*answer);
+    CO_TRY(const auto answer, co_await ask_inside(git, place, words("rev-parse", "--absolute-git-dir")));
+    co_return only_path(answer);
 }
 
 Awaitable<Result<std::string>> common_dir(Git& git, Place place) {
     if (place.pinned()) co_return place.pinned()->common_dir();
-    const auto answer =
-        co_await ask_inside(git, place, words("rev-parse", "--path-format=absolute", "--git-common-dir"));
-    if (!answer) co_return answer.error();
-    co_return only_path(*answer);
+    CO_TRY(const auto answer,
+           co_await ask_inside(git, place, words("rev-parse", "--path-format=absolute", "--git-common-dir")));
+    co_return only_path(answer);
 }
 
 std::string operation_under_way(const std::string& git_dir) {

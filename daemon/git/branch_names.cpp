@@ -1,6 +1,7 @@
 #include "daemon/git/branch_names.hpp"
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
@@ -61,10 +62,9 @@ Awaitable<Result<BranchState>> branch_state(Git& git, std::string repo, std::str
         parents.push_back(std::string(k_heads) + branch.substr(0, slash));
         args.push_back(parents.back());
     }
-    const auto listed = co_await ask(git, repo, args);
-    if (!listed) co_return listed.error();
+    CO_TRY(const auto listed, co_await ask(git, repo, args));
     BranchState state;
-    for (const auto line : split_lines(*listed)) {
+    for (const auto line : split_lines(listed)) {
         const std::string ref(line);
         state.local = state.local || ref == head;
         state.remote = state.remote || ref == remote;
@@ -72,9 +72,8 @@ Awaitable<Result<BranchState>> branch_state(Git& git, std::string repo, std::str
         for (const auto& parent : parents) in_the_way = in_the_way || ref == parent;
         if (in_the_way) state.clash = ref.substr(k_heads.size());
     }
-    const auto all = co_await worktrees(git, repo);
-    if (!all) co_return all.error();
-    for (const auto& worktree : *all) {
+    CO_TRY(const auto all, co_await worktrees(git, repo));
+    for (const auto& worktree : all) {
         if (worktree.branch == branch) state.checkout = worktree.path;
     }
     co_return state;
@@ -82,7 +81,7 @@ Awaitable<Result<BranchState>> branch_state(Git& git, std::string repo, std::str
 
 Awaitable<Result<std::string>> resolve_base(Git& git, std::string repo, std::string base) {
     const auto unknown = [&base] {
-        return Error{ErrorCode::not_found, "there is no branch, tag or commit \"" + printable(base) + "\"", {}};
+        return Error(ErrorCode::not_found, "there is no branch, tag or commit \"" + printable(base) + "\"");
     };
     if (base.empty() || base.find('\0') != std::string::npos) co_return unknown();
     for (const std::string_view prefix :

@@ -1,6 +1,7 @@
 #include "daemon/git/branches.hpp"
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/worktrees.hpp"
 
@@ -24,14 +25,13 @@ std::string why_unusable(const std::string& name) {
 }
 
 Error bad_branch(const std::string& name, const std::string& why) {
-    return {ErrorCode::invalid_argument, "\"" + printable(name) + "\" cannot be a branch's name: " + why, {}};
+    return {ErrorCode::invalid_argument, "\"" + printable(name) + "\" cannot be a branch's name: " + why};
 }
 
 Awaitable<Result<bool>> branch_exists(Git& git, std::string repo, std::string branch) {
     for (const std::string_view prefix : {k_heads, k_origin}) {
-        auto commit = co_await commit_of(git, repo, std::string(prefix) + branch);
-        if (!commit) co_return commit.error();
-        if (!commit->empty()) co_return true;
+        CO_TRY(auto commit, co_await commit_of(git, repo, std::string(prefix) + branch));
+        if (!commit.empty()) co_return true;
     }
     co_return false;
 }
@@ -40,14 +40,14 @@ Awaitable<Result<bool>> branch_exists(Git& git, std::string repo, std::string br
 /// follows one of origin's is all that tells a renamed branch from one that was never pushed.
 Awaitable<Result<std::vector<std::string>>> in_place_of(Git& git, std::string repo, std::string branch) {
     std::vector<std::string> others;
-    const auto track = co_await ask(
-        git, repo, words("for-each-ref", "--format=%(upstream:remotename) %(upstream:track)", "refs/heads/" + branch));
-    if (!track) co_return track.error();
-    if (trim(*track) != "origin [gone]") co_return others;
-    const auto listed = co_await ask(
-        git, repo, words("for-each-ref", "--count=20", "--format=%(refname:lstrip=3)", "refs/remotes/origin/"));
-    if (!listed) co_return listed.error();
-    for (const auto line : split_lines(*listed)) {
+    CO_TRY(const auto track, co_await ask(git, repo,
+                                          words("for-each-ref", "--format=%(upstream:remotename) %(upstream:track)",
+                                                "refs/heads/" + branch)));
+    if (trim(track) != "origin [gone]") co_return others;
+    CO_TRY(const auto listed,
+           co_await ask(git, repo,
+                        words("for-each-ref", "--count=20", "--format=%(refname:lstrip=3)", "refs/remotes/origin/")));
+    for (const auto line : split_lines(listed)) {
         if (line != "HEAD") others.emplace_back(line);
     }
     co_return others;
@@ -62,9 +62,8 @@ bool is_hash(std::string_view text) {
 
 /// A git that is not git, or one that was cut short: better no answer than a wrong one.
 Error nonsense(const std::string& command, std::string_view answer) {
-    return {ErrorCode::external_failed,
-            "`" + command + "` gave an answer that makes no sense: " + ellipsized(printable(answer.substr(0, 200)), 80),
-            {}};
+    return {ErrorCode::external_failed, "`" + command + "` gave an answer that makes no sense: " +
+                                            ellipsized(printable(answer.substr(0, 200)), 80)};
 }
 
 }  // namespace
@@ -72,65 +71,58 @@ Error nonsense(const std::string& command, std::string_view answer) {
 Awaitable<Result<void>> check_branch_name(Git& git, std::string name) {
     if (auto why = why_unusable(name); !why.empty()) co_return bad_branch(name, why);
     if (name.find('\0') != std::string::npos) co_return bad_branch(name, "it holds a NUL");
-    const auto done = co_await attempt(git, "/", words("check-ref-format", std::string(k_heads) + name));
-    if (!done) co_return done.error();
-    if (!done->ok()) co_return bad_branch(name, "git does not accept it (see `git help check-ref-format`)");
+    CO_TRY(const auto done, co_await attempt(git, "/", words("check-ref-format", std::string(k_heads) + name)));
+    if (!done.ok()) co_return bad_branch(name, "git does not accept it (see `git help check-ref-format`)");
     co_return Result<void>{};
 }
 
 Awaitable<Result<std::string>> commit_of(Git& git, Place place, std::string ref) {
     auto args = words("rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}");
-    const auto done = co_await attempt(git, place, args);
-    if (!done) co_return done.error();
-    if (done->exit_status == 1) co_return std::string();
-    if (!done->ok()) co_return command_failed(words("git", "rev-parse", ref), *done);
-    auto commit = std::string(trim(done->out));
+    CO_TRY(const auto done, co_await attempt(git, place, args));
+    if (done.exit_status == 1) co_return std::string();
+    if (!done.ok()) co_return command_failed(words("git", "rev-parse", ref), done);
+    auto commit = std::string(trim(done.out));
     if (!is_hash(commit)) co_return nonsense("git rev-parse", commit);
     co_return commit;
 }
 
 Awaitable<Result<bool>> contains(Git& git, Place place, std::string descendant, std::string commit) {
-    const auto done = co_await attempt(git, place, words("merge-base", "--is-ancestor", commit, descendant));
-    if (!done) co_return done.error();
-    if (done->exit_status > 1) co_return command_failed(words("git", "merge-base", commit, descendant), *done);
-    co_return done->ok();
+    CO_TRY(const auto done, co_await attempt(git, place, words("merge-base", "--is-ancestor", commit, descendant)));
+    if (done.exit_status > 1) co_return command_failed(words("git", "merge-base", commit, descendant), done);
+    co_return done.ok();
 }
 
 Awaitable<Result<std::string>> main_worktree(Git& git, std::string dir) {
     const auto refuse = [&dir](const std::string& why) {
-        return Error{ErrorCode::invalid_argument, printable(dir) + " " + why, {}};
+        return Error(ErrorCode::invalid_argument, printable(dir) + " " + why);
     };
-    const auto inside = co_await attempt(git, dir, words("rev-parse", "--git-dir"));
-    if (!inside) co_return inside.error();
-    if (!inside->ok()) {
-        co_return refuse("is not in a git repository: " + printable(std::string(trim(inside->err))));
+    CO_TRY(const auto inside, co_await attempt(git, dir, words("rev-parse", "--git-dir")));
+    if (!inside.ok()) {
+        co_return refuse("is not in a git repository: " + printable(std::string(trim(inside.err))));
     }
-    const auto all = co_await worktrees(git, dir);
-    if (!all) co_return all.error();
-    if (all->empty() || all->front().bare) co_return refuse("is in a bare repository, which has no working tree");
+    CO_TRY(const auto all, co_await worktrees(git, dir));
+    if (all.empty() || all.front().bare) co_return refuse("is in a bare repository, which has no working tree");
 
     // For a git directory that is elsewhere (--separate-git-dir), `worktree list` shows that one; a main worktree knows
     // its own root.
     const auto dirs = co_await ask(
         git, dir, words("rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--show-toplevel"));
-    std::string root = all->front().path;
+    std::string root = all.front().path;
     if (dirs) {
         const auto lines = split_lines(*dirs);
         if (lines.size() == 3 && lines[0] == lines[1]) root = lines[2];
     }
-    auto head = co_await commit_of(git, root, "HEAD");
-    if (!head) co_return head.error();
-    if (head->empty())
+    CO_TRY(auto head, co_await commit_of(git, root, "HEAD"));
+    if (head.empty())
         co_return refuse("is a repository without a commit; make the first one: git commit --allow-empty -m Begin");
     co_return root;
 }
 
 Awaitable<Result<std::string>> current_branch(Git& git, Place place) {
-    const auto done = co_await attempt(git, place, words("symbolic-ref", "--quiet", "HEAD"));
-    if (!done) co_return done.error();
-    if (done->exit_status == 1) co_return std::string();
-    if (!done->ok()) co_return command_failed(words("git", "symbolic-ref", "HEAD"), *done);
-    auto branch = trim(done->out);
+    CO_TRY(const auto done, co_await attempt(git, place, words("symbolic-ref", "--quiet", "HEAD")));
+    if (done.exit_status == 1) co_return std::string();
+    if (!done.ok()) co_return command_failed(words("git", "symbolic-ref", "HEAD"), done);
+    auto branch = trim(done.out);
     if (!branch.starts_with("refs/") || branch.find('\n') != std::string::npos || branch.size() > k_longest_ref) {
         co_return nonsense("git symbolic-ref HEAD", branch);
     }
@@ -139,34 +131,30 @@ Awaitable<Result<std::string>> current_branch(Git& git, Place place) {
 }
 
 Awaitable<Result<std::string>> default_branch(Git& git, std::string repo) {
-    const auto origin = co_await attempt(git, repo, words("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"));
-    if (!origin) co_return origin.error();
+    CO_TRY(const auto origin,
+           co_await attempt(git, repo, words("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")));
     auto candidates = words("main", "master");
-    const auto configured = co_await attempt(git, repo, words("config", "--get", "init.defaultBranch"));
-    if (!configured) co_return configured.error();
-    if (configured->ok()) candidates.insert(candidates.begin(), std::string(trim(configured->out)));
-    if (const auto head = trim(origin->out); origin->ok() && head.starts_with(k_origin)) {
+    CO_TRY(const auto configured, co_await attempt(git, repo, words("config", "--get", "init.defaultBranch")));
+    if (configured.ok()) candidates.insert(candidates.begin(), std::string(trim(configured.out)));
+    if (const auto head = trim(origin.out); origin.ok() && head.starts_with(k_origin)) {
         candidates.insert(candidates.begin(), std::string(head.substr(k_origin.size())));
     }
     for (const auto& candidate : candidates) {
-        const auto exists = co_await branch_exists(git, repo, candidate);
-        if (!exists) co_return exists.error();
-        if (*exists) co_return candidate;
+        CO_TRY(const auto exists, co_await branch_exists(git, repo, candidate));
+        if (exists) co_return candidate;
     }
     auto current = co_await current_branch(git, repo);
     if (current && current->empty()) {
-        co_return Error{ErrorCode::invalid_argument,
-                        printable(repo) + " has no branch that could be the default one: check one out, or name it",
-                        {}};
+        co_return Error(ErrorCode::invalid_argument,
+                        printable(repo) + " has no branch that could be the default one: check one out, or name it");
     }
     co_return current;
 }
 
 Awaitable<Result<bool>> has_origin(Git& git, std::string repo) {
-    const auto done = co_await attempt(git, repo, words("config", "--get-all", "remote.origin.url"));
-    if (!done) co_return done.error();
-    if (done->exit_status > 1) co_return command_failed(words("git", "config", "remote.origin.url"), *done);
-    co_return done->ok();
+    CO_TRY(const auto done, co_await attempt(git, repo, words("config", "--get-all", "remote.origin.url")));
+    if (done.exit_status > 1) co_return command_failed(words("git", "config", "remote.origin.url"), done);
+    co_return done.ok();
 }
 
 Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseconds deadline,
@@ -178,58 +166,48 @@ Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseco
                          "--upload-pack=git-upload-pack", "origin");
     command.deadline = deadline;
     command.stop = std::move(stop);
-    const auto done = co_await git_output(git, std::move(command));
-    if (!done) co_return done.error();
+    CO_TRY(co_await git_output(git, std::move(command)));
     co_return Result<void>{};
 }
 
 Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string default_branch) {
     for (const std::string_view prefix : {k_origin, k_heads}) {
         auto ref = std::string(prefix) + default_branch;
-        const auto commit = co_await commit_of(git, repo, ref);
-        if (!commit) co_return commit.error();
-        if (commit->empty()) continue;
+        CO_TRY(const auto commit, co_await commit_of(git, repo, ref));
+        if (commit.empty()) continue;
         if (prefix != k_heads) co_return ref;
         // Work that begins at a branch which nobody else has any more would be merged into it, too.
-        const auto others = co_await in_place_of(git, repo, default_branch);
-        if (!others) co_return others.error();
-        if (others->empty()) co_return ref;
-        co_return Error{ErrorCode::not_found,
+        CO_TRY(const auto others, co_await in_place_of(git, repo, default_branch));
+        if (others.empty()) co_return ref;
+        co_return Error(ErrorCode::not_found,
                         "origin has no branch " + printable(default_branch) + " any more, but " +
-                            printable(join(*others, ", ")) +
+                            printable(join(others, ", ")) +
                             "; where it was renamed, say so: orange project update NAME --default-branch " +
-                            (others->size() == 1 ? shell_word(others->front()) : std::string("BRANCH")),
-                        {}};
+                            (others.size() == 1 ? shell_word(others.front()) : std::string("BRANCH")));
     }
-    co_return Error{ErrorCode::not_found,
-                    "there is no branch " + printable(default_branch) + " in " + printable(repo) + " or at its origin",
-                    {}};
+    co_return Error(ErrorCode::not_found,
+                    "there is no branch " + printable(default_branch) + " in " + printable(repo) + " or at its origin");
 }
 
 Awaitable<Result<void>> rename_branch(Git& git, Pinned worktree, std::string from, std::string to) {
-    if (auto good = co_await check_branch_name(git, to); !good) co_return good.error();
-    const auto current = co_await current_branch(git, worktree);
-    if (!current) co_return current.error();
-    if (*current != from) {
-        co_return Error{ErrorCode::conflict,
-                        printable(worktree.path()) + " is on " +
-                            (current->empty() ? "no branch" : printable(*current)) + ", not on " + printable(from),
-                        {}};
+    CO_TRY(co_await check_branch_name(git, to));
+    CO_TRY(const auto current, co_await current_branch(git, worktree));
+    if (current != from) {
+        co_return Error(ErrorCode::conflict, printable(worktree.path()) + " is on " +
+                                                 (current.empty() ? "no branch" : printable(current)) + ", not on " +
+                                                 printable(from));
     }
-    const auto taken = co_await commit_of(git, worktree, std::string(k_heads) + to);
-    if (!taken) co_return taken.error();
-    if (!taken->empty()) co_return Error{ErrorCode::conflict, "a branch " + printable(to) + " exists already", {}};
-    const auto done = co_await ask(git, worktree, words("branch", "-m", "--end-of-options", from, to));
-    if (!done) co_return done.error();
+    CO_TRY(const auto taken, co_await commit_of(git, worktree, std::string(k_heads) + to));
+    if (!taken.empty()) co_return Error(ErrorCode::conflict, "a branch " + printable(to) + " exists already");
+    CO_TRY(co_await ask(git, worktree, words("branch", "-m", "--end-of-options", from, to)));
     co_return Result<void>{};
 }
 
 Awaitable<Result<std::string>> remote_commit(Git& git, std::string repo, std::string branch) {
     const auto ref = std::string(k_heads) + branch;
-    const auto listed =
-        co_await ask(git, repo, words("ls-remote", "--upload-pack=git-upload-pack", "--heads", "origin", ref));
-    if (!listed) co_return listed.error();
-    for (const auto line : split_lines(*listed)) {
+    CO_TRY(const auto listed,
+           co_await ask(git, repo, words("ls-remote", "--upload-pack=git-upload-pack", "--heads", "origin", ref)));
+    for (const auto line : split_lines(listed)) {
         // The pattern matches the end of a name: refs/heads/x/refs/heads/<branch> would be listed too.
         const auto columns = split(line, '\t');
         if (columns.size() == 2 && columns[1] == ref) co_return std::string(columns[0]);
@@ -239,33 +217,25 @@ Awaitable<Result<std::string>> remote_commit(Git& git, std::string repo, std::st
 
 Awaitable<Result<void>> delete_remote_branch(Git& git, std::string repo, std::string branch,
                                              std::vector<std::string> merged_into) {
-    const auto origin = co_await has_origin(git, repo);
-    if (!origin) co_return origin.error();
-    if (!*origin) co_return Result<void>{};
-    const auto there = co_await remote_commit(git, repo, branch);
-    if (!there) co_return there.error();
-    if (there->empty()) co_return Result<void>{};
+    CO_TRY(const auto origin, co_await has_origin(git, repo));
+    if (!origin) co_return Result<void>{};
+    CO_TRY(const auto there, co_await remote_commit(git, repo, branch));
+    if (there.empty()) co_return Result<void>{};
     // A commit that we have never seen cannot be contained in what we merged.
-    const auto known = co_await commit_of(git, repo, *there);
-    if (!known) co_return known.error();
+    CO_TRY(const auto known, co_await commit_of(git, repo, there));
     bool merged = false;
     for (const auto& into : merged_into) {
-        if (known->empty() || merged) break;
-        const auto contained = co_await contains(git, repo, into, *there);
-        if (!contained) co_return contained.error();
-        merged = *contained;
+        if (known.empty() || merged) break;
+        CO_TRY(merged, co_await contains(git, repo, into, there));
     }
     if (!merged) {
-        co_return Error{
-            ErrorCode::conflict,
-            "origin's branch " + printable(branch) + " has commits that are not merged: it is left as it is",
-            {}};
+        co_return Error(ErrorCode::conflict, "origin's branch " + printable(branch) +
+                                                 " has commits that are not merged: it is left as it is");
     }
     const auto ref = std::string(k_heads) + branch;
-    const auto done = co_await ask(git, repo,
-                                   words("push", "--quiet", "--no-verify", "--receive-pack=git-receive-pack",
-                                         "--force-with-lease=" + ref + ":" + *there, "origin", ":" + ref));
-    if (!done) co_return done.error();
+    CO_TRY(co_await ask(git, repo,
+                        words("push", "--quiet", "--no-verify", "--receive-pack=git-receive-pack",
+                              "--force-with-lease=" + ref + ":" + there, "origin", ":" + ref)));
     co_return Result<void>{};
 }
 

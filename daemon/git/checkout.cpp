@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/small_files.hpp"
 
@@ -36,18 +37,17 @@ struct Uncommitted {
 };
 
 Awaitable<Result<std::vector<Uncommitted>>> uncommitted(Git& git, Place checkout) {
-    const auto status = co_await ask_inside(git, checkout,
-                                            words("status", "--porcelain=v1", "-z", "--untracked-files=all",
-                                                  "--ignored=matching", "--no-renames", "--ignore-submodules=none"));
-    if (!status) co_return status.error();
+    CO_TRY(const auto status,
+           co_await ask_inside(git, checkout,
+                               words("status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignored=matching",
+                                     "--no-renames", "--ignore-submodules=none")));
     std::vector<Uncommitted> all;
-    for (const auto& entry : pieces(*status)) {
+    for (const auto& entry : pieces(status)) {
         if (entry.size() > 3) all.emplace_back().path = entry.substr(3);
         if (entry.size() > 3) all.back().ignored = entry.starts_with("!!");
     }
-    const auto marked = co_await assumed_unchanged(git, checkout);
-    if (!marked) co_return marked.error();
-    for (const auto& path : *marked) all.emplace_back().path = path;
+    CO_TRY(const auto marked, co_await assumed_unchanged(git, checkout));
+    for (const auto& path : marked) all.emplace_back().path = path;
     co_return all;
 }
 
@@ -75,35 +75,29 @@ namespace {
 /// The first is the repository's own; the others are where their files say, if those agree.
 Result<Place> place_of(const std::string& common_dir, const Worktree& worktree, bool is_main) {
     if (is_main) return Place(worktree.path);
-    const auto identity = identify(common_dir, worktree.path);
-    if (!identity) return identity.error();
-    auto pinned = pin_as_it_is(common_dir, worktree.path, *identity);
-    if (!pinned) return pinned.error();
-    return Place(std::move(*pinned));
+    TRY(const auto identity, identify(common_dir, worktree.path));
+    TRY(auto pinned, pin_as_it_is(common_dir, worktree.path, identity));
+    return Place(std::move(pinned));
 }
 
 }  // namespace
 
 Awaitable<Result<std::optional<Place>>> checkout_of(Git& git, std::string repo, std::string branch) {
-    auto all = co_await worktrees(git, repo);
-    if (!all) co_return all.error();
-    const auto common = co_await common_dir(git, repo);
-    if (!common) co_return common.error();
+    CO_TRY(auto all, co_await worktrees(git, repo));
+    CO_TRY(const auto common, co_await common_dir(git, repo));
     std::optional<Place> found;
     bool is_main = true;
-    for (const auto& worktree : *all) {
+    for (const auto& worktree : all) {
         std::error_code error;
         const bool first = std::exchange(is_main, false);
         if (worktree.bare || !fs::exists(worktree.path, error)) continue;
-        auto place = place_of(*common, worktree, first);
+        auto place = place_of(common, worktree, first);
         if (!place && worktree.branch == branch) co_return place.error();
         if (!place) continue;
         const auto dir = co_await git_dir(git, *place);
         if (dir && operates_on(*dir, branch)) {
-            co_return Error{ErrorCode::conflict,
-                            "a rebase or bisect of " + printable(branch) + " is under way in " +
-                                printable(worktree.path) + ": finish it first",
-                            {}};
+            co_return Error(ErrorCode::conflict, "a rebase or bisect of " + printable(branch) + " is under way in " +
+                                                     printable(worktree.path) + ": finish it first");
         }
         if (worktree.branch == branch && !found) found = std::move(*place);
     }
@@ -111,33 +105,27 @@ Awaitable<Result<std::optional<Place>>> checkout_of(Git& git, std::string repo, 
 }
 
 Awaitable<Result<void>> can_fast_forward(Git& git, Place checkout, std::string from, std::string to) {
-    const auto dir = co_await git_dir(git, checkout);
-    if (!dir) co_return dir.error();
-    const auto operation = operation_under_way(*dir);
+    CO_TRY(const auto dir, co_await git_dir(git, checkout));
+    const auto operation = operation_under_way(dir);
     std::error_code error;
-    if (!operation.empty() || fs::exists(*dir + "/index.lock", error) || fs::exists(*dir + "/HEAD.lock", error)) {
-        co_return Error{ErrorCode::conflict,
-                        "a " + (operation.empty() ? std::string("git command") : operation) + " is under way in " +
-                            printable(checkout.path()) + ": finish it first",
-                        {}};
+    if (!operation.empty() || fs::exists(dir + "/index.lock", error) || fs::exists(dir + "/HEAD.lock", error)) {
+        co_return Error(ErrorCode::conflict, "a " + (operation.empty() ? std::string("git command") : operation) +
+                                                 " is under way in " + printable(checkout.path()) +
+                                                 ": finish it first");
     }
-    const auto diff =
-        co_await ask_inside(git, checkout, words("diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to));
-    if (!diff) co_return diff.error();
-    const auto mine = co_await uncommitted(git, checkout);
-    if (!mine) co_return mine.error();
+    CO_TRY(const auto diff,
+           co_await ask_inside(git, checkout, words("diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to)));
+    CO_TRY(const auto mine, co_await uncommitted(git, checkout));
     std::set<std::string> paths;
-    for (const auto& changed : pieces(*diff)) {
-        for (const auto& file : *mine) {
+    for (const auto& changed : pieces(diff)) {
+        for (const auto& file : mine) {
             if (in_the_way(checkout.path(), file, changed)) paths.insert(file.path);
         }
     }
     if (paths.empty()) co_return Result<void>{};
     const std::vector<std::string> list(paths.begin(), paths.end());
-    Error in_way{ErrorCode::conflict,
-                 "uncommitted files in " + printable(checkout.path()) +
-                     " are in the way; commit, stash or move them:" + list_of(list),
-                 {}};
+    Error in_way(ErrorCode::conflict, "uncommitted files in " + printable(checkout.path()) +
+                                          " are in the way; commit, stash or move them:" + list_of(list));
     in_way.details["files"] = join(list, "\n");
     co_return in_way;
 }

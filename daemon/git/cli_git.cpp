@@ -60,7 +60,7 @@ CliGit::CliGit(ProcessRunner& runner, Environment base, Environment own, std::st
 Awaitable<Result<Completed>> CliGit::run(GitCommand command) {
     const auto& path = command.place.path();
     if (!command.place.pinned() && !worktrees_.empty() && (path + "/").starts_with(worktrees_ + "/")) {
-        co_return Error{ErrorCode::conflict, printable(path) + " is among the workspaces, and is none", {}};
+        co_return Error(ErrorCode::conflict, printable(path) + " is among the workspaces, and is none");
     }
     Command child;
     child.argv.emplace_back("git");

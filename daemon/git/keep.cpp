@@ -1,5 +1,6 @@
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/nested.hpp"
@@ -12,18 +13,16 @@ namespace {
 
 /// HEAD's commit under a ref of ours, where no other has it.
 Awaitable<Result<void>> keep_head(Git& git, Pinned worktree, std::string below, std::vector<std::string>& kept) {
-    const auto head = co_await commit_of(git, worktree, "HEAD");
-    if (!head) co_return head.error();
-    if (head->empty()) co_return Result<void>{};  // an orphan branch without a commit
+    CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
+    if (head.empty()) co_return Result<void>{};  // an orphan branch without a commit
     // Without refs/bisect and refs/worktree, which go with the worktree.
-    const auto holders = co_await ask_inside(git, worktree,
-                                             words("for-each-ref", "--count=1", "--format=%(refname)", "--contains",
-                                                   *head, "refs/heads", "refs/remotes", "refs/tags", "refs/orange"));
-    if (!holders) co_return holders.error();
-    if (!trim(*holders).empty()) co_return Result<void>{};
-    const auto ref = below + "/head-" + head->substr(0, 12);
-    const auto done = co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: release", ref, *head));
-    if (!done) co_return done.error();
+    CO_TRY(const auto holders,
+           co_await ask_inside(git, worktree,
+                               words("for-each-ref", "--count=1", "--format=%(refname)", "--contains", head,
+                                     "refs/heads", "refs/remotes", "refs/tags", "refs/orange")));
+    if (!trim(holders).empty()) co_return Result<void>{};
+    const auto ref = below + "/head-" + head.substr(0, 12);
+    CO_TRY(co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: release", ref, head)));
     kept.push_back(ref);
     co_return Result<void>{};
 }
@@ -33,20 +32,18 @@ Awaitable<Result<std::vector<std::string>>> nested_repositories(Git& git, Pinned
     // An index that is not there: one that the agent staged as a submodule is found too.
     const std::map<std::string, std::string> no_index = {
         {"GIT_INDEX_FILE", worktree.git_dir() + "/orange-none-" + random_id(12)}};
-    const auto others = co_await ask_inside(
-        git, worktree, words("ls-files", "-z", "--others", "--exclude-standard", "--full-name"), "", no_index);
-    if (!others) co_return others.error();
-    const auto head = co_await commit_of(git, worktree, "HEAD");
-    if (!head) co_return head.error();
+    CO_TRY(const auto others,
+           co_await ask_inside(git, worktree, words("ls-files", "-z", "--others", "--exclude-standard", "--full-name"),
+                               "", no_index));
+    CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
     std::vector<std::string> found;
-    for (auto path : pieces(*others)) {
+    for (auto path : pieces(others)) {
         if (!path.ends_with('/')) continue;
         path.pop_back();
-        if (!head->empty()) {
-            const auto entry =
-                co_await ask_inside(git, worktree, words("ls-tree", "-z", "--full-tree", "HEAD", "--", path));
-            if (!entry) co_return entry.error();
-            if (entry->starts_with("160000 ")) continue;
+        if (!head.empty()) {
+            CO_TRY(const auto entry,
+                   co_await ask_inside(git, worktree, words("ls-tree", "-z", "--full-tree", "HEAD", "--", path)));
+            if (entry.starts_with("160000 ")) continue;
         }
         found.push_back(std::move(path));
     }
@@ -57,11 +54,9 @@ Awaitable<Result<std::vector<std::string>>> nested_repositories(Git& git, Pinned
 /// repository is elsewhere, as a whole or by a link: there, nothing is written.
 Awaitable<Result<void>> snapshot_nested(Git& git, Nested nested) {
     if (!nested.is_whole) co_return Result<void>{};
-    const auto head = co_await commit_of(git, *nested.repository, "HEAD");
-    if (!head) co_return head.error();
-    if (head->empty()) co_return Result<void>{};
-    const auto saved = co_await snapshot(git, *nested.repository, "refs/orange/wip", "Uncommitted work");
-    if (!saved) co_return saved.error();
+    CO_TRY(const auto head, co_await commit_of(git, *nested.repository, "HEAD"));
+    if (head.empty()) co_return Result<void>{};
+    CO_TRY(co_await snapshot(git, *nested.repository, "refs/orange/wip", "Uncommitted work"));
     co_return Result<void>{};
 }
 
@@ -75,38 +70,33 @@ Awaitable<Result<bool>> fetch_nested(Git& git, Nested nested, std::string refs, 
                       "--no-auto-maintenance", "--no-recurse-submodules", "--", k_here);
     if (nested.repository) args.push_back("+refs/*:" + ref + "/*");
     if (refs.find("\tHEAD\n") != std::string::npos) args.push_back("+HEAD:" + ref + "/HEAD");
-    const auto fetched = co_await ask_inside(git, nested.outer, std::move(args));
-    if (!fetched) co_return fetched.error();
+    CO_TRY(co_await ask_inside(git, nested.outer, std::move(args)));
     co_return true;
 }
 
 /// Its commits are kept in refs; without its .git, its files are the worktree's own.
 Awaitable<Result<void>> absorb(Git& git, Pinned worktree, std::string path, std::string below,
                                std::vector<std::string>& kept) {
-    const auto nested = open_nested(worktree, path);
-    if (!nested) co_return nested.error();
-    if (auto saved = co_await snapshot_nested(git, *nested); !saved) co_return saved.error();
-    auto refs = co_await ask_inside(git, nested->outer, words("ls-remote", "--quiet", "--", k_here));
-    if (!refs) co_return refs.error();
+    CO_TRY(const auto nested, open_nested(worktree, path));
+    CO_TRY(co_await snapshot_nested(git, nested));
+    CO_TRY(auto refs, co_await ask_inside(git, nested.outer, words("ls-remote", "--quiet", "--", k_here)));
     // The same repository again, after an attempt that failed, has the same ref.
-    const auto ref = below + "/nested-" + content_hash(path + "\n" + *refs).substr(0, 12);
-    const auto fetched = co_await fetch_nested(git, *nested, std::move(*refs), ref);
-    if (!fetched) co_return fetched.error();
-    if (*fetched) kept.push_back(ref);
-    co_return remove_git_of(*nested);
+    const auto ref = below + "/nested-" + content_hash(path + "\n" + refs).substr(0, 12);
+    CO_TRY(const auto fetched, co_await fetch_nested(git, nested, std::move(refs), ref));
+    if (fetched) kept.push_back(ref);
+    co_return remove_git_of(nested);
 }
 
 }  // namespace
 
 Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktree, std::string below) {
     std::vector<std::string> kept;
-    if (auto head = co_await keep_head(git, worktree, below, kept); !head) co_return head.error();
+    CO_TRY(co_await keep_head(git, worktree, below, kept));
     // Again for what was inside those: as deep as they were made, and no deeper than is sane.
     for (int depth = 0; depth < 8; ++depth) {
-        auto nested = co_await nested_repositories(git, worktree);
-        if (!nested) co_return nested.error();
-        if (nested->empty()) break;
-        for (auto& path : *nested) {
+        CO_TRY(auto nested, co_await nested_repositories(git, worktree));
+        if (nested.empty()) break;
+        for (auto& path : nested) {
             const auto place = worktree.path() + "/" + path;
             auto done = co_await absorb(git, worktree, std::move(path), below, kept);
             if (done) continue;
@@ -120,25 +110,21 @@ Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktr
 
 Awaitable<Result<std::vector<std::string>>> keep_stashes(Git& git, Pinned worktree, std::string below) {
     std::vector<std::string> kept;
-    const auto branch = co_await current_branch(git, worktree);
-    if (!branch) co_return branch.error();
-    if (branch->empty()) co_return kept;
-    const auto listed = co_await ask_inside(git, worktree, words("stash", "list", "-z", "--format=%H %gs"));
-    if (!listed) co_return listed.error();
-    const auto last = branch->substr(branch->rfind('/') + 1);  // all that git before 2.37 says of it
-    for (const auto& entry : pieces(*listed)) {
+    CO_TRY(const auto branch, co_await current_branch(git, worktree));
+    if (branch.empty()) co_return kept;
+    CO_TRY(const auto listed, co_await ask_inside(git, worktree, words("stash", "list", "-z", "--format=%H %gs")));
+    const auto last = branch.substr(branch.rfind('/') + 1);  // all that git before 2.37 says of it
+    for (const auto& entry : pieces(listed)) {
         const auto commit = entry.substr(0, entry.find(' '));
         const auto was_on = [&](const std::string& name) {
             return entry.starts_with(commit + " WIP on " + name + ": ") ||
                    entry.starts_with(commit + " On " + name + ": ");
         };
-        if (!was_on(*branch) && !was_on(last)) continue;
+        if (!was_on(branch) && !was_on(last)) continue;
         const auto ref = below + "/stash-" + commit.substr(0, 12);
-        const auto there = co_await commit_of(git, worktree, ref);
-        if (!there) co_return there.error();
-        if (*there == commit) continue;
-        const auto done = co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: release", ref, commit));
-        if (!done) co_return done.error();
+        CO_TRY(const auto there, co_await commit_of(git, worktree, ref));
+        if (there == commit) continue;
+        CO_TRY(co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: release", ref, commit)));
         kept.push_back(ref);
     }
     co_return kept;

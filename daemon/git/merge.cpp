@@ -3,6 +3,7 @@
 #include <set>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
 
@@ -16,33 +17,29 @@ constexpr std::size_t k_most_undone = 50;
 Error no_branch(const std::string& branch) {
     return {ErrorCode::not_found,
             "there is no branch " + printable(branch) +
-                ". If the task's branch was renamed with git, run in its workspace: orange task update --branch",
-            {}};
+                ". If the task's branch was renamed with git, run in its workspace: orange task update --branch"};
 }
 
 Error diverged(const MergeRequest& request) {
     const auto name = printable(request.target);
-    return {ErrorCode::conflict,
-            name + " and origin's " + name + " have diverged. Bring them together first:\n  git -C " +
-                shell_word(request.repo) + " pull --rebase origin " + shell_word(request.target),
-            {}};
+    return {ErrorCode::conflict, name + " and origin's " + name +
+                                     " have diverged. Bring them together first:\n  git -C " +
+                                     shell_word(request.repo) + " pull --rebase origin " + shell_word(request.target)};
 }
 
 /// Commits of `range`, one a line, in git's order.
 Awaitable<Result<std::vector<std::string>>> commits_of(Git& git, std::string repo, std::vector<std::string> range) {
     auto args = words("rev-list");
     args.insert(args.end(), range.begin(), range.end());
-    const auto listed = co_await ask(git, std::move(repo), std::move(args));
-    if (!listed) co_return listed.error();
+    CO_TRY(const auto listed, co_await ask(git, std::move(repo), std::move(args)));
     std::vector<std::string> commits;
-    for (const auto line : split_lines(*listed)) commits.emplace_back(line);
+    for (const auto line : split_lines(listed)) commits.emplace_back(line);
     co_return commits;
 }
 
 Awaitable<Result<int>> count_of(Git& git, std::string repo, std::vector<std::string> range) {
-    const auto commits = co_await commits_of(git, std::move(repo), std::move(range));
-    if (!commits) co_return commits.error();
-    co_return static_cast<int>(commits->size());
+    CO_TRY(const auto commits, co_await commits_of(git, std::move(repo), std::move(range)));
+    co_return static_cast<int>(commits.size());
 }
 
 /// The newest commit of the local target below which everything that origin lacks was merged by Orange with --no-push;
@@ -64,23 +61,19 @@ std::string own_unpushed(const std::map<std::string, std::string>& unpushed, con
 /// The base for a merge that is pushed, if the local target has commits that origin lacks.
 Awaitable<Result<void>> leave_out_unpushed(Git& git, const MergeRequest& request, MergeView& view) {
     const auto unpushed = view.remote + ".." + view.local;
-    const auto ahead = co_await contains(git, request.repo, view.local, view.remote);
-    if (!ahead) co_return ahead.error();
-    if (request.include_unpushed && !*ahead) co_return diverged(request);
+    CO_TRY(const auto ahead, co_await contains(git, request.repo, view.local, view.remote));
+    if (request.include_unpushed && !ahead) co_return diverged(request);
     view.base = request.include_unpushed ? view.local : view.remote;
-    if (*ahead && !request.include_unpushed) {
+    if (ahead && !request.include_unpushed) {
         // The user merged the branch by hand, and nothing else: that merge is the one to be pushed.
-        const auto others = co_await count_of(git, request.repo, words("--no-merges", unpushed, "^" + request.tip));
-        if (!others) co_return others.error();
-        const auto merged = co_await contains(git, request.repo, view.local, request.tip);
-        if (!merged) co_return merged.error();
-        const auto chain = co_await commits_of(git, request.repo, words("--first-parent", unpushed));
-        if (!chain) co_return chain.error();
-        const auto own = own_unpushed(request.unpushed, *chain);
-        const auto on_top = co_await has_commit(git, request.repo, own, view.remote);
-        if (!on_top) co_return on_top.error();
-        if (*on_top) view.base = own;
-        if (*others == 0 && *merged) view.base = view.local;
+        CO_TRY(const auto others,
+               co_await count_of(git, request.repo, words("--no-merges", unpushed, "^" + request.tip)));
+        CO_TRY(const auto merged, co_await contains(git, request.repo, view.local, request.tip));
+        CO_TRY(const auto chain, co_await commits_of(git, request.repo, words("--first-parent", unpushed)));
+        const auto own = own_unpushed(request.unpushed, chain);
+        CO_TRY(const auto on_top, co_await has_commit(git, request.repo, own, view.remote));
+        if (on_top) view.base = own;
+        if (others == 0 && merged) view.base = view.local;
     }
     co_return Result<void>{};
 }
@@ -88,47 +81,42 @@ Awaitable<Result<void>> leave_out_unpushed(Git& git, const MergeRequest& request
 Awaitable<Result<void>> choose_base(Git& git, const MergeRequest& request, MergeView& view) {
     view.base = view.remote.empty() ? view.local : view.remote;
     if (view.base.empty()) {
-        co_return Error{ErrorCode::not_found, "there is no branch " + printable(request.target), {}};
+        co_return Error(ErrorCode::not_found, "there is no branch " + printable(request.target));
     }
     if (view.local.empty() || view.remote.empty() || view.local == view.remote) co_return Result<void>{};
-    const auto behind = co_await contains(git, request.repo, view.remote, view.local);
-    if (!behind) co_return behind.error();
-    if (*behind) co_return Result<void>{};
+    CO_TRY(const auto behind, co_await contains(git, request.repo, view.remote, view.local));
+    if (behind) co_return Result<void>{};
     if (request.push) co_return co_await leave_out_unpushed(git, request, view);
-    const auto ahead = co_await contains(git, request.repo, view.local, view.remote);
-    if (!ahead) co_return ahead.error();
-    if (!*ahead) co_return diverged(request);
+    CO_TRY(const auto ahead, co_await contains(git, request.repo, view.local, view.remote));
+    if (!ahead) co_return diverged(request);
     view.base = view.local;
     co_return Result<void>{};
 }
 
 /// True if git counts every commit of `left` that `right` lacks as equivalent to one of `right`'s.
 Awaitable<Result<bool>> all_equivalent(Git& git, std::string repo, std::string left, std::string right) {
-    const auto marked =
-        co_await commits_of(git, repo, words("--cherry-mark", "--left-only", "--no-merges", left + "..." + right));
-    if (!marked) co_return marked.error();
-    for (const auto& commit : *marked) {
+    CO_TRY(const auto marked,
+           co_await commits_of(git, repo, words("--cherry-mark", "--left-only", "--no-merges", left + "..." + right)));
+    for (const auto& commit : marked) {
         if (!commit.starts_with('=')) co_return false;
     }
-    co_return !marked->empty();
+    co_return !marked.empty();
 }
 
 /// A commit of one's own with the files of `like` on top of `parent`, to be compared; no ref leads to it.
 Awaitable<Result<std::string>> commit_with_tree_of(Git& git, std::string repo, std::string like, std::string parent) {
-    auto who = co_await identity(git, repo);
-    if (!who) co_return who.error();
-    const auto made = co_await ask_inside(git, repo, words("commit-tree", like + "^{tree}", "-p", parent, "-m", "_"),
-                                          "", std::move(*who));
-    if (!made) co_return made.error();
-    co_return co_await commit_of(git, repo, std::string(trim(*made)));
+    CO_TRY(auto who, co_await identity(git, repo));
+    CO_TRY(const auto made,
+           co_await ask_inside(git, repo, words("commit-tree", like + "^{tree}", "-p", parent, "-m", "_"), "",
+                               std::move(who)));
+    co_return co_await commit_of(git, repo, std::string(trim(made)));
 }
 
 /// The newest commit of `right` that is equivalent to one of `left`'s.
 Awaitable<Result<std::string>> equivalent_in(Git& git, std::string repo, std::string left, std::string right) {
-    const auto marked =
-        co_await commits_of(git, repo, words("--cherry-mark", "--right-only", "--no-merges", left + "..." + right));
-    if (!marked) co_return marked.error();
-    for (const auto& commit : *marked) {
+    CO_TRY(const auto marked,
+           co_await commits_of(git, repo, words("--cherry-mark", "--right-only", "--no-merges", left + "..." + right)));
+    for (const auto& commit : marked) {
         if (commit.starts_with('=')) co_return commit.substr(1);
     }
     co_return std::string();
@@ -137,32 +125,25 @@ Awaitable<Result<std::string>> equivalent_in(Git& git, std::string repo, std::st
 /// Nothing of the branch is missing in the commit that seems to have brought it. Git takes patches for the same that
 /// differ in whitespace or in the place where they apply; the merge of both tells.
 Awaitable<Result<bool>> has_all_of(Git& git, std::string repo, std::string commit, std::string tip) {
-    const auto merged = co_await attempt(git, repo, words("merge-tree", "--write-tree", commit, tip));
-    if (!merged) co_return merged.error();
-    const auto tree = co_await ask(git, repo, words("rev-parse", "--verify", "--quiet", commit + "^{tree}"));
-    if (!tree) co_return tree.error();
-    co_return merged->ok() && trim(merged->out) == trim(*tree);
+    CO_TRY(const auto merged, co_await attempt(git, repo, words("merge-tree", "--write-tree", commit, tip)));
+    CO_TRY(const auto tree, co_await ask(git, repo, words("rev-parse", "--verify", "--quiet", commit + "^{tree}")));
+    co_return merged.ok() && trim(merged.out) == trim(tree);
 }
 
 /// The commits of `base..tip` undone one after the other, on top of the tip, and at last all of them at once.
 Awaitable<Result<std::vector<std::string>>> undone(Git& git, std::string repo, std::string base, std::string tip) {
     std::vector<std::string> all;
-    const auto line = co_await commits_of(git, repo, words("--first-parent", base + ".." + tip));
-    if (!line) co_return line.error();
-    auto trees = *line;
+    CO_TRY(auto trees, co_await commits_of(git, repo, words("--first-parent", base + ".." + tip)));
     if (trees.size() > k_most_undone) trees.resize(1);
     trees.push_back(base);
     auto above = tip;
     for (std::size_t i = 1; i < trees.size(); ++i) {
-        const auto step = co_await commit_with_tree_of(git, repo, trees[i], above);
-        if (!step) co_return step.error();
-        above = *step;
+        CO_TRY(above, co_await commit_with_tree_of(git, repo, trees[i], above));
     }
     all.push_back(above);
     if (trees.size() > 2) {
-        const auto whole = co_await commit_with_tree_of(git, repo, base, tip);
-        if (!whole) co_return whole.error();
-        all.push_back(*whole);
+        CO_TRY(const auto whole, co_await commit_with_tree_of(git, repo, base, tip));
+        all.push_back(whole);
     }
     co_return all;
 }
@@ -170,13 +151,12 @@ Awaitable<Result<std::vector<std::string>>> undone(Git& git, std::string repo, s
 /// What was there and was taken back is not there.
 Awaitable<Result<bool>> was_reverted(Git& git, std::string repo, std::string base, std::string target,
                                      std::string tip) {
-    const auto inverse = co_await undone(git, repo, std::move(base), tip);
-    if (!inverse) co_return inverse.error();
-    for (const auto& commit : *inverse) {
-        const auto marked = co_await commits_of(
-            git, repo, words("--cherry-mark", "--left-only", "--no-merges", commit + "..." + target, "^" + tip));
-        if (!marked) co_return marked.error();
-        for (const auto& found : *marked) {
+    CO_TRY(const auto inverse, co_await undone(git, repo, std::move(base), tip));
+    for (const auto& commit : inverse) {
+        CO_TRY(const auto marked, co_await commits_of(git, repo,
+                                                      words("--cherry-mark", "--left-only", "--no-merges",
+                                                            commit + "..." + target, "^" + tip)));
+        for (const auto& found : marked) {
             if (found.starts_with('=')) co_return true;
         }
     }
@@ -185,42 +165,36 @@ Awaitable<Result<bool>> was_reverted(Git& git, std::string repo, std::string bas
 
 /// Which commit on the first-parent line of `target` has `tip` below it first.
 Awaitable<Result<std::string>> brought_by(Git& git, std::string repo, std::string target, std::string tip) {
-    const auto line = co_await commits_of(git, repo, words("--first-parent", "--ancestry-path", tip + ".." + target));
-    if (!line) co_return line.error();
-    if (line->empty()) co_return tip;
-    auto oldest = line->back();
-    const auto forwarded = co_await has_commit(git, repo, oldest + "^1", tip);
-    if (!forwarded) co_return forwarded.error();
-    co_return *forwarded ? tip : oldest;
+    CO_TRY(const auto line,
+           co_await commits_of(git, repo, words("--first-parent", "--ancestry-path", tip + ".." + target)));
+    if (line.empty()) co_return tip;
+    auto oldest = line.back();
+    CO_TRY(const auto forwarded, co_await has_commit(git, repo, oldest + "^1", tip));
+    co_return forwarded ? tip : oldest;
 }
 
 /// The newest commit of `target` whose patch is the branch's: of its last commit, or of all of them as one.
 Awaitable<Result<std::string>> rebased_or_squashed(Git& git, std::string repo, std::string base, std::string target,
                                                    std::string tip) {
-    const auto merges = co_await count_of(git, repo, words("--merges", target + ".." + tip));
-    if (!merges) co_return merges.error();
-    if (*merges == 0) {  // what a merge commit itself changes is in no patch
-        const auto rebased = co_await all_equivalent(git, repo, tip, target);
-        if (!rebased) co_return rebased.error();
-        if (*rebased) co_return co_await equivalent_in(git, repo, tip, target);
+    CO_TRY(const auto merges, co_await count_of(git, repo, words("--merges", target + ".." + tip)));
+    if (merges == 0) {  // what a merge commit itself changes is in no patch
+        CO_TRY(const auto rebased, co_await all_equivalent(git, repo, tip, target));
+        if (rebased) co_return co_await equivalent_in(git, repo, tip, target);
     }
-    const auto whole = co_await commit_with_tree_of(git, repo, tip, base);
-    if (!whole) co_return whole.error();
-    co_return co_await equivalent_in(git, repo, *whole, target);
+    CO_TRY(const auto whole, co_await commit_with_tree_of(git, repo, tip, base));
+    co_return co_await equivalent_in(git, repo, whole, target);
 }
 
 }  // namespace
 
 Awaitable<Result<bool>> has_commit(Git& git, std::string repo, std::string ref, std::string commit) {
     if (ref.empty() || commit.empty()) co_return false;
-    const auto asked = co_await attempt(git, repo, words("merge-base", "--is-ancestor", commit, ref));
-    if (!asked) co_return asked.error();
-    if (asked->exit_status <= 1) co_return asked->exit_status == 0;
+    CO_TRY(const auto asked, co_await attempt(git, repo, words("merge-base", "--is-ancestor", commit, ref)));
+    if (asked.exit_status <= 1) co_return asked.exit_status == 0;
     // One of them is not there, or git has failed.
     for (const auto* name : {&ref, &commit}) {
-        const auto there = co_await commit_of(git, repo, *name);
-        if (!there) co_return there.error();
-        if (there->empty()) co_return false;
+        CO_TRY(const auto there, co_await commit_of(git, repo, *name));
+        if (there.empty()) co_return false;
     }
     co_return co_await contains(git, repo, ref, commit);
 }
@@ -235,43 +209,33 @@ Awaitable<Result<std::string>> branch_tip(Git& git, std::string repo, std::strin
 
 Awaitable<Result<MergeView>> look(Git& git, const MergeRequest& request) {
     MergeView view;
-    const auto origin = co_await has_origin(git, request.repo);
-    if (!origin) co_return origin.error();
-    auto local = co_await commit_of(git, request.repo, "refs/heads/" + request.target);
-    if (!local) co_return local.error();
-    view.local = std::move(*local);
-    if (*origin) {
-        auto remote = co_await commit_of(git, request.repo, "refs/remotes/origin/" + request.target);
-        if (!remote) co_return remote.error();
-        view.remote = std::move(*remote);
+    CO_TRY(const auto origin, co_await has_origin(git, request.repo));
+    CO_TRY(view.local, co_await commit_of(git, request.repo, "refs/heads/" + request.target));
+    if (origin) {
+        CO_TRY(view.remote, co_await commit_of(git, request.repo, "refs/remotes/origin/" + request.target));
     }
-    if (auto chosen = co_await choose_base(git, request, view); !chosen) co_return chosen.error();
+    CO_TRY(co_await choose_base(git, request, view));
     co_return view;
 }
 
 Awaitable<Result<std::string>> find_elsewhere(Git& git, std::string repo, std::string target, std::string tip) {
-    const auto merged = co_await contains(git, repo, target, tip);
-    if (!merged) co_return merged.error();
-    if (*merged) co_return co_await brought_by(git, repo, target, tip);
-    const auto related = co_await attempt(git, repo, words("merge-base", target, tip));
-    if (!related) co_return related.error();
-    if (related->exit_status == 1) co_return std::string();
-    const auto base = std::string(trim(related->out));
-    const auto changes = co_await attempt(git, repo, words("diff", "--quiet", "--no-ext-diff", base, tip));
-    if (!changes) co_return changes.error();
-    if (!related->ok() || changes->exit_status > 1) {
-        co_return command_failed(words("git", "merge-base", target, tip), related->ok() ? *changes : *related);
+    CO_TRY(const auto merged, co_await contains(git, repo, target, tip));
+    if (merged) co_return co_await brought_by(git, repo, target, tip);
+    CO_TRY(const auto related, co_await attempt(git, repo, words("merge-base", target, tip)));
+    if (related.exit_status == 1) co_return std::string();
+    const auto base = std::string(trim(related.out));
+    CO_TRY(const auto changes, co_await attempt(git, repo, words("diff", "--quiet", "--no-ext-diff", base, tip)));
+    if (!related.ok() || changes.exit_status > 1) {
+        co_return command_failed(words("git", "merge-base", target, tip), related.ok() ? changes : related);
     }
     // Commits that change nothing are equivalent to one another, whoever made them.
-    if (changes->ok()) co_return std::string();
+    if (changes.ok()) co_return std::string();
     auto brought = co_await rebased_or_squashed(git, repo, base, target, tip);
     if (!brought || brought->empty()) co_return brought;
-    const auto whole = co_await has_all_of(git, repo, *brought, tip);
-    if (!whole) co_return whole.error();
-    if (!*whole) co_return std::string();
-    const auto reverted = co_await was_reverted(git, repo, base, target, tip);
-    if (!reverted) co_return reverted.error();
-    if (*reverted) brought->clear();
+    CO_TRY(const auto whole, co_await has_all_of(git, repo, *brought, tip));
+    if (!whole) co_return std::string();
+    CO_TRY(const auto reverted, co_await was_reverted(git, repo, base, target, tip));
+    if (reverted) brought->clear();
     co_return brought;
 }
 

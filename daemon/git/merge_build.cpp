@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/checkout.hpp"
@@ -37,10 +38,9 @@ bool is_inside(const fs::path& path) {
 
 /// The .gitattributes of a commit that are regular files, as git itself would read them.
 Awaitable<Result<std::vector<AttributeFile>>> attribute_files(Git& git, std::string repo, std::string commit) {
-    const auto listed = co_await ask(git, repo, words("ls-tree", "-r", "-z", "--full-tree", commit));
-    if (!listed) co_return listed.error();
+    CO_TRY(const auto listed, co_await ask(git, repo, words("ls-tree", "-r", "-z", "--full-tree", commit)));
     std::vector<AttributeFile> found;
-    for (const auto& entry : pieces(*listed)) {  // "<mode> blob <object>\t<path>"
+    for (const auto& entry : pieces(listed)) {  // "<mode> blob <object>\t<path>"
         const auto tab = entry.find('\t');
         if (tab == std::string::npos || !entry.starts_with("100")) continue;
         const auto path = fs::path(entry.substr(tab + 1));
@@ -52,31 +52,25 @@ Awaitable<Result<std::vector<AttributeFile>>> attribute_files(Git& git, std::str
 }
 
 Awaitable<Result<void>> write_file(Git& git, std::string repo, fs::path into, AttributeFile file) {
-    const auto text = co_await ask(git, repo, words("cat-file", "blob", file.object));
-    if (!text) co_return text.error();
+    CO_TRY(const auto text, co_await ask(git, repo, words("cat-file", "blob", file.object)));
     const auto path = into / file.path;
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
     std::ofstream out(path, std::ios::binary);
-    out << *text;
+    out << text;
     out.close();
     if (error || !out) co_return io_error("writing " + path.string(), error ? error.value() : EIO);
     co_return Result<void>{};
 }
 
 Awaitable<Result<void>> make_scratch(Git& git, const MergeRequest& request, std::string base) {
-    if (auto clear = co_await remove_scratch(git, request.repo, request.scratch); !clear) co_return clear.error();
-    const auto files = co_await attribute_files(git, request.repo, base);
-    if (!files) co_return files.error();
+    CO_TRY(co_await remove_scratch(git, request.repo, request.scratch));
+    CO_TRY(const auto files, co_await attribute_files(git, request.repo, base));
     std::error_code error;
     fs::create_directory(fs::path(request.scratch).parent_path(), error);
     fs::create_directory(request.scratch, error);
     if (error) co_return io_error("making " + request.scratch, error.value());
-    for (const auto& file : *files) {
-        if (auto written = co_await write_file(git, request.repo, request.scratch, file); !written) {
-            co_return written.error();
-        }
-    }
+    for (const auto& file : files) CO_TRY(co_await write_file(git, request.repo, request.scratch, file));
     co_return Result<void>{};
 }
 
@@ -85,7 +79,7 @@ Error conflict_in(const MergeRequest& request, const std::vector<std::string>& f
     const auto what = files.size() == 1
                           ? printable(files.front()) + " conflicts with " + with
                           : counted(files.size(), "file") + " conflict with " + with + ":" + list_of(files);
-    Error conflict{ErrorCode::conflict, what, {}};
+    Error conflict(ErrorCode::conflict, what);
     conflict.details["files"] = join(files, "\n");
     return conflict;
 }
@@ -98,24 +92,20 @@ Result<Pinned::Folder> opened(const std::string& path) {
 
 /// The merged tree.
 Awaitable<Result<std::string>> merged_tree(Git& git, const MergeRequest& request, std::string base) {
-    const auto dir = co_await common_dir(git, request.repo);
-    if (!dir) co_return dir.error();
-    const auto folder = opened(request.scratch);
-    if (!folder) co_return folder.error();
-    const auto admin = opened(*dir);
-    if (!admin) co_return admin.error();
+    CO_TRY(const auto dir, co_await common_dir(git, request.repo));
+    CO_TRY(const auto folder, opened(request.scratch));
+    CO_TRY(const auto admin, opened(dir));
     GitCommand command;
-    command.place = Pinned(request.scratch, *dir, *dir, *folder, *admin);
+    command.place = Pinned(request.scratch, dir, dir, folder, admin);
     command.args = words("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, request.tip);
     command.deadline = k_checkout_deadline;
-    const auto done = co_await git.run(std::move(command));
-    if (!done) co_return done.error();
-    auto said = pieces(done->out);
-    if (done->exit_status > 1 || said.empty())
-        co_return command_failed(words("git", "merge-tree", base, request.tip), *done);
+    CO_TRY(const auto done, co_await git.run(std::move(command)));
+    auto said = pieces(done.out);
+    if (done.exit_status > 1 || said.empty())
+        co_return command_failed(words("git", "merge-tree", base, request.tip), done);
     auto tree = std::move(said.front());
     said.erase(said.begin());
-    if (done->exit_status == 1) {
+    if (done.exit_status == 1) {
         said.erase(std::unique(said.begin(), said.end()), said.end());
         co_return conflict_in(request, said);
     }
@@ -124,19 +114,16 @@ Awaitable<Result<std::string>> merged_tree(Git& git, const MergeRequest& request
 
 Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& request, std::string base,
                                             std::string message) {
-    if (auto made = co_await make_scratch(git, request, base); !made) co_return made.error();
-    const auto tree = co_await merged_tree(git, request, base);
-    if (!tree) co_return tree.error();
-    auto who = co_await identity(git, request.repo);
-    if (!who) co_return who.error();
+    CO_TRY(co_await make_scratch(git, request, base));
+    CO_TRY(const auto tree, co_await merged_tree(git, request, base));
+    CO_TRY(auto who, co_await identity(git, request.repo));
     if (message.empty()) message = "Merge branch '" + request.branch + "'\n";
-    const auto made =
-        co_await ask_inside(git, request.repo, words("commit-tree", *tree, "-p", base, "-p", request.tip, "-F", "-"),
-                            std::move(message), std::move(*who));
-    if (!made) co_return made.error();
-    auto commit = co_await commit_of(git, request.repo, std::string(trim(*made)));
+    CO_TRY(const auto made,
+           co_await ask_inside(git, request.repo, words("commit-tree", tree, "-p", base, "-p", request.tip, "-F", "-"),
+                               std::move(message), std::move(who)));
+    auto commit = co_await commit_of(git, request.repo, std::string(trim(made)));
     if (commit && commit->empty()) {
-        co_return Error{ErrorCode::external_failed, "`git commit-tree` gave an answer that makes no sense", {}};
+        co_return Error(ErrorCode::external_failed, "`git commit-tree` gave an answer that makes no sense");
     }
     co_return commit;
 }
@@ -147,19 +134,16 @@ Awaitable<Result<std::string>> build_merge(Git& git, const MergeRequest& request
                                            std::string base, std::string message) {
     const auto& tip = request.tip;
     const auto names = printable(request.branch) + " and " + printable(request.target);
-    const auto related = co_await attempt(git, request.repo, words("merge-base", base, tip));
-    if (!related) co_return related.error();
-    if (related->exit_status == 1) {
-        co_return Error{ErrorCode::conflict, names + " have no commit in common", {}};
+    CO_TRY(const auto related, co_await attempt(git, request.repo, words("merge-base", base, tip)));
+    if (related.exit_status == 1) {
+        co_return Error(ErrorCode::conflict, names + " have no commit in common");
     }
     if (strategy == MergeStrategy::ff) {
-        const auto ahead = co_await contains(git, request.repo, tip, base);
-        if (!ahead) co_return ahead.error();
-        if (*ahead) co_return tip;
-        co_return Error{ErrorCode::conflict,
+        CO_TRY(const auto ahead, co_await contains(git, request.repo, tip, base));
+        if (ahead) co_return tip;
+        co_return Error(ErrorCode::conflict,
                         printable(request.branch) + " cannot be fast-forwarded: " + printable(request.target) +
-                            " has commits that the branch does not have. Rebase it, or use --strategy merge",
-                        {}};
+                            " has commits that the branch does not have. Rebase it, or use --strategy merge");
     }
     auto commit = co_await merge_commit(git, request, base, std::move(message));
     auto removed = co_await remove_scratch(git, request.repo, request.scratch);
@@ -172,7 +156,7 @@ Awaitable<Result<void>> remove_scratch(Git& git, std::string repo, std::string s
     // A worktree has a .git; only those of older versions and the registration of one are worth asking git for.
     if (!fs::exists(fs::symlink_status(scratch, error))) co_return Result<void>{};
     if (fs::exists(fs::symlink_status(fs::path(scratch) / ".git", error))) {
-        if (auto removed = co_await remove_worktree(git, repo, scratch); !removed) co_return removed.error();
+        CO_TRY(co_await remove_worktree(git, repo, scratch));
     }
     fs::remove_all(scratch, error);
     if (error) co_return io_error("removing " + scratch, error.value());

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/checkout.hpp"
@@ -77,24 +78,21 @@ Awaitable<Result<PushAnswer>> check_landed(Git& git, const MergeRequest& request
     const auto above = co_await has_commit(git, request.repo, "refs/remotes/origin/" + request.target, commit);
     if (!above) co_return PushAnswer{Pushed::unknown, first_line(above.error().message)};
     if (*above) co_return PushAnswer{Pushed::landed, {}};
-    co_return Error{ErrorCode::external_failed,
-                    "origin accepted the push, but its " + printable(request.target) + " is not at the merge",
-                    {}};
+    co_return Error(ErrorCode::external_failed,
+                    "origin accepted the push, but its " + printable(request.target) + " is not at the merge");
 }
 
 /// A branch that is locked would be found out too late: git updates the checkout's files first.
 Awaitable<Result<void>> check_unlocked(Git& git, const MergeRequest& request) {
-    const auto dir = co_await git_dir(git, request.repo);
-    if (!dir) co_return dir.error();
-    const auto lock = *dir + "/refs/heads/" + request.target + ".lock";
+    CO_TRY(const auto dir, co_await git_dir(git, request.repo));
+    const auto lock = dir + "/refs/heads/" + request.target + ".lock";
     std::error_code error;
     if (!std::filesystem::exists(lock, error)) co_return Result<void>{};
-    co_return Error{ErrorCode::conflict,
+    co_return Error(ErrorCode::conflict,
                     printable(request.target) +
                         " is locked by a git command, or by one that was killed. If none is running, remove the lock:"
                         "\n  rm " +
-                        shell_word(lock),
-                    {}};
+                        shell_word(lock));
 }
 
 }  // namespace
@@ -130,55 +128,44 @@ Awaitable<Result<PushAnswer>> push_merge(Git& git, const MergeRequest& request, 
 
 Awaitable<Result<void>> follow(Git& git, const MergeRequest& request, std::string commit) {
     const auto ref = "refs/heads/" + request.target;
-    const auto local = co_await commit_of(git, request.repo, ref);
-    if (!local) co_return local.error();
-    if (local->empty()) co_return Result<void>{};
-    const auto there = co_await contains(git, request.repo, *local, commit);
-    if (!there) co_return there.error();
-    if (*there) co_return Result<void>{};
-    if (auto unlocked = co_await check_unlocked(git, request); !unlocked) co_return unlocked.error();
-    const auto checkout = co_await checkout_of(git, request.repo, request.target);
-    if (!checkout) co_return checkout.error();
-    const auto forward = co_await contains(git, request.repo, commit, *local);
-    if (!forward) co_return forward.error();
-    if (!*forward) {
-        const auto ahead = co_await ask(git, request.repo, words("rev-list", "--count", *local, "^" + commit));
-        if (!ahead) co_return ahead.error();
-        co_return Error{ErrorCode::conflict,
-                        printable(request.target) + " has commits that the merge does not have",
-                        {{"ahead", std::string(trim(*ahead))}}};
+    CO_TRY(const auto local, co_await commit_of(git, request.repo, ref));
+    if (local.empty()) co_return Result<void>{};
+    CO_TRY(const auto there, co_await contains(git, request.repo, local, commit));
+    if (there) co_return Result<void>{};
+    CO_TRY(co_await check_unlocked(git, request));
+    CO_TRY(const auto checkout, co_await checkout_of(git, request.repo, request.target));
+    CO_TRY(const auto forward, co_await contains(git, request.repo, commit, local));
+    if (!forward) {
+        CO_TRY(const auto ahead, co_await ask(git, request.repo, words("rev-list", "--count", local, "^" + commit)));
+        co_return Error(ErrorCode::conflict, printable(request.target) + " has commits that the merge does not have",
+                        {{"ahead", std::string(trim(ahead))}});
     }
-    auto args = words("update-ref", "-m", "orange: merge", ref, commit, *local);
+    auto args = words("update-ref", "-m", "orange: merge", ref, commit, local);
     Place where(request.repo);
-    if (*checkout) {
-        where = **checkout;
-        if (auto free = co_await can_fast_forward(git, where, *local, commit); !free) co_return free.error();
+    if (checkout) {
+        where = *checkout;
+        CO_TRY(co_await can_fast_forward(git, where, local, commit));
         // git moves the branch together with the files.
         args = words("merge", "--quiet", "--ff-only", "--no-overwrite-ignore", "--no-autostash", "--no-stat",
                      "--no-verify-signatures", commit);
     }
-    const auto done = co_await ask_inside(git, where, args);
-    if (!done) co_return done.error();
+    CO_TRY(co_await ask_inside(git, where, args));
     co_return Result<void>{};
 }
 
 Awaitable<Result<bool>> retire_branch(Git& git, std::string repo, std::string branch, std::string tip,
                                       std::string ref) {
-    const auto known = co_await commit_of(git, repo, tip);
-    if (!known) co_return known.error();
-    if (known->empty()) co_return false;
-    const auto kept = co_await ask(git, repo, words("update-ref", "-m", "orange: merged", ref, tip));
-    if (!kept) co_return kept.error();
+    CO_TRY(const auto known, co_await commit_of(git, repo, tip));
+    if (known.empty()) co_return false;
+    CO_TRY(co_await ask(git, repo, words("update-ref", "-m", "orange: merged", ref, tip)));
     const auto head = "refs/heads/" + branch;
-    const auto now = co_await commit_of(git, repo, head);
-    if (!now) co_return now.error();
-    if (now->empty()) co_return true;
-    if (*now != tip) co_return false;
+    CO_TRY(const auto now, co_await commit_of(git, repo, head));
+    if (now.empty()) co_return true;
+    if (now != tip) co_return false;
     const auto checkout = co_await checkout_of(git, repo, branch);
     if (!checkout && checkout.error().code != ErrorCode::conflict) co_return checkout.error();
     if (!checkout || *checkout) co_return false;
-    const auto gone = co_await ask(git, repo, words("update-ref", "-m", "orange: merged", "-d", head, tip));
-    if (!gone) co_return gone.error();
+    CO_TRY(co_await ask(git, repo, words("update-ref", "-m", "orange: merged", "-d", head, tip)));
     // What it followed at origin; a branch without such settings has no section.
     (void)co_await attempt(git, repo, words("config", "--remove-section", "branch." + branch));
     co_return true;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/small_files.hpp"
 
 namespace orange::git {
@@ -35,17 +36,13 @@ Result<bool> is_all_there(int git_dir, const std::string& path) {
 
 Result<Nested> open_nested(const Pinned& worktree, const std::string& relative) {
     const auto path = worktree.path() + "/" + relative;
-    auto opened = open_folder_below(worktree.folder()->get(), relative, path);
-    if (!opened) return opened.error();
-    const auto folder = std::make_shared<const UniqueFd>(std::move(*opened));
+    TRY(auto opened, open_folder_below(worktree.folder()->get(), relative, path));
+    const auto folder = std::make_shared<const UniqueFd>(std::move(opened));
     Nested nested{worktree.from(path, folder), std::nullopt};
     if (!is_folder_at(folder->get(), ".git")) return nested;
-    auto git_dir = open_folder_at(folder->get(), ".git", path + "/.git");
-    if (!git_dir) return git_dir.error();
-    const auto whole = is_all_there(git_dir->get(), path);
-    if (!whole) return whole.error();
-    nested.is_whole = *whole;
-    nested.repository.emplace(path, ".git", ".git", folder, std::make_shared<const UniqueFd>(std::move(*git_dir)));
+    TRY(auto git_dir, open_folder_at(folder->get(), ".git", path + "/.git"));
+    TRY(nested.is_whole, is_all_there(git_dir.get(), path));
+    nested.repository.emplace(path, ".git", ".git", folder, std::make_shared<const UniqueFd>(std::move(git_dir)));
     return nested;
 }
 
@@ -61,9 +58,9 @@ Result<void> remove_git_of(const Nested& nested) {
     }
     const int own = nested.repository->admin();
     if (!is_there || ::fstat(own, &held) != 0 || held.st_ino != there.st_ino || held.st_dev != there.st_dev) {
-        return Error{ErrorCode::conflict, printable(shown) + " has been replaced meanwhile; nothing was removed", {}};
+        return Error(ErrorCode::conflict, printable(shown) + " has been replaced meanwhile; nothing was removed");
     }
-    if (auto emptied = remove_all_below(own, shown); !emptied) return emptied;
+    TRY(remove_all_below(own, shown));
     if (::unlinkat(folder, ".git", AT_REMOVEDIR) == 0) return {};
     return io_error("removing " + shown, errno);
 }

@@ -13,6 +13,7 @@
 
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/small_files.hpp"
 
 namespace orange::git {
@@ -77,11 +78,9 @@ Result<UniqueFd> open_worktree(const std::string& path, const Identity& identity
     struct stat facts {};
     if (folder && ::fstat(folder->get(), &facts) == 0 && is_the_one(facts, path, identity)) return folder;
     if (!folder && (::lstat(path.c_str(), &facts) != 0 || S_ISDIR(facts.st_mode))) return folder.error();
-    return Error{ErrorCode::conflict,
-                 printable(path) + " is not the folder that Orange made there" +
-                     (folder ? std::string() : ", but a link or a file") +
-                     "; nothing in it was touched. Put the folder back; or, " + made_anew(path),
-                 {}};
+    return Error(ErrorCode::conflict, printable(path) + " is not the folder that Orange made there" +
+                                          (folder ? std::string() : ", but a link or a file") +
+                                          "; nothing in it was touched. Put the folder back; or, " + made_anew(path));
 }
 
 /// git reads and writes through links in there, and waits for pipes.
@@ -99,12 +98,11 @@ Result<void> check_entries(int folder, const std::string& path) {
         if (::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0 || S_ISREG(facts.st_mode)) continue;
         if (S_ISDIR(facts.st_mode)) continue;
         if (is_link_downwards(folder, name)) continue;
-        return Error{ErrorCode::conflict,
-                     printable(place) +
-                         (S_ISLNK(facts.st_mode) ? " is a link that may lead out of the repository"
-                                                 : " is neither a file nor a folder") +
-                         ", which git does not make; look at it, then remove it: rm " + shell_word(place),
-                     {}};
+        return Error(ErrorCode::conflict, printable(place) +
+                                              (S_ISLNK(facts.st_mode) ? " is a link that may lead out of the repository"
+                                                                      : " is neither a file nor a folder") +
+                                              ", which git does not make; look at it, then remove it: rm " +
+                                              shell_word(place));
     }
     return {};
 }
@@ -120,23 +118,21 @@ Result<UniqueFd> open_admin(const std::string& common_dir, const std::string& pa
     auto folder = open_folder(admin);
     if (!folder && is_folder_at(AT_FDCWD, admin)) return folder.error();
     if (!folder) {
-        return Error{ErrorCode::conflict,
-                     printable(path) + " is no worktree of its repository any more, which has no folder " +
-                         printable(admin) + "; " + made_anew(path),
-                     {}};
+        return Error(ErrorCode::conflict, printable(path) +
+                                              " is no worktree of its repository any more, which has no folder " +
+                                              printable(admin) + "; " + made_anew(path));
     }
-    if (auto fine = check_entries(folder->get(), admin); !fine) return fine.error();
+    TRY(check_entries(folder->get(), admin));
     if (is_folder_at(folder->get(), "logs")) {
-        const auto logs = open_folder_at(folder->get(), "logs", admin + "/logs");
-        if (!logs) return logs.error();
-        if (auto fine = check_entries(logs->get(), admin + "/logs"); !fine) return fine.error();
+        TRY(const auto logs, open_folder_at(folder->get(), "logs", admin + "/logs"));
+        TRY(check_entries(logs.get(), admin + "/logs"));
     }
     struct stat facts {};
     const bool linked = ::fstatat(folder->get(), "HEAD", &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode);
     const auto head = small_file_at(folder->get(), "HEAD");
     if (linked || (head && is_a_head(*head))) return folder;
-    return Error{
-        ErrorCode::conflict, printable(admin) + "/HEAD names neither a branch nor a commit; " + made_anew(path), {}};
+    return Error(ErrorCode::conflict,
+                 printable(admin) + "/HEAD names neither a branch nor a commit; " + made_anew(path));
 }
 
 /// Where something is moved to: a name that nothing has, in a folder.
@@ -152,8 +148,7 @@ Result<std::string> set_aside(int folder, const Pointer& pointer, const std::str
     const auto text = small_file_at(folder, pointer.name);
     if (text && (text->empty() || trim(*text).ends_with("/worktrees/" + admin))) return std::string();
     if (!text && S_ISREG(facts.st_mode) && facts.st_size <= static_cast<off_t>(k_longest_pointer)) {
-        return Error{
-            ErrorCode::io, "reading " + pointer.name + " of the worktree " + admin + ": it cannot be read", {}};
+        return Error(ErrorCode::io, "reading " + pointer.name + " of the worktree " + admin + ": it cannot be read");
     }
     const auto kept = aside.path + "/" + aside.name;
     if (::renameat(folder, pointer.name.c_str(), aside.folder, aside.name.c_str()) == 0) return kept;
@@ -163,10 +158,9 @@ Result<std::string> set_aside(int folder, const Pointer& pointer, const std::str
 Result<void> mend(int folder, const Pointer& pointer, const std::string& admin, const Aside& aside,
                   std::vector<Mended>& mended) {
     if (pointer.is(small_file_at(folder, pointer.name))) return {};
-    auto kept = set_aside(folder, pointer, admin, aside);
-    if (!kept) return kept.error();
-    if (auto put = replace_file_at(folder, pointer.name, pointer.text(), pointer.name); !put) return put;
-    mended.push_back({pointer.name, std::move(*kept)});
+    TRY(auto kept, set_aside(folder, pointer, admin, aside));
+    TRY(replace_file_at(folder, pointer.name, pointer.text(), pointer.name));
+    mended.push_back({pointer.name, std::move(kept)});
     return {};
 }
 
@@ -175,11 +169,10 @@ Result<UniqueFd> make_aside(const std::string& path) {
     if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return io_error("making " + path, errno);
     auto folder = open_folder(path);
     if (folder || is_folder_at(AT_FDCWD, path)) return folder;
-    return Error{ErrorCode::conflict,
+    return Error(ErrorCode::conflict,
                  printable(path) +
                      " is a link or a file, and nothing is moved through it; look at it, then remove it: rm " +
-                     shell_word(path),
-                 {}};
+                     shell_word(path));
 }
 
 /// A pipe holds nothing, and whoever lists the repository's worktrees waits for one in there.
@@ -207,11 +200,9 @@ struct Opened {
 };
 
 Result<Opened> open_both(const std::string& common_dir, const std::string& path, const Identity& identity) {
-    auto folder = open_worktree(path, identity);
-    if (!folder) return folder.error();
-    auto admin = open_admin(common_dir, path, identity);
-    if (!admin) return admin.error();
-    return Opened{resolved_above(path), admin_path(common_dir, identity), std::move(*folder), std::move(*admin)};
+    TRY(auto folder, open_worktree(path, identity));
+    TRY(auto admin, open_admin(common_dir, path, identity));
+    return Opened{resolved_above(path), admin_path(common_dir, identity), std::move(folder), std::move(admin)};
 }
 
 Pinned::Folder shared(UniqueFd folder) {
@@ -249,9 +240,8 @@ Result<Identity> identify(const std::string& common_dir, const std::string& path
     Identity found;
     int claims = 0;
     if (all) {
-        const auto names = names_in(all->get(), common_dir + "/worktrees");
-        if (!names) return names.error();
-        for (const auto& name : *names) {
+        TRY(const auto names, names_in(all->get(), common_dir + "/worktrees"));
+        for (const auto& name : names) {
             const auto admin = open_folder_at(all->get(), name, name);
             const auto pointers = to_worktree(resolved_above(path), common_dir + "/worktrees/" + name, common_dir);
             if (!admin || !pointers[0].is(small_file_at(admin->get(), "gitdir"))) continue;
@@ -262,13 +252,12 @@ Result<Identity> identify(const std::string& common_dir, const std::string& path
         }
     }
     if (claims == 0 || ::lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) {
-        return Error{ErrorCode::not_found, printable(path) + " is no worktree of " + printable(common_dir), {}};
+        return Error(ErrorCode::not_found, printable(path) + " is no worktree of " + printable(common_dir));
     }
     if (claims > 1 && found.admin != fs::path(path).filename()) {
-        return Error{ErrorCode::conflict,
-                     counted(static_cast<std::size_t>(claims), "folder") + " in " + printable(common_dir) +
-                         "/worktrees say that they belong to " + printable(path),
-                     {}};
+        return Error(ErrorCode::conflict, counted(static_cast<std::size_t>(claims), "folder") + " in " +
+                                              printable(common_dir) + "/worktrees say that they belong to " +
+                                              printable(path));
     }
     found.inode = facts.st_ino;
     return found;
@@ -277,43 +266,35 @@ Result<Identity> identify(const std::string& common_dir, const std::string& path
 Result<Pinned> pin(const std::string& common_dir, const std::string& path, const Identity& identity,
                    const std::string& aside, std::vector<Mended>& mended) {
     const auto mark = random_id(8) + "-";
-    if (is_same_folder(path, identity)) {
-        auto moved = set_pipes_aside(admin_path(common_dir, identity), mark, mended);
-        if (!moved) return moved.error();
+    if (is_same_folder(path, identity)) TRY(set_pipes_aside(admin_path(common_dir, identity), mark, mended));
+    TRY(auto opened, open_both(common_dir, path, identity));
+    const auto own = to_repository(opened.path, opened.admin);
+    if (!own.is(small_file_at(opened.folder.get(), own.name))) {
+        TRY(const auto kept, make_aside(aside));
+        const Aside there{kept.get(), aside, fs::path(path).filename().string() + "-" + mark + "git"};
+        TRY(mend(opened.folder.get(), own, identity.admin, there, mended));
     }
-    auto opened = open_both(common_dir, path, identity);
-    if (!opened) return opened.error();
-    const auto own = to_repository(opened->path, opened->admin);
-    if (!own.is(small_file_at(opened->folder.get(), own.name))) {
-        const auto kept = make_aside(aside);
-        if (!kept) return kept.error();
-        const Aside there{kept->get(), aside, fs::path(path).filename().string() + "-" + mark + "git"};
-        if (auto done = mend(opened->folder.get(), own, identity.admin, there, mended); !done) return done.error();
+    for (const auto& pointer : to_worktree(opened.path, opened.admin, common_dir)) {
+        const auto admin = opened.admin_folder.get();
+        const Aside there{admin, opened.admin, k_found + mark + pointer.name};
+        TRY(mend(admin, pointer, identity.admin, there, mended));
     }
-    for (const auto& pointer : to_worktree(opened->path, opened->admin, common_dir)) {
-        const auto admin = opened->admin_folder.get();
-        const Aside there{admin, opened->admin, k_found + mark + pointer.name};
-        auto done = mend(admin, pointer, identity.admin, there, mended);
-        if (!done) return done.error();
-    }
-    return Pinned(path, opened->admin, common_dir, shared(std::move(opened->folder)),
-                  shared(std::move(opened->admin_folder)));
+    return Pinned(path, opened.admin, common_dir, shared(std::move(opened.folder)),
+                  shared(std::move(opened.admin_folder)));
 }
 
 Result<Pinned> pin_as_it_is(const std::string& common_dir, const std::string& path, const Identity& identity) {
-    auto opened = open_both(common_dir, path, identity);
-    if (!opened) return opened.error();
-    const auto own = to_repository(opened->path, opened->admin);
-    bool agree = own.is(small_file_at(opened->folder.get(), own.name));
-    for (const auto& pointer : to_worktree(opened->path, opened->admin, common_dir)) {
-        agree = agree && pointer.is(small_file_at(opened->admin_folder.get(), pointer.name));
+    TRY(auto opened, open_both(common_dir, path, identity));
+    const auto own = to_repository(opened.path, opened.admin);
+    bool agree = own.is(small_file_at(opened.folder.get(), own.name));
+    for (const auto& pointer : to_worktree(opened.path, opened.admin, common_dir)) {
+        agree = agree && pointer.is(small_file_at(opened.admin_folder.get(), pointer.name));
     }
     if (agree)
-        return Pinned(path, opened->admin, common_dir, shared(std::move(opened->folder)),
-                      shared(std::move(opened->admin_folder)));
-    return Error{ErrorCode::conflict,
-                 printable(path) + "/.git and " + printable(opened->admin) + " do not point at each other",
-                 {}};
+        return Pinned(path, opened.admin, common_dir, shared(std::move(opened.folder)),
+                      shared(std::move(opened.admin_folder)));
+    return Error(ErrorCode::conflict,
+                 printable(path) + "/.git and " + printable(opened.admin) + " do not point at each other");
 }
 
 std::vector<std::string> locks_in(const Pinned& worktree) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/worktrees.hpp"
 
@@ -97,10 +98,9 @@ std::string shown_name(std::string key) {
 }
 
 Awaitable<Result<Programs>> configured(Git& git, Pinned worktree) {
-    const auto settings = co_await own_settings(git, std::move(worktree));
-    if (!settings) co_return settings.error();
+    CO_TRY(const auto settings, co_await own_settings(git, std::move(worktree)));
     Programs found;
-    for (const auto& entry : *settings) {
+    for (const auto& entry : settings) {
         const auto key = entry.substr(0, entry.find('\n'));
         if (!is_watched(key)) continue;
         auto& hash = found[shown_name(key)];  // of all its values, in their order
@@ -151,9 +151,8 @@ Awaitable<Result<void>> add_files(Git& git, Pinned worktree, Programs& found) {
         hashed.push_back(printable(file));
     }
     if (hashed.empty()) co_return Result<void>{};
-    const auto done = co_await attempt(git, worktree, std::move(args));
-    if (!done) co_return done.error();
-    const auto lines = split_lines(done->out);  // as far as it came, where one was taken away meanwhile
+    CO_TRY(const auto done, co_await attempt(git, worktree, std::move(args)));
+    const auto lines = split_lines(done.out);  // as far as it came, where one was taken away meanwhile
     for (std::size_t i = 0; i < hashed.size() && i < lines.size(); ++i) found[hashed[i]] = std::string(lines[i]);
     co_return Result<void>{};
 }
@@ -161,10 +160,9 @@ Awaitable<Result<void>> add_files(Git& git, Pinned worktree, Programs& found) {
 }  // namespace
 
 Awaitable<Result<std::vector<std::string>>> own_settings(Git& git, Place worktree) {
-    const auto listed = co_await ask_inside(git, worktree, words("config", "--list", "--show-scope", "-z"));
-    if (!listed) co_return listed.error();
+    CO_TRY(const auto listed, co_await ask_inside(git, worktree, words("config", "--list", "--show-scope", "-z")));
     std::vector<std::string> settings;
-    const auto words_of = pieces(*listed);  // a scope, a key with its value, a scope, …
+    const auto words_of = pieces(listed);  // a scope, a key with its value, a scope, …
     for (std::size_t i = 0; i + 1 < words_of.size(); i += 2) {
         if (words_of[i] == "local" || words_of[i] == "worktree") settings.push_back(words_of[i + 1]);
     }
@@ -172,10 +170,9 @@ Awaitable<Result<std::vector<std::string>>> own_settings(Git& git, Place worktre
 }
 
 Awaitable<Result<Programs>> programs_of(Git& git, Pinned worktree) {
-    auto found = co_await configured(git, worktree);
-    if (!found) co_return found.error();
-    if (auto added = co_await add_files(git, worktree, *found); !added) co_return added.error();
-    co_return std::move(*found);
+    CO_TRY(auto found, co_await configured(git, worktree));
+    CO_TRY(co_await add_files(git, worktree, found));
+    co_return found;
 }
 
 std::vector<std::string> changed_programs(const Programs& before, const Programs& now) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
 
@@ -24,7 +25,7 @@ Error push_failed(const std::string& repo, const std::string& branch, Error erro
     const auto name = printable(branch);
     const auto by_hand = "git -C " + printable(repo) + " push origin " + name;
     const auto refused = [&](ErrorCode code, const std::string& sentence) {
-        return Error{code, sentence + ": " + error.message, error.details};
+        return Error(code, sentence + ": " + error.message, error.details);
     };
     if (error.code == ErrorCode::timeout) {
         return refused(ErrorCode::timeout,
@@ -62,10 +63,9 @@ struct TreeFile {
 Awaitable<Result<std::vector<TreeFile>>> files_in(Git& git, std::string repo, std::string ref, std::string folder) {
     auto args = words("ls-tree", "-z", "--full-tree", "--end-of-options", ref);
     if (!folder.empty()) args.push_back(folder);
-    const auto listed = co_await ask(git, repo, std::move(args));
-    if (!listed) co_return listed.error();
+    CO_TRY(const auto listed, co_await ask(git, repo, std::move(args)));
     std::vector<TreeFile> files;
-    for (const auto& entry : pieces(*listed)) {  // "<mode> blob <object>\t<path>"
+    for (const auto& entry : pieces(listed)) {  // "<mode> blob <object>\t<path>"
         const auto tab = entry.find('\t');
         const auto facts = split(std::string_view(entry).substr(0, tab), ' ');
         if (tab == std::string::npos || facts.size() != 3 || !facts[0].starts_with("100")) continue;
@@ -77,11 +77,11 @@ Awaitable<Result<std::vector<TreeFile>>> files_in(Git& git, std::string repo, st
 /// The folders of `files` whose name is one of `wanted` without regard to case, as the tree spells them.
 Awaitable<Result<std::vector<std::string>>> folders_in(Git& git, std::string repo, std::string ref,
                                                        std::set<std::string> wanted) {
-    const auto listed =
-        co_await ask(git, repo, words("ls-tree", "-z", "--full-tree", "-d", "--name-only", "--end-of-options", ref));
-    if (!listed) co_return listed.error();
+    CO_TRY(
+        const auto listed,
+        co_await ask(git, repo, words("ls-tree", "-z", "--full-tree", "-d", "--name-only", "--end-of-options", ref)));
     std::vector<std::string> folders = {""};
-    for (const auto& name : pieces(*listed)) {
+    for (const auto& name : pieces(listed)) {
         if (wanted.contains(to_lower(name))) folders.push_back(name + "/");
     }
     co_return folders;
@@ -90,29 +90,24 @@ Awaitable<Result<std::vector<std::string>>> folders_in(Git& git, std::string rep
 }  // namespace
 
 Awaitable<Result<std::string>> origin_url(Git& git, std::string repo) {
-    const auto origin = co_await has_origin(git, repo);
-    if (!origin) co_return origin.error();
-    if (!*origin) co_return std::string();
-    const auto url = co_await ask(git, repo, words("remote", "get-url", "origin"));
-    if (!url) co_return url.error();
-    const auto lines = split_lines(*url);
+    CO_TRY(const auto origin, co_await has_origin(git, repo));
+    if (!origin) co_return std::string();
+    CO_TRY(const auto url, co_await ask(git, repo, words("remote", "get-url", "origin")));
+    const auto lines = split_lines(url);
     co_return lines.empty() ? std::string() : std::string(lines.front());
 }
 
 Awaitable<Result<void>> push_branch(Git& git, std::string repo, std::string branch) {
-    const auto origin = co_await has_origin(git, repo);
-    if (!origin) co_return origin.error();
-    if (!*origin) {
-        co_return Error{ErrorCode::not_found,
-                        printable(repo) + " has no remote called origin to push to; add it: git -C " + printable(repo) +
-                            " remote add origin URL",
-                        {}};
+    CO_TRY(const auto origin, co_await has_origin(git, repo));
+    if (!origin) {
+        co_return Error(ErrorCode::not_found, printable(repo) +
+                                                  " has no remote called origin to push to; add it: git -C " +
+                                                  printable(repo) + " remote add origin URL");
     }
     const auto ref = "refs/heads/" + branch;
-    const auto local = co_await commit_of(git, repo, ref);
-    if (!local) co_return local.error();
-    if (local->empty()) {
-        co_return Error{ErrorCode::not_found, "there is no local branch " + printable(branch) + " to push", {}};
+    CO_TRY(const auto local, co_await commit_of(git, repo, ref));
+    if (local.empty()) {
+        co_return Error(ErrorCode::not_found, "there is no local branch " + printable(branch) + " to push");
     }
     GitCommand push;
     push.place = repo;
@@ -131,20 +126,17 @@ Awaitable<Result<std::optional<std::string>>> first_file_at(Git& git, std::strin
         const auto parent = std::filesystem::path(name).parent_path().string();
         if (!parent.empty()) parents.insert(to_lower(parent));
     }
-    const auto folders = co_await folders_in(git, repo, ref, std::move(parents));
-    if (!folders) co_return folders.error();
+    CO_TRY(const auto folders, co_await folders_in(git, repo, ref, std::move(parents)));
     std::map<std::string, std::string> objects;
-    for (const auto& folder : *folders) {
-        const auto files = co_await files_in(git, repo, ref, folder);
-        if (!files) co_return files.error();
-        for (const auto& file : *files) objects.emplace(to_lower(file.path), file.object);
+    for (const auto& folder : folders) {
+        CO_TRY(const auto files, co_await files_in(git, repo, ref, folder));
+        for (const auto& file : files) objects.emplace(to_lower(file.path), file.object);
     }
     for (const auto& name : names) {
         const auto found = objects.find(to_lower(name));
         if (found == objects.end()) continue;
-        auto text = co_await ask(git, repo, words("cat-file", "blob", found->second));
-        if (!text) co_return text.error();
-        co_return std::optional<std::string>(std::move(*text));
+        CO_TRY(auto text, co_await ask(git, repo, words("cat-file", "blob", found->second)));
+        co_return std::optional<std::string>(std::move(text));
     }
     co_return std::optional<std::string>();
 }

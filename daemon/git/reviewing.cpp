@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/try.hpp"
 #include "daemon/git/programs.hpp"
 
 namespace orange::git {
@@ -48,8 +49,7 @@ int count_of(const Variables& env) {
 }  // namespace
 
 Awaitable<Result<Variables>> reviewing_variables(Git& git, Place worktree, Variables env) {
-    const auto settings = co_await own_settings(git, std::move(worktree));
-    if (!settings) co_return settings.error();
+    CO_TRY(const auto settings, co_await own_settings(git, std::move(worktree)));
     Variables more = {{"GIT_NO_REPLACE_OBJECTS", "1"}};
     if (!env.contains("GIT_PAGER")) more["GIT_PAGER"] = "cat";
     auto count = count_of(env);
@@ -60,7 +60,7 @@ Awaitable<Result<Variables>> reviewing_variables(Git& git, Place worktree, Varia
     };
     for (const auto& [key, value] : k_off) set(key, value);
     std::set<std::string> seen;
-    for (const auto& setting : *settings) {
+    for (const auto& setting : settings) {
         const auto key = setting.substr(0, setting.find('\n'));
         if (!seen.insert(key).second) continue;
         if (key == "diff.external" && !env.contains("GIT_EXTERNAL_DIFF")) more["GIT_EXTERNAL_DIFF"] = k_plain_diff;

@@ -12,6 +12,7 @@
 
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 
 namespace orange::git {
 namespace {
@@ -26,18 +27,15 @@ int write_all(int file, std::string_view content) {
 }
 
 Error too_much(const std::string& shown) {
-    return {ErrorCode::conflict,
-            printable(shown) + " has more than " + std::to_string(k_most_entries) + " files, or folders more than " +
-                std::to_string(k_most_levels) + " levels deep",
-            {}};
+    return {ErrorCode::conflict, printable(shown) + " has more than " + std::to_string(k_most_entries) +
+                                     " files, or folders more than " + std::to_string(k_most_levels) + " levels deep"};
 }
 
 /// `left`: how many more entries there may be.
 Result<void> see_below(int folder, const std::string& shown, const See& see, std::size_t& left, int levels) {
     if (levels == 0) return too_much(shown);
-    const auto names = names_in(folder, shown);
-    if (!names) return names.error();
-    for (const auto& name : *names) {
+    TRY(const auto names, names_in(folder, shown));
+    for (const auto& name : names) {
         if (left-- == 0) return too_much(shown);
         struct stat facts {};
         if (::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -45,11 +43,10 @@ Result<void> see_below(int folder, const std::string& shown, const See& see, std
             return io_error("looking at " + shown + "/" + name, errno);
         }
         if (S_ISDIR(facts.st_mode)) {
-            const auto inner = open_folder_at(folder, name, shown + "/" + name);
-            if (!inner) return inner.error();
-            if (auto done = see_below(inner->get(), shown, see, left, levels - 1); !done) return done;
+            TRY(const auto inner, open_folder_at(folder, name, shown + "/" + name));
+            TRY(see_below(inner.get(), shown, see, left, levels - 1));
         }
-        if (auto done = see(folder, name, facts.st_mode); !done) return done;
+        TRY(see(folder, name, facts.st_mode));
     }
     return {};
 }
@@ -120,9 +117,8 @@ Result<void> remove_all_below(int folder, const std::string& shown) {
 Result<void> remove_at(int folder, const std::string& name, const std::string& shown) {
     const bool is_folder = is_folder_at(folder, name);
     if (is_folder) {
-        const auto inner = open_folder_at(folder, name, shown);
-        if (!inner) return inner.error();
-        if (auto done = remove_all_below(inner->get(), shown); !done) return done;
+        TRY(const auto inner, open_folder_at(folder, name, shown));
+        TRY(remove_all_below(inner.get(), shown));
     }
     if (::unlinkat(folder, name.c_str(), is_folder ? AT_REMOVEDIR : 0) == 0 || errno == ENOENT) return {};
     return io_error("removing " + shown, errno);
@@ -161,14 +157,12 @@ Result<void> replace_file_at(int folder, const std::string& name, std::string_vi
 Result<void> copy_file_at(int folder, const std::string& from, const std::string& to, std::size_t limit,
                           const std::string& shown) {
     const UniqueFd in(::openat(folder, from.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    if (!in && errno == ENOENT) return Error{ErrorCode::not_found, printable(shown) + " is not there", {}};
+    if (!in && errno == ENOENT) return Error(ErrorCode::not_found, printable(shown) + " is not there");
     struct stat facts {};
     if (!in || ::fstat(in.get(), &facts) != 0) return io_error("copying " + shown, errno);
     if (!S_ISREG(facts.st_mode) || facts.st_size > static_cast<off_t>(limit)) {
-        return Error{ErrorCode::io,
-                     "copying " + printable(shown) + ": it is no regular file, or larger than " +
-                         std::to_string(limit >> 20) + " MiB",
-                     {}};
+        return Error(ErrorCode::io, "copying " + printable(shown) + ": it is no regular file, or larger than " +
+                                        std::to_string(limit >> 20) + " MiB");
     }
     const UniqueFd out(::openat(folder, to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!out) return io_error("copying " + shown, errno);

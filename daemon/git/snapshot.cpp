@@ -5,6 +5,7 @@
 
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/small_files.hpp"
@@ -40,12 +41,12 @@ class PrivateIndex {
 /// Repositories that an agent made or cloned inside: git cannot add their content, and refuses those without a commit.
 /// keep_commits() makes plain folders of them first; where it was not called, they stay where they are.
 Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, Pinned worktree) {
-    const auto others =
-        co_await ask_inside(git, worktree, words("ls-files", "-z", "--others", "--exclude-standard", "--full-name"));
-    if (!others) co_return others.error();
+    CO_TRY(
+        const auto others,
+        co_await ask_inside(git, worktree, words("ls-files", "-z", "--others", "--exclude-standard", "--full-name")));
     std::string specs = ":(top)";
     specs += '\0';
-    for (const auto& path : pieces(*others)) {
+    for (const auto& path : pieces(others)) {
         if (!path.ends_with('/')) continue;
         specs += ":(top,exclude,literal)" + path.substr(0, path.size() - 1);
         specs += '\0';
@@ -55,12 +56,12 @@ Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, P
 
 /// What is tracked although it is ignored: `add --all` passes over it where HEAD does not have it.
 Awaitable<Result<std::string>> tracked_ignored_files(Git& git, Pinned worktree) {
-    const auto listed = co_await ask_inside(
-        git, worktree, words("ls-files", "-z", "--cached", "--ignored", "--exclude-standard", "--full-name"));
-    if (!listed) co_return listed.error();
+    CO_TRY(const auto listed,
+           co_await ask_inside(git, worktree,
+                               words("ls-files", "-z", "--cached", "--ignored", "--exclude-standard", "--full-name")));
     std::string specs;
     std::error_code error;
-    for (const auto& path : pieces(*listed)) {
+    for (const auto& path : pieces(listed)) {
         const auto status = fs::symlink_status(worktree.path() + "/" + path, error);
         if (!fs::is_regular_file(status) && !fs::is_symlink(status)) continue;
         specs += ":(top,literal)" + path;
@@ -72,46 +73,35 @@ Awaitable<Result<std::string>> tracked_ignored_files(Git& git, Pinned worktree) 
 /// The tree of all files as they are.
 Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree) {
     const PrivateIndex index(worktree);
-    const auto head = co_await commit_of(git, worktree, "HEAD");
-    if (!head) co_return head.error();
-    if (!head->empty()) {
-        const auto read = co_await ask_inside(git, worktree, words("read-tree", *head), "", index.env());
-        if (!read) co_return read.error();
+    CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
+    if (!head.empty()) CO_TRY(co_await ask_inside(git, worktree, words("read-tree", head), "", index.env()));
+    CO_TRY(const auto specs, co_await pathspecs_without_nested_repositories(git, worktree));
+    CO_TRY(co_await ask_inside(git, worktree, words("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"),
+                               specs, index.env()));
+    CO_TRY(const auto forced, co_await tracked_ignored_files(git, worktree));
+    if (!forced.empty()) {
+        CO_TRY(co_await ask_inside(git, worktree,
+                                   words("add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"), forced,
+                                   index.env()));
     }
-    const auto specs = co_await pathspecs_without_nested_repositories(git, worktree);
-    if (!specs) co_return specs.error();
-    const auto added = co_await ask_inside(
-        git, worktree, words("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"), *specs, index.env());
-    if (!added) co_return added.error();
-    const auto forced = co_await tracked_ignored_files(git, worktree);
-    if (!forced) co_return forced.error();
-    if (!forced->empty()) {
-        const auto done =
-            co_await ask_inside(git, worktree, words("add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"),
-                                *forced, index.env());
-        if (!done) co_return done.error();
-    }
-    const auto tree = co_await ask_inside(git, worktree, words("write-tree"), "", index.env());
-    if (!tree) co_return tree.error();
-    co_return std::string(trim(*tree));
+    CO_TRY(const auto tree, co_await ask_inside(git, worktree, words("write-tree"), "", index.env()));
+    co_return std::string(trim(tree));
 }
 
 /// Why write-tree cannot make a tree of an index, where that is the index's own fault: entries in conflict (whose files
 /// have it all), or contents that the repository has lost. Nothing can be saved of such an index, now or later.
 Awaitable<Result<bool>> has_no_tree(Git& git, Pinned worktree, std::map<std::string, std::string> env) {
-    const auto listed = co_await ask_inside(git, worktree, words("ls-files", "--stage", "-z"), "", env);
-    if (!listed) co_return listed.error();
+    CO_TRY(const auto listed, co_await ask_inside(git, worktree, words("ls-files", "--stage", "-z"), "", env));
     std::string contents;
-    for (const auto& entry : pieces(*listed)) {  // "<mode> <content> <stage>\t<path>"
+    for (const auto& entry : pieces(listed)) {  // "<mode> <content> <stage>\t<path>"
         const auto facts = entry.substr(0, entry.find('\t'));
         const auto parts = split(facts, ' ');
         if (parts.size() != 3) continue;
         if (parts[2] != "0") co_return true;
         if (parts[0] != "160000") contents += std::string(parts[1]) + "\n";  // a submodule's is not in this repository
     }
-    const auto checked = co_await ask_inside(git, worktree, words("cat-file", "--batch-check"), contents, env);
-    if (!checked) co_return checked.error();
-    co_return checked->find(" missing\n") != std::string::npos;
+    CO_TRY(const auto checked, co_await ask_inside(git, worktree, words("cat-file", "--batch-check"), contents, env));
+    co_return checked.find(" missing\n") != std::string::npos;
 }
 
 /// The tree of the agent's index, which may hold what no file holds any more; empty where there is no index, or none
@@ -129,26 +119,22 @@ Awaitable<Result<std::string>> tree_of_index(Git& git, Pinned worktree) {
     const auto tree = co_await ask_inside(git, worktree, words("write-tree"), "", copy.env());
     if (tree) co_return std::string(trim(*tree));
     // Whatever else it was, a full disk or a deadline: what is staged is still there, and must not be dropped.
-    const auto hopeless = co_await has_no_tree(git, worktree, copy.env());
-    if (!hopeless) co_return hopeless.error();
-    if (!*hopeless) co_return tree.error();
+    CO_TRY(const auto hopeless, co_await has_no_tree(git, worktree, copy.env()));
+    if (!hopeless) co_return tree.error();
     co_return std::string();
 }
 
 /// The empty tree on an orphan branch.
 Awaitable<Result<std::string>> tree_of_head(Git& git, Pinned worktree) {
-    const auto head = co_await commit_of(git, worktree, "HEAD");
-    if (!head) co_return head.error();
-    auto args = head->empty() ? words("mktree") : words("rev-parse", "--verify", *head + "^{tree}");
-    const auto tree = co_await ask_inside(git, worktree, std::move(args));
-    if (!tree) co_return tree.error();
-    co_return std::string(trim(*tree));
+    CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
+    auto args = head.empty() ? words("mktree") : words("rev-parse", "--verify", head + "^{tree}");
+    CO_TRY(const auto tree, co_await ask_inside(git, worktree, std::move(args)));
+    co_return std::string(trim(tree));
 }
 
 Awaitable<Result<std::string>> commit_tree(Git& git, Pinned worktree, std::string tree,
                                            std::vector<std::string> parents, std::string message) {
-    auto who = co_await identity(git, worktree);
-    if (!who) co_return who.error();
+    CO_TRY(auto who, co_await identity(git, worktree));
     auto args = words("commit-tree", tree);
     for (auto& parent : parents) {
         args.emplace_back("-p");
@@ -156,9 +142,8 @@ Awaitable<Result<std::string>> commit_tree(Git& git, Pinned worktree, std::strin
     }
     args.emplace_back("-F");
     args.emplace_back("-");
-    const auto made = co_await ask_inside(git, worktree, std::move(args), message + "\n", std::move(*who));
-    if (!made) co_return made.error();
-    co_return std::string(trim(*made));
+    CO_TRY(const auto made, co_await ask_inside(git, worktree, std::move(args), message + "\n", std::move(who)));
+    co_return std::string(trim(made));
 }
 
 /// What stays reachable beside HEAD: what is only in the index, and an earlier snapshot under the same ref.
@@ -167,30 +152,26 @@ Awaitable<Result<std::vector<std::string>>> more_parents(Git& git, Pinned worktr
     std::vector<std::string> parents;
     if (!index_tree.empty()) {
         auto below = head.empty() ? std::vector<std::string>() : words(head);
-        auto staged = co_await commit_tree(git, worktree, index_tree, std::move(below), "What was staged");
-        if (!staged) co_return staged.error();
-        parents.push_back(std::move(*staged));
+        CO_TRY(auto staged, co_await commit_tree(git, worktree, index_tree, std::move(below), "What was staged"));
+        parents.push_back(std::move(staged));
     }
-    const auto earlier = co_await commit_of(git, worktree, ref);
-    if (!earlier) co_return earlier.error();
-    if (earlier->empty()) co_return parents;
+    CO_TRY(const auto earlier, co_await commit_of(git, worktree, ref));
+    if (earlier.empty()) co_return parents;
     if (head.empty()) {
-        parents.push_back(*earlier);
+        parents.push_back(earlier);
         co_return parents;
     }
-    const auto kept = co_await contains(git, worktree, head, *earlier);
-    if (!kept) co_return kept.error();
-    if (!*kept) parents.push_back(*earlier);
+    CO_TRY(const auto kept, co_await contains(git, worktree, head, earlier));
+    if (!kept) parents.push_back(earlier);
     co_return parents;
 }
 
 }  // namespace
 
 Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, Place place) {
-    const auto listed = co_await ask_inside(git, place, words("ls-files", "-v", "-z"));
-    if (!listed) co_return listed.error();
+    CO_TRY(const auto listed, co_await ask_inside(git, place, words("ls-files", "-v", "-z")));
     std::vector<std::string> paths;
-    for (const auto& entry : pieces(*listed)) {
+    for (const auto& entry : pieces(listed)) {
         if (entry.size() <= 2) continue;
         // "S" alone: not of a sparse checkout where the file is there.
         const bool assumed = entry[0] >= 'a' && entry[0] <= 'z';
@@ -203,43 +184,33 @@ Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, Place pl
 }
 
 Awaitable<Result<bool>> is_dirty(Git& git, Pinned worktree) {
-    const auto status = co_await ask_inside(
-        git, worktree, words("status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=none"));
-    if (!status) co_return status.error();
-    if (!status->empty()) co_return true;
+    CO_TRY(const auto status, co_await ask_inside(git, worktree,
+                                                  words("status", "--porcelain=v2", "-z", "--untracked-files=all",
+                                                        "--ignore-submodules=none")));
+    if (!status.empty()) co_return true;
     if (!operation_under_way(worktree.git_dir()).empty()) co_return true;
     // Files marked "assume unchanged" are what status passes over: an index of our own has no such marks.
-    const auto marked = co_await assumed_unchanged(git, worktree);
-    if (!marked) co_return marked.error();
-    if (marked->empty()) co_return false;
-    const auto files = co_await tree_of_files(git, worktree);
-    if (!files) co_return files.error();
-    const auto head = co_await tree_of_head(git, worktree);
-    if (!head) co_return head.error();
-    co_return *files != *head;
+    CO_TRY(const auto marked, co_await assumed_unchanged(git, worktree));
+    if (marked.empty()) co_return false;
+    CO_TRY(const auto files, co_await tree_of_files(git, worktree));
+    CO_TRY(const auto head, co_await tree_of_head(git, worktree));
+    co_return files != head;
 }
 
 Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string ref, std::string message) {
-    auto tree = co_await tree_of_files(git, worktree);
-    if (!tree) co_return tree.error();
-    auto staged = co_await tree_of_index(git, worktree);
-    if (!staged) co_return staged.error();
-    const auto unchanged = co_await tree_of_head(git, worktree);
-    if (!unchanged) co_return unchanged.error();
-    if (*staged == *unchanged || *staged == *tree) staged->clear();
-    if (*tree == *unchanged && staged->empty()) co_return std::string();
+    CO_TRY(auto tree, co_await tree_of_files(git, worktree));
+    CO_TRY(auto staged, co_await tree_of_index(git, worktree));
+    CO_TRY(const auto unchanged, co_await tree_of_head(git, worktree));
+    if (staged == unchanged || staged == tree) staged.clear();
+    if (tree == unchanged && staged.empty()) co_return std::string();
 
-    const auto head = co_await commit_of(git, worktree, "HEAD");
-    if (!head) co_return head.error();
-    auto more = co_await more_parents(git, worktree, *head, *staged, ref);
-    if (!more) co_return more.error();
-    auto parents = head->empty() ? std::vector<std::string>() : words(*head);
-    parents.insert(parents.end(), more->begin(), more->end());
-    auto commit = co_await commit_tree(git, worktree, *tree, std::move(parents), std::move(message));
-    if (!commit) co_return commit.error();
-    const auto kept = co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: snapshot", ref, *commit));
-    if (!kept) co_return kept.error();
-    co_return std::move(*commit);
+    CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
+    CO_TRY(auto more, co_await more_parents(git, worktree, head, staged, ref));
+    auto parents = head.empty() ? std::vector<std::string>() : words(head);
+    parents.insert(parents.end(), more.begin(), more.end());
+    CO_TRY(auto commit, co_await commit_tree(git, worktree, tree, std::move(parents), std::move(message)));
+    CO_TRY(co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: snapshot", ref, commit)));
+    co_return commit;
 }
 
 }  // namespace orange::git

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/small_files.hpp"
@@ -23,9 +24,8 @@ std::string resolved(const std::string& path) {
 }
 
 Awaitable<Result<std::optional<Worktree>>> registered(Git& git, std::string repo, std::string path) {
-    auto all = co_await worktrees(git, repo);
-    if (!all) co_return all.error();
-    for (auto& worktree : *all) {
+    CO_TRY(auto all, co_await worktrees(git, repo));
+    for (auto& worktree : all) {
         if (worktree.path == resolved(path)) co_return std::optional<Worktree>(std::move(worktree));
     }
     co_return std::optional<Worktree>();
@@ -35,15 +35,11 @@ Awaitable<Result<std::optional<Worktree>>> registered(Git& git, std::string repo
 Awaitable<Result<void>> create_branch(Git& git, Pinned worktree, std::string branch, std::string commit,
                                       bool tracks_origin) {
     const auto none = std::string(commit.size(), '0');
-    const auto made = co_await ask_inside(
-        git, worktree, words("update-ref", "-m", "orange: new branch", "refs/heads/" + branch, commit, none));
-    if (!made) co_return made.error();
+    CO_TRY(co_await ask_inside(git, worktree,
+                               words("update-ref", "-m", "orange: new branch", "refs/heads/" + branch, commit, none)));
     if (!tracks_origin) co_return Result<void>{};
-    const auto remote = co_await ask_inside(git, worktree, words("config", "branch." + branch + ".remote", "origin"));
-    if (!remote) co_return remote.error();
-    const auto merge =
-        co_await ask_inside(git, worktree, words("config", "branch." + branch + ".merge", "refs/heads/" + branch));
-    if (!merge) co_return merge.error();
+    CO_TRY(co_await ask_inside(git, worktree, words("config", "branch." + branch + ".remote", "origin")));
+    CO_TRY(co_await ask_inside(git, worktree, words("config", "branch." + branch + ".merge", "refs/heads/" + branch)));
     co_return Result<void>{};
 }
 
@@ -60,22 +56,19 @@ Awaitable<Result<void>> end_operations(Git& git, Pinned worktree) {
     }
     for (const auto* name : {"rebase-merge", "rebase-apply", "sequencer", "BISECT_LOG", "BISECT_START", "BISECT_NAMES",
                              "BISECT_TERMS", "BISECT_EXPECTED_REV", "BISECT_ANCESTORS_OK", "BISECT_FIRST_PARENT"}) {
-        auto removed = remove_at(worktree.admin(), name, worktree.git_dir() + "/" + name);
-        if (!removed) co_return removed.error();
+        CO_TRY(remove_at(worktree.admin(), name, worktree.git_dir() + "/" + name));
     }
     co_return Result<void>{};
 }
 
 /// reset --hard passes over files that are marked as unchanged.
 Awaitable<Result<void>> forget_assumptions(Git& git, Pinned worktree) {
-    const auto marked = co_await assumed_unchanged(git, worktree);
-    if (!marked) co_return marked.error();
-    if (marked->empty()) co_return Result<void>{};
+    CO_TRY(const auto marked, co_await assumed_unchanged(git, worktree));
+    if (marked.empty()) co_return Result<void>{};
     std::string input;
-    for (const auto& path : *marked) input += path + '\0';
+    for (const auto& path : marked) input += path + '\0';
     for (const char* unmark : {"--no-assume-unchanged", "--no-skip-worktree"}) {
-        const auto done = co_await ask_inside(git, worktree, words("update-index", unmark, "-z", "--stdin"), input);
-        if (!done) co_return done.error();
+        CO_TRY(co_await ask_inside(git, worktree, words("update-index", unmark, "-z", "--stdin"), input));
     }
     co_return Result<void>{};
 }
@@ -83,10 +76,9 @@ Awaitable<Result<void>> forget_assumptions(Git& git, Pinned worktree) {
 }  // namespace
 
 Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo) {
-    const auto listed = co_await ask(git, repo, words("worktree", "list", "--porcelain", "-z"));
-    if (!listed) co_return listed.error();
+    CO_TRY(const auto listed, co_await ask(git, repo, words("worktree", "list", "--porcelain", "-z")));
     std::vector<Worktree> all;
-    for (const auto& line : pieces(*listed)) {
+    for (const auto& line : pieces(listed)) {
         const auto blank = line.find(' ');
         const auto key = line.substr(0, blank);
         const auto value = blank == std::string::npos ? std::string() : line.substr(blank + 1);
@@ -101,30 +93,28 @@ Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo) {
     }
     // The repository itself is always one: a list that lost its lines must not say that ours is gone.
     if (all.empty()) {
-        co_return Error{ErrorCode::external_failed, "`git worktree list` gave an answer that makes no sense", {}};
+        co_return Error(ErrorCode::external_failed, "`git worktree list` gave an answer that makes no sense");
     }
     co_return all;
 }
 
 Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string path, std::string commit_ref) {
-    const auto commit = co_await commit_of(git, repo, commit_ref);
-    if (!commit) co_return commit.error();
-    if (commit->empty()) {
-        co_return Error{ErrorCode::not_found, "there is no " + printable(commit_ref) + " in " + printable(repo), {}};
+    CO_TRY(const auto commit, co_await commit_of(git, repo, commit_ref));
+    if (commit.empty()) {
+        co_return Error(ErrorCode::not_found, "there is no " + printable(commit_ref) + " in " + printable(repo));
     }
-    const auto old = co_await registered(git, repo, path);
-    if (!old) co_return old.error();
-    if (*old) {
+    CO_TRY(const auto old, co_await registered(git, repo, path));
+    if (old) {
         // A folder deleted by hand leaves its registration, which our own lock keeps from being pruned.
-        if (!is_half_made(**old) && fs::exists(path)) {
-            co_return Error{ErrorCode::conflict, printable(path) + " is a worktree already", {}};
+        if (!is_half_made(*old) && fs::exists(path)) {
+            co_return Error(ErrorCode::conflict, printable(path) + " is a worktree already");
         }
-        if (auto removed = co_await remove_worktree(git, repo, path); !removed) co_return removed.error();
+        CO_TRY(co_await remove_worktree(git, repo, path));
     }
     GitCommand add;
     add.place = repo;
     // Not with --lock: its reason would stand in the place of the one that tells a worktree that is half made.
-    add.args = words("worktree", "add", "--quiet", "--detach", path, *commit);
+    add.args = words("worktree", "add", "--quiet", "--detach", path, commit);
     add.deadline = k_checkout_deadline;
     const auto added = co_await git_output(git, std::move(add));
     if (added) co_return co_await lock_worktree(git, repo, path);
@@ -134,11 +124,9 @@ Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string pat
 }
 
 Awaitable<Result<Pinned>> pin_new(Git& git, std::string repo, std::string path) {
-    const auto common = co_await common_dir(git, std::move(repo));
-    if (!common) co_return common.error();
-    const auto identity = identify(*common, path);
-    if (!identity) co_return identity.error();
-    co_return pin_as_it_is(*common, path, *identity);
+    CO_TRY(const auto common, co_await common_dir(git, std::move(repo)));
+    CO_TRY(const auto identity, identify(common, path));
+    co_return pin_as_it_is(common, path, identity);
 }
 
 bool is_half_made(const Worktree& worktree) {
@@ -146,86 +134,71 @@ bool is_half_made(const Worktree& worktree) {
 }
 
 Awaitable<Result<void>> lock_worktree(Git& git, std::string repo, std::string path) {
-    const auto tree = co_await registered(git, repo, path);
-    if (!tree) co_return tree.error();
-    if (*tree && !(*tree)->locked.empty()) co_return Result<void>{};
-    const auto locked = co_await ask(git, repo, words("worktree", "lock", "--reason", "orange", path));
-    if (!locked) co_return locked.error();
+    CO_TRY(const auto tree, co_await registered(git, repo, path));
+    if (tree && !tree->locked.empty()) co_return Result<void>{};
+    CO_TRY(co_await ask(git, repo, words("worktree", "lock", "--reason", "orange", path)));
     co_return Result<void>{};
 }
 
 Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string path) {
-    const auto old = co_await registered(git, repo, path);
-    if (!old) co_return old.error();
-    if (!*old) co_return Result<void>{};
+    CO_TRY(const auto old, co_await registered(git, repo, path));
+    if (!old) co_return Result<void>{};
     // Forced twice: it is locked.
-    const auto done = co_await attempt(git, repo, words("worktree", "remove", "--force", "--force", path));
-    if (!done) co_return done.error();
-    if (done->ok()) co_return Result<void>{};
-    if (!is_half_made(**old)) co_return command_failed(words("git", "worktree", "remove", path), *done);
+    CO_TRY(const auto done, co_await attempt(git, repo, words("worktree", "remove", "--force", "--force", path)));
+    if (done.ok()) co_return Result<void>{};
+    if (!is_half_made(*old)) co_return command_failed(words("git", "worktree", "remove", path), done);
     // So young that its .git is missing: git refuses, but the folder is its own.
     std::error_code error;
     fs::remove_all(path, error);
     if (error) co_return io_error("removing " + path, error.value());
-    const auto again = co_await ask(git, repo, words("worktree", "remove", "--force", "--force", path));
-    if (!again) co_return again.error();
+    CO_TRY(co_await ask(git, repo, words("worktree", "remove", "--force", "--force", path)));
     co_return Result<void>{};
 }
 
 Awaitable<Result<BranchOrigin>> checkout_branch(Git& git, std::string repo, Pinned worktree, std::string branch,
                                                 std::string base) {
-    if (auto good = co_await check_branch_name(git, branch); !good) co_return good.error();
-    const auto all = co_await worktrees(git, repo);
-    if (!all) co_return all.error();
-    for (const auto& other : *all) {
+    CO_TRY(co_await check_branch_name(git, branch));
+    CO_TRY(const auto all, co_await worktrees(git, repo));
+    for (const auto& other : all) {
         if (other.branch != branch) continue;
         if (other.path == resolved(worktree.path())) co_return BranchOrigin::local;
-        co_return Error{
-            ErrorCode::conflict, "branch " + printable(branch) + " is checked out in " + printable(other.path), {}};
+        co_return Error(ErrorCode::conflict,
+                        "branch " + printable(branch) + " is checked out in " + printable(other.path));
     }
     auto origin = BranchOrigin::local;
-    auto commit = co_await commit_of(git, repo, "refs/heads/" + branch);
-    if (commit && commit->empty()) {
+    CO_TRY(auto commit, co_await commit_of(git, repo, "refs/heads/" + branch));
+    if (commit.empty()) {
         origin = BranchOrigin::remote;
-        commit = co_await commit_of(git, repo, "refs/remotes/origin/" + branch);
+        CO_TRY(commit, co_await commit_of(git, repo, "refs/remotes/origin/" + branch));
     }
-    if (commit && commit->empty()) {
+    if (commit.empty()) {
         origin = BranchOrigin::created;
-        commit = co_await commit_of(git, repo, base);
+        CO_TRY(commit, co_await commit_of(git, repo, base));
     }
-    if (!commit) co_return commit.error();
-    if (commit->empty()) co_return Error{ErrorCode::not_found, "there is no " + printable(base) + " to start at", {}};
+    if (commit.empty()) co_return Error(ErrorCode::not_found, "there is no " + printable(base) + " to start at");
 
     // Never `checkout <branch>`: what git makes of "refs/heads/x" or "@{-1}" there is not the branch of that name. The
     // commit first, then HEAD is pointed at the branch, which is at that same commit.
-    const auto there = co_await ask_inside(git, worktree, words("checkout", "--quiet", "--detach", *commit));
-    if (!there) co_return there.error();
+    CO_TRY(co_await ask_inside(git, worktree, words("checkout", "--quiet", "--detach", commit)));
     if (origin != BranchOrigin::local) {
         const bool tracks_origin = origin == BranchOrigin::remote;
-        auto made = co_await create_branch(git, worktree, branch, *commit, tracks_origin);
-        if (!made) co_return made.error();
+        CO_TRY(co_await create_branch(git, worktree, branch, commit, tracks_origin));
     }
-    const auto on = co_await ask_inside(
-        git, worktree, words("symbolic-ref", "-m", "orange: checkout", "HEAD", "refs/heads/" + branch));
-    if (!on) co_return on.error();
+    CO_TRY(co_await ask_inside(git, worktree,
+                               words("symbolic-ref", "-m", "orange: checkout", "HEAD", "refs/heads/" + branch)));
     co_return origin;
 }
 
 Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base) {
-    const auto to = co_await commit_of(git, worktree, base);
-    if (!to) co_return to.error();
-    if (to->empty()) co_return Error{ErrorCode::not_found, "there is no " + printable(base), {}};
-    if (auto ended = co_await end_operations(git, worktree); !ended) co_return ended.error();
+    CO_TRY(const auto to, co_await commit_of(git, worktree, base));
+    if (to.empty()) co_return Error(ErrorCode::not_found, "there is no " + printable(base));
+    CO_TRY(co_await end_operations(git, worktree));
     // HEAD itself, not what it points at. Plumbing, because `checkout --detach` refuses an index with conflicts.
-    const auto detached =
-        co_await ask_inside(git, worktree, words("update-ref", "--no-deref", "-m", "orange: release", "HEAD", *to));
-    if (!detached) co_return detached.error();
-    if (auto forgotten = co_await forget_assumptions(git, worktree); !forgotten) co_return forgotten.error();
-    const auto reset = co_await ask_inside(git, worktree, words("reset", "--quiet", "--hard", *to));
-    if (!reset) co_return reset.error();
+    CO_TRY(co_await ask_inside(git, worktree, words("update-ref", "--no-deref", "-m", "orange: release", "HEAD", to)));
+    CO_TRY(co_await forget_assumptions(git, worktree));
+    CO_TRY(co_await ask_inside(git, worktree, words("reset", "--quiet", "--hard", to)));
     // Forced once only: what is a repository all the same (a submodule of the branch's) stays; no snapshot holds it.
-    const auto cleaned = co_await ask_inside(git, worktree, words("clean", "--quiet", "-f", "-d"));
-    if (!cleaned) co_return cleaned.error();
+    CO_TRY(co_await ask_inside(git, worktree, words("clean", "--quiet", "-f", "-d")));
     co_return Result<void>{};
 }
 
@@ -236,12 +209,11 @@ Result<void> exclude(const Pinned& worktree, const std::vector<std::string>& pat
     std::error_code error;
     fs::create_directory(common + "/info", error);
     if (error) return io_error("making " + common + "/info", error.value());
-    const auto info = open_folder(common + "/info");
-    if (!info) return info.error();
+    TRY(const auto info, open_folder(common + "/info"));
     const auto status = fs::status(shown, error);  // read through a link, and never written through one
     std::optional<std::string> found = std::string();
     if (fs::exists(status)) found = small_file_at(AT_FDCWD, resolved(shown), k_longest);
-    if (!found) return Error{ErrorCode::io, "reading " + shown + ": it is not a regular file, or too large", {}};
+    if (!found) return Error(ErrorCode::io, "reading " + shown + ": it is not a regular file, or too large");
     auto text = std::move(*found);
     const auto lines = split_lines(text);
     std::string more;
@@ -250,13 +222,13 @@ Result<void> exclude(const Pinned& worktree, const std::vector<std::string>& pat
     }
     if (more.empty()) return {};
     if (!text.empty() && text.back() != '\n') text += '\n';
-    return replace_file_at(info->get(), "exclude", text + more, shown);
+    return replace_file_at(info.get(), "exclude", text + more, shown);
 }
 
 Awaitable<Result<bool>> tracks(Git& git, Pinned worktree, std::string path) {
-    const auto listed = co_await ask_inside(git, worktree, words("ls-tree", "-z", "--full-tree", "HEAD", "--", path));
-    if (!listed) co_return listed.error();
-    co_return !listed->empty();
+    CO_TRY(const auto listed,
+           co_await ask_inside(git, worktree, words("ls-tree", "-z", "--full-tree", "HEAD", "--", path)));
+    co_return !listed.empty();
 }
 
 }  // namespace orange::git

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/pool/occupants.hpp"
@@ -14,23 +15,20 @@ using namespace pool_parts;
 Awaitable<Result<std::vector<std::string>>> Pool::init(Project project) {
     std::vector<std::string> done;
     const auto lock = co_await repositories_.acquire(project.path);
-    auto base = co_await git::base_ref(git_, project.path, project.default_branch);
-    if (!base) co_return base.error();
+    CO_TRY(auto base, co_await git::base_ref(git_, project.path, project.default_branch));
     // The folder is made, and synced, by what is written into it; one that git made could go with the power.
-    if (!is_folder(root_)) {
-        if (auto written = write(); !written) co_return written.error();
-    }
+    if (!is_folder(root_)) CO_TRY(write());
     for (int number = 1; number <= project.pool_size; ++number) {
         const auto name = workspace_name(project.name, number);
         const bool known = slots_.contains(name);
         if (known && !is_missing(path_of(name))) continue;
-        if (auto made = co_await make_worktree(project, name, *base); !made) {
+        if (auto made = co_await make_worktree(project, name, base); !made) {
             if (!known) slots_.erase(name);
             co_return made.error();
         }
         done.push_back(name + " made");
     }
-    if (auto written = write(); !written) co_return written.error();
+    CO_TRY(write());
     co_return done;
 }
 
@@ -102,26 +100,24 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
                 continue;
             }
             slots_.erase(name);
-            if (auto written = write(); !written) co_return written.error();
+            CO_TRY(write());
             done.push_back(name + (surplus ? " removed: the pool is smaller now" : " forgotten: its folder was gone"));
         }
     }
-    if (auto written = write(); !written) co_return written.error();
+    CO_TRY(write());
     co_return done;
 }
 
 Awaitable<Result<void>> Pool::discard(Project project, std::string name) {
     const auto path = path_of(name).string();
     if (!is_missing(path)) {
-        const auto worktree = co_await open(project, name);
-        if (!worktree) co_return worktree.error();
-        if (auto alone = co_await check_nobody_works_in(path_of(name)); !alone) co_return alone.error();
+        CO_TRY(const auto worktree, co_await open(project, name));
+        CO_TRY(co_await check_nobody_works_in(path_of(name)));
         std::vector<std::string> commits;
-        remove_stale_locks(*worktree);
-        const auto saved = co_await save_all(*worktree, "refs/orange/" + name, "found",
-                                             "Found in " + name + " when it was removed", commits);
-        if (!saved) co_return saved.error();
-        if (auto same = co_await open(project, name); !same) co_return same.error();  // git goes by the name
+        remove_stale_locks(worktree);
+        CO_TRY(co_await save_all(worktree, "refs/orange/" + name, "found", "Found in " + name + " when it was removed",
+                                 commits));
+        CO_TRY(co_await open(project, name));  // git goes by the name
     }
     co_return co_await git::remove_worktree(git_, project.path, path);
 }
@@ -131,19 +127,17 @@ Awaitable<Result<void>> Pool::remove_all(Project project) {
     for (const auto& [name, slot] : slots_) {
         if (slot.project != project.name) continue;
         if (!slot.task.empty()) {
-            co_return Error{ErrorCode::conflict, name + " is still taken by task " + slot.task.value, {}};
+            co_return Error(ErrorCode::conflict, name + " is still taken by task " + slot.task.value);
         }
         names.push_back(name);
     }
     const auto lock = co_await repositories_.acquire(project.path);
     for (const auto& name : names) {
-        if (!is_idle(name)) co_return Error{ErrorCode::conflict, name + " has just been taken by a task", {}};
+        if (!is_idle(name)) co_return Error(ErrorCode::conflict, name + " has just been taken by a task");
         const AtWork at_work(*this, name);
-        if (is_folder(project.path)) {
-            if (auto removed = co_await discard(project, name); !removed) co_return removed.error();
-        }
+        if (is_folder(project.path)) CO_TRY(co_await discard(project, name));
         slots_.erase(name);
-        if (auto written = write(); !written) co_return written.error();
+        CO_TRY(write());
     }
     co_return Result<void>{};
 }

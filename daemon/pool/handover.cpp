@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
@@ -34,7 +35,7 @@ Awaitable<bool> is_unfinished(Git& git, std::string repo, std::string path) {
 }
 
 Error being_cancelled() {
-    return {ErrorCode::conflict, "the task is being cancelled", {}};
+    return {ErrorCode::conflict, "the task is being cancelled"};
 }
 
 }  // namespace
@@ -48,19 +49,17 @@ Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string 
     if (make) {
         // Origin may have been silent for long: a home that has gone meanwhile is not to be made anew, and git would
         // make its folders in whatever stands there now.
-        if (auto there = files_.list(root_); !there) co_return there.error();
+        CO_TRY(files_.list(root_));
         slot.identity.reset();  // a daemon that is killed here must not take the new folder for a foreign one
-        if (auto written = write(); !written) co_return written.error();
+        CO_TRY(write());
         std::error_code error;
         std::filesystem::create_directory(root_, error);
         if (error) co_return io_error("making " + root_.string(), error.value());
-        auto added = co_await git::add_worktree(git_, project.path, path, base);
-        if (!added) co_return added.error();
+        CO_TRY(co_await git::add_worktree(git_, project.path, path, base));
         co_return co_await open(project, name);
     }
-    auto worktree = co_await open(project, name);
-    if (!worktree) co_return worktree.error();
-    if (auto locked = co_await git::lock_worktree(git_, project.path, path); !locked) co_return locked.error();
+    CO_TRY(auto worktree, co_await open(project, name));
+    CO_TRY(co_await git::lock_worktree(git_, project.path, path));
     co_return worktree;
 }
 
@@ -71,9 +70,8 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
     // A daemon that was killed while this was made ready has left its git or its setup command, which would run beside
     // ours.
     co_await agents::end_left_by_daemons(acquired.path, mark_);
-    const auto origin = co_await git::has_origin(git_, project.path);
-    if (!origin) co_return origin.error();
-    if (*origin) {  // outside the lock: a silent remote must not hold up the others
+    CO_TRY(const auto origin, co_await git::has_origin(git_, project.path));
+    if (origin) {  // outside the lock: a silent remote must not hold up the others
         const std::chrono::milliseconds deadline = k_fetch_deadline;
         const auto stop = stops_.at(task.id);
         auto fetched = co_await git::fetch(git_, project.path, deadline, stop);
@@ -82,42 +80,31 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
     }
     {
         const auto lock = co_await repositories_.acquire(project.path);
-        auto base = co_await git::base_ref(git_, project.path, project.default_branch);
-        if (!base) co_return base.error();
-        auto made = co_await make_worktree(project, name, *base);
-        if (!made) co_return made.error();
-        const auto& tree = *made;
+        CO_TRY(auto base, co_await git::base_ref(git_, project.path, project.default_branch));
+        CO_TRY(auto tree, co_await make_worktree(project, name, base));
         remove_stale_locks(tree);
         // A free workspace is clean; what a human left in one is theirs, and is kept like an agent's work.
         std::vector<std::string> commits;
-        auto saved = co_await save_all(tree, "refs/orange/" + name, "found",
-                                       "Found in " + name + " when a task took it", commits);
-        if (!saved) co_return saved.error();
+        CO_TRY(auto saved, co_await save_all(tree, "refs/orange/" + name, "found",
+                                             "Found in " + name + " when a task took it", commits));
         if (!commits.empty()) {
             acquired.notes.push_back("commits in " + name + " that no branch has were kept as " + join(commits, ", "));
         }
-        if (!saved->empty()) {
-            acquired.notes.push_back("uncommitted files in " + name + " were saved as " + saved->substr(0, 12));
-            if (auto reset = co_await git::reset_detached(git_, tree, *base); !reset) {
-                co_return reset.error();
-            }
+        if (!saved.empty()) {
+            acquired.notes.push_back("uncommitted files in " + name + " were saved as " + saved.substr(0, 12));
+            CO_TRY(co_await git::reset_detached(git_, tree, base));
         }
-        auto branch = co_await git::checkout_branch(git_, project.path, tree, task.branch, task.base.value_or(*base));
-        if (!branch) co_return branch.error();
-        const auto start = co_await git::commit_of(git_, tree, "HEAD");
-        if (!start) co_return start.error();
-        const auto unused = co_await git::has_commit(git_, project.path, *base, *start);
-        if (!unused) co_return unused.error();
-        if (*unused || *branch == git::BranchOrigin::created) acquired.branch_start = *start;
-        auto tracked = co_await git::tracks(git_, tree, "TASK.md");
-        if (!tracked) co_return tracked.error();
-        if (*tracked) acquired.task_file = ".orange/TASK.md";
-        if (task.workspace != name) {
-            if (auto kept = keep_found_task_file(name, acquired.task_file); !kept) co_return kept.error();
-        }
+        CO_TRY(auto branch,
+               co_await git::checkout_branch(git_, project.path, tree, task.branch, task.base.value_or(base)));
+        CO_TRY(const auto start, co_await git::commit_of(git_, tree, "HEAD"));
+        CO_TRY(const auto unused, co_await git::has_commit(git_, project.path, base, start));
+        if (unused || branch == git::BranchOrigin::created) acquired.branch_start = start;
+        CO_TRY(auto tracked, co_await git::tracks(git_, tree, "TASK.md"));
+        if (tracked) acquired.task_file = ".orange/TASK.md";
+        if (task.workspace != name) CO_TRY(keep_found_task_file(name, acquired.task_file));
         exclude.insert(exclude.end(), {"/TASK.md", "/.TASK.md.*", "/..TASK.md.*", "/.orange/"});
-        if (auto excluded = git::exclude(tree, exclude); !excluded) co_return excluded.error();
-        worktree = std::move(*made);
+        CO_TRY(git::exclude(tree, exclude));
+        worktree = std::move(tree);
     }
     if (auto done = co_await set_up(project, task.id, *worktree, std::move(env)); !done) {
         co_return in_context("the project's setup command", done.error());
@@ -138,9 +125,8 @@ Awaitable<Result<void>> Pool::set_up(Project project, TaskId task, git::Pinned w
     setup.env = std::move(env);
     setup.deadline = k_setup_deadline;
     setup.stop = stop;
-    const auto done = co_await processes_.run(std::move(setup));
-    if (!done) co_return done.error();
-    if (!done->ok()) co_return command_failed(project.setup, *done);
+    CO_TRY(const auto done, co_await processes_.run(std::move(setup)));
+    if (!done.ok()) co_return command_failed(project.setup, done);
     co_return Result<void>{};
 }
 
@@ -154,26 +140,24 @@ void Pool::stop_acquire(const TaskId& task) {
 Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::map<std::string, std::string> env,
                                           std::vector<std::string> exclude) {
     const Stoppable stoppable(*this, task.id);
-    auto name = claim(project, task.id);
-    if (!name) co_return name.error();
-    auto turn = co_await workspaces_.acquire(*name);
-    while (holder_of(*name) != task.id) {  // an old claim, which was given back while this waited
+    CO_TRY(auto name, claim(project, task.id));
+    auto turn = co_await workspaces_.acquire(name);
+    while (holder_of(name) != task.id) {  // an old claim, which was given back while this waited
         turn.release();
-        name = claim(project, task.id);
-        if (!name) co_return name.error();
-        turn = co_await workspaces_.acquire(*name);
+        CO_TRY(name, claim(project, task.id));
+        turn = co_await workspaces_.acquire(name);
     }
-    const bool had_it = task.workspace == *name;
-    const AtWork at_work(*this, *name);
-    auto acquired = co_await prepare(project, task, *name, std::move(env), std::move(exclude));
+    const bool had_it = task.workspace == name;
+    const AtWork at_work(*this, name);
+    auto acquired = co_await prepare(project, task, name, std::move(env), std::move(exclude));
     if (acquired || had_it) co_return acquired;
     // Given back in the state that the next task expects; a worktree that cannot even be cleaned stays claimed by
     // nobody and is mended by the next claim's make_worktree.
-    if (!is_missing(path_of(*name))) {
-        const auto cleaned = co_await clean(project, *name, task.id);
+    if (!is_missing(path_of(name))) {
+        const auto cleaned = co_await clean(project, name, task.id);
         if (!cleaned) acquired = in_context(acquired.error().message, cleaned.error());
     }
-    if (auto given = give_back(*name, task.id); !given) co_return given.error();
+    CO_TRY(give_back(name, task.id));
     co_return acquired;
 }
 
@@ -184,7 +168,7 @@ Result<void> Pool::keep_found_task_file(const std::string& name, const std::stri
     const auto text = files_.read(file);
     if (!text) return text.error().code == ErrorCode::not_found ? Result<void>{} : Result<void>{text.error()};
     const auto kept = root_ / ".found" / (name + "-" + random_id(8) + "-TASK.md");
-    if (auto written = files_.replace(kept, *text); !written) return written;
+    TRY(files_.replace(kept, *text));
     return files_.remove(file);
 }
 
@@ -198,30 +182,25 @@ void Pool::remove_stale_locks(const git::Pinned& worktree) {
 
 Awaitable<Result<std::string>> Pool::save_all(git::Pinned worktree, std::string refs, std::string name,
                                               std::string message, std::vector<std::string>& commits) {
-    auto kept = co_await git::keep_commits(git_, worktree, refs);
-    if (!kept) co_return kept.error();
-    commits = std::move(*kept);
+    CO_TRY(commits, co_await git::keep_commits(git_, worktree, refs));
     co_return co_await git::snapshot(git_, worktree, refs + "/" + name, std::move(message));
 }
 
 Awaitable<Result<Released>> Pool::clean(Project project, std::string name, TaskId task) {
     const auto lock = co_await repositories_.acquire(project.path);
-    const auto worktree = co_await open(project, name);
-    if (!worktree) co_return worktree.error();
-    remove_stale_locks(*worktree);
+    CO_TRY(const auto worktree, co_await open(project, name));
+    remove_stale_locks(worktree);
     Released released;
     released.ref = wip_ref(task);
-    auto saved = co_await save_all(*worktree, "refs/orange/" + task.value, "wip",
-                                   "Uncommitted work of task " + task.value, released.commits);
-    if (!saved) co_return saved.error();
-    released.snapshot = *saved;
-    const auto stashes = co_await git::keep_stashes(git_, *worktree, "refs/orange/" + task.value);
+    CO_TRY(released.snapshot, co_await save_all(worktree, "refs/orange/" + task.value, "wip",
+                                                "Uncommitted work of task " + task.value, released.commits));
+    const auto stashes = co_await git::keep_stashes(git_, worktree, "refs/orange/" + task.value);
     if (!stashes) log::warn("pool", stashes.error().message, {{"task", task.value}});
     if (stashes) released.commits.insert(released.commits.end(), stashes->begin(), stashes->end());
     // A default branch that was renamed keeps nobody from leaving: the next task checks out its own.
     auto base = co_await git::base_ref(git_, project.path, project.default_branch);
     if (!base) base = std::string("HEAD");
-    if (auto reset = co_await git::reset_detached(git_, *worktree, *base); !reset) co_return reset.error();
+    CO_TRY(co_await git::reset_detached(git_, worktree, *base));
     co_return released;
 }
 
@@ -243,12 +222,12 @@ Awaitable<Result<Released>> Pool::release_if(Project project, Task task, std::fu
     if (!is_missing(path_of(name))) {
         if (auto same = co_await open(project, name); !same) co_return in_context("releasing " + name, same.error());
         co_await agents::end_left_by_daemons(path_of(name), mark_);
-        if (auto alone = co_await check_nobody_works_in(path_of(name)); !alone) co_return alone.error();
+        CO_TRY(co_await check_nobody_works_in(path_of(name)));
         auto cleaned = co_await clean(project, name, task.id);
         if (!cleaned) co_return in_context("releasing " + name, cleaned.error());
         released = std::move(*cleaned);
     }
-    if (auto given = give_back(name, task.id); !given) co_return given.error();
+    CO_TRY(give_back(name, task.id));
     co_return released;
 }
 

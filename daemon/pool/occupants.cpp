@@ -42,10 +42,9 @@ Awaitable<Result<void>> check_nobody_works_in(Path worktree) {
         const std::chrono::milliseconds moment(50);
         co_await async::sleep(moment);
     }
-    co_return Error{ErrorCode::conflict,
-                    "process " + std::to_string(busy.front().pid) + " (" + printable(busy.front().name) +
-                        ") still works in " + worktree.string() + "; end it, then run: orange workspace gc",
-                    {}};
+    co_return Error(ErrorCode::conflict, "process " + std::to_string(busy.front().pid) + " (" +
+                                             printable(busy.front().name) + ") still works in " + worktree.string() +
+                                             "; end it, then run: orange workspace gc");
 }
 
 }  // namespace orange

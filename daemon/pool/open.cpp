@@ -1,6 +1,7 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/pool_parts.hpp"
@@ -20,13 +21,11 @@ bool Pool::is_replaced(const std::string& name) const {
 
 Awaitable<Result<git::Pinned>> Pool::look(Project project, std::string name) const {
     const auto path = path_of(name).string();
-    const auto common = co_await git::common_dir(git_, project.path);
-    if (!common) co_return common.error();
+    CO_TRY(const auto common, co_await git::common_dir(git_, project.path));
     const auto slot = slots_.find(name);
     const bool known = slot != slots_.end() && slot->second.identity;
-    auto identity = known ? Result<git::Identity>(*slot->second.identity) : git::identify(*common, path);
-    if (!identity) co_return identity.error();
-    co_return git::pin_as_it_is(*common, path, *identity);
+    CO_TRY(auto identity, known ? Result<git::Identity>(*slot->second.identity) : git::identify(common, path));
+    co_return git::pin_as_it_is(common, path, identity);
 }
 
 Awaitable<Result<git::Identity>> Pool::identity_of(std::string common_dir, std::string name) {
@@ -47,11 +46,9 @@ Awaitable<Result<git::Identity>> Pool::identity_of(std::string common_dir, std::
 }
 
 Awaitable<Result<git::Pinned>> Pool::pinned(Project project, std::string name, std::vector<git::Mended>& mended) {
-    const auto common = co_await git::common_dir(git_, project.path);
-    if (!common) co_return common.error();
-    const auto identity = co_await identity_of(*common, name);
-    if (!identity) co_return identity.error();
-    co_return git::pin(*common, path_of(name).string(), *identity, (root_ / ".found").string(), mended);
+    CO_TRY(const auto common, co_await git::common_dir(git_, project.path));
+    CO_TRY(const auto identity, co_await identity_of(common, name));
+    co_return git::pin(common, path_of(name).string(), identity, (root_ / ".found").string(), mended);
 }
 
 Awaitable<Result<git::Pinned>> Pool::open(Project project, std::string name) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/pool/pool_parts.hpp"
 
 /// Who has which workspace: .pool.json, claims, and what is asked of them.
@@ -45,7 +46,7 @@ Result<std::map<std::string, Pool::Slot>> Pool::slots_from(const Json& entries) 
                           number.is_number_integer() && number.get<std::int64_t>() > 0 &&
                           number.get<std::int64_t>() < 1'000'000 && (task.is_null() || task.is_string()) &&
                           (worktree.is_null() || is_identity(worktree));
-        if (!fine) return Error{ErrorCode::invalid_argument, "this is no workspace: " + dump(entry), {}};
+        if (!fine) return Error(ErrorCode::invalid_argument, "this is no workspace: " + dump(entry));
         Slot slot{project.get<std::string>(), number.get<int>(), TaskId{}};
         if (!worktree.is_null()) {
             slot.identity =
@@ -66,7 +67,7 @@ Result<std::map<std::string, Pool::Slot>> Pool::read() const {
         if (auto known = check_schema(*json); !known) json = known.error();
     }
     if (json && !(json->is_object() && json->contains("workspaces") && json->at("workspaces").is_array())) {
-        json = Error{ErrorCode::invalid_argument, "\"workspaces\" is missing or no list", {}};
+        json = Error(ErrorCode::invalid_argument, "\"workspaces\" is missing or no list");
     }
     auto slots = json ? slots_from(json->at("workspaces")) : Result<std::map<std::string, Slot>>(json.error());
     if (slots) {
@@ -78,9 +79,8 @@ Result<std::map<std::string, Pool::Slot>> Pool::read() const {
         }
         return slots;
     }
-    return Error{ErrorCode::io,
-                 file.string() + ": " + slots.error().message + "; mend or remove it, then run: orange workspace gc",
-                 {}};
+    return Error(ErrorCode::io,
+                 file.string() + ": " + slots.error().message + "; mend or remove it, then run: orange workspace gc");
 }
 
 Result<void> Pool::load() {
@@ -95,8 +95,7 @@ Result<void> Pool::load() {
 }
 
 Result<void> Pool::check() const {
-    const auto slots = read();
-    if (!slots) return slots.error();
+    TRY(read());
     return {};
 }
 
@@ -110,7 +109,7 @@ void Pool::adopt_claims(const std::map<std::string, TaskId>& workspaces) {
 }
 
 Result<void> Pool::write() {
-    if (!problem_.empty()) return Error{ErrorCode::io, problem_, {}};
+    if (!problem_.empty()) return Error(ErrorCode::io, problem_);
     Json workspaces = Json::array();
     for (const auto& [name, slot] : slots_) {
         workspaces.push_back({{"name", name},
@@ -143,13 +142,12 @@ Result<std::string> Pool::claim(const Project& project, const TaskId& task) {
     }
     const int held = taken(project.name);
     const auto limit = counted(static_cast<std::size_t>(project.pool_size), "workspace");
-    return Error{
+    return Error(
         ErrorCode::pool_exhausted,
         (held > project.pool_size ? std::to_string(held) + " tasks have workspaces of " + project.name +
                                         ", whose limit is now " + limit + "; it starts when they are fewer"
                                   : "all " + limit + " of " + project.name + " are taken; it starts when one is free") +
-            ", or raise the limit: orange project update " + project.name + " --pool-size N",
-        {}};
+            ", or raise the limit: orange project update " + project.name + " --pool-size N");
 }
 
 Result<void> Pool::give_back(const std::string& name, const TaskId& task) {

@@ -75,7 +75,7 @@ Result<Child> Child::start(const Start& start) {
     pid_t pid = 0;
     const int error = ::posix_spawn(&pid, start.program.c_str(), &how.actions, &how.attributes,
                                     pointers_to(start.argv).data(), pointers_to(env).data());
-    if (error == ENOENT) return Error{ErrorCode::not_found, doing + ": no such program", {}};
+    if (error == ENOENT) return Error(ErrorCode::not_found, doing + ": no such program");
     if (error) return io_error(doing, error);
     int pidfd_error = 0;
     // An unreaped child of ours: the pid cannot have been reused.

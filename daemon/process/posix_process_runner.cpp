@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/process/child.hpp"
 
@@ -139,18 +140,17 @@ void read_rest(asio::posix::stream_descriptor& from, std::string& into, std::siz
 }
 
 Result<void> check(const Command& command) {
-    if (command.argv.empty()) return Error{ErrorCode::invalid_argument, "running a command: it has no words", {}};
+    if (command.argv.empty()) return Error(ErrorCode::invalid_argument, "running a command: it has no words");
     for (const auto& word : command.argv) {
         if (word.find('\0') != std::string::npos) {
-            return Error{ErrorCode::invalid_argument, "running " + command.argv[0] + ": an argument holds a NUL", {}};
+            return Error(ErrorCode::invalid_argument, "running " + command.argv[0] + ": an argument holds a NUL");
         }
     }
     struct stat status {};
     if (command.folder) return {};
     if (!command.cwd.empty() && (::stat(command.cwd.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))) {
-        return Error{ErrorCode::invalid_argument,
-                     "running " + command.argv[0] + ": there is no directory " + printable(command.cwd),
-                     {}};
+        return Error(ErrorCode::invalid_argument,
+                     "running " + command.argv[0] + ": there is no directory " + printable(command.cwd));
     }
     return {};
 }
@@ -166,19 +166,16 @@ Result<std::shared_ptr<Running>> start(const asio::any_io_executor& executor, st
     const auto path = how.env.find("PATH");
     how.program = find_program(command.argv[0], path == how.env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
     if (how.program.empty()) {
-        return Error{ErrorCode::not_found, "there is no program " + printable(command.argv[0]) + " on PATH", {}};
+        return Error(ErrorCode::not_found, "there is no program " + printable(command.argv[0]) + " on PATH");
     }
     auto in = make_pipe(), out = make_pipe(), err = make_pipe();
     if (!in || !out || !err) return (!in ? in : !out ? out : err).error();
     if (command.input.empty()) {
-        auto null = open_null();
-        if (!null) return null.error();
-        in->read = std::move(*null);
+        TRY(in->read, open_null());
     }
     how.in = in->read.get(), how.out = out->write.get(), how.err = err->write.get();
-    auto child = Child::start(how);
-    if (!child) return child.error();
-    auto running = std::make_shared<Running>(executor, std::move(orphans), std::move(*child), command.output_limit);
+    TRY(auto child, Child::start(how));
+    auto running = std::make_shared<Running>(executor, std::move(orphans), std::move(child), command.output_limit);
     running->exited.assign(running->child.pidfd());
     running->in.assign(in->write.release());
     running->out.assign(out->read.release());
@@ -193,14 +190,12 @@ PosixProcessRunner::PosixProcessRunner() {
 }
 
 Awaitable<Result<Completed>> PosixProcessRunner::run(Command command) {
-    if (auto good = check(command); !good) co_return good.error();
+    CO_TRY(check(command));
     const auto what =
         "`" + ellipsized(printable(command.shown.empty() ? join(command.argv, " ") : command.shown), 200) + "`";
-    if (command.stop && command.stop->requested()) co_return Error{ErrorCode::conflict, what + " was not begun", {}};
+    if (command.stop && command.stop->requested()) co_return Error(ErrorCode::conflict, what + " was not begun");
     const auto executor = co_await asio::this_coro::executor;
-    auto started = start(executor, orphans_, command);
-    if (!started) co_return started.error();
-    const auto running = *started;
+    CO_TRY(const auto running, start(executor, orphans_, command));
     async::spawn(executor, "reading stdout", read_all(running, running->out, running->completed.out));
     async::spawn(executor, "reading stderr", read_all(running, running->err, running->completed.err));
     async::spawn(executor, "writing stdin", write_all(running, std::move(command.input)));
@@ -235,12 +230,12 @@ Awaitable<Result<Completed>> PosixProcessRunner::run(Command command) {
     read_rest(running->out, running->completed.out, running->limit);
     read_rest(running->err, running->completed.err, running->limit);
     if (cancelled) throw std::system_error(asio::error::operation_aborted);
-    if (running->stopped) co_return Error{ErrorCode::conflict, what + " was stopped", {}};
+    if (running->stopped) co_return Error(ErrorCode::conflict, what + " was stopped");
     if (running->timed_out || !status) {
         const auto seconds = std::to_string(static_cast<double>(command.deadline.count()) / 1000);
-        co_return Error{ErrorCode::timeout,
+        co_return Error(ErrorCode::timeout,
                         what + " did not end within " + seconds.substr(0, seconds.find('.') + 2) + " s",
-                        {{"stderr", running->completed.err}}};
+                        {{"stderr", running->completed.err}});
     }
     running->completed.exit_status = *status;
     co_return std::move(running->completed);

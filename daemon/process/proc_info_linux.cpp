@@ -95,7 +95,7 @@ std::optional<std::int64_t> tty_of(std::int64_t pid) {
 
 Result<std::int64_t> look_up_start_time(std::int64_t pid) {
     const auto who = "process " + std::to_string(pid);
-    const Error gone{ErrorCode::not_found, "there is no " + who, {}};
+    const Error gone(ErrorCode::not_found, "there is no " + who);
     if (pid <= 0) return gone;
     int error = 0;
     const auto content = read_file(file_of(pid, "stat"), error);
@@ -104,7 +104,7 @@ Result<std::int64_t> look_up_start_time(std::int64_t pid) {
     const auto fields = fields_of(*content);
     if (!fields.empty() && (fields[0] == "Z" || fields[0] == "X")) return gone;
     const auto started = fields.size() < 20 ? std::nullopt : number(fields[19]);
-    if (!started) return Error{ErrorCode::io, "looking at " + who + ": its stat file makes no sense", {}};
+    if (!started) return Error(ErrorCode::io, "looking at " + who + ": its stat file makes no sense");
     return *started;
 }
 

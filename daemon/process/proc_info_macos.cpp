@@ -77,7 +77,7 @@ std::optional<std::int64_t> tty_of(std::int64_t pid) {
 /// In microseconds since 1970 here: there is no clock of ticks, and nobody compares it with anything but itself.
 Result<std::int64_t> look_up_start_time(std::int64_t pid) {
     const auto who = "process " + std::to_string(pid);
-    const Error gone{ErrorCode::not_found, "there is no " + who, {}};
+    const Error gone(ErrorCode::not_found, "there is no " + who);
     if (pid <= 0) return gone;
     errno = 0;
     const auto info = info_of(pid);

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/agents/login_environment.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/engine/decide.hpp"
@@ -76,15 +77,14 @@ std::map<std::string, std::string> AgentControl::environment(const TaskRecord& r
 Awaitable<Result<std::string>> AgentControl::prompt_text(const TaskRecord& record, const engine::Definition& definition,
                                                          std::string key) {
     const auto* project = world_.projects.find(record.task.project);
-    if (!project) co_return Error{ErrorCode::not_found, "project " + record.task.project + " is not registered", {}};
+    if (!project) co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
     const auto copy = *project;
-    auto base = co_await git::base_ref(world_.git, copy.path, copy.default_branch);
-    if (!base) co_return base.error();
+    CO_TRY(auto base, co_await git::base_ref(world_.git, copy.path, copy.default_branch));
     if (record.task.base) base = *record.task.base;
     for (const std::string_view prefix : {"refs/remotes/", "refs/heads/"}) {
-        if (base->starts_with(prefix)) base->erase(0, prefix.size());
+        if (base.starts_with(prefix)) base.erase(0, prefix.size());
     }
-    co_return engine::build_prompt(definition, record.task, key, record.task_file, *base);
+    co_return engine::build_prompt(definition, record.task, key, record.task_file, base);
 }
 
 Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& record,
@@ -92,65 +92,59 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
                                                               const SpawnOrder& order) {
     const auto& task = record.task;
     if (!task.workspace) {
-        co_return Error{ErrorCode::conflict, "task " + task.id.value + " has no workspace to start an agent in", {}};
+        co_return Error(ErrorCode::conflict, "task " + task.id.value + " has no workspace to start an agent in");
     }
     const auto worktree = world_.pool.path_of(*task.workspace);
     std::error_code error;
     if (std::filesystem::symlink_status(worktree, error).type() == std::filesystem::file_type::not_found) {
-        co_return Error{
-            ErrorCode::conflict, "the workspace " + worktree.string() + " is gone; run: orange workspace gc", {}};
+        co_return Error(ErrorCode::conflict,
+                        "the workspace " + worktree.string() + " is gone; run: orange workspace gc");
     }
     const auto* registered = world_.projects.find(task.project);
-    if (!registered) co_return Error{ErrorCode::not_found, "project " + task.project + " is not registered", {}};
+    if (!registered) co_return Error(ErrorCode::not_found, "project " + task.project + " is not registered");
     const auto repository = registered->path;
     const bool reviewer = order.role == Role::reviewer;
-    auto harness = world_.harnesses.find(reviewer ? task.review_harness : task.harness);
-    if (!harness) co_return harness.error();
-    if (harness->program.empty()) co_return world_.harnesses.not_installed(*harness);
-    auto prompt = co_await prompt_text(record, definition, order.prompt);
-    if (!prompt) co_return prompt.error();
+    CO_TRY(auto harness, world_.harnesses.find(reviewer ? task.review_harness : task.harness));
+    if (harness.program.empty()) co_return world_.harnesses.not_installed(harness);
+    CO_TRY(auto prompt, co_await prompt_text(record, definition, order.prompt));
 
     agents::LaunchRequest launch;
     launch.permissions = order.permissions.empty() ? first_permissions(definition, order.role) : order.permissions;
     if (reviewer && launch.permissions == "reduced") launch.permissions = "review";
-    launch.prompt = std::move(*prompt);
+    launch.prompt = std::move(prompt);
     launch.effort = reviewer ? task.review_effort : task.effort;
     launch.task_dir = world_.tasks.folder(record).string();
     launch.worktree = worktree.string();
     launch.repo = repository;
     launch.role = name_of(order.role);
     launch.summary = task.summary;
-    const auto opened = co_await open_worktree(world_, record);
-    if (!opened) co_return opened.error();
-    launch.git_dir = opened->git_dir();
-    launch.git_common = opened->common_dir();
+    CO_TRY(const auto opened, co_await open_worktree(world_, record));
+    launch.git_dir = opened.git_dir();
+    launch.git_common = opened.common_dir();
 
     agents::StartRequest request;
     request.run.run = RunId{random_id(k_run_id_length)};
     if (launch.prompt.size() > agents::k_longest_prompt) {
         const auto file = run_folder(record) / ("prompt-" + request.run.run.value + ".md");
-        if (auto written = world_.files.replace(file, launch.prompt); !written) co_return written.error();
+        CO_TRY(world_.files.replace(file, launch.prompt));
         launch.prompt = "Your instructions are in " + file.string() + ": read that file and follow it.";
     }
-    auto command = agents::launch(harness->harness, harness->program, launch);
-    if (!command) co_return command.error();
+    CO_TRY(auto command, agents::launch(harness.harness, harness.program, launch));
     request.run.role = order.role;
-    request.run.harness = harness->harness.name;
-    request.run.harness_hash = harness->hash;
+    request.run.harness = harness.harness.name;
+    request.run.harness_hash = harness.hash;
     request.run.prompt = order.prompt;
     request.run.intent = order.intent;
     request.run.window_name = window_name(record, order.role);
     request.task = task.id;
     request.project = task.project;
-    request.argv = std::move(command->argv);
-    request.env = environment(record, std::move(command->env), order.role, request.run.run, harness->path_variable);
+    request.argv = std::move(command.argv);
+    request.env = environment(record, std::move(command.env), order.role, request.run.run, harness.path_variable);
     if (reviewer) {
-        const auto more = co_await git::reviewing_variables(world_.git, *opened, request.env);
-        if (!more) co_return more.error();
-        for (const auto& [name, value] : *more) request.env[name] = value;
+        CO_TRY(const auto more, co_await git::reviewing_variables(world_.git, opened, request.env));
+        for (const auto& [name, value] : more) request.env[name] = value;
     }
-    const auto permitted = agents::check_root(harness->harness, launch.permissions, request.env, ::geteuid() == 0);
-    if (!permitted) co_return permitted.error();
+    CO_TRY(agents::check_root(harness.harness, launch.permissions, request.env, ::geteuid() == 0));
     request.worktree = worktree.string();
     request.session = session_name_for(task.project, task.branch);
     const auto other = reviewer ? Role::worker : Role::reviewer;
@@ -167,25 +161,22 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     }
     if (const auto* run = record.run_of(order.role); run && run->ending) {
         // It was to be ended, and that failed half-way: two of one role must never be.
-        if (auto ended = co_await end(record, order.role); !ended) co_return ended.error();
+        CO_TRY(co_await end(record, order.role));
     }
     if (alive(record, order.role)) {
-        auto prompt = co_await prompt_text(record, definition, order.prompt);
-        if (!prompt) co_return prompt.error();
+        CO_TRY(auto prompt, co_await prompt_text(record, definition, order.prompt));
         const auto file = run_folder(record) / ("instructions-" + random_id(6) + ".md");
-        if (auto written = world_.files.replace(file, *prompt); !written) co_return written.error();
+        CO_TRY(world_.files.replace(file, prompt));
         co_return queue_message(record, order.role, Role::system,
                                 "There are new instructions for you: read " + file.string() + " and follow them.",
                                 order.intent + "-" + order.prompt);
     }
     if (const auto* run = record.run_of(order.role); run && run->pid == 0) {
-        co_return Error{ErrorCode::unavailable,
+        co_return Error(ErrorCode::unavailable,
                         "whether the " + std::string(name_of(order.role)) +
-                            " that was being started runs is not known, since tmux does not answer; try again",
-                        {}};
+                            " that was being started runs is not known, since tmux does not answer; try again");
     }
-    auto request = co_await prepare(record, definition, order);
-    if (!request) co_return request.error();
+    CO_TRY(auto request, co_await prepare(record, definition, order));
 
     if (const auto* dead = record.run_of(order.role)) {
         const auto old = *dead;
@@ -193,10 +184,10 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         forget_run(record, order.role);
         record.died.insert(order.role);
     }
-    watch_harness(world_, record, request->run);
-    record.runs.push_back(request->run);
-    if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();
-    auto started = co_await world_.launcher.start(*request, run_folder(record));
+    watch_harness(world_, record, request.run);
+    record.runs.push_back(request.run);
+    CO_TRY(world_.tasks.save(record));
+    auto started = co_await world_.launcher.start(request, run_folder(record));
     if (!started && started.error().code == ErrorCode::timeout) {
         // It may run all the same. While tmux says nothing it stays "being started", and is never started twice.
         const auto slow = started.error();
@@ -217,7 +208,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     std::erase_if(record.outbox,
                   [&](const Message& message) { return message.to == order.role && message.from == Role::system; });
     if (!started->session.empty()) record.task.tmux_session = started->session;
-    if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();
+    CO_TRY(world_.tasks.save(record));
     tell_started(record, run, order.respawn);
     started_(record.task.id, run);
     co_return Result<void>{};
@@ -250,15 +241,15 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     if (was_alive) record.died.erase(role);  // one that had died by itself before has not been ended
     if (!run->ending) {
         run->ending = true;
-        if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();
+        CO_TRY(world_.tasks.save(record));
     }
     const auto ending = *run;
-    if (auto ended = co_await world_.launcher.end(ending, log_file(record, ending)); !ended) co_return ended.error();
+    CO_TRY(co_await world_.launcher.end(ending, log_file(record, ending)));
     co_await world_.launcher.bury(ending, run_folder(record), log_file(record, ending), worktree_of(record));
     forget_run(record, role);
     std::erase_if(record.outbox,
                   [role](const Message& message) { return message.to == role && message.from == Role::system; });
-    if (auto saved = world_.tasks.save(record); !saved) co_return saved.error();
+    CO_TRY(world_.tasks.save(record));
     if (was_alive) {
         world_.journal.write(record, "agent.exited",
                              {{"role", std::string(name_of(role))}, {"run", ending.run.value}, {"ended_by", "orange"}});
@@ -284,13 +275,11 @@ Awaitable<Result<void>> AgentControl::end_session(TaskRecord& record) {
         if (!run.session_id.empty()) last = run;
     }
     for (const Role role : {Role::reviewer, Role::worker}) {
-        if (auto ended = co_await end(record, role); !ended) co_return ended.error();
+        CO_TRY(co_await end(record, role));
     }
     if (!last.session_id.empty()) {
         const auto state = co_await world_.tmux.list();
-        if (state && agents::is_on_server(last, *state)) {
-            if (auto killed = co_await world_.tmux.kill(last.session_id); !killed) co_return killed.error();
-        }
+        if (state && agents::is_on_server(last, *state)) CO_TRY(co_await world_.tmux.kill(last.session_id));
     }
     co_await close_dead_windows(record);
     record.task.tmux_session.reset();

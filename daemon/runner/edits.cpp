@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
@@ -16,30 +17,26 @@ namespace orange {
 namespace {
 
 Error taken_by(const std::string& branch, const store::BranchHolder& other) {
-    return Error{ErrorCode::conflict, "branch " + branch + " belongs to task " + other.task.value, {}};
+    return Error(ErrorCode::conflict, "branch " + branch + " belongs to task " + other.task.value);
 }
 
 }  // namespace
 
 Awaitable<Result<Outcome>> Runner::edit(TaskId id, Edit edit, Caller by) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    if (auto left = leave_lost_workflow(id, edit, by); !left) co_return left.error();
-    auto record = co_await settled(id);
-    if (!record) co_return record.error();
+    CO_TRY(leave_lost_workflow(id, edit, by));
+    CO_TRY(auto record, co_await settled(id));
     const engine::Request none;
-    if (auto allowed = authorize(*record, by, none); !allowed) co_return allowed.error();
-    auto changed = *record;
+    CO_TRY(authorize(record, by, none));
+    auto changed = record;
     // What an agent says of its work is no reason to; another workflow is the way out for a task that its own cannot
     // take to its end.
-    if (edit.branch || (by.role == Role::human && !edit.workflow)) {
-        if (auto given_up = co_await give_up_merge(changed, false); !given_up) co_return given_up.error();
-    }
-    if (auto set = co_await set_fields(changed, edit, by); !set) co_return set.error();
-    if (!(changed.task == record->task)) changed.task.updated_at = world_.clock.now();
-    auto notes = co_await commit(*record, changed, by, edit.branch.has_value());
-    if (!notes) co_return notes.error();
+    if (edit.branch || (by.role == Role::human && !edit.workflow)) CO_TRY(co_await give_up_merge(changed, false));
+    CO_TRY(co_await set_fields(changed, edit, by));
+    if (!(changed.task == record.task)) changed.task.updated_at = world_.clock.now();
+    CO_TRY(auto notes, co_await commit(record, changed, by, edit.branch.has_value()));
     Outcome outcome;
-    outcome.notes = std::move(*notes);
+    outcome.notes = std::move(notes);
     co_await show(changed, outcome);
     co_return outcome;
 }
@@ -49,11 +46,10 @@ Result<void> Runner::set_harnesses(TaskRecord& record, const Edit& edit) {
     for (const auto& [wanted, field] :
          {std::pair{&edit.harness, &task.harness}, std::pair{&edit.review_harness, &task.review_harness}}) {
         if (!*wanted) continue;
-        const auto entry = world_.harnesses.find(**wanted);
-        if (!entry) return entry.error();
-        if (entry->program.empty()) return world_.harnesses.not_installed(*entry);
+        TRY(const auto entry, world_.harnesses.find(**wanted));
+        if (entry.program.empty()) return world_.harnesses.not_installed(entry);
         *field = **wanted;
-        record.harness_hashes[**wanted] = entry->hash;
+        record.harness_hashes[**wanted] = entry.hash;
     }
     for (const auto& [wanted, field] :
          {std::pair{&edit.effort, &task.effort}, std::pair{&edit.review_effort, &task.review_effort}}) {
@@ -64,7 +60,7 @@ Result<void> Runner::set_harnesses(TaskRecord& record, const Edit& edit) {
          {std::pair{&task.harness, &task.effort}, std::pair{&task.review_harness, &task.review_effort}}) {
         const auto entry = world_.harnesses.find(*harness);
         if (!*effort || !entry) continue;
-        if (auto known = agents::check_effort(entry->harness, **effort); !known) return known;
+        TRY(agents::check_effort(entry->harness, **effort));
     }
     return {};
 }
@@ -72,19 +68,17 @@ Result<void> Runner::set_harnesses(TaskRecord& record, const Edit& edit) {
 Awaitable<Result<void>> Runner::set_fields(TaskRecord& record, const Edit& edit, Caller by) {
     if (edit.summary) {
         if (edit.summary->find('\n') != std::string::npos || !is_valid_utf8(*edit.summary)) {
-            co_return Error{ErrorCode::invalid_argument, "the summary must be one line of UTF-8 text", {}};
+            co_return Error(ErrorCode::invalid_argument, "the summary must be one line of UTF-8 text");
         }
         record.task.summary = *edit.summary;
     }
     if (edit.feedback) record.unwritten_feedback = *edit.feedback;
-    if (auto set = set_harnesses(record, edit); !set) co_return set.error();
-    if (edit.workflow) {
-        if (auto moved = change_workflow(record, *edit.workflow, by); !moved) co_return moved.error();
-    }
+    CO_TRY(set_harnesses(record, edit));
+    if (edit.workflow) CO_TRY(change_workflow(record, *edit.workflow, by));
     if (edit.branch) {
-        if (auto moved = co_await change_branch(record, *edit.branch); !moved) co_return moved.error();
+        CO_TRY(co_await change_branch(record, *edit.branch));
     } else if (edit.sync_branch) {
-        if (auto taken = co_await take_over_branch(record); !taken) co_return taken.error();
+        CO_TRY(co_await take_over_branch(record));
     }
     co_return Result<void>{};
 }
@@ -158,25 +152,21 @@ Awaitable<void> Runner::take_back_branch(TaskRecord before, TaskRecord changed) 
 
 Result<workflow::Library::DefinitionPtr> Runner::workflow_for(const TaskRecord& record, const std::string& name,
                                                               const Caller& by) {
-    if (by.role != Role::human) return Error{ErrorCode::forbidden, "only a human moves a task to another workflow", {}};
+    if (by.role != Role::human) return Error(ErrorCode::forbidden, "only a human moves a task to another workflow");
     auto definition = world_.workflows.find(name);
     if (!definition || (*definition)->state(record.task.status)) return definition;
     std::vector<std::string> states;
     for (const auto& state : (*definition)->states) states.push_back(state.name);
-    return Error{ErrorCode::conflict,
-                 "workflow " + name + " has no state " + printable(record.task.status) +
-                     ", in which the task is; its states are " + join(states, ", "),
-                 {}};
+    return Error(ErrorCode::conflict, "workflow " + name + " has no state " + printable(record.task.status) +
+                                          ", in which the task is; its states are " + join(states, ", "));
 }
 
 Result<void> Runner::change_workflow(TaskRecord& record, const std::string& name, const Caller& by) {
-    const auto definition = workflow_for(record, name, by);
-    if (!definition) return definition.error();
-    auto hash = world_.workflows.pin(name);
-    if (!hash) return hash.error();
+    TRY(const auto definition, workflow_for(record, name, by));
+    TRY(auto hash, world_.workflows.pin(name));
     record.task.workflow = name;
-    record.task.workflow_hash = *hash;
-    const auto* state = (*definition)->state(record.task.status);
+    record.task.workflow_hash = hash;
+    const auto* state = definition->state(record.task.status);
     record.ended = state && state->terminal;
     return {};
 }
@@ -191,8 +181,8 @@ Result<void> Runner::leave_lost_workflow(const TaskId& id, const Edit& edit, con
     auto record = record_of(id);
     if (!edit.workflow || !record || !record->intent || definition_of(record->task)) return {};
     const auto from = record->task.workflow;
-    if (auto moved = change_workflow(*record, *edit.workflow, by); !moved) return moved;
-    if (auto saved = world_.tasks.save(*record); !saved) return saved;
+    TRY(change_workflow(*record, *edit.workflow, by));
+    TRY(world_.tasks.save(*record));
     tell_workflow(*record, from);
     return {};
 }
@@ -200,40 +190,32 @@ Result<void> Runner::leave_lost_workflow(const TaskId& id, const Edit& edit, con
 Awaitable<Result<void>> Runner::change_branch(TaskRecord& record, std::string branch) {
     auto& task = record.task;
     if (branch == task.branch) co_return Result<void>{};
-    if (auto valid = co_await git::check_branch_name(world_.git, branch); !valid) co_return valid.error();
+    CO_TRY(co_await git::check_branch_name(world_.git, branch));
     if (const auto other = world_.tasks.on_branch(task.project, branch); other && other->task != task.id) {
         co_return taken_by(branch, *other);
     }
     const auto* project = world_.projects.find(task.project);
-    if (!project) co_return Error{ErrorCode::not_found, "project " + task.project + " is not registered", {}};
+    if (!project) co_return Error(ErrorCode::not_found, "project " + task.project + " is not registered");
     const auto copy = *project;
     if (branch == copy.default_branch) {
-        co_return Error{ErrorCode::invalid_argument,
-                        branch + " is the default branch, which tasks are merged into; choose another",
-                        {}};
+        co_return Error(ErrorCode::invalid_argument,
+                        branch + " is the default branch, which tasks are merged into; choose another");
     }
     if (!task.workspace) {  // nothing is checked out yet: only a name
         task.branch = branch;
         co_return Result<void>{};
     }
     const auto lock = co_await world_.repositories.acquire(copy.path);
-    const auto worktree = co_await open_worktree(world_, record);
-    if (!worktree) co_return worktree.error();
-    const auto existing = co_await git::commit_of(world_.git, copy.path, "refs/heads/" + branch);
-    if (!existing) co_return existing.error();
-    const auto remote = co_await git::commit_of(world_.git, copy.path, "refs/remotes/origin/" + branch);
-    if (!remote) co_return remote.error();
-    if (existing->empty() && remote->empty()) {
-        auto renamed = co_await git::rename_branch(world_.git, *worktree, task.branch, branch);
-        if (!renamed) co_return renamed.error();
+    CO_TRY(const auto worktree, co_await open_worktree(world_, record));
+    CO_TRY(const auto existing, co_await git::commit_of(world_.git, copy.path, "refs/heads/" + branch));
+    CO_TRY(const auto remote, co_await git::commit_of(world_.git, copy.path, "refs/remotes/origin/" + branch));
+    if (existing.empty() && remote.empty()) {
+        CO_TRY(co_await git::rename_branch(world_.git, worktree, task.branch, branch));
     } else {
-        const auto now = co_await git::current_branch(world_.git, *worktree);
-        if (!now) co_return now.error();
-        if (*now != branch) {
-            auto base = co_await git::base_ref(world_.git, copy.path, copy.default_branch);
-            if (!base) co_return base.error();
-            auto switched = co_await git::checkout_branch(world_.git, copy.path, *worktree, branch, *base);
-            if (!switched) co_return switched.error();
+        CO_TRY(const auto now, co_await git::current_branch(world_.git, worktree));
+        if (now != branch) {
+            CO_TRY(auto base, co_await git::base_ref(world_.git, copy.path, copy.default_branch));
+            CO_TRY(co_await git::checkout_branch(world_.git, copy.path, worktree, branch, base));
         }
     }
     task.branch = branch;
@@ -243,29 +225,25 @@ Awaitable<Result<void>> Runner::change_branch(TaskRecord& record, std::string br
 Awaitable<Result<void>> Runner::take_over_branch(TaskRecord& record) {
     auto& task = record.task;
     if (!task.workspace) {
-        co_return Error{ErrorCode::conflict, "task " + task.id.value + " has no workspace to read a branch from", {}};
+        co_return Error(ErrorCode::conflict, "task " + task.id.value + " has no workspace to read a branch from");
     }
-    const auto worktree = co_await open_worktree(world_, record);
-    if (!worktree) co_return worktree.error();
-    auto now = co_await git::current_branch(world_.git, *worktree);
-    if (!now) co_return now.error();
-    if (now->empty()) {
-        co_return Error{ErrorCode::conflict,
-                        "the workspace is on no branch; run: git switch " + task.branch + ", then try again",
-                        {}};
+    CO_TRY(const auto worktree, co_await open_worktree(world_, record));
+    CO_TRY(auto now, co_await git::current_branch(world_.git, worktree));
+    if (now.empty()) {
+        co_return Error(ErrorCode::conflict,
+                        "the workspace is on no branch; run: git switch " + task.branch + ", then try again");
     }
     const auto* project = world_.projects.find(task.project);
-    if (project && *now == project->default_branch) {
-        co_return Error{ErrorCode::invalid_argument,
-                        "the workspace is on the default branch " + *now +
-                            ", which tasks are merged into; run: git switch " + task.branch,
-                        {}};
+    if (project && now == project->default_branch) {
+        co_return Error(ErrorCode::invalid_argument, "the workspace is on the default branch " + now +
+                                                         ", which tasks are merged into; run: git switch " +
+                                                         task.branch);
     }
-    if (auto valid = co_await git::check_branch_name(world_.git, *now); !valid) co_return valid.error();
-    if (const auto other = world_.tasks.on_branch(task.project, *now); other && other->task != task.id) {
-        co_return taken_by(*now, *other);
+    CO_TRY(co_await git::check_branch_name(world_.git, now));
+    if (const auto other = world_.tasks.on_branch(task.project, now); other && other->task != task.id) {
+        co_return taken_by(now, *other);
     }
-    task.branch = *now;
+    task.branch = now;
     co_return Result<void>{};
 }
 
@@ -290,37 +268,32 @@ Awaitable<void> Runner::rename_session(TaskRecord& record) {
 
 Awaitable<Result<Outcome>> Runner::acknowledge(TaskId id) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = record_of(id);
-    if (!record) co_return record.error();
+    CO_TRY(auto record, record_of(id));
     Outcome outcome;
-    if (!record->task.attention && !record->alarmed()) {
+    if (!record.task.attention && !record.alarmed()) {
         outcome.notes = {"nothing asked for attention"};
         co_return outcome;
     }
-    record->task.attention.reset();
-    auto seen = std::exchange(record->programs_changed, {});
-    for (auto& name : std::exchange(record->harnesses_changed, {})) seen.push_back("harness " + name);
+    record.task.attention.reset();
+    auto seen = std::exchange(record.programs_changed, {});
+    for (auto& name : std::exchange(record.harnesses_changed, {})) seen.push_back("harness " + name);
     if (!seen.empty()) outcome.notes.push_back("acknowledged as changed: " + printable(join(seen, ", ")));
-    record->task.updated_at = world_.clock.now();
-    if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
+    record.task.updated_at = world_.clock.now();
+    CO_TRY(world_.tasks.save(record));
     undelivered_.erase(id);  // a message that waits is waited for as long again
-    co_await show(*record, outcome);
+    co_await show(record, outcome);
     co_return outcome;
 }
 
 Awaitable<Result<Outcome>> Runner::send(TaskId id, Role to, std::string text) {
     {
         const auto lock = co_await world_.task_locks.acquire(id.value);
-        auto record = record_of(id);
-        if (!record) co_return record.error();
-        if (!agents_.alive(*record, to)) {
-            co_return Error{
-                ErrorCode::conflict,
-                "the " + std::string(name_of(to)) + " is not running; start it: orange task respawn " + id.value,
-                {}};
+        CO_TRY(auto record, record_of(id));
+        if (!agents_.alive(record, to)) {
+            co_return Error(ErrorCode::conflict, "the " + std::string(name_of(to)) +
+                                                     " is not running; start it: orange task respawn " + id.value);
         }
-        if (auto queued = agents_.queue_message(*record, to, Role::human, std::move(text)); !queued)
-            co_return queued.error();
+        CO_TRY(agents_.queue_message(record, to, Role::human, std::move(text)));
     }
     const bool delivered = co_await deliver(id);
     changed_(id);
@@ -331,25 +304,22 @@ Awaitable<Result<Outcome>> Runner::send(TaskId id, Role to, std::string text) {
 
 Awaitable<Result<Outcome>> Runner::remove(TaskId id, Caller by, bool force) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = co_await settled(id);
-    if (!record) co_return record.error();
-    auto given_up = co_await give_up_merge(*record, force);
-    if (!given_up) co_return given_up.error();
-    const auto definition = definition_of(record->task);
-    const auto* state = definition ? (*definition)->state(record->task.status) : nullptr;
-    const bool ended = state ? state->terminal : store::has_ended(*record);
-    if (ended && (record->task.workspace || !record->runs.empty())) {  // its release had failed
-        if (auto released = co_await release_ended(*record); !released) co_return released.error();
-        kick(record->task.project);
+    CO_TRY(auto record, co_await settled(id));
+    CO_TRY(auto given_up, co_await give_up_merge(record, force));
+    const auto definition = definition_of(record.task);
+    const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
+    const bool ended = state ? state->terminal : store::has_ended(record);
+    if (ended && (record.task.workspace || !record.runs.empty())) {  // its release had failed
+        CO_TRY(co_await release_ended(record));
+        kick(record.task.project);
     }
     if (!ended) {
-        co_return Error{ErrorCode::needs_force,
-                        "task " + id.value + " is " + record->task.status + "; cancel it first (orange task cancel " +
-                            id.value + "), or delete it with --force",
-                        {}};
+        co_return Error(ErrorCode::needs_force, "task " + id.value + " is " + record.task.status +
+                                                    "; cancel it first (orange task cancel " + id.value +
+                                                    "), or delete it with --force");
     }
-    const auto copy = *record;
-    if (auto removed = world_.tasks.remove(id); !removed) co_return removed.error();
+    const auto copy = record;
+    CO_TRY(world_.tasks.remove(id));
     world_.task_files.forget(id);
     HistoryEvent event;
     event.type = "task.deleted";
@@ -357,7 +327,7 @@ Awaitable<Result<Outcome>> Runner::remove(TaskId id, Caller by, bool force) {
     world_.journal.publish(id, copy.task.project, event);
     changed_(id);
     Outcome outcome;
-    outcome.notes = std::move(*given_up);
+    outcome.notes = std::move(given_up);
     const bool retired = copy.merge && copy.merge->phase == MergePhase::done && !copy.merge->keep_branch;
     outcome.notes.push_back(retired ? "what was merged is still there as refs/orange/" + id.value + "/merged"
                                     : "branch " + copy.task.branch + " is still there");

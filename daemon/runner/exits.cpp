@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/programs.hpp"
@@ -215,20 +216,17 @@ bool Runner::many_die(const RunId& run) {
 }
 
 Awaitable<Result<Role>> Runner::start_again(TaskRecord& record, const engine::Definition& definition) {
-    const auto need = engine::respawn_need(definition, record.task);
-    if (!need) co_return need.error();
-    const auto role = need->role;
+    CO_TRY(const auto need, engine::respawn_need(definition, record.task));
+    const auto role = need.role;
     if (agents_.alive(record, role)) {
-        co_return Error{
-            ErrorCode::conflict,
-            "the " + std::string(name_of(role)) + " is alive; look at it: orange task attach " + record.task.id.value,
-            {}};
+        co_return Error(ErrorCode::conflict, "the " + std::string(name_of(role)) +
+                                                 " is alive; look at it: orange task attach " + record.task.id.value);
     }
     SpawnOrder order;
     order.role = role;
-    order.prompt = need->prompt;
+    order.prompt = need.prompt;
     order.respawn = true;
-    if (auto spawned = co_await agents_.spawn(record, definition, order); !spawned) co_return spawned.error();
+    CO_TRY(co_await agents_.spawn(record, definition, order));
     co_return role;
 }
 
@@ -251,8 +249,7 @@ Awaitable<Result<void>> Runner::take_workspace(TaskRecord& record, Outcome& outc
     }
     world_.journal.write(record, "workspace.acquired", {{"workspace", *record.task.workspace}});
     outcome.notes = std::move(*taken);
-    const auto stepped = co_await step_bodies(record);  // the agent reads TASK.md there
-    if (!stepped) co_return stepped.error();
+    CO_TRY(co_await step_bodies(record));  // the agent reads TASK.md there
     co_return Result<void>{};
 }
 
@@ -264,34 +261,30 @@ Awaitable<Result<Outcome>> Runner::respawn(TaskId id, Caller by) {
         if (seen && is_dead(*seen, role)) dead.insert(role);
     }
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = co_await settled(id);
-    if (!record) co_return record.error();
-    const auto definition = definition_of(record->task);
-    if (!definition) co_return definition.error();
-    const auto need = engine::respawn_need(**definition, record->task);
-    if (!need) co_return need.error();
+    CO_TRY(auto record, co_await settled(id));
+    CO_TRY(const auto definition, definition_of(record.task));
+    CO_TRY(const auto need, engine::respawn_need(*definition, record.task));
     Outcome outcome;
-    const auto role = std::string(name_of(need->role));
-    if (dead.contains(need->role) && agents_.alive(*record, need->role)) {
+    const auto role = std::string(name_of(need.role));
+    if (dead.contains(need.role) && agents_.alive(record, need.role)) {
         outcome.notes = {"the " + role + " was started again by itself"};
         co_return outcome;
     }
     std::error_code error;
-    if (!agents_.alive(*record, need->role) && record->task.workspace &&
-        !std::filesystem::exists(world_.pool.path_of(*record->task.workspace), error)) {
-        if (auto made = co_await remake_workspace(*record); !made) co_return made.error();
-        outcome.notes.push_back(*record->task.workspace + " was made anew: its folder was gone");
+    if (!agents_.alive(record, need.role) && record.task.workspace &&
+        !std::filesystem::exists(world_.pool.path_of(*record.task.workspace), error)) {
+        CO_TRY(co_await remake_workspace(record));
+        outcome.notes.push_back(*record.task.workspace + " was made anew: its folder was gone");
     }
-    if (auto ready = co_await take_workspace(*record, outcome); !ready) co_return ready.error();
-    const auto started = co_await start_again(*record, **definition);
-    if (!started) co_return started.error();
-    record->died.clear();
-    record->task.attention.reset();
-    record->task.updated_at = world_.clock.now();
-    if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
+    CO_TRY(co_await take_workspace(record, outcome));
+    CO_TRY(co_await start_again(record, *definition));
+    record.died.clear();
+    record.task.attention.reset();
+    record.task.updated_at = world_.clock.now();
+    CO_TRY(world_.tasks.save(record));
     log::info("runner", "respawned", {{"task", id.value}, {"by", std::string(name_of(by.role))}});
     outcome.notes.push_back("the " + role + " was started again");
-    co_await show(*record, outcome);
+    co_await show(record, outcome);
     co_return outcome;
 }
 

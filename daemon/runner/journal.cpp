@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
 
 namespace orange {
@@ -101,23 +102,21 @@ Result<bool> Journal::is_told(const TaskId& id, const std::string& type,
                               const std::map<std::string, Scalar>& fields) const {
     auto history = tasks_.read_history(id);
     while (history.read() < k_told_again_within) {
-        const auto line = history.next_line();
-        if (!line) return line.error();
-        if (!*line) break;
-        if ((*line)->find(type) == std::string::npos) continue;  // far cheaper than to parse it
-        const auto event = store::event_from_line(**line);
+        TRY(const auto line, history.next_line());
+        if (!line) break;
+        if (line->find(type) == std::string::npos) continue;  // far cheaper than to parse it
+        const auto event = store::event_from_line(*line);
         if (event && event->type == type && event->fields == fields) return true;
     }
     return false;
 }
 
 Result<void> Journal::write_once(const TaskRecord& record, std::string type, std::map<std::string, Scalar> fields) {
-    const auto told = is_told(record.task.id, type, fields);
-    if (!told) return told.error();
-    if (*told) return {};
+    TRY(const auto told, is_told(record.task.id, type, fields));
+    if (told) return {};
     mend(record);
     HistoryEvent event{std::move(type), stamp({}), std::move(fields)};
-    if (auto appended = tasks_.append_history(record.task.id, event); !appended) return appended;
+    TRY(tasks_.append_history(record.task.id, event));
     note(record.task.id, record.task.project, event);
     send(record.task.id, record.task.project, std::move(event));
     return {};

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/runner/merge_run.hpp"
 
@@ -31,21 +32,17 @@ Awaitable<Result<void>> Runner::build_merge(MergeRun& run) {
     const auto& request = run.request;
     const auto lock = co_await world_.repositories.acquire(request.repo);
     const bool first = merge.phase == MergePhase::planned;
-    if (first) {
-        if (auto same = co_await check_tip(run); !same) co_return same.error();
-    }
-    const auto view = co_await git::look(world_.git, request);
-    if (!view) co_return view.error();
-    run.remote = view->remote;
+    if (first) CO_TRY(co_await check_tip(run));
+    CO_TRY(const auto view, co_await git::look(world_.git, request));
+    run.remote = view.remote;
     // Whoever resolves a conflict has to look at what it is with.
-    run.request.shown_base = (!view->remote.empty() && view->base == view->remote ? "origin/" : "") + request.target;
-    const auto target = request.push && !view->remote.empty() ? view->remote : view->base;
-    if (auto found = co_await find_elsewhere(run, target); !found) co_return found;
+    run.request.shown_base = (!view.remote.empty() && view.base == view.remote ? "origin/" : "") + request.target;
+    const auto target = request.push && !view.remote.empty() ? view.remote : view.base;
+    CO_TRY(co_await find_elsewhere(run, target));
     if (merge.elsewhere) co_return check_own_commits(run);
-    auto commit = co_await commit_on(run, view->base);
-    if (!commit) co_return commit.error();
-    merge.base = view->base;
-    merge.commit = std::move(*commit);
+    CO_TRY(auto commit, co_await commit_on(run, view.base));
+    merge.base = view.base;
+    merge.commit = std::move(commit);
     merge.phase = MergePhase::merged;
     ++merge.attempts;
     co_return world_.tasks.save(run.record);
@@ -56,15 +53,13 @@ Awaitable<Result<void>> Runner::find_elsewhere(MergeRun& run, std::string target
     auto& merge = run.merge();
     const auto& repo = run.request.repo;
     if (run.looked) {
-        const auto contained = co_await git::has_commit(world_.git, repo, target, merge.tip);
-        if (!contained) co_return contained.error();
-        if (!*contained) co_return Result<void>{};
+        CO_TRY(const auto contained, co_await git::has_commit(world_.git, repo, target, merge.tip));
+        if (!contained) co_return Result<void>{};
     }
     run.looked = true;
-    const auto found = co_await git::find_elsewhere(world_.git, repo, target, merge.tip);
-    if (!found) co_return found.error();
-    merge.elsewhere = !found->empty();
-    if (merge.elsewhere) merge.commit = *found;
+    CO_TRY(const auto found, co_await git::find_elsewhere(world_.git, repo, target, merge.tip));
+    merge.elsewhere = !found.empty();
+    if (merge.elsewhere) merge.commit = found;
     co_return Result<void>{};
 }
 
@@ -86,26 +81,21 @@ Result<void> Runner::check_own_commits(MergeRun& run) {
 
 Awaitable<Result<void>> Runner::check_tip(MergeRun& run) {
     auto& merge = run.merge();
-    const auto tip = co_await git::branch_tip(world_.git, run.request.repo, run.request.branch);
-    if (!tip) co_return tip.error();
-    if (merge.tip.empty()) merge.tip = run.request.tip = *tip;
-    if (*tip == merge.tip) co_return Result<void>{};
-    co_return Error{ErrorCode::conflict,
-                    run.request.branch + " has moved from " + short_commit(merge.tip) + " to " + short_commit(*tip) +
-                        " meanwhile; try again",
-                    {}};
+    CO_TRY(const auto tip, co_await git::branch_tip(world_.git, run.request.repo, run.request.branch));
+    if (merge.tip.empty()) merge.tip = run.request.tip = tip;
+    if (tip == merge.tip) co_return Result<void>{};
+    co_return Error(ErrorCode::conflict, run.request.branch + " has moved from " + short_commit(merge.tip) + " to " +
+                                             short_commit(tip) + " meanwhile; try again");
 }
 
 /// A merge that was built on this base already is pushed again as it is.
 Awaitable<Result<std::string>> Runner::commit_on(MergeRun& run, std::string base) {
     const auto& merge = run.merge();
-    const auto contained = co_await git::has_commit(world_.git, run.request.repo, base, merge.tip);
-    if (!contained) co_return contained.error();
-    if (*contained) co_return base;  // merged by hand here, and not published
+    CO_TRY(const auto contained, co_await git::has_commit(world_.git, run.request.repo, base, merge.tip));
+    if (contained) co_return base;  // merged by hand here, and not published
     if (merge.base == base) {
-        const auto made = co_await git::commit_of(world_.git, run.request.repo, merge.commit);
-        if (!made) co_return made.error();
-        if (!made->empty()) co_return merge.commit;
+        CO_TRY(const auto made, co_await git::commit_of(world_.git, run.request.repo, merge.commit));
+        if (!made.empty()) co_return merge.commit;
     }
     auto message = message_for(run.record);
     auto built = co_await git::build_merge(world_.git, run.request, strategy_of(merge), base, std::move(message));

@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/actions/actions.hpp"
@@ -36,13 +37,11 @@ Awaitable<Result<void>> Runner::complete_merge(MergeRun& run) {
     std::map<std::string, Scalar> fields = {{"commit", merge.commit}, {"pushed", run.outcome.pushed}, {"tx", merge.tx}};
     if (merge.elsewhere) fields["elsewhere"] = true;
     if (!merge.forced.empty()) fields["forced"] = merge.forced;
-    if (auto told = world_.journal.write_once(run.record, "task.merged", std::move(fields)); !told) co_return told;
-    const auto definition = definition_of(run.record.task);
-    if (!definition) co_return definition.error();
-    auto stepped = co_await step_bodies(run.record);
-    if (!stepped) co_return stepped.error();
-    const engine::Situation situation{run.record.task, stepped->artifacts, run.record.entry_sections};
-    auto decision = engine::decide_done(**definition, situation);
+    CO_TRY(world_.journal.write_once(run.record, "task.merged", std::move(fields)));
+    CO_TRY(const auto definition, definition_of(run.record.task));
+    CO_TRY(auto stepped, co_await step_bodies(run.record));
+    const engine::Situation situation{run.record.task, stepped.artifacts, run.record.entry_sections};
+    auto decision = engine::decide_done(*definition, situation);
     if (!decision) {
         auto error = decision.error();
         error.message += "\nIts workflow has no way to done; give it another:\n  orange task update " +
@@ -54,11 +53,10 @@ Awaitable<Result<void>> Runner::complete_merge(MergeRun& run) {
     finished.merge->phase = MergePhase::done;
     auto by = merging_for(merge.by);
     run.turn.release();  // the workflow's hooks may take long
-    auto moved =
-        co_await perform(std::move(finished), *definition, std::move(*decision), std::move(*stepped), std::move(by));
-    if (!moved) co_return moved.error();
+    CO_TRY(auto moved,
+           co_await perform(std::move(finished), definition, std::move(*decision), std::move(stepped), std::move(by)));
     auto& notes = run.outcome.notes;
-    notes.insert(notes.end(), moved->notes.begin(), moved->notes.end());
+    notes.insert(notes.end(), moved.notes.begin(), moved.notes.end());
     co_return Result<void>{};
 }
 

@@ -1,6 +1,7 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
@@ -71,7 +72,7 @@ Awaitable<Result<MergeOutcome>> Runner::finish_merge(TaskRecord record) {
     auto saved = world_.tasks.save(record);
     changed_(record.task.id);
     if (!saved) co_return saved.error();
-    co_return Error{ErrorCode::conflict, record.merge->failure, {}};
+    co_return Error(ErrorCode::conflict, record.merge->failure);
 }
 
 /// Not more often than it can help: each try may wait for a remote that is silent, with the task locked.
@@ -95,8 +96,7 @@ Awaitable<Result<bool>> Runner::was_published(MergeRecord merge, Project project
     if (merge.push) {
         ref = "refs/remotes/origin/" + merge.target;
         const std::chrono::milliseconds deadline = k_recovery_fetch_deadline;
-        const auto fetched = co_await git::fetch(world_.git, project.path, deadline);
-        if (!fetched) co_return fetched.error();
+        CO_TRY(co_await git::fetch(world_.git, project.path, deadline));
     }
     co_return co_await git::has_commit(world_.git, project.path, ref, merge.commit);
 }
@@ -108,7 +108,7 @@ Awaitable<Result<std::vector<std::string>>> Runner::give_up_merge(TaskRecord& re
     const auto* project = world_.projects.find(record.task.project);
     if (merge.phase == MergePhase::pushed) co_return still_published(record);
     if (merge.phase == MergePhase::merged) {
-        Result<bool> published = Error{ErrorCode::not_found, "its project is not registered", {}};
+        Result<bool> published = Error(ErrorCode::not_found, "its project is not registered");
         if (project) published = co_await was_published(merge, *project);
         if (published && *published) co_return still_published(record);
         if (!published && !force) co_return not_known(record, published.error());

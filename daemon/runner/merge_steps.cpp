@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/git/branches.hpp"
@@ -61,7 +62,7 @@ git::MergeRequest Runner::merge_request(const TaskRecord& record, const Project&
 Awaitable<Result<MergeOutcome>> Runner::run_merge(TaskRecord record, std::vector<std::string> notes, MergeStart start) {
     const auto* project = world_.projects.find(record.task.project);
     if (!project) {
-        co_return Error{ErrorCode::not_found, "project " + record.task.project + " is not registered", {}};
+        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
     }
     const auto copy = *project;
     // One after the other: the second begins at what the first has pushed.
@@ -81,10 +82,9 @@ Awaitable<Result<MergeOutcome>> Runner::run_merge(TaskRecord record, std::vector
 
 Awaitable<Result<void>> Runner::merge_steps(MergeRun& run) {
     if (run.merge().phase != MergePhase::pushed) {
-        auto published = co_await publish_merge(run);
-        if (!published) co_return published.error();
+        CO_TRY(co_await publish_merge(run));
         run.merge().phase = MergePhase::pushed;
-        if (auto saved = world_.tasks.save(run.record); !saved) co_return saved.error();
+        CO_TRY(world_.tasks.save(run.record));
     }
     co_return co_await complete_merge(run);
 }
@@ -94,18 +94,16 @@ Awaitable<Result<void>> Runner::merge_steps(MergeRun& run) {
 Awaitable<Result<void>> Runner::publish_merge(MergeRun& run) {
     const auto give_up = std::chrono::steady_clock::now() + world_.settings.push_patience;
     for (auto pause = k_first_pause;; pause = std::min(pause * 2, k_longest_pause)) {
-        const auto there = co_await is_published(run);
-        if (!there) co_return there.error();
-        if (*there) co_return Result<void>{};
+        CO_TRY(const auto there, co_await is_published(run));
+        if (there) co_return Result<void>{};
         run.arriving = false;
         auto ready = co_await build_merge(run);
         if (!ready || run.merge().elsewhere) co_return ready;
         run.arriving = true;
-        const auto pushed = co_await push_once(run);
-        if (!pushed) co_return pushed.error();
-        if (pushed->state == git::Pushed::landed) co_return Result<void>{};
-        run.arriving = pushed->state == git::Pushed::unknown;
-        if (std::chrono::steady_clock::now() > give_up) co_return not_landed(run, *pushed);
+        CO_TRY(const auto pushed, co_await push_once(run));
+        if (pushed.state == git::Pushed::landed) co_return Result<void>{};
+        run.arriving = pushed.state == git::Pushed::unknown;
+        if (std::chrono::steady_clock::now() > give_up) co_return not_landed(run, pushed);
         co_await async::sleep(pause);
     }
 }
@@ -118,24 +116,23 @@ Error Runner::not_landed(MergeRun& run, const git::PushAnswer& answer) {
                     "). Try again:\n  orange task merge " + run.record.task.id.value,
                 {{"raced", "true"}}};
     }
-    return {ErrorCode::unavailable, "origin gave no answer: " + answer.why, {}};
+    return {ErrorCode::unavailable, "origin gave no answer: " + answer.why};
 }
 
 /// Fetches, too, so that what is looked at is as it is now.
 Awaitable<Result<bool>> Runner::is_published(MergeRun& run) {
     const auto& repo = run.request.repo;
-    const auto origin = co_await git::has_origin(world_.git, repo);
-    if (!origin) co_return origin.error();
+    CO_TRY(const auto origin, co_await git::has_origin(world_.git, repo));
     auto ref = "refs/heads/" + run.request.target;
-    if (*origin) {
+    if (origin) {
         const std::chrono::milliseconds deadline = k_fetch_deadline;
         auto fetched = co_await git::fetch(world_.git, repo, deadline);
         if (!fetched && run.request.push) {
-            co_return Error{ErrorCode::unavailable,
+            co_return Error(ErrorCode::unavailable,
                             "origin does not answer: " + what_git_said(fetched.error()) +
                                 "\nTo merge here alone:\n  orange task merge " + run.record.task.id.value +
                                 " --no-push",
-                            fetched.error().details};
+                            fetched.error().details);
         }
         if (!fetched)
             run.outcome.notes.push_back("origin could not be fetched: " + first_line(fetched.error().message));
@@ -152,13 +149,12 @@ Awaitable<Result<git::PushAnswer>> Runner::push_once(MergeRun& run) {
     }
     const auto lock = co_await world_.repositories.acquire(run.request.repo);
     const auto followed = co_await git::follow(world_.git, run.request, run.merge().commit);
-    const auto there =
-        co_await git::has_commit(world_.git, run.request.repo, "refs/heads/" + run.request.target, run.merge().commit);
-    if (!there) co_return there.error();
-    run.arriving = *there;
-    if (*there) co_return git::PushAnswer{git::Pushed::landed, {}};
+    CO_TRY(const auto there, co_await git::has_commit(world_.git, run.request.repo, "refs/heads/" + run.request.target,
+                                                      run.merge().commit));
+    run.arriving = there;
+    if (there) co_return git::PushAnswer{git::Pushed::landed, {}};
     if (!followed) co_return followed.error();
-    co_return Error{ErrorCode::conflict, "there is no local branch " + run.request.target, {}};
+    co_return Error(ErrorCode::conflict, "there is no local branch " + run.request.target);
 }
 
 }  // namespace orange

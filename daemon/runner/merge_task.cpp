@@ -3,6 +3,7 @@
 
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/runner/merge_run.hpp"
@@ -31,11 +32,10 @@ MergeOutcome remembered(const MergeRecord& merge) {
 
 Awaitable<Result<std::string>> Runner::commits_since_review(std::string repo, std::string seen, std::string tip,
                                                             std::string branch, std::string target) {
-    const auto reviewed = co_await git::has_commit(world_.git, repo, tip, seen);
-    if (!reviewed) co_return reviewed.error();
+    CO_TRY(const auto reviewed, co_await git::has_commit(world_.git, repo, tip, seen));
     const auto look =
         " Look: git -C " + repo + " log -p " + (seen == "none" ? "" : seen.substr(0, 12) + "..") + tip.substr(0, 12);
-    if (!*reviewed) {
+    if (!reviewed) {
         co_return "branch " + branch + " is not what was reviewed: the reviewer was given " + seen.substr(0, 12) +
             ", and it is at " + tip.substr(0, 12) + " now." + look;
     }
@@ -44,13 +44,11 @@ Awaitable<Result<std::string>> Runner::commits_since_review(std::string repo, st
     log.args = {"log", "--no-show-signature", "--format=%h %s", seen + ".." + tip};
     // The target's own commits are no news there.
     for (const auto& ref : {"refs/remotes/origin/" + target, "refs/heads/" + target}) {
-        const auto known = co_await git::commit_of(world_.git, log.place.path(), ref);
-        if (!known) co_return known.error();
-        if (!known->empty()) log.args.push_back("^" + ref);
+        CO_TRY(const auto known, co_await git::commit_of(world_.git, log.place.path(), ref));
+        if (!known.empty()) log.args.push_back("^" + ref);
     }
-    const auto listed = co_await git_output(world_.git, std::move(log));
-    if (!listed) co_return listed.error();
-    const auto lines = split_lines(*listed);
+    CO_TRY(const auto listed, co_await git_output(world_.git, std::move(log)));
+    const auto lines = split_lines(listed);
     if (lines.empty()) co_return std::string();
     std::string names;
     for (std::size_t i = 0; i < lines.size() && i < k_named_commits; ++i) {
@@ -66,9 +64,9 @@ Awaitable<Result<std::vector<MergeConcern>>> Runner::merge_concerns(TaskRecord r
     const auto* project = world_.projects.find(task.project);
     const auto& seen = record.reviewed_commit;
     if (project && !seen.empty() && seen != tip) {
-        auto since = co_await commits_since_review(project->path, seen, tip, task.branch, project->default_branch);
-        if (!since) co_return since.error();
-        if (!since->empty()) concerns.push_back({*since, "Merge what was not reviewed, too?"});
+        CO_TRY(auto since,
+               co_await commits_since_review(project->path, seen, tip, task.branch, project->default_branch));
+        if (!since.empty()) concerns.push_back({since, "Merge what was not reviewed, too?"});
     }
     if (!record.branch_start.empty() && record.branch_start == tip) {
         concerns.push_back({"branch " + task.branch + " has no commits of its own: there is nothing to merge",
@@ -99,49 +97,42 @@ Awaitable<Result<void>> Runner::check_merge(TaskRecord record) {
     const auto tip = co_await git::branch_tip(world_.git, project->path, record.task.branch);
     if (!tip && tip.error().code == ErrorCode::not_found) co_return Result<void>{};  // the merge itself says so
     if (!tip) co_return tip.error();
-    const auto concerns = co_await merge_concerns(record, *tip);
-    if (!concerns) co_return concerns.error();
-    if (concerns->empty()) co_return Result<void>{};
-    co_return confirmation(record.task.id, *concerns, *tip);
+    CO_TRY(const auto concerns, co_await merge_concerns(record, *tip));
+    if (concerns.empty()) co_return Result<void>{};
+    co_return confirmation(record.task.id, concerns, *tip);
 }
 
 Awaitable<Result<std::string>> Runner::confirmed_tip(TaskRecord& record, const engine::Definition& definition,
                                                      MergeOrder order, Caller by, std::string& forced) {
     const auto repo = world_.projects.find(record.task.project)->path;
-    auto stepped = co_await step_bodies(record);
-    if (!stepped) co_return stepped.error();
+    CO_TRY(auto stepped, co_await step_bodies(record));
     engine::Request done;
     done.to = std::string(engine::k_done);
     done.by = Role::system;
-    const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections};
+    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections};
     auto possible = engine::decide_request(definition, situation, done);
     const bool not_reviewed = !possible && possible.error().code == ErrorCode::needs_force;
     done.force = true;
     if (not_reviewed) possible = engine::decide_request(definition, situation, done);
     if (!possible) co_return explained(possible.error(), definition, situation, by);
-    auto tip = co_await git::commit_of(world_.git, repo, "refs/heads/" + record.task.branch);
-    if (!tip) co_return tip;
-    if (tip->empty()) {
+    CO_TRY(auto tip, co_await git::commit_of(world_.git, repo, "refs/heads/" + record.task.branch));
+    if (tip.empty()) {
         // Of a branch that only origin has: as it is by now. A remote that does not answer is the merge's to tell.
         const std::chrono::milliseconds deadline = k_fetch_deadline;
         (void)co_await git::fetch(world_.git, repo, deadline);
-        tip = co_await git::branch_tip(world_.git, repo, record.task.branch);
+        CO_TRY(tip, co_await git::branch_tip(world_.git, repo, record.task.branch));
     }
-    if (!tip) co_return tip;
-    auto concerns = co_await merge_concerns(record, *tip);
-    if (!concerns) co_return concerns.error();
+    CO_TRY(auto concerns, co_await merge_concerns(record, tip));
     if (not_reviewed) {
-        concerns->insert(concerns->begin(),
-                         MergeConcern{"task " + record.task.id.value + " is " + record.task.status + ", not reviewed",
-                                      "Not reviewed. Force merge?"});
+        concerns.insert(concerns.begin(),
+                        MergeConcern{"task " + record.task.id.value + " is " + record.task.status + ", not reviewed",
+                                     "Not reviewed. Force merge?"});
     }
-    if (!concerns->empty() && !order.force) co_return confirmation(record.task.id, *concerns, *tip);
-    for (const auto& concern : *concerns) forced += (forced.empty() ? "" : "; ") + concern.text;
-    if (!order.tip.empty() && order.tip != *tip) {
-        co_return Error{ErrorCode::conflict,
-                        record.task.branch + " has moved from " + order.tip.substr(0, 12) + " to " +
-                            tip->substr(0, 12) + " meanwhile; try again",
-                        {}};
+    if (!concerns.empty() && !order.force) co_return confirmation(record.task.id, concerns, tip);
+    for (const auto& concern : concerns) forced += (forced.empty() ? "" : "; ") + concern.text;
+    if (!order.tip.empty() && order.tip != tip) {
+        co_return Error(ErrorCode::conflict, record.task.branch + " has moved from " + order.tip.substr(0, 12) +
+                                                 " to " + tip.substr(0, 12) + " meanwhile; try again");
     }
     co_return tip;
 }
@@ -155,11 +146,9 @@ Awaitable<Result<std::vector<std::string>>> Runner::notes_before_merge(TaskRecor
         co_return std::vector<std::string>{
             "the folder of its workspace is gone, with whatever was not committed there"};
     }
-    const auto worktree = co_await open_worktree(world_, record);
-    if (!worktree) co_return worktree.error();
-    const auto dirty = co_await git::is_dirty(world_.git, *worktree);
-    if (!dirty) co_return dirty.error();
-    if (*dirty) {
+    CO_TRY(const auto worktree, co_await open_worktree(world_, record));
+    CO_TRY(const auto dirty, co_await git::is_dirty(world_.git, worktree));
+    if (dirty) {
         notes.push_back("the workspace had uncommitted work, which was not merged; it is kept in " +
                         Pool::wip_ref(record.task.id));
     }
@@ -168,44 +157,37 @@ Awaitable<Result<std::vector<std::string>>> Runner::notes_before_merge(TaskRecor
 
 Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, MergeOrder order, Caller by) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = co_await settled(id);
-    if (!record) co_return record.error();
-    if (record->merge && record->merge->phase == MergePhase::done) co_return remembered(*record->merge);
-    if (record->merge && record->merge->unfinished() && record->merge->phase != MergePhase::planned) {
-        co_return co_await finish_merge(std::move(*record));
+    CO_TRY(auto record, co_await settled(id));
+    if (record.merge && record.merge->phase == MergePhase::done) co_return remembered(*record.merge);
+    if (record.merge && record.merge->unfinished() && record.merge->phase != MergePhase::planned) {
+        co_return co_await finish_merge(std::move(record));
     }
-    const auto definition = definition_of(record->task);
-    if (!definition) co_return definition.error();
-    const auto* project = world_.projects.find(record->task.project);
+    CO_TRY(const auto definition, definition_of(record.task));
+    const auto* project = world_.projects.find(record.task.project);
     if (!project) {
-        co_return Error{ErrorCode::not_found, "project " + record->task.project + " is not registered", {}};
+        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
     }
     const auto copy = *project;
-    co_await watch_programs(world_, *record);
-    if (!record->programs_changed.empty()) {
-        if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
-    }
+    co_await watch_programs(world_, record);
+    if (!record.programs_changed.empty()) CO_TRY(world_.tasks.save(record));
     // What the last attempt failed for is no reason to ask: this one finds out whether it still stands.
-    if (record->merge && record->task.attention == record->merge->failure) record->task.attention.reset();
+    if (record.merge && record.task.attention == record.merge->failure) record.task.attention.reset();
     MergeRecord merge;
-    auto tip = co_await confirmed_tip(*record, **definition, order, by, merge.forced);
-    if (!tip) co_return tip.error();
-    const auto origin = co_await git::has_origin(world_.git, copy.path);
-    if (!origin) co_return origin.error();
-    auto notes = co_await notes_before_merge(*record);
-    if (!notes) co_return notes.error();
+    CO_TRY(auto tip, co_await confirmed_tip(record, *definition, order, by, merge.forced));
+    CO_TRY(const auto origin, co_await git::has_origin(world_.git, copy.path));
+    CO_TRY(auto notes, co_await notes_before_merge(record));
     merge.tx = random_id(12);
     merge.target = copy.default_branch;
     merge.strategy = order.strategy == git::MergeStrategy::ff ? "ff" : "merge";
-    merge.tip = std::move(*tip);
-    merge.push = order.push && *origin;
+    merge.tip = std::move(tip);
+    merge.push = order.push && origin;
     merge.include_unpushed = order.include_unpushed;
     merge.keep_branch = order.keep_branch;
     merge.by = by;
     merge.at = world_.clock.now();
-    record->merge = std::move(merge);
+    record.merge = std::move(merge);
     const auto start = order.force ? MergeStart::forced : MergeStart::asked;
-    co_return co_await run_merge(std::move(*record), std::move(*notes), start);
+    co_return co_await run_merge(std::move(record), std::move(notes), start);
 }
 
 }  // namespace orange

@@ -1,19 +1,17 @@
 #include "daemon/runner/project_names.hpp"
 
+#include "common/base/try.hpp"
+
 namespace orange {
 
 Result<void> check_names(const World& world, const Project& project) {
-    if (project.workflow) {
-        if (auto found = world.workflows.find(*project.workflow); !found) return found.error();
-    }
-    if (project.harness) {
-        if (auto found = world.harnesses.find(*project.harness); !found) return found.error();
-    }
+    if (project.workflow) TRY(world.workflows.find(*project.workflow));
+    if (project.harness) TRY(world.harnesses.find(*project.harness));
     return {};
 }
 
 Result<std::vector<std::string>> check_projects(const World& world) {
-    if (auto read = world.projects.refresh(); !read) return read.error();
+    TRY(world.projects.refresh());
     std::vector<std::string> problems;
     for (const auto& project : world.projects.list()) {
         const auto named = check_names(world, project);

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/engine/start.hpp"
 #include "daemon/git/worktrees.hpp"
@@ -47,9 +48,8 @@ void Runner::enqueue(TaskRecord& record) {
 
 /// Once, however often it is tried: a daemon that died right after it had written the task leaves it to the next one.
 Result<void> Runner::tell_created(const TaskRecord& record) {
-    auto events = world_.tasks.history(record.task.id, 1);
-    if (!events) return events.error();
-    if (!events->empty()) return {};
+    TRY(auto events, world_.tasks.history(record.task.id, 1));
+    if (!events.empty()) return {};
     std::map<std::string, Scalar> fields = {{"task_id", record.task.id.value},
                                             {"project", record.task.project},
                                             {"branch", record.task.branch},
@@ -67,40 +67,36 @@ Awaitable<Result<Outcome>> Runner::enter_at_once(TaskRecord record, workflow::Li
 }
 
 Awaitable<Result<Outcome>> Runner::create(TaskRecord record, std::string context, bool no_spawn, Caller by) {
-    const auto definition = definition_of(record.task);
-    if (!definition) co_return definition.error();
+    CO_TRY(const auto definition, definition_of(record.task));
     bool at_once = false;
     if (!no_spawn) enqueue(record);
     std::string body;
     if (!context.empty()) body = store::with_section("", "Context", store::demoted(context));
     record.body_hash = content_hash(body);
     if (record.start) {
-        const auto decision = engine::decide_start(**definition, record.task, *record.start);
-        if (!decision) co_return decision.error();
-        if (!engine::needs_workspace(*decision)) {
+        CO_TRY(const auto decision, engine::decide_start(*definition, record.task, *record.start));
+        if (!engine::needs_workspace(decision)) {
             at_once = true;
             record.queued = false;
             record.start.reset();
-            record.task.status = decision->to;
-            for (const auto& [field, value] : decision->counters) record.task.counters[field] = value;
+            record.task.status = decision.to;
+            for (const auto& [field, value] : decision.counters) record.task.counters[field] = value;
             record.entry_sections = store::parse_sections(body).hashes();
-            record.intent = intent_of(*decision, by, record.task.updated_at);
+            record.intent = intent_of(decision, by, record.task.updated_at);
         }
     }
     if (!world_.projects.find(record.task.project)) {  // removed while this was being prepared
-        co_return Error{ErrorCode::not_found, "project " + record.task.project + " is not registered", {}};
+        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
     }
     if (const auto other = world_.tasks.on_branch(record.task.project, record.task.branch)) {
-        co_return Error{
-            ErrorCode::conflict,
-            "branch " + record.task.branch + " belongs to task " + other->task.value + " (" + other->status + ")",
-            {}};
+        co_return Error(ErrorCode::conflict, "branch " + record.task.branch + " belongs to task " + other->task.value +
+                                                 " (" + other->status + ")");
     }
-    if (auto created = world_.tasks.create(record, body); !created) co_return created.error();
+    CO_TRY(world_.tasks.create(record, body));
     if (auto told = tell_created(record); !told) log::error("runner", told.error().message);
     changed_(record.task.id);
     if (at_once) {
-        auto entered = co_await enter_at_once(std::move(record), *definition);
+        auto entered = co_await enter_at_once(std::move(record), definition);
         co_return entered;
     }
     Outcome outcome;
@@ -127,19 +123,15 @@ Awaitable<Result<Outcome>> Runner::create(TaskRecord record, std::string context
 }
 
 Awaitable<Result<Outcome>> Runner::start_pending(TaskRecord record, Caller by) {
-    const auto definition = definition_of(record.task);
-    if (!definition) co_return definition.error();
+    CO_TRY(const auto definition, definition_of(record.task));
     if (record.start) {
-        auto decision = engine::decide_start(**definition, record.task, *record.start);
-        if (!decision) co_return decision.error();
-        auto stepped = co_await step_bodies(record);
-        if (!stepped) co_return stepped.error();
-        co_return co_await perform(std::move(record), *definition, std::move(*decision), std::move(*stepped), by);
+        CO_TRY(auto decision, engine::decide_start(*definition, record.task, *record.start));
+        CO_TRY(auto stepped, co_await step_bodies(record));
+        co_return co_await perform(std::move(record), definition, std::move(decision), std::move(stepped), by);
     }
-    auto target = engine::spawn_target(**definition, record.task);
-    if (!target) co_return target.error();
+    CO_TRY(auto target, engine::spawn_target(*definition, record.task));
     engine::Request request;
-    request.to = *target;
+    request.to = target;
     request.by = by.role;
     const Edit no_edit;
     co_return co_await request_locked(std::move(record), request, by, no_edit);
@@ -173,27 +165,23 @@ Awaitable<Result<Outcome>> Runner::spawn(TaskId id, Caller by) {
     std::string project;
     {
         const auto lock = co_await world_.task_locks.acquire(id.value);
-        auto record = co_await settled(id);
-        if (!record) co_return record.error();
-        project = record->task.project;
-        const auto definition = definition_of(record->task);
-        if (!definition) co_return definition.error();
-        if (record->task.status != (*definition)->initial().name) {
-            co_return Error{ErrorCode::illegal_transition,
-                            "task " + id.value + " is " + record->task.status +
-                                " already; to start a dead agent again: orange task respawn " + id.value,
-                            {}};
+        CO_TRY(auto record, co_await settled(id));
+        project = record.task.project;
+        CO_TRY(const auto definition, definition_of(record.task));
+        if (record.task.status != definition->initial().name) {
+            co_return Error(ErrorCode::illegal_transition,
+                            "task " + id.value + " is " + record.task.status +
+                                " already; to start a dead agent again: orange task respawn " + id.value);
         }
-        if (is_next(*record)) {
-            auto started = co_await start_now(*record, by);
+        if (is_next(record)) {
+            auto started = co_await start_now(record, by);
             if (!started && started.error().code != ErrorCode::pool_exhausted) kick(project);
             if (started || started.error().code != ErrorCode::pool_exhausted) co_return started;
-            record = record_of(id);
-            if (!record) co_return record.error();
+            CO_TRY(record, record_of(id));
         }
-        if (!record->queued) {
-            enqueue(*record);
-            if (auto saved = world_.tasks.save(*record); !saved) co_return saved.error();
+        if (!record.queued) {
+            enqueue(record);
+            CO_TRY(world_.tasks.save(record));
         }
     }
     co_await run_queue(project);

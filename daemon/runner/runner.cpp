@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/agents/identity.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/engine/start.hpp"
@@ -38,7 +39,7 @@ void Runner::tell_mended(const TaskId& id, const std::string& workspace, const g
 
 Result<TaskRecord> Runner::record_of(const TaskId& id) const {
     const auto* record = world_.tasks.find(id);
-    if (!record) return Error{ErrorCode::not_found, "there is no task " + id.value, {}};
+    if (!record) return Error(ErrorCode::not_found, "there is no task " + id.value);
     return *record;
 }
 
@@ -77,7 +78,7 @@ Awaitable<Result<Runner::Stepped>> Runner::step_bodies(TaskRecord& record) {
 Result<void> Runner::authorize(const TaskRecord& record, const Caller& by, const engine::Request& request) const {
     if (by.role != Role::worker && by.role != Role::reviewer) return {};
     const auto refused = [&](const std::string& why) {
-        return Error{ErrorCode::forbidden, why + "; you were taken for " + agents::describe(by), {}};
+        return Error(ErrorCode::forbidden, why + "; you were taken for " + agents::describe(by));
     };
     if (by.task != record.task.id) return refused("an agent may move its own task only");
     const auto* reviewer = record.run_of(Role::reviewer);
@@ -127,39 +128,36 @@ Awaitable<Result<Outcome>> Runner::request(TaskId id, engine::Request request, C
     // Whoever gives a task up does not wait until its setup command has ended: that holds the lock, and may take long.
     if (request.to == engine::k_cancelled && is_open(id, request, by)) world_.pool.stop_acquire(id);
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    if (auto left = leave_lost_workflow(id, edit, by); !left) co_return left.error();
-    auto record = co_await settled(id);
-    if (!record) co_return record.error();
-    if (auto allowed = authorize(*record, by, request); !allowed) co_return allowed.error();
-    const auto given_up = co_await give_up_merge(*record, request.force);
-    if (!given_up) co_return given_up.error();
-    auto moved = co_await request_locked(std::move(*record), std::move(request), by, std::move(edit));
-    if (moved) moved->notes.insert(moved->notes.begin(), given_up->begin(), given_up->end());
+    CO_TRY(leave_lost_workflow(id, edit, by));
+    CO_TRY(auto record, co_await settled(id));
+    CO_TRY(authorize(record, by, request));
+    CO_TRY(const auto given_up, co_await give_up_merge(record, request.force));
+    auto moved = co_await request_locked(std::move(record), std::move(request), by, std::move(edit));
+    if (moved) moved->notes.insert(moved->notes.begin(), given_up.begin(), given_up.end());
     co_return moved;
 }
 
 /// Decided on the edited fields, and written with them: a refused transition leaves the fields alone too.
 Awaitable<Result<Outcome>> Runner::request_locked(TaskRecord record, engine::Request request, Caller by, Edit edit) {
-    const auto definition = edit.workflow ? workflow_for(record, *edit.workflow, by) : definition_of(record.task);
-    if (!definition) co_return definition.error();
-    if (auto allowed = authorize(record, by, request); !allowed) co_return allowed.error();
-    auto stepped = co_await step_bodies(record);
-    if (!stepped) co_return stepped.error();
+    CO_TRY(const auto definition,
+           edit.workflow ? workflow_for(record, *edit.workflow, by) : definition_of(record.task));
+    CO_TRY(authorize(record, by, request));
+    CO_TRY(auto stepped, co_await step_bodies(record));
     request.by = by.role;
     request.vouched = by.through.empty();
-    const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections};
-    auto decision = engine::decide_request(**definition, situation, request);
+    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections};
+    auto decision = engine::decide_request(*definition, situation, request);
     if (!decision) {
         remember_readiness(record, by, decision.error());
-        co_return explained(decision.error(), **definition, situation, by);
+        co_return explained(decision.error(), *definition, situation, by);
     }
     auto changed = record;
-    if (auto set = co_await set_fields(changed, edit, by); !set) co_return set.error();
+    CO_TRY(co_await set_fields(changed, edit, by));
     if (edit.feedback) {  // part of what the new state begins with
-        stepped->body = store::with_section(stepped->body, "Feedback", *edit.feedback);
-        stepped->artifacts = store::parse_sections(stepped->body);
+        stepped.body = store::with_section(stepped.body, "Feedback", *edit.feedback);
+        stepped.artifacts = store::parse_sections(stepped.body);
     }
-    co_return co_await perform(std::move(changed), *definition, std::move(*decision), std::move(*stepped), by,
+    co_return co_await perform(std::move(changed), definition, std::move(*decision), std::move(stepped), by,
                                edit.branch.has_value());
 }
 
@@ -237,11 +235,10 @@ Intent Runner::intent_of(const engine::Decision& decision, const Caller& by, Tim
 
 Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                            engine::Decision decision, Stepped stepped, Caller by, bool moved_branch) {
-    const auto before = record_of(record.task.id);
-    if (!before) co_return before.error();
+    CO_TRY(const auto before, record_of(record.task.id));
     const auto prepared = co_await prepare(record, decision);
     if (!prepared) {
-        if (moved_branch) co_await take_back_branch(*before, record);
+        if (moved_branch) co_await take_back_branch(before, record);
         co_return prepared.error();
     }
     const bool acquired = !prepared->workspace.empty();
@@ -265,7 +262,7 @@ Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library:
     record.intent = intent_of(decision, by, record.task.updated_at);
 
     if (state && state->agent == Role::reviewer) co_await note_reviewed_commit(record);
-    auto edited = co_await commit(*before, record, by, moved_branch);
+    auto edited = co_await commit(before, record, by, moved_branch);
     if (!edited) {
         co_await give_back(record, *prepared);
         co_return edited.error();
@@ -301,7 +298,7 @@ Awaitable<void> Runner::run_actions(TaskRecord& record, const engine::Definition
         if (record.intent->actions[i].done) continue;
         const auto action = record.intent->actions[i].action;
         const auto function = actions::find(action.name);
-        Result<void> done = Error{ErrorCode::not_found, "this version has no action " + action.name, {}};
+        Result<void> done = Error(ErrorCode::not_found, "this version has no action " + action.name);
         if (function) done = co_await function(context, action);
         if (!done) {
             record.intent->actions[i].failure = done.error().message;
@@ -382,10 +379,9 @@ void Runner::drop_messages(TaskRecord& record, Outcome& outcome) {
 
 Result<void> Runner::tell(const TaskRecord& record, const Intent& intent) {
     if (!intent.auto_reason.empty()) {
-        auto told = world_.journal.write_once(
+        TRY(world_.journal.write_once(
             record, "auto.advanced",
-            {{"from", intent.from}, {"to", intent.to}, {"reason", intent.auto_reason}, {"tx", intent.id}});
-        if (!told) return told;
+            {{"from", intent.from}, {"to", intent.to}, {"reason", intent.auto_reason}, {"tx", intent.id}}));
     }
     std::map<std::string, Scalar> fields = {{"from", intent.from},
                                             {"to", intent.to},
@@ -393,7 +389,7 @@ Result<void> Runner::tell(const TaskRecord& record, const Intent& intent) {
                                             {"evidence", evidence_of(intent.by)},
                                             {"tx", intent.id}};
     if (!intent.attested) fields["attested"] = false;
-    if (auto told = world_.journal.write_once(record, "status.changed", std::move(fields)); !told) return told;
+    TRY(world_.journal.write_once(record, "status.changed", std::move(fields)));
     if (intent.to != engine::k_cancelled) return {};
     return world_.journal.write_once(record, "task.cancelled", {{"tx", intent.id}});
 }
@@ -401,29 +397,24 @@ Result<void> Runner::tell(const TaskRecord& record, const Intent& intent) {
 Awaitable<Result<TaskRecord>> Runner::settled(TaskId id) {
     auto record = record_of(id);
     if (!record || !record->intent) co_return record;
-    const auto definition = definition_of(record->task);
-    if (!definition) co_return definition.error();
-    co_await finish(*record, *definition);
+    CO_TRY(const auto definition, definition_of(record->task));
+    co_await finish(*record, definition);
     record = record_of(id);
     if (record && record->intent) {
-        co_return Error{ErrorCode::io,
+        co_return Error(ErrorCode::io,
                         "the transition from " + record->intent->from + " to " + record->intent->to +
-                            " has to be finished first: " + record->task.attention.value_or("see orange.log"),
-                        {}};
+                            " has to be finished first: " + record->task.attention.value_or("see orange.log"));
     }
     co_return record;
 }
 
 Awaitable<Result<std::vector<engine::EdgeExplanation>>> Runner::explain(TaskId id) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = record_of(id);
-    if (!record) co_return record.error();
-    const auto definition = definition_of(record->task);
-    if (!definition) co_return definition.error();
-    const auto stepped = co_await step_bodies(*record);
-    if (!stepped) co_return stepped.error();
-    const engine::Situation situation{record->task, stepped->artifacts, record->entry_sections};
-    co_return engine::explain(**definition, situation);
+    CO_TRY(auto record, record_of(id));
+    CO_TRY(const auto definition, definition_of(record.task));
+    CO_TRY(const auto stepped, co_await step_bodies(record));
+    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections};
+    co_return engine::explain(*definition, situation);
 }
 
 }  // namespace orange

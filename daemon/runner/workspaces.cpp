@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <set>
 
+#include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/runner/actions/actions.hpp"
@@ -35,10 +36,9 @@ bool failed_to_release_only(const std::vector<HistoryEvent>& history) {
 }  // namespace
 
 Awaitable<Result<void>> Runner::release_ended(TaskRecord& record) {
-    const auto definition = definition_of(record.task);
-    if (!definition) co_return definition.error();
-    if (auto ended = co_await agents_.end_session(record); !ended) co_return ended.error();
-    actions::Context context{world_, agents_, record, {}, **definition, [](const std::string&) {}};
+    CO_TRY(const auto definition, definition_of(record.task));
+    CO_TRY(co_await agents_.end_session(record));
+    actions::Context context{world_, agents_, record, {}, *definition, [](const std::string&) {}};
     const Action release{"release_workspace", {}, {}};
     const auto alarmed = record.programs_changed;
     if (auto released = co_await actions::release_workspace(context, release); !released) {
@@ -86,13 +86,12 @@ Awaitable<void> Runner::release_left_over() {
 Awaitable<Result<void>> Runner::remake_workspace(TaskRecord& record) {
     const auto* registered = world_.projects.find(record.task.project);
     if (!registered) {
-        co_return Error{ErrorCode::not_found, "project " + record.task.project + " is not registered", {}};
+        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
     }
     const auto project = *registered;
     auto env = agents_.environment(record, {}, Role::worker, RunId{});
     const std::vector<std::string> no_more;
-    const auto made = co_await world_.pool.acquire(project, record.task, std::move(env), no_more);
-    if (!made) co_return made.error();
+    CO_TRY(co_await world_.pool.acquire(project, record.task, std::move(env), no_more));
     (void)co_await step_bodies(record);
     co_return Result<void>{};
 }
@@ -161,9 +160,8 @@ Awaitable<Result<std::vector<std::string>>> Runner::collect_workspaces(Project p
         // One whose lock is held may be taking a workspace right now, which its record does not say yet.
         return record && (record->task.workspace || record->intent || world_.task_locks.busy(id.value));
     };
-    auto collected = co_await world_.pool.gc(project, is_live);
-    if (!collected) co_return collected.error();
-    done.insert(done.end(), collected->begin(), collected->end());
+    CO_TRY(auto collected, co_await world_.pool.gc(project, is_live));
+    done.insert(done.end(), collected.begin(), collected.end());
     co_return done;
 }
 

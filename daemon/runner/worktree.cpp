@@ -5,9 +5,9 @@ namespace orange {
 Awaitable<Result<git::Pinned>> open_worktree(World& world, const TaskRecord& record) {
     const auto& task = record.task;
     const auto* registered = world.projects.find(task.project);
-    if (!registered) co_return Error{ErrorCode::not_found, "project " + task.project + " is not registered", {}};
+    if (!registered) co_return Error(ErrorCode::not_found, "project " + task.project + " is not registered");
     if (!task.workspace) {
-        co_return Error{ErrorCode::conflict, "task " + task.id.value + " has no workspace", {}};
+        co_return Error(ErrorCode::conflict, "task " + task.id.value + " has no workspace");
     }
     auto project = *registered;
     auto name = *task.workspace;

@@ -1,3 +1,4 @@
+#include "common/base/try.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/programs.hpp"
 
@@ -6,7 +7,7 @@ namespace orange::actions {
 Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, AgentControl& agents, TaskRecord& record) {
     const auto* project = world.projects.find(record.task.project);
     if (!project) {
-        co_return Error{ErrorCode::not_found, "project " + record.task.project + " is not registered", {}};
+        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
     }
     const auto copy = *project;
     std::vector<std::string> exclude;
@@ -16,19 +17,17 @@ Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, Agen
         exclude.insert(exclude.end(), entry->harness.exclude.begin(), entry->harness.exclude.end());
     }
     auto environment = agents.environment(record, {}, Role::system, RunId{});
-    auto acquired = co_await world.pool.acquire(copy, record.task, std::move(environment), std::move(exclude));
-    if (!acquired) co_return acquired.error();
-    record.task.workspace = acquired->name;
-    record.task_file = acquired->task_file;
-    if (record.branch_start.empty()) record.branch_start = acquired->branch_start;
-    co_return std::move(acquired->notes);
+    CO_TRY(auto acquired, co_await world.pool.acquire(copy, record.task, std::move(environment), std::move(exclude)));
+    record.task.workspace = acquired.name;
+    record.task_file = acquired.task_file;
+    if (record.branch_start.empty()) record.branch_start = acquired.branch_start;
+    co_return std::move(acquired.notes);
 }
 
 /// Does nothing new in a transition, whose prepare step took the workspace before the commit.
 Awaitable<Result<void>> acquire_workspace(Context& context, const Action&) {
     if (context.record.task.workspace) co_return Result<void>{};
-    auto notes = co_await prepare_workspace(context.world, context.agents, context.record);
-    if (!notes) co_return notes.error();
+    CO_TRY(co_await prepare_workspace(context.world, context.agents, context.record));
     co_await note_programs(context.world, context.record);
     co_return Result<void>{};
 }

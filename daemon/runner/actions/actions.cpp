@@ -31,7 +31,7 @@ Function find(std::string_view name) {
 Result<Project> project_of(const Context& context) {
     const auto& name = context.record.task.project;
     const auto* project = context.world.projects.find(name);
-    if (!project) return Error{ErrorCode::not_found, "project " + name + " is not registered", {}};
+    if (!project) return Error(ErrorCode::not_found, "project " + name + " is not registered");
     return *project;
 }
 

@@ -1,3 +1,4 @@
+#include "common/base/try.hpp"
 #include "daemon/git/publish.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/actions/pull_request_text.hpp"
@@ -8,29 +9,24 @@ namespace orange::actions {
 /// when a human was faster. The repository is origin's, since that is where the branch was pushed.
 Awaitable<Result<void>> create_pr(Context& context, const Action& action) {
     auto& record = context.record;
-    const auto project = project_of(context);
-    if (!project) co_return project.error();
-    const auto url = co_await git::origin_url(context.world.git, project->path);
-    if (!url) co_return url.error();
-    if (url->empty()) {
-        co_return Error{ErrorCode::not_found,
+    CO_TRY(const auto project, project_of(context));
+    CO_TRY(const auto url, co_await git::origin_url(context.world.git, project.path));
+    if (url.empty()) {
+        co_return Error(ErrorCode::not_found,
                         "the project has no remote called origin, so there is no place for a pull request; the branch "
                         "can be merged with: orange task merge " +
-                            record.task.id.value,
-                        {}};
+                            record.task.id.value);
     }
-    auto repository = github::repository_of(*url);
-    if (!repository) co_return repository.error();
-    if (auto pushed = co_await push_branch(context, action); !pushed) co_return pushed.error();
+    CO_TRY(auto repository, github::repository_of(url));
+    CO_TRY(co_await push_branch(context, action));
 
-    auto body = co_await pull_request_body(context, *project);
-    if (!body) co_return body.error();
+    CO_TRY(auto body, co_await pull_request_body(context, project));
     NewPullRequest request;
-    request.repository = std::move(*repository);
-    request.base = project->default_branch;
+    request.repository = std::move(repository);
+    request.base = project.default_branch;
     request.head = record.task.branch;
     request.title = record.task.summary.empty() ? record.task.branch : record.task.summary;
-    request.body = std::move(*body);
+    request.body = std::move(body);
     auto opened = co_await github::open_pull_request(context.world.github, std::move(request));
     if (!opened) co_return in_context("the branch is pushed, but its pull request is not open", opened.error());
     record.task.pr_url = opened->url;

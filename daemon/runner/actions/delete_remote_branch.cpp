@@ -1,18 +1,18 @@
+#include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/runner/actions/actions.hpp"
 
 namespace orange::actions {
 
 Awaitable<Result<void>> delete_remote_branch(Context& context, const Action&) {
-    const auto project = project_of(context);
-    if (!project) co_return project.error();
+    CO_TRY(const auto project, project_of(context));
     const auto& record = context.record;
-    if (record.task.branch == project->default_branch) co_return Result<void>{};
+    if (record.task.branch == project.default_branch) co_return Result<void>{};
     if (record.merge && !record.merge->push && !record.merge->elsewhere) co_return Result<void>{};  // origin lacks it
-    std::vector<std::string> merged = {"refs/heads/" + project->default_branch};
+    std::vector<std::string> merged = {"refs/heads/" + project.default_branch};
     // The local branch may be behind, and work that was squashed elsewhere is in no branch as it is.
     if (record.merge && record.merge->phase == MergePhase::done) merged = {record.merge->commit, record.merge->tip};
-    co_return co_await git::delete_remote_branch(context.world.git, project->path, record.task.branch,
+    co_return co_await git::delete_remote_branch(context.world.git, project.path, record.task.branch,
                                                  std::move(merged));
 }
 

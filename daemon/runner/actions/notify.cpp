@@ -1,4 +1,5 @@
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/runner/actions/actions.hpp"
 
 namespace orange::actions {
@@ -11,9 +12,7 @@ Awaitable<Result<void>> notify(Context& context, const Action& action) {
     const auto sentence = task.project + "/" + task.branch + " " + message;
     std::map<std::string, Scalar> fields = {{"message", sentence}, {"tx", context.tx}};
     // The event comes once; the command below once more where the daemon died in it.
-    if (auto told = context.world.journal.write_once(context.record, "notification", std::move(fields)); !told) {
-        co_return told;
-    }
+    CO_TRY(context.world.journal.write_once(context.record, "notification", std::move(fields)));
     if (context.world.settings.notify_command.empty()) co_return Result<void>{};
 
     Command command;

@@ -1,6 +1,7 @@
 #include "daemon/runner/actions/pull_request_text.hpp"
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/publish.hpp"
 #include "daemon/store/sections.hpp"
@@ -19,12 +20,10 @@ const char* const k_templates[] = {".github/pull_request_template.md", "pull_req
 
 /// From the commit, never from a worktree: a link that an agent put there could lead to any file of the user's.
 Awaitable<Result<std::string>> template_text(Git& git, Project project) {
-    const auto base = co_await git::base_ref(git, project.path, project.default_branch);
-    if (!base) co_return base.error();
+    CO_TRY(const auto base, co_await git::base_ref(git, project.path, project.default_branch));
     std::vector<std::string> names(std::begin(k_templates), std::end(k_templates));
-    auto found = co_await git::first_file_at(git, project.path, *base, std::move(names));
-    if (!found) co_return found.error();
-    co_return found->value_or("");
+    CO_TRY(auto found, co_await git::first_file_at(git, project.path, base, std::move(names)));
+    co_return found.value_or("");
 }
 
 void append(std::string& body, std::string_view part) {
@@ -51,14 +50,12 @@ std::string pull_request_body(std::string_view summary, std::string_view backgro
 
 Awaitable<Result<std::string>> pull_request_body(Context& context, Project project) {
     const auto file = context.world.tasks.folder(context.record) / "TASK.md";
-    const auto text = context.world.files.read(file);
-    if (!text) co_return text.error();
-    const auto artifacts = store::parse_sections(store::split_task_text(*text).body);
+    CO_TRY(const auto text, context.world.files.read(file));
+    const auto artifacts = store::parse_sections(store::split_task_text(text).body);
     const auto found = artifacts.sections.find("Context");
     const auto background = found == artifacts.sections.end() ? std::string() : found->second.text;
-    const auto repository_text = co_await template_text(context.world.git, std::move(project));
-    if (!repository_text) co_return repository_text.error();
-    co_return pull_request_body(context.record.task.summary, background, *repository_text);
+    CO_TRY(const auto repository_text, co_await template_text(context.world.git, std::move(project)));
+    co_return pull_request_body(context.record.task.summary, background, repository_text);
 }
 
 }  // namespace orange::actions

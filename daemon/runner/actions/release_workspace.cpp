@@ -1,3 +1,4 @@
+#include "common/base/try.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/synced.hpp"
@@ -13,18 +14,16 @@ Awaitable<Result<void>> empty_workspace(Context& context, Project project) {
     copies.own = context.world.tasks.folder(record) / "TASK.md";
     copies.mirror = mirror_of(context.world, record);
     if (copies.mirror) {  // else the release says why
-        auto retired = co_await context.world.task_files.retire_mirror(record, copies);
-        if (!retired) co_return retired.error();
-        apply_synced(context.world, record, *retired);
+        CO_TRY(auto retired, co_await context.world.task_files.retire_mirror(record, copies));
+        apply_synced(context.world, record, retired);
     }
 
-    const auto released = co_await context.world.pool.release(project, record.task);
-    if (!released) co_return released.error();
-    if (!released->snapshot.empty()) {
+    CO_TRY(const auto released, co_await context.world.pool.release(project, record.task));
+    if (!released.snapshot.empty()) {
         context.world.journal.write(record, "workspace.snapshot",
-                                    {{"ref", released->ref}, {"commit", released->snapshot}});
+                                    {{"ref", released.ref}, {"commit", released.snapshot}});
     }
-    for (const auto& ref : released->commits) context.world.journal.write(record, "workspace.snapshot", {{"ref", ref}});
+    for (const auto& ref : released.commits) context.world.journal.write(record, "workspace.snapshot", {{"ref", ref}});
     co_return Result<void>{};
 }
 
@@ -33,16 +32,15 @@ Awaitable<Result<void>> empty_workspace(Context& context, Project project) {
 Awaitable<Result<void>> release_workspace(Context& context, const Action&) {
     auto& record = context.record;
     if (!record.task.workspace) co_return Result<void>{};
-    const auto project = project_of(context);
-    if (!project) co_return project.error();
+    CO_TRY(const auto project, project_of(context));
     // An agent in a worktree that is reset under it would write into the next task's work.
     for (const Role role : {Role::reviewer, Role::worker}) {
-        if (auto ended = co_await context.agents.end(record, role); !ended) co_return ended.error();
+        CO_TRY(co_await context.agents.end(record, role));
     }
     // Given back before, by a release whose end could not be written: what is there now is another task's.
     if (context.world.pool.has_claim(record.task.id)) {
         co_await watch_programs(context.world, record);  // now that nobody is left who could change them
-        if (auto emptied = co_await empty_workspace(context, *project); !emptied) co_return emptied.error();
+        CO_TRY(co_await empty_workspace(context, project));
     }
     const auto workspace = *record.task.workspace;
     record.task.workspace.reset();

@@ -1,3 +1,4 @@
+#include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
 #include "daemon/log/log.hpp"
@@ -7,17 +8,15 @@ namespace orange::actions {
 
 Awaitable<Result<void>> retire_branch(Context& context, const Action&) {
     const auto& record = context.record;
-    const auto project = project_of(context);
-    if (!project) co_return project.error();
-    if (!record.merge || record.merge->keep_branch || record.task.branch == project->default_branch) {
+    CO_TRY(const auto project, project_of(context));
+    if (!record.merge || record.merge->keep_branch || record.task.branch == project.default_branch) {
         co_return Result<void>{};
     }
-    const auto lock = co_await context.world.repositories.acquire(project->path);
+    const auto lock = co_await context.world.repositories.acquire(project.path);
     const auto ref = "refs/orange/" + record.task.id.value + "/merged";
-    const auto gone =
-        co_await git::retire_branch(context.world.git, project->path, record.task.branch, record.merge->tip, ref);
-    if (!gone) co_return gone.error();
-    if (!*gone) {
+    CO_TRY(const auto gone,
+           co_await git::retire_branch(context.world.git, project.path, record.task.branch, record.merge->tip, ref));
+    if (!gone) {
         log::info("runner", "the merged branch is kept: somebody is on it, or it has moved",
                   {{"task", record.task.id.value}});
     }

@@ -1,5 +1,6 @@
 #include <charconv>
 
+#include "common/base/try.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/worktree.hpp"
 
@@ -13,10 +14,9 @@ Awaitable<Result<void>> run_command(Context& context, const Action& action) {
     command.argv = action.argv;
     command.cwd = context.world.tasks.folder(record).string();
     if (record.task.workspace) {
-        const auto worktree = co_await open_worktree(context.world, record);
-        if (!worktree) co_return worktree.error();
-        command.cwd = worktree->path();
-        command.folder = worktree->folder();
+        CO_TRY(const auto worktree, co_await open_worktree(context.world, record));
+        command.cwd = worktree.path();
+        command.folder = worktree.folder();
     }
     command.env = context.agents.environment(record, {}, Role::system, RunId{});
     command.deadline = std::chrono::seconds(60);
@@ -25,9 +25,8 @@ Awaitable<Result<void>> run_command(Context& context, const Action& action) {
         std::from_chars(text.data(), text.data() + text.size(), seconds);
         command.deadline = std::chrono::seconds(seconds);
     }
-    auto done = co_await context.world.processes.run(std::move(command));
-    if (!done) co_return done.error();
-    if (!done->ok()) co_return command_failed(action.argv, *done);
+    CO_TRY(auto done, co_await context.world.processes.run(std::move(command)));
+    if (!done.ok()) co_return command_failed(action.argv, done);
     co_return Result<void>{};
 }
 

@@ -90,8 +90,8 @@ struct Fixture : GitFixture {
         if (request.push) {
             const auto pushed = co_await push_merge(git, request, *made, view->remote);
             if (!pushed) co_return pushed.error();
-            if (pushed->state == Pushed::raced) co_return Error{ErrorCode::conflict, pushed->why, {{"raced", "1"}}};
-            if (pushed->state == Pushed::unknown) co_return Error{ErrorCode::unavailable, pushed->why, {}};
+            if (pushed->state == Pushed::raced) co_return Error(ErrorCode::conflict, pushed->why, {{"raced", "1"}});
+            if (pushed->state == Pushed::unknown) co_return Error(ErrorCode::unavailable, pushed->why);
             done.pushed = true;
         }
         const auto followed = co_await follow(git, request, *made);

@@ -280,7 +280,7 @@ inline Change removing_workspaces() {
         if (done->empty() || done->front().find("removed: the pool is smaller now") != std::string::npos) {
             return Result<void>{};
         }
-        return Result<void>{Error{ErrorCode::external_failed, done->front().substr(0, 5000), {}}};
+        return Result<void>{Error(ErrorCode::external_failed, done->front().substr(0, 5000))};
     };
     change.is_done = [](RunnerWorld& world, const TaskId&) {
         return !std::filesystem::exists(world.home() / "workspaces/shop--2") &&

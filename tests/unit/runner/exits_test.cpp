@@ -83,7 +83,7 @@ TEST_CASE("an agent that cannot be looked at is no death, and no second one is s
     RunnerWorld world;
     const auto id = planning(world);
     const auto before = world.state_text(id);
-    world.outside.exits.look_fails = Error{ErrorCode::io, "Too many open files", {}};
+    world.outside.exits.look_fails = Error(ErrorCode::io, "Too many open files");
     notice(world, id, Role::worker);
     CHECK(world.state_text(id) == before);
     CHECK(world.house().control().liveness(world.record(id), Role::worker) == agents::Liveness::unknown);
@@ -120,7 +120,7 @@ TEST_CASE("a tmux server that is ending is waited for, whatever is seen of it fi
         outside.tmux.state.server_pid = outside.tmux.state.server_start = 0;
     }
     SECTION("it refuses whoever comes") {
-        outside.tmux.list_fails = Error{ErrorCode::external_failed, "server exited unexpectedly", {}};
+        outside.tmux.list_fails = Error(ErrorCode::external_failed, "server exited unexpectedly");
     }
     SECTION("another one has its place already") {
         outside.tmux.state = {};
@@ -355,7 +355,7 @@ TEST_CASE("a reviewer that crashes is started again, and one that cannot be is a
     }
     SECTION("tmux has no place for it") {
         world.kill_agent(id, Role::reviewer, 1);
-        world.outside.tmux.open_fails = Error{ErrorCode::unavailable, "no place", {}};
+        world.outside.tmux.open_fails = Error(ErrorCode::unavailable, "no place");
         notice(world, id, Role::reviewer);
         CHECK(contains(attention(world, id), "the reviewer crashed and could not be started again: "));
         CHECK(contains(attention(world, id), "no place"));
@@ -623,7 +623,7 @@ transitions:
 TEST_CASE("an agent that was to be ended, and was not, is ended before another of its role is started") {
     RunnerWorld world;
     const auto id = planning(world);
-    world.outside.tmux.kill_fails = Error{ErrorCode::timeout, "tmux does not answer", {}};
+    world.outside.tmux.kill_fails = Error(ErrorCode::timeout, "tmux does not answer");
     world.outside.tmux.kill_ends_processes = false;
     const auto old = *world.record(id).run_of(Role::worker);
     const auto cancelled = world.move(id, "cancelled");
@@ -647,7 +647,7 @@ TEST_CASE("a start of which nobody knows whether it happened is not repeated unt
     RunnerWorld world;
     const auto id = planning(world);
     set(world, id, [](TaskRecord& record) { record.run_of(Role::worker)->pid = 0; });
-    world.outside.tmux.list_fails = Error{ErrorCode::timeout, "tmux does not answer", {}};
+    world.outside.tmux.list_fails = Error(ErrorCode::timeout, "tmux does not answer");
     const auto unsure = respawn(world, id);
     REQUIRE_FALSE(unsure);
     CHECK(unsure.error().code == ErrorCode::unavailable);
@@ -670,7 +670,7 @@ TEST_CASE("an agent that is being ended is ended for good before another of its 
         CHECK(world.outside.processes.alive.size() == 1);
     }
     SECTION("it cannot be") {
-        world.outside.tmux.kill_fails = Error{ErrorCode::timeout, "tmux does not answer", {}};
+        world.outside.tmux.kill_fails = Error(ErrorCode::timeout, "tmux does not answer");
         CHECK(respawn(world, id).error().message == "tmux does not answer");
         CHECK(world.outside.processes.alive.size() == 1);
         CHECK(world.record(id).runs.size() == 1);
@@ -719,7 +719,7 @@ TEST_CASE("a tmux that does not answer, or a run without a server, makes no deat
     RunnerWorld world;
     const auto id = planning(world);
     SECTION("no answer") {
-        world.outside.tmux.list_fails = Error{ErrorCode::timeout, "tmux does not answer", {}};
+        world.outside.tmux.list_fails = Error(ErrorCode::timeout, "tmux does not answer");
         server_lives(world, id);
         const std::chrono::milliseconds patience{20};
         world.house().world().launcher.set_patience(patience);

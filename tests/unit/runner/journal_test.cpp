@@ -182,7 +182,7 @@ TEST_CASE("an event goes into the history and out to listeners, also where the d
     world.journal.listen([&](const StreamEvent&) { ++heard; });
     world.journal.write(world.record, "one", {{"n", std::int64_t{1}}});
     CHECK(world.tasks.history(world.record.task.id).value().size() == 1);
-    world.files.failures[world.history()] = Error{ErrorCode::io, "full", {}};
+    world.files.failures[world.history()] = Error(ErrorCode::io, "full");
     world.journal.write(world.record, "two");
     CHECK(heard == 2);
 }
@@ -195,7 +195,7 @@ TEST_CASE("what is written once is written and told once") {
     CHECK(world.journal.write_once(world.record, "moved", {{"tx", "a"}}));
     CHECK(world.journal.write_once(world.record, "moved", {{"tx", "b"}}));
     CHECK(heard == 2);
-    world.files.failures[world.history()] = Error{ErrorCode::io, "full", {}};
+    world.files.failures[world.history()] = Error(ErrorCode::io, "full");
     CHECK_FALSE(world.journal.write_once(world.record, "moved", {{"tx", "c"}}));
     CHECK(heard == 2);
 }

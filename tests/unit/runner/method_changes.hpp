@@ -115,7 +115,7 @@ inline Change moving_a_project() {
         if (!reply) return Result<void>{reply.error()};
         const auto notes = reply->value("notes", Json::array());
         if (notes.empty()) return Result<void>{};
-        return Result<void>{Error{ErrorCode::external_failed, notes.front().get<std::string>().substr(0, 5000), {}}};
+        return Result<void>{Error(ErrorCode::external_failed, notes.front().get<std::string>().substr(0, 5000))};
     };
     change.is_done = [](RunnerWorld& world, const TaskId&) {
         const auto workspace = world.home() / "workspaces/shop--2";

@@ -71,8 +71,7 @@ inline Change releasing_again() {
         const auto done = world.house().go(world.house().runner().collect_workspaces(shop(world)));
         if (!done) return Result<void>{done.error()};
         const bool stays = done->front().find("could not be freed") != std::string::npos;
-        return stays ? Result<void>{Error{ErrorCode::external_failed, done->front().substr(0, 5000), {}}}
-                     : Result<void>{};
+        return stays ? Result<void>{Error(ErrorCode::external_failed, done->front().substr(0, 5000))} : Result<void>{};
     };
     change.is_done = [](RunnerWorld& world, const TaskId& id) {
         return !world.record(id).task.workspace && world.house().world().pool.list("shop").at(0).task.empty();

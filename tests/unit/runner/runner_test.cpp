@@ -89,7 +89,7 @@ TEST_CASE("a hook that fails is told, and the hooks after it run") {
     RunnerWorld world;
     const auto id = working(world);
     world.kill_agent(id, Role::worker, 0);
-    world.outside.tmux.open_fails = Error{ErrorCode::unavailable, "no server", {}};
+    world.outside.tmux.open_fails = Error(ErrorCode::unavailable, "no server");
     const auto moved = world.move(id, "stuck").value();
     REQUIRE_FALSE(moved.notes.empty());
     CHECK(moved.notes[0].find("spawn_agent") != std::string::npos);
