@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/agents/placeholders.hpp"
 
 // From a definition to a command line. Whatever a task's author wrote is data: it is put into single arguments, in one
@@ -15,7 +16,7 @@ namespace {
 constexpr std::size_t k_argument_limit = 131'071;
 
 Error invalid(std::string message) {
-    return Error{ErrorCode::invalid_argument, std::move(message), {}};
+    return Error(ErrorCode::invalid_argument, std::move(message));
 }
 
 Result<void> check_argument(const Harness& harness, const std::string& argument) {
@@ -85,14 +86,12 @@ bool Harness::has_effort() const {
 Result<Launch> launch(const Harness& harness, const std::string& program, const LaunchRequest& request) {
     if (program.empty()) {
         const auto hint = harness.install_hint.empty() ? "" : "; " + harness.install_hint;
-        return Error{ErrorCode::not_found, harness.program + " is not installed" + hint, {}};
+        return Error(ErrorCode::not_found, harness.program + " is not installed" + hint);
     }
     const auto name = argv_name(harness, request.permissions);
     if (name.empty()) return invalid("permissions are full, reduced or review, not \"" + request.permissions + "\"");
     const auto& effort = request.effort;
-    if (effort) {
-        if (auto checked = check_effort(harness, *effort); !checked) return checked.error();
-    }
+    if (effort) TRY(check_effort(harness, *effort));
     const auto values = values_of(request);
     Launch result;
     result.argv.push_back(program);
@@ -110,14 +109,10 @@ Result<Launch> launch(const Harness& harness, const std::string& program, const 
     };
     set(harness.env);
     if (const auto more = harness.env_for.find(name); more != harness.env_for.end()) set(more->second);
-    for (const auto& argument : result.argv) {
-        if (auto checked = check_argument(harness, argument); !checked) return checked.error();
-    }
+    for (const auto& argument : result.argv) TRY(check_argument(harness, argument));
     for (const auto& variable : result.env) {
         // The kernel counts a variable as one argument: NAME=value.
-        if (auto checked = check_argument(harness, variable.first + "=" + variable.second); !checked) {
-            return checked.error();
-        }
+        TRY(check_argument(harness, variable.first + "=" + variable.second));
     }
     return result;
 }
@@ -126,12 +121,11 @@ Result<void> check_root(const Harness& harness, const std::string& permissions,
                         const std::map<std::string, std::string>& environment, bool as_root) {
     const bool full = argv_name(harness, permissions) == argv_name(harness, "full");
     if (!as_root || !full || harness.root_needs.empty() || environment.contains(harness.root_needs)) return {};
-    return Error{ErrorCode::forbidden,
+    return Error(ErrorCode::forbidden,
                  harness.name +
                      " refuses to run as root with full permissions. Run Orange as a normal user; or, where "
                      "this machine is a throw-away sandbox, say so with \"env: {" +
-                     harness.root_needs + ": '1'}\" in config.yml",
-                 {}};
+                     harness.root_needs + ": '1'}\" in config.yml");
 }
 
 }  // namespace orange::agents

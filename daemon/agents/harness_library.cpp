@@ -140,7 +140,7 @@ Error HarnessLibrary::not_installed(const HarnessEntry& entry) const {
         text += "Its program is " + harness.program + " beside " + entry.path.string() +
                 ", which is not there or cannot be executed";
     }
-    return {ErrorCode::not_found, std::move(text), {}};
+    return {ErrorCode::not_found, std::move(text)};
 }
 
 void HarnessLibrary::take_client_path(std::string_view path) {

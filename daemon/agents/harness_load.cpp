@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/agents/harness.hpp"
 #include "daemon/agents/placeholders.hpp"
 #include "daemon/yaml/node.hpp"
@@ -72,7 +73,7 @@ class Loader {
         });
         List lines;
         for (const auto& [place, line] : problems_) lines.push_back(line);
-        return Error{ErrorCode::invalid_argument, join(lines, "\n"), {}};
+        return Error(ErrorCode::invalid_argument, join(lines, "\n"));
     }
 
     /// Hands each member to its reader; refuses the others.
@@ -373,9 +374,8 @@ class Loader {
 }  // namespace
 
 Result<Harness> load_harness(std::string_view text, std::string_view file_name) {
-    auto root = yaml::parse(text, file_name);
-    if (!root) return root.error();
-    return Loader(file_name, *root).load();
+    TRY(auto root, yaml::parse(text, file_name));
+    return Loader(file_name, root).load();
 }
 
 }  // namespace orange::agents

@@ -1,5 +1,6 @@
 #include "daemon/agents/launcher.hpp"
 
+#include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
 
 #include <algorithm>
@@ -66,7 +67,7 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
     spec.worktree = request.worktree;
     spec.exit_file = exit_file(run_folder, run.run).string();
     const auto spec_path = spec_file(run_folder, run.run);
-    if (auto written = files_.replace(spec_path, spec_text(spec)); !written) co_return written.error();
+    CO_TRY(files_.replace(spec_path, spec_text(spec)));
 
     WindowSpec window;
     window.session = request.session;
@@ -92,7 +93,7 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
     run.pane_id = opened->pane_id;
     run.pid = opened->pid;
     const auto begun = exits_.start_time(opened->pid);
-    if (is_unknown(begun)) co_return Error{ErrorCode::timeout, begun.error().message, {}};
+    if (is_unknown(begun)) co_return Error(ErrorCode::timeout, begun.error().message);
     run.start_time = begun.value_or(0);
     run.spawned_at = clock_.now();
     Started started;
@@ -103,7 +104,7 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
 
 Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
     const auto state = co_await tmux_.list();
-    if (!state) co_return Error{ErrorCode::unavailable, state.error().message, {}};
+    if (!state) co_return Error(ErrorCode::unavailable, state.error().message);
     const auto spec = spec_file(run_folder, run.run).string();
     bool ended = files_.read(exit_file(run_folder, run.run)).has_value();
     const auto take_ids = [&run](const PaneRef& ref) {
@@ -122,7 +123,7 @@ Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
         }
         const auto begun = exits_.start_time(pane.ref.pid);
         const auto argv = argv_of_(pane.ref.pid);
-        if (is_unknown(begun)) co_return Error{ErrorCode::unavailable, begun.error().message, {}};
+        if (is_unknown(begun)) co_return Error(ErrorCode::unavailable, begun.error().message);
         if (std::find(argv.begin(), argv.end(), spec) == argv.end()) continue;
         take_ids(pane.ref);
         run.pid = pane.ref.pid;
@@ -134,8 +135,8 @@ Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
         co_return run;
     }
     // Its window may still be on its way, from a tmux client that outlived the daemon: without a spec the shim refuses.
-    if (auto removed = files_.remove(spec); !removed) co_return removed.error();
-    co_return Error{ErrorCode::not_found, "run " + run.run.value + " never began", {}};
+    CO_TRY(files_.remove(spec));
+    co_return Error(ErrorCode::not_found, "run " + run.run.value + " never began");
 }
 
 Liveness Launcher::liveness(const AgentRun& run) const {
@@ -185,14 +186,13 @@ Awaitable<void> Launcher::save_scrollback(AgentRun run, Path log) {
 Awaitable<Result<void>> Launcher::end(AgentRun run, Path log) {
     if (co_await on_same_server(run)) {
         co_await save_scrollback(run, log);
-        auto killed = co_await tmux_.kill(run.window_id);
-        if (!killed) co_return killed.error();
+        CO_TRY(co_await tmux_.kill(run.window_id));
     }
     // tmux returns long before the process has gone; nobody may be told that an agent has ended while it still acts.
     for (std::chrono::milliseconds waited{}; may_live(liveness(run)); waited += k_step) {
         if (waited == patience_) signal_process(run.pid, run.start_time, SIGKILL);
         if (waited > patience_ + k_after_kill) {
-            co_return Error{ErrorCode::timeout, "process " + std::to_string(run.pid) + " does not end", {}};
+            co_return Error(ErrorCode::timeout, "process " + std::to_string(run.pid) + " does not end");
         }
         co_await async::sleep(k_step);
     }

@@ -59,7 +59,7 @@ void lay_over(Environment& under, const Environment& layer) {
 Awaitable<Result<Environment>> ask(ProcessRunner& runner, std::chrono::milliseconds deadline, Environment own,
                                    std::string flags) {
     const auto shell = own.contains("SHELL") ? own.at("SHELL") : std::string{};
-    const auto unavailable = [](std::string why) { return Error{ErrorCode::unavailable, std::move(why), {}}; };
+    const auto unavailable = [](std::string why) { return Error(ErrorCode::unavailable, std::move(why)); };
     if (!shell.starts_with('/')) co_return unavailable("SHELL is not set to an absolute path");
     const auto marker = random_id(32);
     const auto asked = shell + " " + flags;

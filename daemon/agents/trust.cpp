@@ -8,6 +8,7 @@
 
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/agents/placeholders.hpp"
 #include "daemon/files/file_facts.hpp"
 
@@ -20,7 +21,7 @@ constexpr off_t k_largest = off_t{16} << 20;
 constexpr int k_attempts = 5;
 
 Error refused(const Path& file, const std::string& why) {
-    return Error{ErrorCode::invalid_argument, file.string() + " " + why, {}};
+    return Error(ErrorCode::invalid_argument, file.string() + " " + why);
 }
 
 /// Behind links: people keep such files in a repository of their own.
@@ -62,7 +63,7 @@ Result<void> swap_in(FileSystem& files, const TrustPlan& plan, bool& done) {
     if (::stat(plan.file.c_str(), &facts) != 0) return io_error("looking at " + plan.file.string(), errno);
     const Path displaced =
         plan.file.parent_path() / ("." + plan.file.filename().string() + "." + random_id(10) + ".orange");
-    if (auto swapped = files.exchange(plan.file, plan.new_text, displaced); !swapped) return swapped;
+    TRY(files.exchange(plan.file, plan.new_text, displaced));
     const auto old = files.read(displaced);
     done = old && *old == plan.old_text;
     if (!done) {
@@ -84,18 +85,16 @@ bool TrustPlan::given() const {
 
 Result<TrustPlan> plan_trust(FileSystem& files, const TrustFile& trust, const std::string& repo,
                              const std::string& home) {
-    if (trust.file.empty()) return Error{ErrorCode::invalid_argument, "it asks for no trust", {}};
+    if (trust.file.empty()) return Error(ErrorCode::invalid_argument, "it asks for no trust");
     if (!is_valid_utf8(repo)) {
-        return Error{
-            ErrorCode::invalid_argument, printable(repo) + " is no UTF-8: it cannot be named in such a file", {}};
+        return Error(ErrorCode::invalid_argument, printable(repo) + " is no UTF-8: it cannot be named in such a file");
     }
     const Path named = below_home(trust.file, home);
     if (!named.is_absolute() || (home.empty() && trust.file.starts_with('~')))
-        return Error{ErrorCode::invalid_argument, "the agents' environment has no HOME", {}};
-    const auto real = real_file(named);
-    if (!real) return real.error();
+        return Error(ErrorCode::invalid_argument, "the agents' environment has no HOME");
+    TRY(const auto real, real_file(named));
     TrustPlan plan;
-    plan.file = *real;
+    plan.file = real;
     auto text = files.read(plan.file);
     if (!text && text.error().code != ErrorCode::not_found) return text.error();
     plan.exists = text.has_value();
@@ -120,17 +119,16 @@ Result<TrustPlan> write_trust(FileSystem& files, const TrustFile& trust, const s
         if (!plan || plan->given()) return plan;
         for (const auto& key : plan->keys) {
             if (key.state != KeyState::different) continue;
-            return Error{ErrorCode::conflict,
+            return Error(ErrorCode::conflict,
                          plan->file.string() + " says " + key.name + " = " + key.found +
                              " already, and Orange only adds what is missing: change it there, or start the program "
-                             "once in the repository and answer its question",
-                         {}};
+                             "once in the repository and answer its question");
         }
         bool done = false;
-        if (auto swapped = swap_in(files, *plan, done); !swapped) return swapped.error();
+        TRY(swap_in(files, *plan, done));
         if (done) return plan;
     }
-    return Error{ErrorCode::conflict, "another program keeps writing the file; try again", {}};
+    return Error(ErrorCode::conflict, "another program keeps writing the file; try again");
 }
 
 }  // namespace orange::agents

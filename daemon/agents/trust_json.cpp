@@ -110,7 +110,7 @@ class Writer {
 };
 
 Error not_json(const std::string& why) {
-    return Error{ErrorCode::invalid_argument, why, {}};
+    return Error(ErrorCode::invalid_argument, why);
 }
 
 }  // namespace

@@ -184,7 +184,7 @@ std::string written(const std::string& part) {
 }
 
 Error refused(std::string why) {
-    return Error{ErrorCode::invalid_argument, std::move(why), {}};
+    return Error(ErrorCode::invalid_argument, std::move(why));
 }
 
 /// What stands in the way of a new table or key of that name.

@@ -73,16 +73,15 @@ Result<Decision> decide_request(const Definition& definition, const Situation& s
     }
     // The loader proves guards exclusive; a definition made by hand that is not must not be decided by its order.
     if (holding.size() > 1) {
-        return Error{ErrorCode::guard_failed,
-                     task.status + " → " + request.to + " is ambiguous in the workflow " + definition.name};
+        return Error(ErrorCode::guard_failed,
+                     task.status + " → " + request.to + " is ambiguous in the workflow " + definition.name);
     }
 
     const Transition& edge = *holding.front();
     if (edge.gate) {
         if (auto problem = gate_problem(*edge.gate, situation.artifacts, situation.entry_sections)) {
-            return Error{ErrorCode::gate_failed,
-                         *problem + "." + open_alternative(definition, situation, request),
-                         {{"section", edge.gate->section}}};
+            return Error(ErrorCode::gate_failed, *problem + "." + open_alternative(definition, situation, request),
+                         {{"section", edge.gate->section}});
         }
     }
     auto decision = decision_for(definition, task, edge);
@@ -105,9 +104,9 @@ Result<Decision> decide_done(const Definition& definition, const Situation& situ
 Result<std::string> spawn_target(const Definition& definition, const Task& task) {
     const auto& initial = definition.initial();
     if (task.status != initial.name) {
-        return Error{ErrorCode::conflict, "The task is in " + printable(task.status) + ", and only a task in " +
+        return Error(ErrorCode::conflict, "The task is in " + printable(task.status) + ", and only a task in " +
                                               initial.name +
-                                              " is spawned; orange task respawn starts a dead agent again."};
+                                              " is spawned; orange task respawn starts a dead agent again.");
     }
     constexpr std::string_view clarification = "clarification";
     if (trim(task.summary).empty() && definition.has_transition(initial.name, clarification)) {
@@ -119,8 +118,8 @@ Result<std::string> spawn_target(const Definition& definition, const Task& task)
         const bool ordinary = to != clarification && to != k_stuck && state != nullptr && !state->terminal;
         if (ordinary && !edges.empty() && !edges.front()->force) return std::move(to);
     }
-    return Error{ErrorCode::conflict, "The workflow " + definition.name + " has no way to spawn a task from " +
-                                          initial.name + "; use orange task update --status."};
+    return Error(ErrorCode::conflict, "The workflow " + definition.name + " has no way to spawn a task from " +
+                                          initial.name + "; use orange task update --status.");
 }
 
 }  // namespace orange::engine

@@ -206,7 +206,7 @@ Error forbidden(const Definition& definition, const Task& task, const Request& r
     const bool for_system = std::find(roles.begin(), roles.end(), Role::system) != roles.end();
     std::string text = task.status + " → " + edge.to + " may be asked for by " + role_list(roles) + ", not by " +
                        std::string(name_of(request.by)) + ". ";
-    Error error{ErrorCode::forbidden, {}, {}};
+    Error error(ErrorCode::forbidden, "");
     const State* state = definition.state(task.status);
     const bool own_state = state != nullptr && state->agent == request.by && !definition.state(edge.to)->terminal;
     if (for_human && own_state)

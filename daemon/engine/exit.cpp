@@ -71,7 +71,7 @@ ExitOutcome advanced(const Definition& definition, const Situation& situation, c
         }
     }
     if (target == nullptr) {
-        return rejected(definition, situation, exit, {ErrorCode::guard_failed, "no then_when holds", {}});
+        return rejected(definition, situation, exit, {ErrorCode::guard_failed, "no then_when holds"});
     }
     // The author is dead: the file cannot say who wrote a verdict.
     auto decision = decide_request(definition, situation, {target->to, Role::system, false, false});

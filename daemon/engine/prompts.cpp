@@ -46,13 +46,13 @@ std::string worker_command(const Definition& definition, std::string_view status
 Result<AgentNeed> respawn_need(const Definition& definition, const Task& task) {
     const State* state = definition.state(task.status);
     if (state == nullptr) {
-        return Error{ErrorCode::conflict, "The task's status " + printable(task.status) +
-                                              " is no state of the workflow " + definition.name + "."};
+        return Error(ErrorCode::conflict, "The task's status " + printable(task.status) +
+                                              " is no state of the workflow " + definition.name + ".");
     }
     if (state->respawn_prompt.empty()) {
         const bool initial = state->name == definition.initial().name;
-        return Error{ErrorCode::conflict, "A task in " + state->name + " has no agent to start again" +
-                                              (initial ? ": orange task spawn starts its first one." : ".")};
+        return Error(ErrorCode::conflict, "A task in " + state->name + " has no agent to start again" +
+                                              (initial ? ": orange task spawn starts its first one." : "."));
     }
     return AgentNeed{role_of_state(definition, *state), state->respawn_prompt};
 }
@@ -67,8 +67,8 @@ Result<std::string> build_prompt(const Definition& definition, const Task& task,
                                  const std::string& task_file, const std::string& base) {
     const auto found = definition.prompts.find(key);
     if (found == definition.prompts.end()) {
-        return Error{ErrorCode::not_found,
-                     "The workflow " + definition.name + " has no prompt \"" + printable(key) + "\"."};
+        return Error(ErrorCode::not_found,
+                     "The workflow " + definition.name + " has no prompt \"" + printable(key) + "\".");
     }
     return substituted(found->second, {{"summary", task.summary},
                                        {"project", task.project},

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "common/base/ids.hpp"
+#include "common/base/try.hpp"
 #include "daemon/files/descriptor.hpp"
 
 namespace orange::files {
@@ -52,7 +53,7 @@ Result<std::string> read_through_link(const Path& link) {
 
 Result<void> create_new(FileSystem& files, const Path& path, std::string_view content) {
     const Path temporary = path.parent_path() / ("." + path.filename().string() + "." + random_id(10) + ".tmp");
-    if (auto written = files.replace(temporary, content); !written) return written;
+    TRY(files.replace(temporary, content));
     // link, not rename: it fails where the name is taken, on every POSIX system.
     const int error = ::link(temporary.c_str(), path.c_str()) == 0 ? 0 : errno;
     auto removed = files.remove(temporary);

@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "common/base/try.hpp"
 #include "daemon/files/inotify_file_watcher.hpp"
 #include "daemon/files/native_file_watcher.hpp"
 
@@ -142,9 +143,8 @@ void InotifyFileWatcher::unwatch(WatchId id) {
 }
 
 Result<std::unique_ptr<FileWatcher>> native_file_watcher(const asio::any_io_executor& executor) {
-    auto watcher = InotifyFileWatcher::open(executor);
-    if (!watcher) return watcher.error();
-    return std::unique_ptr<FileWatcher>(std::move(*watcher));
+    TRY(auto watcher, InotifyFileWatcher::open(executor));
+    return std::unique_ptr<FileWatcher>(std::move(watcher));
 }
 
 }  // namespace orange

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <memory>
 
+#include "common/base/try.hpp"
 #include "daemon/files/descriptor.hpp"
 #include "daemon/files/exchange.hpp"
 #include "daemon/files/unfinished.hpp"
@@ -94,14 +95,14 @@ Result<void> make_folders(const Path& folder, const std::vector<Path>& roots) {
     }
     if (errno == EEXIST) return {};
     if (errno != ENOENT || folder_of(folder) == folder) return failed("making the folder", folder, errno);
-    if (auto made = make_folders(folder_of(folder), roots); !made) return made;
+    TRY(make_folders(folder_of(folder), roots));
     return make_folders(folder, roots);
 }
 
 Result<Descriptor> open_or_make_folder(const Path& folder, const std::vector<Path>& roots) {
     auto opened = open_folder(folder, roots);
     if (opened || opened.error().code != ErrorCode::not_found) return opened;
-    if (auto made = make_folders(folder, roots); !made) return made.error();
+    TRY(make_folders(folder, roots));
     return open_folder(folder, roots);
 }
 
@@ -152,7 +153,7 @@ class Temporary {
 };
 
 Error not_regular(const Path& path) {
-    return {ErrorCode::io, "reading " + path.string() + ": it is not a regular file", {}};
+    return {ErrorCode::io, "reading " + path.string() + ": it is not a regular file"};
 }
 
 Result<Descriptor> open_to_read(const Path& path, const std::vector<Path>& roots) {
@@ -226,17 +227,15 @@ class Previous {
 }  // namespace
 
 Result<std::string> PosixFileSystem::read(const Path& path) {
-    const auto file = open_to_read(path, without_links_);
-    if (!file) return file.error();
-    return read_all(file->get(), path);
+    TRY(const auto file, open_to_read(path, without_links_));
+    return read_all(file.get(), path);
 }
 
 Result<FileSystem::Piece> PosixFileSystem::read_before(const Path& path, std::optional<std::uintmax_t> end,
                                                        std::size_t size) {
-    const auto file = open_to_read(path, without_links_);
-    if (!file) return file.error();
+    TRY(const auto file, open_to_read(path, without_links_));
     struct stat facts {};
-    if (::fstat(file->get(), &facts) != 0) return failed("reading", path, errno);
+    if (::fstat(file.get(), &facts) != 0) return failed("reading", path, errno);
     if (!S_ISREG(facts.st_mode)) return not_regular(path);
     const auto there = static_cast<std::uintmax_t>(facts.st_size);
     const auto to = std::min(end.value_or(there), there);
@@ -245,7 +244,7 @@ Result<FileSystem::Piece> PosixFileSystem::read_before(const Path& path, std::op
     std::size_t filled = 0;
     while (filled < piece.bytes.size()) {
         const auto got = retried([&] {
-            return ::pread(file->get(), piece.bytes.data() + filled, piece.bytes.size() - filled,
+            return ::pread(file.get(), piece.bytes.data() + filled, piece.bytes.size() - filled,
                            static_cast<off_t>(piece.from + filled));
         });
         if (got < 0) return failed("reading", path, errno);
@@ -261,8 +260,8 @@ Result<void> PosixFileSystem::replace(const Path& path, std::string_view content
     if (!folder) return in_context("writing " + path.string(), folder.error());
     const Previous previous(folder->get(), path);
     Temporary temporary(folder->get(), path);
-    if (auto written = temporary.write(content); !written) return written;
-    if (auto named = temporary.take_name(path); !named) return named;
+    TRY(temporary.write(content));
+    TRY(temporary.take_name(path));
     auto synced = sync_folder(folder->get(), "writing", path);
     if (!synced) previous.put_back();
     return synced;
@@ -274,9 +273,9 @@ Result<void> PosixFileSystem::exchange(const Path& path, std::string_view conten
     const auto name = path.filename().string();
     const auto other = displaced.filename().string();
     Temporary temporary(folder->get(), path);
-    if (auto written = temporary.write(content); !written) return written;
+    TRY(temporary.write(content));
     // Complete before it gets the displaced name: whatever a killed daemon leaves there can be trusted to be whole.
-    if (auto named = temporary.take_name(displaced); !named) return named;
+    TRY(temporary.take_name(displaced));
     if (const int error = files::exchange_names(folder->get(), name.c_str(), other.c_str())) {
         ::unlinkat(folder->get(), other.c_str(), 0);
         return failed("writing", path, error);

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "common/base/ids.hpp"
+#include "common/base/try.hpp"
 
 namespace orange::files {
 namespace {
@@ -27,11 +28,10 @@ bool is_unfinished(std::string_view name) {
 }
 
 Result<void> remove_unfinished(FileSystem& files, const Path& folder) {
-    const auto names = files.list(folder);
-    if (!names) return names.error();
-    for (const auto& name : *names) {
+    TRY(const auto names, files.list(folder));
+    for (const auto& name : names) {
         if (!is_unfinished(name)) continue;
-        if (auto removed = files.remove(folder / name); !removed) return removed;
+        TRY(files.remove(folder / name));
     }
     return {};
 }

@@ -6,6 +6,7 @@
 
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 
 namespace orange::store {
 namespace {
@@ -68,10 +69,9 @@ Awaitable<Result<std::string>> merge_bodies(FileSystem& files, ProcessRunner& pr
     command.cwd = folder.string();
     command.output_limit = current.size() + base.size() + other.size() + 4096;
     const auto argv = command.argv;
-    auto completed = co_await processes.run(std::move(command));
-    if (!completed) co_return completed.error();
-    if (!completed->ok()) co_return command_failed(argv, *completed);
-    auto merged = std::move(completed->out);
+    CO_TRY(auto completed, co_await processes.run(std::move(command)));
+    if (!completed.ok()) co_return command_failed(argv, completed);
+    auto merged = std::move(completed.out);
     if (!current.ends_with('\n') && !other.ends_with('\n') && merged.ends_with('\n')) merged.pop_back();
     co_return merged;
 }

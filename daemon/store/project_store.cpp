@@ -1,5 +1,6 @@
 #include "daemon/store/project_store.hpp"
 
+#include "common/base/try.hpp"
 #include "common/model/json.hpp"
 
 namespace orange::store {
@@ -8,18 +9,16 @@ namespace {
 constexpr auto k_tick = std::chrono::milliseconds(50);
 
 Result<std::map<std::string, Project>> parse(const std::string& content) {
-    auto json = parse_json(content);
-    if (!json) return json.error();
+    TRY(auto json, parse_json(content));
     // A list is schema 1. A later one is an object that says so, and holds what this version would drop.
-    if (auto known = check_schema(*json); !known) return known.error();
-    if (!json->is_array()) return {ErrorCode::invalid_argument, "not a list of projects"};
+    TRY(check_schema(json));
+    if (!json.is_array()) return {ErrorCode::invalid_argument, "not a list of projects"};
     std::map<std::string, Project> projects;
-    for (const auto& item : *json) {
-        auto project = project_from_json(item);
-        if (!project) return project.error();
-        const auto name = project->name;
-        if (auto valid = check_project_name(name); !valid) return valid.error();
-        if (!projects.emplace(name, std::move(*project)).second) {
+    for (const auto& item : json) {
+        TRY(auto project, project_from_json(item));
+        const auto name = project.name;
+        TRY(check_project_name(name));
+        if (!projects.emplace(name, std::move(project)).second) {
             return {ErrorCode::invalid_argument, "two projects are called \"" + name + "\""};
         }
     }
@@ -43,7 +42,7 @@ Result<void> ProjectStore::refresh() {
     const auto refuse = [this](const Error& error) -> Error {
         problem_ = file_.string() + " cannot be used: " + error.message + "; mend it (the last good one is " +
                    file_.filename().string() + ".bak) or remove it";
-        return {ErrorCode::io, problem_, {}};
+        return {ErrorCode::io, problem_};
     };
     seen_ = files::facts_of(file_);
     auto content = files_.read(file_);
@@ -105,8 +104,8 @@ const Project* ProjectStore::at_path(const std::string& root) {
 }
 
 Result<void> ProjectStore::put(Project project) {
-    if (auto valid = check_project_name(project.name); !valid) return valid;
-    if (auto fresh = refresh(); !fresh) return fresh;
+    TRY(check_project_name(project.name));
+    TRY(refresh());
     auto changed = projects_;
     const auto name = project.name;
     changed[name] = std::move(project);
@@ -114,7 +113,7 @@ Result<void> ProjectStore::put(Project project) {
 }
 
 Result<void> ProjectStore::remove(const std::string& name) {
-    if (auto fresh = refresh(); !fresh) return fresh;
+    TRY(refresh());
     auto changed = projects_;
     if (changed.erase(name) == 0) return {ErrorCode::not_found, "there is no project \"" + name + "\""};
     return write(std::move(changed));
@@ -124,10 +123,8 @@ Result<void> ProjectStore::write(std::map<std::string, Project> projects) {
     Json json = Json::array();
     for (const auto& [name, project] : projects) json.push_back(to_json(project));
     const auto content = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-    if (content_) {
-        if (auto kept = files_.replace(file_.string() + ".bak", *content_); !kept) return kept;
-    }
-    if (auto written = files_.replace(file_, content); !written) return written;
+    if (content_) TRY(files_.replace(file_.string() + ".bak", *content_));
+    TRY(files_.replace(file_, content));
     take(std::move(projects));
     content_ = content;
     seen_ = files::facts_of(file_);

@@ -1,6 +1,7 @@
 #include "daemon/store/projections.hpp"
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 
 namespace orange::store {
 namespace {
@@ -31,17 +32,16 @@ Result<void> Projections::load() {
 }
 
 Result<bool> Projections::is_known(std::string_view frontmatter) {
-    if (auto loaded = load(); !loaded) return loaded.error();
+    TRY(load());
     return hashes_.contains(hash_of(frontmatter));
 }
 
 Result<void> Projections::remember(std::string_view frontmatter) {
-    if (auto loaded = load(); !loaded) return loaded;
+    TRY(load());
     const auto hash = hash_of(frontmatter);
     if (hashes_.contains(hash)) return {};
     const bool start_over = hashes_.size() >= k_most;
-    auto written = start_over ? files_->replace(file_, hash + "\n") : files_->append(file_, hash + "\n");
-    if (!written) return written;
+    TRY(start_over ? files_->replace(file_, hash + "\n") : files_->append(file_, hash + "\n"));
     if (start_over) hashes_.clear();
     hashes_.insert(hash);
     return {};

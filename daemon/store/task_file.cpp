@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/yaml/node.hpp"
 
 namespace orange::store {
@@ -81,7 +82,7 @@ bool is_known(const std::string& name) {
 }
 
 Error at_line(int line, std::string_view why) {
-    return {ErrorCode::invalid_argument, "frontmatter line " + std::to_string(line) + ": " + std::string(why), {}};
+    return {ErrorCode::invalid_argument, "frontmatter line " + std::to_string(line) + ": " + std::string(why)};
 }
 
 Result<yaml::Node> parse_map(std::string_view frontmatter) {
@@ -178,10 +179,9 @@ std::string task_text(const Task& task, std::string_view body) {
 }
 
 Result<Task> task_from_frontmatter(std::string_view frontmatter) {
-    auto map = parse_map(frontmatter);
-    if (!map) return map.error();
+    TRY(auto map, parse_map(frontmatter));
     Task task;
-    FieldReader in(*map);
+    FieldReader in(map);
     in.read("id", task.id.value);
     in.read("project", task.project);
     in.read("branch", task.branch);

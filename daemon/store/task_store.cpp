@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/model/json.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/files/unfinished.hpp"
@@ -66,9 +67,8 @@ Path TaskStore::folder(const TaskRecord& record) const {
 }
 
 Result<void> TaskStore::load() {
-    auto projects = files_.list(root_);
-    if (!projects) return projects.error();
-    for (const auto& project : *projects) {
+    TRY(auto projects, files_.list(root_));
+    for (const auto& project : projects) {
         if (!check_project_name(project)) continue;
         auto ids = files_.list(root_ / project);
         if (!ids) {
@@ -102,7 +102,7 @@ void TaskStore::load_folder(const std::string& project, const std::string& id) {
         return;
     }
     if (record && records_.contains(record->task.id)) {
-        record = Error{ErrorCode::conflict, "another project has a task of this id", {}};
+        record = Error(ErrorCode::conflict, "another project has a task of this id");
     }
     if (record) {
         index(*record);
@@ -168,8 +168,8 @@ Result<TaskRecord> TaskStore::import_folder(const std::string& project, const st
     if (record.task.updated_at == Timestamp{}) record.task.updated_at = record.task.created_at;
     record.body_hash = content_hash(text.body);
     record.imported = true;
-    if (auto known = Projections(files_, folder).remember(text.frontmatter); !known) return known.error();
-    if (auto written = files_.replace(folder / k_state, state_text(record)); !written) return written.error();
+    TRY(Projections(files_, folder).remember(text.frontmatter));
+    TRY(files_.replace(folder / k_state, state_text(record)));
     return record;
 }
 
@@ -256,10 +256,9 @@ void TaskStore::unindex(const TaskRecord& record) {
 Result<void> TaskStore::create(const TaskRecord& record, std::string_view body) {
     const Path folder = this->folder(record);
     if (!is_id_safe(record.task.id.value)) return {ErrorCode::invalid_argument, "not a task id"};
-    if (auto valid = check_project_name(record.task.project); !valid) return valid;
-    auto there = files_.list(folder);
-    if (!there) return there.error();
-    if (find(record.task.id) || !there->empty()) {
+    TRY(check_project_name(record.task.project));
+    TRY(auto there, files_.list(folder));
+    if (find(record.task.id) || !there.empty()) {
         return {ErrorCode::conflict, "the task " + record.task.id.value + " exists already"};
     }
     const auto text = task_text(record.task, body);
@@ -278,7 +277,7 @@ Result<void> TaskStore::save(const TaskRecord& record) {
     const auto* old = find(record.task.id);
     if (!old) return {ErrorCode::not_found, "there is no task \"" + record.task.id.value + "\""};
     if (old->task.project != record.task.project) return {ErrorCode::invalid_argument, "a task keeps its project"};
-    if (auto written = files_.replace(folder(record) / k_state, state_text(record)); !written) return written;
+    TRY(files_.replace(folder(record) / k_state, state_text(record)));
     const TaskRecord copy = record;  // `record` may be the very one that is indexed
     unindex(*old);
     index(copy);
@@ -300,8 +299,8 @@ Result<void> TaskStore::remove(const TaskId& id) {
     const auto* record = find(id);
     if (!record) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
     const Path folder = this->folder(*record);
-    if (auto there = files_.list(folder); !there) return there.error();  // a link in its place is not removed for it
-    if (auto removed = files_.remove(folder); !removed) return removed;
+    TRY(files_.list(folder));  // a link in its place is not removed for it
+    TRY(files_.remove(folder));
     known_history_.erase((folder / k_history).string());
     unindex(*record);
     const TaskId gone = id;  // `id` may be the record's own
@@ -317,22 +316,20 @@ Result<std::optional<HistoryEvent>> TaskStore::mend(const Path& file, const std:
     if (!end) return end.error();
     if (end->bytes.empty() || end->bytes == "\n") return nothing;
     HistoryReader reader(files_, file);
-    const auto line = reader.next_line();
-    if (!line) return line.error();
-    const auto tail = line->value_or("");
+    TRY(const auto line, reader.next_line());
+    const auto tail = line.value_or("");
     if (event_from_line(tail)) {  // only the line end is missing
-        if (auto ended = files_.append(file, "\n"); !ended) return ended.error();
+        TRY(files_.append(file, "\n"));
         return nothing;
     }
-    if (auto kept = files_.append(file.string() + ".torn", tail + "\n"); !kept) return kept.error();
+    TRY(files_.append(file.string() + ".torn", tail + "\n"));
     const HistoryEvent event{"history.repaired", now(), {{"bytes", static_cast<std::int64_t>(tail.size())}}};
     const auto told = dump(to_json(event)) + "\n";
     Result<void> done;
     if (end->from < k_rewritten) {
-        const auto content = files_.read(file);
-        if (!content) return content.error();
-        const auto start = content->rfind('\n') == std::string::npos ? 0 : content->rfind('\n') + 1;
-        done = files_.replace(file, content->substr(0, start) + told);
+        TRY(const auto content, files_.read(file));
+        const auto start = content.rfind('\n') == std::string::npos ? 0 : content.rfind('\n') + 1;
+        done = files_.replace(file, content.substr(0, start) + told);
     } else {
         done = files_.append(file, "\n" + told);
     }
@@ -352,7 +349,7 @@ Result<std::optional<HistoryEvent>> TaskStore::mend_history(const TaskId& id, co
 }
 
 Result<void> TaskStore::append_history(const TaskId& id, const HistoryEvent& event) {
-    if (auto mended = mend_history(id, [&] { return event.timestamp; }); !mended) return mended.error();
+    TRY(mend_history(id, [&] { return event.timestamp; }));
     const Path file = folder(*find(id)) / k_history;
     auto appended = files_.append(file, dump(to_json(event)) + "\n");
     if (appended) {
@@ -373,10 +370,9 @@ Result<std::vector<HistoryEvent>> TaskStore::history(const TaskId& id, std::size
     std::vector<HistoryEvent> events;
     auto reader = read_history(id);
     while (events.size() < count && reader.read() < k_history_end) {
-        const auto line = reader.next_line();
-        if (!line) return line.error();
-        if (!*line) break;
-        if (auto event = event_from_line(**line)) events.push_back(std::move(*event));
+        TRY(const auto line, reader.next_line());
+        if (!line) break;
+        if (auto event = event_from_line(*line)) events.push_back(std::move(*event));
     }
     std::reverse(events.begin(), events.end());
     return events;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/files/writer_check.hpp"
@@ -45,24 +46,22 @@ TaskSync::~TaskSync() {
 Awaitable<Result<Synced>> TaskSync::run(std::optional<SectionEdit> edit, bool retire_mirror) {
     set_up();
     for (auto& side : sides_) {
-        if (auto swept = sweep(side.path.parent_path()); !swept) co_return swept.error();
-        if (auto looked = co_await look(side); !looked) co_return looked.error();
+        CO_TRY(sweep(side.path.parent_path()));
+        CO_TRY(co_await look(side));
     }
     find_damaged();
     for (const auto& side : sides_) {
         if (!side.exists || side.held || side.damaged) continue;
-        if (auto noted = note_frontmatter(side, side.text); !noted) co_return noted.error();
+        CO_TRY(note_frontmatter(side, side.text));
     }
-    if (auto decided = co_await decide(); !decided) co_return decided.error();
-    if (auto counted = co_await count_displaced(); !counted) co_return counted.error();
+    CO_TRY(co_await decide());
+    CO_TRY(co_await count_displaced());
     by_others_ = content_hash(body_) != record_.body_hash;
     if (edit) body_ = with_section(body_, edit->heading, edit->text);
-    if (auto written = co_await write_all(); !written) co_return written.error();
-    if (auto durable = sync_fresh(); !durable) co_return durable.error();
-    if (retire_mirror) {
-        if (auto retired = co_await retire(); !retired) co_return retired.error();
-    }
-    if (auto settled = co_await settle(); !settled) co_return settled.error();
+    CO_TRY(co_await write_all());
+    CO_TRY(sync_fresh());
+    if (retire_mirror) CO_TRY(co_await retire());
+    CO_TRY(co_await settle());
     if (retire_mirror && copies_.mirror && copies_.mirror->parent_path().filename() == ".orange") {
         std::error_code not_empty;
         std::filesystem::remove(copies_.mirror->parent_path(), not_empty);
@@ -87,14 +86,13 @@ void TaskSync::set_up() {
 /// What a killed daemon left: displaced files that may hold somebody's last words, and unfinished ones.
 Result<void> TaskSync::sweep(const Path& folder) {
     if (now_.swept.contains(folder)) return {};
-    auto names = files_.list(folder);
-    if (!names) return names.error();
+    TRY(auto names, files_.list(folder));
     const bool is_own = folder == copies_.own.parent_path();
-    for (const auto& name : *names) {
+    for (const auto& name : names) {
         const auto path = folder / name;
         const bool is_ours = name.starts_with(".TASK.md.") || name.starts_with("..TASK.md.");
         if (name.ends_with(".tmp") && (is_ours || (is_own && name.starts_with('.')))) {
-            if (auto removed = files_.remove(path); !removed) return removed;
+            TRY(files_.remove(path));
         } else if (name.starts_with(k_displaced)) {
             const auto same = [&](const Displaced& displaced) { return displaced.path == path; };
             if (std::any_of(now_.displaced.begin(), now_.displaced.end(), same)) continue;
@@ -109,10 +107,9 @@ Result<void> TaskSync::read(Side& side) {
     side.held = side.damaged = false;
     const auto facts = files::facts_of(side.path);
     side.link = facts && facts->symlink;
-    auto content = read_any(files_, side.path);
-    if (!content) return content.error();
-    side.exists = content->has_value();
-    side.text = content->value_or("");
+    TRY(auto content, read_any(files_, side.path));
+    side.exists = content.has_value();
+    side.text = content.value_or("");
     side.dangling = side.link && !files::read_through_link(side.path);
     return {};
 }
@@ -134,7 +131,7 @@ void TaskSync::find_damaged() {
 Result<void> TaskSync::sync_fresh() {
     for (const auto& side : sides_) {
         if (!side.fresh) continue;
-        if (auto durable = files::make_durable(side.path); !durable) return durable;
+        TRY(files::make_durable(side.path));
     }
     return {};
 }
@@ -147,17 +144,16 @@ bool TaskSync::is_news(const Side& side, const std::string& body) const {
 /// Reads a copy, with some patience for an editor that is saving right now: one that has deleted it and is about to
 /// create it, or that has it open and half-written.
 Awaitable<Result<void>> TaskSync::look(Side& side) {
-    if (auto done = read(side); !done) co_return done;
+    CO_TRY(read(side));
     const auto back_by = std::chrono::steady_clock::now() + k_gone_for;
     while (!side.exists && !side.memory->shown.empty() && std::chrono::steady_clock::now() < back_by) {
         co_await async::sleep(k_step);
-        if (auto done = read(side); !done) co_return done;
+        CO_TRY(read(side));
     }
     if (!side.counts() || side.link || !is_news(side, body_of(side.text))) co_return Result<void>{};
-    auto left = co_await when_left(side.path, [this, &side] { return read(side); });
-    if (!left) co_return left.error();
+    CO_TRY(auto left, co_await when_left(side.path, [this, &side] { return read(side); }));
     const auto& shown = side.memory->shown;
-    const bool looks_whole = *left || !side.exists || !seems_cut(side.text, shown.empty() ? "" : shown.back().body);
+    const bool looks_whole = left || !side.exists || !seems_cut(side.text, shown.empty() ? "" : shown.back().body);
     if (looks_whole || ++now_.held_back > k_most_held_back) {
         now_.held_back = 0;
     } else {
@@ -175,7 +171,7 @@ Awaitable<Result<bool>> TaskSync::when_left(Path path, std::function<Result<void
             const WriterCheck writers(path);
             const bool left = !writers.is_open_elsewhere();
             if (left || std::chrono::steady_clock::now() >= patience_) {
-                if (auto done = read(); !done) co_return done.error();
+                CO_TRY(read());
                 co_return left;
             }
         }
@@ -201,7 +197,7 @@ Awaitable<Result<void>> TaskSync::decide() {
             return facts ? facts->modified : decltype(facts->modified){};
         };
         if (time(news[0]) < time(news[1])) std::swap(news[0], news[1]);
-        if (auto kept = co_await conflict(*news[0], *news[1]); !kept) co_return kept;
+        CO_TRY(co_await conflict(*news[0], *news[1]));
     }
     if (!known && news.empty() && !record_.body_hash.empty() && record_.body_hash != content_hash("")) {
         out_.attention = "TASK.md is gone from " + copies_.own.parent_path().string() + ", and no other copy was left";
@@ -213,9 +209,9 @@ Awaitable<Result<void>> TaskSync::decide() {
         side->fresh = true;
         if (side != news[0]) show(*side->memory, body, false);
         if (side != news[0]) continue;
-        if (auto kept = keep_what_went(known, body); !kept) co_return kept;
+        CO_TRY(keep_what_went(known, body));
         auto text = side->text;
-        if (auto absorbed = co_await absorb(*side, std::move(text), false); !absorbed) co_return absorbed;
+        CO_TRY(co_await absorb(*side, std::move(text), false));
     }
     for (auto& side : sides_) {
         if (side.counts()) show(*side.memory, body_of(side.text), false);
@@ -225,15 +221,14 @@ Awaitable<Result<void>> TaskSync::decide() {
 
 Awaitable<Result<void>> TaskSync::conflict(Side& winner, Side& loser) {
     if (is_blank(body_of(loser.text))) co_return Result<void>{};
-    auto kept = keep("conflict", loser.text);
-    if (!kept) co_return kept.error();
+    CO_TRY(auto kept, keep("conflict", loser.text));
     HistoryEvent event;
     event.type = "body.conflict";
     event.timestamp = clock_.now();
     event.fields["stayed"] = std::string(winner.is_mirror ? "mirror" : "own");
-    event.fields["kept"] = kept->filename().string();
+    event.fields["kept"] = kept.filename().string();
     out_.events.push_back(std::move(event));
-    out_.attention = "TASK.md was edited in two places at once; the older text is kept as " + kept->string();
+    out_.attention = "TASK.md was edited in two places at once; the older text is kept as " + kept.string();
     co_return Result<void>{};
 }
 
@@ -253,7 +248,7 @@ Awaitable<Result<void>> TaskSync::absorb(Side& side, std::string text, bool in_a
     std::string base = shown.empty() || is_blind ? body_ : likely_base(shown, found);
     show(*side.memory, found, false);
     const auto before = body_;
-    if (auto merged = co_await merge_in(std::move(base), std::move(found)); !merged) co_return merged;
+    CO_TRY(co_await merge_in(std::move(base), std::move(found)));
     co_return note_lost(before, text, side.is_mirror);
 }
 
@@ -264,18 +259,17 @@ Awaitable<Result<void>> TaskSync::merge_in(std::string base, std::string other) 
         body_ = std::move(other);
         co_return Result<void>{};
     }
-    if (auto kept = keep("merged", other); !kept) co_return kept.error();
-    if (auto pruned = prune("merged"); !pruned) co_return pruned;
+    CO_TRY(keep("merged", other));
+    CO_TRY(prune("merged"));
     auto folder = copies_.own.parent_path();
     auto merged = co_await merge_bodies(files_, processes_, folder, body_, base, other);
     if (merged) {
         body_ = std::move(*merged);
         co_return Result<void>{};
     }
-    auto kept = keep("conflict", other);
-    if (!kept) co_return kept.error();
+    CO_TRY(auto kept, keep("conflict", other));
     out_.attention = "TASK.md was edited by two at once and could not be merged (" + merged.error().message +
-                     "); the other text is kept as " + kept->string();
+                     "); the other text is kept as " + kept.string();
     co_return Result<void>{};
 }
 
@@ -283,9 +277,8 @@ Result<void> TaskSync::note_frontmatter(const Side& side, const std::string& tex
     const auto parts = split_task_text(text);
     if (is_blank(text)) return {};  // truncated, and about to be written
     if (parts.has_frontmatter && frontmatter_of(record_.task) == "---\n" + parts.frontmatter + "---\n") return {};
-    auto known = now_.projections.is_known(parts.frontmatter);
-    if (!known) return known.error();
-    if (parts.has_frontmatter && *known) return {};
+    TRY(auto known, now_.projections.is_known(parts.frontmatter));
+    if (parts.has_frontmatter && known) return {};
     std::string refused = "all of it (there was no frontmatter)";
     if (parts.has_frontmatter) {
         const auto unknown = unknown_fields(parts.frontmatter, record_.task);

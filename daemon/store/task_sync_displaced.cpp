@@ -1,5 +1,6 @@
 // TaskSync's third part: the files that were exchanged away, which somebody may still be writing to.
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/files/writer_check.hpp"
@@ -18,9 +19,8 @@ struct Look {
 
 Result<Look> look_at(FileSystem& files, const Path& path) {
     const WriterCheck writers(path);
-    auto text = read_any(files, path);
-    if (!text) return text.error();
-    return Look{writers.is_open_elsewhere(), std::move(*text)};
+    TRY(auto text, read_any(files, path));
+    return Look{writers.is_open_elsewhere(), std::move(text)};
 }
 
 }  // namespace
@@ -28,10 +28,9 @@ Result<Look> look_at(FileSystem& files, const Path& path) {
 Awaitable<Result<bool>> TaskSync::count_displaced() {
     bool changed = false;
     for (auto& displaced : now_.displaced) {
-        const auto look = look_at(files_, displaced.path);
-        if (!look) co_return look.error();
-        if (!look->text) continue;
-        const auto found = body_of(*look->text);
+        CO_TRY(const auto look, look_at(files_, displaced.path));
+        if (!look.text) continue;
+        const auto found = body_of(*look.text);
         if (displaced.leftover) {
             // A body that both copies once agreed on holds nothing new; else only its lines that are nowhere else do.
             const bool is_old = content_hash(found) == record_.body_hash;
@@ -39,12 +38,12 @@ Awaitable<Result<bool>> TaskSync::count_displaced() {
         }
         displaced.leftover = false;
         if (found == displaced.accounted) continue;
-        if (look->open && seems_cut(*look->text, displaced.accounted)) continue;
+        if (look.open && seems_cut(*look.text, displaced.accounted)) continue;
         auto base = base_of(displaced, found);
         displaced.accounted = found;
         const auto before = body_;
-        if (auto merged = co_await merge_in(std::move(base), found); !merged) co_return merged.error();
-        if (auto noted = note_lost(before, *look->text, displaced.of_mirror); !noted) co_return noted.error();
+        CO_TRY(co_await merge_in(std::move(base), found));
+        CO_TRY(note_lost(before, *look.text, displaced.of_mirror));
         changed = true;
     }
     co_return changed;
@@ -64,12 +63,11 @@ Result<bool> TaskSync::remove_quiet(std::set<Path>& quiet) {
     bool settled = true;
     std::set<Path> quiet_now;
     for (auto displaced = now_.displaced.begin(); displaced != now_.displaced.end();) {
-        const auto look = look_at(files_, displaced->path);
-        if (!look) return look.error();
-        const bool open = look->open;
-        const bool as_counted = !look->text || body_of(*look->text) == displaced->accounted;
+        TRY(const auto look, look_at(files_, displaced->path));
+        const bool open = look.open;
+        const bool as_counted = !look.text || body_of(*look.text) == displaced->accounted;
         if (!open && as_counted && quiet.contains(displaced->path)) {
-            if (auto removed = files_.remove(displaced->path); !removed) return removed.error();
+            TRY(files_.remove(displaced->path));
             displaced = now_.displaced.erase(displaced);
             continue;
         }
@@ -86,15 +84,11 @@ Awaitable<Result<void>> TaskSync::settle() {
     const auto deadline = std::chrono::steady_clock::now() + k_patience;
     std::set<Path> quiet;
     for (;;) {
-        auto changed = co_await count_displaced();
-        if (!changed) co_return changed.error();
-        if (*changed) {
-            if (auto written = co_await write_all(); !written) co_return written;
-        }
+        CO_TRY(auto changed, co_await count_displaced());
+        if (changed) CO_TRY(co_await write_all());
         if (!written_) break;  // what came out of the displaced files is on no disk but in themselves
-        auto settled = remove_quiet(quiet);
-        if (!settled) co_return settled.error();
-        if (*settled || std::chrono::steady_clock::now() >= deadline) break;
+        CO_TRY(auto settled, remove_quiet(quiet));
+        if (settled || std::chrono::steady_clock::now() >= deadline) break;
         co_await async::sleep(k_step);
     }
     for (auto& displaced : now_.displaced) displaced.waited = true;
@@ -111,7 +105,7 @@ Awaitable<Result<void>> TaskSync::retire() {
     if (!moved && moved.error().code != ErrorCode::not_found) co_return moved;
     if (moved && mirror.held) {
         // Half of a text, and its writer is being ended: not to be taken for the whole.
-        if (auto kept = keep("conflict", mirror.text); !kept) co_return kept.error();
+        CO_TRY(keep("conflict", mirror.text));
     }
     const auto counted = body_of(mirror.text);
     if (moved) now_.displaced.push_back({displaced, counted, counted, true});

@@ -1,5 +1,6 @@
 // TaskSync's fourth part: texts that go out of both copies, and are kept beside them.
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/store/body_merge.hpp"
 #include "daemon/store/lost_sections.hpp"
@@ -25,7 +26,7 @@ std::string file_time(Timestamp time) {
 /// what it no longer has is kept.
 Result<void> TaskSync::keep_what_went(const std::optional<std::string>& known, const std::string& found) {
     if (now_.body || !known || without_lines_missing_in(found, *known) == *known) return {};
-    if (auto kept = keep("merged", *known); !kept) return kept.error();
+    TRY(keep("merged", *known));
     return prune("merged");
 }
 
@@ -35,9 +36,8 @@ Result<void> TaskSync::keep_what_went(const std::optional<std::string>& known, c
 Result<void> TaskSync::note_lost(const std::string& before, const std::string& written, bool in_mirror) {
     const auto lost = lost_sections(before, body_);
     if (lost.empty()) return {};
-    auto kept = keep("replaced", before);
-    if (!kept) return kept.error();
-    if (auto pruned = prune("replaced"); !pruned) return pruned;
+    TRY(auto kept, keep("replaced", before));
+    TRY(prune("replaced"));
     bool put_back = false;
     if (!split_task_text(written).has_frontmatter) {
         auto whole = with_sections_back(before, body_, lost);
@@ -49,7 +49,7 @@ Result<void> TaskSync::note_lost(const std::string& before, const std::string& w
     event.timestamp = clock_.now();
     event.fields["copy"] = std::string(in_mirror ? "mirror" : "own");
     event.fields["sections"] = ellipsized(join(lost, ", "), k_longest_list);
-    event.fields["kept"] = kept->filename().string();
+    event.fields["kept"] = kept.filename().string();
     event.fields["put_back"] = put_back;
     out_.events.push_back(std::move(event));
     return {};
@@ -69,12 +69,9 @@ Result<Path> TaskSync::keep(const std::string& kind, const std::string& text) {
 /// Copies of texts that nobody decided against are many: the last ones are enough.
 Result<void> TaskSync::prune(const std::string& kind) {
     const auto folder = copies_.own.parent_path();
-    auto names = files_.list(folder);
-    if (!names) return names.error();
-    std::erase_if(*names, [&](const std::string& name) { return !name.starts_with("TASK.md." + kind + "-"); });
-    for (std::size_t i = 0; i + k_most_kept < names->size(); ++i) {
-        if (auto removed = files_.remove(folder / (*names)[i]); !removed) return removed;
-    }
+    TRY(auto names, files_.list(folder));
+    std::erase_if(names, [&](const std::string& name) { return !name.starts_with("TASK.md." + kind + "-"); });
+    for (std::size_t i = 0; i + k_most_kept < names.size(); ++i) TRY(files_.remove(folder / names[i]));
     return {};
 }
 

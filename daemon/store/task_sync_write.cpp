@@ -1,4 +1,5 @@
 // TaskSync's writing half: both copies get the daemon's text, and whatever somebody else wrote meanwhile is taken in.
+#include "common/base/try.hpp"
 #include "daemon/files/file_facts.hpp"
 #include "daemon/store/sync_texts.hpp"
 #include "daemon/store/task_file.hpp"
@@ -19,8 +20,8 @@ Awaitable<Result<void>> TaskSync::write_all() {
             auto desired = task_text(record_.task, body_);
             if (side.held || (side.exists && !side.link && side.text == desired)) continue;
             all_right = false;
-            if (auto remembered = remember_projection(); !remembered) co_return remembered;
-            if (auto done = co_await put(side, std::move(desired)); !done) co_return done;
+            CO_TRY(remember_projection());
+            CO_TRY(co_await put(side, std::move(desired)));
         }
         if (all_right) {
             written_ = true;
@@ -34,8 +35,7 @@ Awaitable<Result<void>> TaskSync::write_all() {
 
 Result<void> TaskSync::remember_projection() {
     if (!now_.recent.empty() && now_.recent.back() == record_.task) return {};
-    auto done = now_.projections.remember(split_task_text(frontmatter_of(record_.task)).frontmatter);
-    if (!done) return done;
+    TRY(now_.projections.remember(split_task_text(frontmatter_of(record_.task)).frontmatter));
     now_.recent.push_back(record_.task);
     if (now_.recent.size() > k_most_recent) now_.recent.pop_front();
     return {};
@@ -50,9 +50,9 @@ Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
         if (done || done.error().code != ErrorCode::conflict) co_return done;
     }
     // Deleted, or created, in between: see what is there now. The next round writes it.
-    if (auto looked = co_await look(side); !looked) co_return looked;
+    CO_TRY(co_await look(side));
     if (!side.counts()) co_return Result<void>{};
-    if (auto noted = note_frontmatter(side, side.text); !noted) co_return noted;
+    CO_TRY(note_frontmatter(side, side.text));
     const auto found = body_of(side.text);
     auto text = side.text;
     if (is_news(side, found)) co_return co_await absorb(side, std::move(text), true);
@@ -60,7 +60,7 @@ Awaitable<Result<void>> TaskSync::put(Side& side, std::string desired) {
 }
 
 Awaitable<Result<void>> TaskSync::create(Side& side, std::string desired) {
-    if (auto created = files::create_new(files_, side.path, desired); !created) co_return created;
+    CO_TRY(files::create_new(files_, side.path, desired));
     side.exists = true;
     side.text = std::move(desired);
     show(*side.memory, body_, true);
@@ -80,21 +80,19 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     side.text = std::move(desired);
     side.link = side.dangling = false;
     std::optional<std::string> text;
-    auto left = co_await when_left(displaced, [&]() -> Result<void> {
-        auto content = read_any(files_, displaced);
-        if (!content) return content.error();
-        text = std::move(*content);
+    const auto read_it = [&]() -> Result<void> {
+        TRY(text, read_any(files_, displaced));
         return {};
-    });
-    if (!left) co_return left.error();
+    };
+    CO_TRY(const auto left, co_await when_left(displaced, read_it));
     const auto found = body_of(text.value_or(""));
     // Truncated, and being written: settle() will see the rest.
-    const bool looks_whole = *left || !seems_cut(text.value_or(""), expected);
+    const bool looks_whole = left || !seems_cut(text.value_or(""), expected);
     if (text && found != expected && looks_whole) {
-        if (auto noted = note_frontmatter(side, *text); !noted) co_return noted;
+        CO_TRY(note_frontmatter(side, *text));
         now_.displaced.back().accounted = found;
         auto whole = *text;
-        if (auto absorbed = co_await absorb(side, std::move(whole), true); !absorbed) co_return absorbed;
+        CO_TRY(co_await absorb(side, std::move(whole), true));
     }
     show(*side.memory, written, true);
     co_return Result<void>{};

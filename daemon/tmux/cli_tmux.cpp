@@ -11,6 +11,7 @@
 #include "common/base/ids.hpp"
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/unique_fd.hpp"
@@ -86,19 +87,19 @@ std::vector<std::string> window_command(const WindowSpec& spec) {
 }
 
 Result<void> check(const WindowSpec& spec) {
-    if (auto good = tmux::check_argv(spec.argv); !good) return good;
-    if (auto good = tmux::check_name("window", spec.window); !good) return good;
+    TRY(tmux::check_argv(spec.argv));
+    TRY(tmux::check_name("window", spec.window));
     if (spec.in_session.empty()) return tmux::check_name("session", spec.session);
     if (tmux::is_id(spec.in_session, "$")) return {};
-    return Error{ErrorCode::invalid_argument, "\"" + printable(spec.in_session) + "\" is no tmux session's id", {}};
+    return Error(ErrorCode::invalid_argument, "\"" + printable(spec.in_session) + "\" is no tmux session's id");
 }
 
 Error bad_id(const std::string& id) {
-    return {ErrorCode::invalid_argument, "\"" + printable(id) + "\" is no tmux id", {}};
+    return {ErrorCode::invalid_argument, "\"" + printable(id) + "\" is no tmux id"};
 }
 
 Error no_living_pane(const std::string& pane_id) {
-    return {ErrorCode::not_found, "there is no living tmux pane " + pane_id, {}};
+    return {ErrorCode::not_found, "there is no living tmux pane " + pane_id};
 }
 
 Error failed(const std::string& what, const Completed& completed) {
@@ -126,17 +127,16 @@ CliTmux::CliTmux(ProcessRunner& runner, std::filesystem::path socket, const Envi
 /// lost its socket.
 Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::string input,
                                            std::vector<std::string> before) {
-    if (program_.empty()) co_return Error{ErrorCode::not_found, "tmux is not installed", {}};
+    if (program_.empty()) co_return Error(ErrorCode::not_found, "tmux is not installed");
     if (socket_.size() > k_socket_limit) {
-        co_return Error{ErrorCode::invalid_argument,
-                        "the path of tmux's socket has " + std::to_string(socket_.size()) + " bytes, at most " +
-                            std::to_string(k_socket_limit) + " are possible: " + printable(socket_) +
-                            " (choose a shorter ORANGE_HOME)",
-                        {}};
+        co_return Error(ErrorCode::invalid_argument, "the path of tmux's socket has " + std::to_string(socket_.size()) +
+                                                         " bytes, at most " + std::to_string(k_socket_limit) +
+                                                         " are possible: " + printable(socket_) +
+                                                         " (choose a shorter ORANGE_HOME)");
     }
     bool woken = false;
     for (auto pause = k_first_pause;; pause *= 2) {
-        if (auto fine = allowed(); !fine) co_return fine.error();
+        CO_TRY(allowed());
         Command command;
         command.argv = before;
         for (const auto& word : words(program_, "-S", socket_, "-f", "/dev/null", "-u")) command.argv.push_back(word);
@@ -150,7 +150,7 @@ Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::s
         auto done = co_await runner_.run(std::move(command));
         if (!done) co_return in_context("tmux", done.error());
         if (!done->ok() && !woken && server_behind(socket_) == Server::absent) {
-            if (auto fine = allowed(); !fine) co_return fine.error();  // the folder may have gone meanwhile
+            CO_TRY(allowed());  // the folder may have gone meanwhile
             woken = co_await wake_lost_server();
             if (woken) continue;
         }
@@ -188,10 +188,8 @@ bool CliTmux::server_lives() const {
 
 Error CliTmux::unreachable() const {
     const auto pid = std::to_string(server_pid_);
-    return {ErrorCode::unavailable,
-            "tmux server " + pid + " runs, but its socket " + printable(socket_) +
-                " is gone, and it does not make it anew; try: kill -USR1 " + pid,
-            {}};
+    return {ErrorCode::unavailable, "tmux server " + pid + " runs, but its socket " + printable(socket_) +
+                                        " is gone, and it does not make it anew; try: kill -USR1 " + pid};
 }
 
 /// A server whose socket was deleted is still there with all its agents, and makes the socket anew when asked by USR1;
@@ -227,7 +225,7 @@ Awaitable<bool> CliTmux::start_in_scope(std::vector<std::string> args) {
 }
 
 Awaitable<Result<void>> CliTmux::start_server() {
-    if (auto fine = allowed(); !fine) co_return fine.error();
+    CO_TRY(allowed());
     const bool there = server_behind(socket_) == Server::present || co_await wake_lost_server();
     if (there) co_return Result<void>{};
     if (server_lives()) co_return unreachable();
@@ -240,16 +238,15 @@ Awaitable<Result<void>> CliTmux::start_server() {
     }
     if (co_await start_in_scope(args)) co_return Result<void>{};
     auto keeper = keeper_;
-    const auto started = co_await call(std::move(args), std::string(), std::move(keeper));
-    if (!started) co_return started.error();
-    if (!started->ok()) co_return failed(k_start_server, *started);
+    CO_TRY(const auto started, co_await call(std::move(args), std::string(), std::move(keeper)));
+    if (!started.ok()) co_return failed(k_start_server, started);
     co_return Result<void>{};
 }
 
 /// A server that goes away between its start and the window is started once more.
 Awaitable<Result<Completed>> CliTmux::open_window(std::vector<std::string> args) {
     for (int attempt = 1;; ++attempt) {
-        if (auto started = co_await start_server(); !started) co_return started.error();
+        CO_TRY(co_await start_server());
         auto done = co_await call(args);
         const bool server_left = done && !done->ok() && server_behind(socket_) == Server::absent;
         if (!server_left || attempt == k_open_attempts) co_return done;
@@ -257,52 +254,49 @@ Awaitable<Result<Completed>> CliTmux::open_window(std::vector<std::string> args)
 }
 
 Awaitable<Result<PaneRef>> CliTmux::open(WindowSpec spec) {
-    if (auto good = check(spec); !good) co_return good.error();
+    CO_TRY(check(spec));
     auto command = window_command(spec);
-    const auto done = co_await open_window(std::move(command));
-    if (!done) co_return done.error();
-    if (done->ok()) {
-        auto pane = tmux::pane_from(trim(done->out));
+    CO_TRY(const auto done, co_await open_window(std::move(command)));
+    if (done.ok()) {
+        auto pane = tmux::pane_from(trim(done.out));
         if (pane) {
             remember_server(pane->ref.server_pid);
             pane->ref.server_start = server_start_;
             co_return pane->ref;
         }
-        co_return Error{ErrorCode::external_failed, "tmux opened a window and answered " + printable(done->out), {}};
+        co_return Error(ErrorCode::external_failed, "tmux opened a window and answered " + printable(done.out));
     }
     if (spec.in_session.empty() && co_await succeeds(words("has-session", "-t", "=" + spec.session))) {
-        co_return Error{ErrorCode::conflict, "there is a tmux session " + spec.session + " already", {}};
+        co_return Error(ErrorCode::conflict, "there is a tmux session " + spec.session + " already");
     }
     if (!spec.in_session.empty() && !co_await succeeds(words("has-session", "-t", spec.in_session))) {
-        co_return Error{ErrorCode::not_found, "there is no tmux session " + spec.in_session, {}};
+        co_return Error(ErrorCode::not_found, "there is no tmux session " + spec.in_session);
     }
-    co_return failed("new-window", *done);
+    co_return failed("new-window", done);
 }
 
 Awaitable<Result<TmuxState>> CliTmux::list() {
     TmuxState state;
-    const auto done = co_await call(
-        words("display-message", "-p", "#{pid}", ";", "list-panes", "-a", "-F", std::string(tmux::k_pane_format)));
-    if (!done) co_return done.error();
-    const auto lines = split_lines(done->out);
-    if (!done->ok()) {
+    CO_TRY(const auto done, co_await call(words("display-message", "-p", "#{pid}", ";", "list-panes", "-a", "-F",
+                                                std::string(tmux::k_pane_format))));
+    const auto lines = split_lines(done.out);
+    if (!done.ok()) {
         if (server_behind(socket_) == Server::absent) {
             if (server_lives()) co_return unreachable();  // and its agents with it: not the same as "no server"
             co_return state;
         }
         // A server without a session has no "current target" for list-panes.
-        const auto sessions = co_await call(words("list-sessions", "-F", "#{session_id}"));
-        if (!sessions) co_return sessions.error();
-        if (!sessions->ok() || !sessions->out.empty() || lines.size() != 1) co_return failed("list-panes", *done);
+        CO_TRY(const auto sessions, co_await call(words("list-sessions", "-F", "#{session_id}")));
+        if (!sessions.ok() || !sessions.out.empty() || lines.size() != 1) co_return failed("list-panes", done);
     }
-    if (lines.empty()) co_return failed("display-message", *done);
+    if (lines.empty()) co_return failed("display-message", done);
     state.server_pid = std::atoll(std::string(lines[0]).c_str());
     remember_server(state.server_pid);
     state.server_start = server_start_;
     for (std::size_t i = 1; i < lines.size(); ++i) {
         auto pane = tmux::pane_from(lines[i]);
         // Half an answer would make agents look dead.
-        if (!pane) co_return Error{ErrorCode::external_failed, "tmux answered " + printable(lines[i]), {}};
+        if (!pane) co_return Error(ErrorCode::external_failed, "tmux answered " + printable(lines[i]));
         pane->ref.server_start = state.server_start;
         state.panes.push_back(std::move(*pane));
     }
@@ -312,61 +306,56 @@ Awaitable<Result<TmuxState>> CliTmux::list() {
 Awaitable<Result<void>> CliTmux::kill(std::string id) {
     if (!tmux::is_id(id, "$@")) co_return bad_id(id);
     const auto* command = id.front() == '$' ? "kill-session" : "kill-window";
-    const auto done = co_await call(words(command, "-t", id));
-    if (!done) co_return done.error();
-    if (done->ok()) co_return Result<void>{};
-    const auto state = co_await list();
-    if (!state) co_return state.error();
-    for (const auto& pane : state->panes) {
-        if (pane.ref.session_id == id || pane.ref.window_id == id) co_return failed(command, *done);
+    CO_TRY(const auto done, co_await call(words(command, "-t", id)));
+    if (done.ok()) co_return Result<void>{};
+    CO_TRY(const auto state, co_await list());
+    for (const auto& pane : state.panes) {
+        if (pane.ref.session_id == id || pane.ref.window_id == id) co_return failed(command, done);
     }
     co_return Result<void>{};
 }
 
 Awaitable<Result<void>> CliTmux::rename_session(std::string session_id, std::string name) {
     if (!tmux::is_id(session_id, "$")) co_return bad_id(session_id);
-    if (auto good = tmux::check_name("session", name); !good) co_return good.error();
-    const auto done = co_await call(words("rename-session", "-t", session_id, name));
-    if (!done) co_return done.error();
-    if (done->ok()) co_return Result<void>{};
+    CO_TRY(tmux::check_name("session", name));
+    CO_TRY(const auto done, co_await call(words("rename-session", "-t", session_id, name)));
+    if (done.ok()) co_return Result<void>{};
     if (!co_await succeeds(words("has-session", "-t", session_id))) {
-        co_return Error{ErrorCode::not_found, "there is no tmux session " + session_id, {}};
+        co_return Error(ErrorCode::not_found, "there is no tmux session " + session_id);
     }
     if (co_await succeeds(words("has-session", "-t", "=" + name))) {
-        co_return Error{ErrorCode::conflict, "there is a tmux session " + name + " already", {}};
+        co_return Error(ErrorCode::conflict, "there is a tmux session " + name + " already");
     }
-    co_return failed("rename-session", *done);
+    co_return failed("rename-session", done);
 }
 
 /// Success where the pane is there and its process alive. From the list, because display-message answers for another
 /// pane where its target is missing (faults.md T6).
 Awaitable<Result<void>> CliTmux::find_pane(std::string pane_id) {
     if (!tmux::is_id(pane_id, "%")) co_return bad_id(pane_id);
-    const auto state = co_await list();
-    if (!state) co_return state.error();
-    for (const auto& pane : state->panes) {
+    CO_TRY(const auto state, co_await list());
+    for (const auto& pane : state.panes) {
         if (pane.ref.pane_id == pane_id && !pane.dead) co_return Result<void>{};
     }
     co_return no_living_pane(pane_id);
 }
 
 Awaitable<Result<void>> CliTmux::press_enter(std::string pane_id) {
-    const auto done = co_await call(words("copy-mode", "-q", "-t", pane_id, ";", "send-keys", "-t", pane_id, "Enter"));
-    if (!done) co_return done.error();
-    if (!done->ok()) co_return failed("send-keys", *done);
+    CO_TRY(const auto done,
+           co_await call(words("copy-mode", "-q", "-t", pane_id, ";", "send-keys", "-t", pane_id, "Enter")));
+    if (!done.ok()) co_return failed("send-keys", done);
     co_return Result<void>{};
 }
 
 Awaitable<Result<void>> CliTmux::send(std::string pane_id, std::string text) {
     const auto line = tmux::typeable(text);
-    if (line.empty()) co_return Error{ErrorCode::invalid_argument, "there is nothing to send", {}};
-    if (auto found = co_await find_pane(pane_id); !found) co_return found.error();
+    if (line.empty()) co_return Error(ErrorCode::invalid_argument, "there is nothing to send");
+    CO_TRY(co_await find_pane(pane_id));
     // By stdin: the one way in that tmux does not interpret. A paste, because agents' programs take fast typing for
     // one.
     const auto buffer = "orange-" + random_id(12);
-    const auto loaded = co_await call(words("load-buffer", "-b", buffer, "-"), line);
-    if (!loaded) co_return loaded.error();
-    if (!loaded->ok()) co_return failed("load-buffer", *loaded);
+    CO_TRY(const auto loaded, co_await call(words("load-buffer", "-b", buffer, "-"), line));
+    if (!loaded.ok()) co_return failed("load-buffer", loaded);
     // A pane in copy mode (a human scrolling) swallows keys. Pasting into a dead one ends tmux 3.3a, and all agents
     // with it: the server itself has to look, as the pane may die at any time before.
     const auto paste = "paste-buffer -p -d -b " + buffer + " -t '" + pane_id + "'";
@@ -387,19 +376,17 @@ Awaitable<Result<std::string>> CliTmux::capture(std::string pane_id, int lines) 
     const auto wanted = static_cast<std::size_t>(std::clamp(lines, 0, 1'000'000));
     auto command = words("capture-pane", "-p", "-J", "-t", pane_id);
     if (wanted > 0) command.insert(command.end(), {"-S", "-" + std::to_string(wanted)});
-    const auto done = co_await call(std::move(command));
-    if (!done) co_return done.error();
-    if (!done->ok()) {
-        const auto state = co_await list();
-        if (!state) co_return state.error();
-        const bool there = std::any_of(state->panes.begin(), state->panes.end(),
+    CO_TRY(const auto done, co_await call(std::move(command)));
+    if (!done.ok()) {
+        CO_TRY(const auto state, co_await list());
+        const bool there = std::any_of(state.panes.begin(), state.panes.end(),
                                        [&](const PaneInfo& pane) { return pane.ref.pane_id == pane_id; });
-        if (there) co_return failed("capture-pane", *done);
-        co_return Error{ErrorCode::not_found, "there is no tmux pane " + pane_id, {}};
+        if (there) co_return failed("capture-pane", done);
+        co_return Error(ErrorCode::not_found, "there is no tmux pane " + pane_id);
     }
     // The screen's unused rows come as empty lines below; -J keeps trailing blanks.
     std::vector<std::string> kept;
-    for (const auto line : split_lines(done->out)) {
+    for (const auto line : split_lines(done.out)) {
         const auto end = line.find_last_not_of(' ');
         kept.emplace_back(end == std::string_view::npos ? std::string_view{} : line.substr(0, end + 1));
     }

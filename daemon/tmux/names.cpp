@@ -37,9 +37,8 @@ Result<void> check_name(std::string_view what, std::string_view name) {
     const bool good = !name.empty() && name.size() <= k_longest_name && name.front() != '-' &&
                       std::all_of(name.begin(), name.end(), is_safe);
     if (good) return {};
-    return Error{ErrorCode::invalid_argument,
-                 "\"" + printable(name) + "\" cannot be a tmux " + std::string(what) + "'s name",
-                 {}};
+    return Error(ErrorCode::invalid_argument,
+                 "\"" + printable(name) + "\" cannot be a tmux " + std::string(what) + "'s name");
 }
 
 Result<void> check_argv(const std::vector<std::string>& argv) {
@@ -48,7 +47,7 @@ Result<void> check_argv(const std::vector<std::string>& argv) {
                std::any_of(word.begin(), word.end(), is_control);
     };
     if (argv.size() >= 2 && std::none_of(argv.begin(), argv.end(), bad)) return {};
-    return Error{ErrorCode::invalid_argument, "a tmux window's command is two or more plain words", {}};
+    return Error(ErrorCode::invalid_argument, "a tmux window's command is two or more plain words");
 }
 
 bool is_id(std::string_view id, std::string_view kinds) {

@@ -65,8 +65,8 @@ Result<GraphFormat> graph_format(std::string_view name) {
     if (name == "text") return GraphFormat::text;
     if (name == "mermaid") return GraphFormat::mermaid;
     if (name == "dot") return GraphFormat::dot;
-    return Error{
-        ErrorCode::invalid_argument, "there is no format \"" + printable(name) + "\"; it is text, mermaid or dot", {}};
+    return Error(ErrorCode::invalid_argument,
+                 "there is no format \"" + printable(name) + "\"; it is text, mermaid or dot");
 }
 
 std::string mermaid_graph(const Definition& definition) {

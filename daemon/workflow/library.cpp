@@ -3,6 +3,7 @@
 #include <set>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/workflow/renamed.hpp"
 #include "daemon/workflow/suggest.hpp"
 
@@ -53,7 +54,7 @@ Result<Library::Located> Library::locate(const std::string& name) {
     const auto known = names();
     auto hint = suggestion(name, known);
     if (hint.ends_with("?")) hint += " Known are " + join(known, ", ");
-    return Error{ErrorCode::not_found, "there is no workflow \"" + printable(name) + "\"" + hint};
+    return Error(ErrorCode::not_found, "there is no workflow \"" + printable(name) + "\"" + hint);
 }
 
 Result<void> Library::refresh(const std::string& name) {
@@ -89,16 +90,15 @@ Result<void> Library::refresh(const std::string& name) {
 }
 
 Result<Library::DefinitionPtr> Library::find(const std::string& name) {
-    if (auto refreshed = refresh(name); !refreshed) return std::move(refreshed).error();
+    TRY(refresh(name));
     const Cached& cached = current_.at(name);
     if (cached.definition) return cached.definition;
-    return Error{ErrorCode::workflow_invalid, "the workflow " + name + " does not validate:\n" + cached.problem};
+    return Error(ErrorCode::workflow_invalid, "the workflow " + name + " does not validate:\n" + cached.problem);
 }
 
 Result<std::string> Library::pin(const std::string& name) {
-    const auto definition = find(name);
-    if (!definition) return definition.error();
-    const std::string hash = (*definition)->hash;
+    TRY(const auto definition, find(name));
+    const std::string hash = definition->hash;
     if (pinned_.contains(hash)) return hash;
     const auto path = pin_path(hash);
     const std::string& text = current_.at(name).good_text;
@@ -107,7 +107,7 @@ Result<std::string> Library::pin(const std::string& name) {
         if (auto written = files_.replace(path, text); !written)
             return in_context("pinning the workflow " + name, written.error());
     }
-    pinned_[hash] = *definition;
+    pinned_[hash] = definition;
     return hash;
 }
 
@@ -118,8 +118,8 @@ Result<Library::DefinitionPtr> Library::pinned(const std::string& name, const st
     const std::string way_out =
         "; move the task to the current one, or to another: orange task update --workflow " + printable(name);
     if (!is_hash(hash)) {
-        return Error{ErrorCode::invalid_argument,
-                     what + " is not known: \"" + printable(hash) + "\" is no hash" + way_out};
+        return Error(ErrorCode::invalid_argument,
+                     what + " is not known: \"" + printable(hash) + "\" is no hash" + way_out);
     }
     const auto path = pin_path(hash);
     const auto text = files_.read(path);
@@ -127,13 +127,13 @@ Result<Library::DefinitionPtr> Library::pinned(const std::string& name, const st
     if (!text || content_hash(*text) != hash) {
         const auto current = find(name);
         if (current && (*current)->hash == hash) return *current;
-        return Error{text ? ErrorCode::workflow_invalid : ErrorCode::not_found,
-                     what + " (" + path.string() + ") " + (text ? "was changed" : "is gone") + way_out};
+        return Error(text ? ErrorCode::workflow_invalid : ErrorCode::not_found,
+                     what + " (" + path.string() + ") " + (text ? "was changed" : "is gone") + way_out);
     }
     auto loaded = load(*text, path.string(), name);
     if (!loaded.ok()) {
-        return Error{ErrorCode::workflow_invalid,
-                     what + " no longer validates" + way_out + "\n" + describe(loaded.problems, path.string())};
+        return Error(ErrorCode::workflow_invalid,
+                     what + " no longer validates" + way_out + "\n" + describe(loaded.problems, path.string()));
     }
     return pinned_[hash] = std::make_shared<const engine::Definition>(std::move(loaded.definition));
 }
@@ -160,36 +160,32 @@ std::vector<Entry> Library::list() {
 }
 
 Result<std::string> Library::text(const std::string& name) {
-    auto located = locate(name);
-    if (!located) return std::move(located).error();
-    return std::move(located->text);
+    TRY(auto located, locate(name));
+    return std::move(located.text);
 }
 
 Result<Library::Copy> Library::copy(const std::string& name, const std::string& as, bool force) {
-    auto located = locate(name);
-    if (!located) return std::move(located).error();
-    auto text = std::move(located->text);
+    TRY(auto located, locate(name));
+    auto text = std::move(located.text);
     if (as == name) {
         auto shipped = files_.read(shipped_ / (name + std::string(k_suffix)));
         if (!shipped) {
-            return Error{ErrorCode::conflict,
-                         located->path.string() + " is a file of yours already; for a copy give it a name: --as NAME",
-                         {}};
+            return Error(ErrorCode::conflict,
+                         located.path.string() + " is a file of yours already; for a copy give it a name: --as NAME");
         }
         text = std::move(*shipped);
     }
-    auto written = renamed(text, as);
-    if (!written) return std::move(written).error();
+    TRY(auto written, renamed(text, as));
     Copy copy{user_ / (as + std::string(k_suffix)), false};
     const auto there = files_.read(copy.path);
     if (!there && there.error().code != ErrorCode::not_found) return there.error();
     if (there && !force) {
-        return Error{ErrorCode::conflict,
-                     copy.path.string() + " is there already; choose another name (--as NAME), or replace it (--force)",
-                     {}};
+        return Error(
+            ErrorCode::conflict,
+            copy.path.string() + " is there already; choose another name (--as NAME), or replace it (--force)");
     }
     copy.replaced = there.has_value();
-    if (auto saved = files_.replace(copy.path, *written); !saved) return saved.error();
+    TRY(files_.replace(copy.path, written));
     return copy;
 }
 

@@ -1,6 +1,7 @@
 #include "daemon/workflow/renamed.hpp"
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/workflow/load.hpp"
 #include "daemon/yaml/node.hpp"
 
@@ -28,23 +29,21 @@ Result<std::string> renamed(std::string_view text, std::string_view name) {
     const bool fine = !name.empty() && name.size() <= 40 && k_letters.find(name.front()) != std::string_view::npos &&
                       name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_") == std::string_view::npos;
     if (!fine) {
-        return Error{ErrorCode::invalid_argument,
+        return Error(ErrorCode::invalid_argument,
                      "\"" + printable(name) +
-                         "\" cannot be a workflow's name: it is up to 40 of a-z 0-9 - _ and begins with a letter",
-                     {}};
+                         "\" cannot be a workflow's name: it is up to 40 of a-z 0-9 - _ and begins with a letter");
     }
     const std::string file = std::string(name) + ".yml";
-    const auto root = yaml::parse(text, file);
-    if (!root) return root.error();
+    TRY(const auto root, yaml::parse(text, file));
     std::string out(text);
-    if (const auto* value = root->find("name")) {
+    if (const auto* value = root.find("name")) {
         const auto at = offset_of(text, value->place);
         if (at <= out.size()) out.replace(at, written_length(text, at, *value), name);
     }
     const auto loaded = load(out, file, name);
     if (loaded.ok()) return out;
-    return Error{
-        ErrorCode::workflow_invalid, "the copy would not be a valid workflow:\n" + describe(loaded.problems, file), {}};
+    return Error(ErrorCode::workflow_invalid,
+                 "the copy would not be a valid workflow:\n" + describe(loaded.problems, file));
 }
 
 }  // namespace orange::workflow

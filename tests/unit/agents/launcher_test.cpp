@@ -90,7 +90,7 @@ TEST_CASE("a session whose name is taken gets the next number") {
 
 TEST_CASE("a window that cannot be opened leaves no spec behind") {
     LauncherWorld world;
-    world.tmux.open_fails = Error{ErrorCode::unavailable, "no server", {}};
+    world.tmux.open_fails = Error(ErrorCode::unavailable, "no server");
     const auto started = world.go(world.launcher.start(world.request(), world.folder));
     REQUIRE_FALSE(started);
     CHECK(started.error().code == ErrorCode::unavailable);
@@ -99,7 +99,7 @@ TEST_CASE("a window that cannot be opened leaves no spec behind") {
 
 TEST_CASE("a spec that cannot be written opens no window") {
     LauncherWorld world;
-    world.files.failures[world.spec] = Error{ErrorCode::io, "full", {}};
+    world.files.failures[world.spec] = Error(ErrorCode::io, "full");
     CHECK_FALSE(world.go(world.launcher.start(world.request(), world.folder)));
     CHECK(world.tmux.state.opened.empty());
 }
@@ -165,7 +165,7 @@ TEST_CASE("a run's server is told from a later process by its start time, or by 
 TEST_CASE("a kill that tmux refuses is told, and the agent not taken for ended") {
     LauncherWorld world;
     const auto run = world.started();
-    world.tmux.kill_fails = Error{ErrorCode::timeout, "tmux does not answer", {}};
+    world.tmux.kill_fails = Error(ErrorCode::timeout, "tmux does not answer");
     const auto ended = world.end(run);
     REQUIRE_FALSE(ended);
     CHECK(ended.error().code == ErrorCode::timeout);
@@ -239,7 +239,7 @@ TEST_CASE("a run that ended while nobody looked is found by its dead window, whi
 
 TEST_CASE("while tmux does not answer nothing is concluded about a start") {
     LauncherWorld world;
-    world.tmux.list_fails = Error{ErrorCode::timeout, "no answer", {}};
+    world.tmux.list_fails = Error(ErrorCode::timeout, "no answer");
     CHECK(world.go(world.launcher.adopt(world.request().run, world.folder)).error().code == ErrorCode::unavailable);
 }
 
@@ -263,7 +263,7 @@ TEST_CASE("an agent that cannot be looked at is not dead, and what it began is n
     LauncherWorld world;
     const auto run = world.started();
     const auto starting = world.request().run;
-    const Error full{ErrorCode::io, "no descriptor is left", {}};
+    const Error full(ErrorCode::io, "no descriptor is left");
     world.exits.look_fails = full;
     CHECK(world.launcher.liveness(run) == Liveness::unknown);
     CHECK(may_live(Liveness::unknown));
@@ -278,7 +278,7 @@ TEST_CASE("an agent that cannot be looked at is not dead, and what it began is n
 
 TEST_CASE("a window whose process cannot be looked at counts as one that may have opened") {
     LauncherWorld world;
-    world.exits.look_fails = Error{ErrorCode::io, "no descriptor is left", {}};
+    world.exits.look_fails = Error(ErrorCode::io, "no descriptor is left");
     const auto started = world.go(world.launcher.start(world.request(), world.folder));
     REQUIRE_FALSE(started);
     CHECK(started.error().code == ErrorCode::timeout);

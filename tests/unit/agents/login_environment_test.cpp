@@ -67,7 +67,7 @@ TEST_CASE("a shell that fails leaves the daemon's own environment and the reason
     CHECK(found.variables.at("PATH") == "/own");
     CHECK(found.source == "the daemon's own environment");
     CHECK(found.problem == "/usr/sbin/nologin -l ended with status 1: This account is\\x1b currently not available.");
-    runner.answer = Error{ErrorCode::timeout, "took too long", {}};
+    runner.answer = Error(ErrorCode::timeout, "took too long");
     CHECK_THAT(resolved(runner, {{"SHELL", "/bin/sh"}}).problem, Catch::Contains("took too long"));
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("a real bash is asked twice, since .bashrc adds to PATH only where it 
 
 TEST_CASE("a login shell that does not answer is not asked again as an interactive one") {
     FakeRunner runner;
-    runner.answer = Error{ErrorCode::timeout, "took too long", {}};
+    runner.answer = Error(ErrorCode::timeout, "took too long");
     const auto paths = paths_of(runner, 5s, {{"SHELL", "/bin/sh"}, {"PATH", "/own"}});
     REQUIRE(paths.size() == 1);
     CHECK(paths[0].path == "/own");

@@ -56,7 +56,7 @@ TEST_CASE_METHOD(TaskWorld, "a merge that cannot write, or whose git fails, is a
     CHECK(*merge() == "a\nx\ny\n");
     struct NoGit final : ProcessRunner {
         Awaitable<Result<Completed>> run(Command) override {
-            co_return Error{ErrorCode::io, "starting git: Resource temporarily unavailable", {}};
+            co_return Error(ErrorCode::io, "starting git: Resource temporarily unavailable");
         }
     } none;
     const auto refused = wait(merge_bodies(files, none, home / "task", "a\nx\n", "a\n", "a\ny\n"));

@@ -580,7 +580,7 @@ TEST_CASE_METHOD(TaskWorld, "kept texts of one moment get names of their own, an
 TEST_CASE_METHOD(TaskWorld, "two edits that git cannot merge are both kept, and somebody is told") {
     struct NoGit final : ProcessRunner {
         Awaitable<Result<Completed>> run(Command) override {
-            co_return Error{ErrorCode::timeout, "`git` did not end within its time", {}};
+            co_return Error(ErrorCode::timeout, "`git` did not end within its time");
         }
     } none;
     task_files.emplace(files, none, clock);

@@ -511,7 +511,7 @@ TEST_CASE_METHOD(Stored, "a creation that can neither be finished nor undone tel
     struct Stuck final : FileSystem {
         explicit Stuck(FileSystem& behind) : real(behind) {}
         FileSystem& real;
-        static Error full(const std::string& doing) { return {ErrorCode::io, doing + ": No space left on device", {}}; }
+        static Error full(const std::string& doing) { return {ErrorCode::io, doing + ": No space left on device"}; }
         Result<std::string> read(const Path& path) override { return real.read(path); }
         Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override {
             return real.read_before(path, end, size);

@@ -183,7 +183,7 @@ TEST_CASE_METHOD(TmuxFixture, "a socket is not made anew in a folder that became
     int asked = 0;
     tmux.ask_first([&]() -> Result<void> {
         if (asked++ == 0) return {};
-        return Error{ErrorCode::io, "another folder stands there", {}};
+        return Error(ErrorCode::io, "another folder stands there");
     });
     const auto listed = go(tmux.list());
     CHECK_FALSE(std::filesystem::exists(dir / "tmux.sock"));

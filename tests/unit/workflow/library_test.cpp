@@ -81,7 +81,7 @@ TEST_CASE("an edit that does not validate leaves the last good one in force, and
 TEST_CASE("a file that cannot be read just now does not take the workflow away") {
     LibraryWorld world;
     const auto before = *world.library.find("small");
-    world.files.failures["/home/workflows/small.yml"] = {ErrorCode::io, "reading: Input/output error", {}};
+    world.files.failures["/home/workflows/small.yml"] = {ErrorCode::io, "reading: Input/output error"};
     CHECK(*world.library.find("small") == before);
     CHECK(world.library.list()[0].problem.find("Input/output error") != std::string::npos);
     world.files.failures.clear();
@@ -122,7 +122,7 @@ TEST_CASE("a pinned definition that is gone or was changed is an error that says
 
 TEST_CASE("pinning that cannot be written is an error") {
     LibraryWorld world;
-    world.files.failures["/home/workflows/.pinned/" + content_hash(k_small) + ".yml"] = {
-        ErrorCode::io, "No space left", {}};
+    world.files.failures["/home/workflows/.pinned/" + content_hash(k_small) + ".yml"] = {ErrorCode::io,
+                                                                                         "No space left"};
     CHECK(world.library.pin("small").error().code == ErrorCode::io);
 }
