@@ -9,6 +9,7 @@
 
 #include "client/connection/autostart.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/rpc/errors.hpp"
 
 namespace orange::commands {
@@ -44,25 +45,22 @@ Context::Context(Paths p, bool as_json)
 
 Result<connection::Connection*> Context::daemon() {
     if (!connection_) {
-        auto opened = connection::connect_or_start(paths);
-        if (!opened) return opened.error();
-        connection_.emplace(std::move(*opened));
+        TRY(auto opened, connection::connect_or_start(paths));
+        connection_.emplace(std::move(opened));
     }
     return &*connection_;
 }
 
 Result<void> Context::reconnect() {
     connection_.reset();
-    auto opened = connection::connect(paths);
-    if (!opened) return opened.error();
-    connection_.emplace(std::move(*opened));
+    TRY(auto opened, connection::connect(paths));
+    connection_.emplace(std::move(opened));
     return {};
 }
 
 Result<Json> Context::call_json(const char* method, Json params) {
-    auto connection = daemon();
-    if (!connection) return connection.error();
-    return (*connection)->call_json(method, std::move(params));
+    TRY(auto connection, daemon());
+    return connection->call_json(method, std::move(params));
 }
 
 Result<Json> Context::call_json_again(const char* method, const Json& params) {

@@ -36,7 +36,7 @@ int say(const Context& context, const std::string& sentence, Json json) {
 }
 
 Error not_for_agents() {
-    return {ErrorCode::forbidden, "an agent cannot start the daemon; ask a human to run `orange daemon restart`", {}};
+    return {ErrorCode::forbidden, "an agent cannot start the daemon; ask a human to run `orange daemon restart`"};
 }
 
 /// Which daemon it is that answers there, and what became of it; and what it found of agents' programs.

@@ -9,6 +9,7 @@
 #include "client/output/tasks.hpp"
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/rpc/event_methods.hpp"
 #include "common/rpc/project_methods.hpp"
 #include "common/rpc/task_methods.hpp"
@@ -104,7 +105,7 @@ void Tour::on_event(const Json& event) {
 Result<void> Tour::run() {
     for (auto step :
          {&Tour::add_project, &Tour::create_task, &Tour::wait_for_review, &Tour::merge, &Tour::show_result}) {
-        if (auto done = (this->*step)(); !done) return done;
+        TRY((this->*step)());
     }
     return {};
 }
@@ -117,13 +118,11 @@ Result<void> Tour::add_project() {
     add.pool_size = 1;
     say("A scratch repository: " + add.path);
     command("orange project add " + add.path + " --name " + *add.name + " --harness demo --pool-size 1");
-    auto reply = daemon_.call(add);
-    if (!reply) return reply.error();
-    project_ = reply->project.name;
+    TRY(auto reply, daemon_.call(add));
+    project_ = reply.project.name;
     rpc::EventsSubscribe subscribe;
     subscribe.project = project_;
-    auto subscribed = daemon_.call(subscribe);
-    if (!subscribed) return subscribed.error();
+    TRY(daemon_.call(subscribe));
     return {};
 }
 
@@ -133,10 +132,9 @@ Result<void> Tour::create_task() {
     create.summary = std::string("Add a greeting demo:fail-once") + (options_.crash ? " demo:crash-once" : "");
     create.harness = create.review_harness = "demo";
     command("orange task create --project " + project_ + " \"" + create.summary + "\"");
-    auto reply = daemon_.call(create);
-    if (!reply) return reply.error();
-    id_ = output::text_of(reply->task.fields, "id");
-    status_ = output::text_of(reply->task.fields, "status");
+    TRY(auto reply, daemon_.call(create));
+    id_ = output::text_of(reply.task.fields, "id");
+    status_ = output::text_of(reply.task.fields, "status");
     return {};
 }
 
@@ -149,12 +147,9 @@ Result<void> Tour::wait_for_review() {
         if (status_ == "stuck" || status_ == "cancelled") {
             return {ErrorCode::conflict, "the task is " + status_ + ", which the tour does not lead through"};
         }
-        auto event = daemon_.wait_for_notification(milliseconds(500));
-        if (!event) return event.error();
-        const bool quiet = !*event;
-        if (quiet && worker_crashed_) {
-            if (auto done = respawn_crashed_worker(); !done) return done;
-        }
+        TRY(auto event, daemon_.wait_for_notification(milliseconds(500)));
+        const bool quiet = !event;
+        if (quiet && worker_crashed_) TRY(respawn_crashed_worker());
     }
     return {};
 }
@@ -165,8 +160,7 @@ Result<void> Tour::respawn_crashed_worker() {
     rpc::TaskRespawn respawn;
     respawn.id = id_;
     command("orange task respawn " + output::short_id(id_));
-    auto reply = daemon_.call(respawn);
-    if (!reply) return reply.error();
+    TRY(daemon_.call(respawn));
     return {};
 }
 
@@ -174,10 +168,9 @@ Result<void> Tour::merge() {
     rpc::TaskMerge merge;
     merge.id = id_;
     command("orange task merge " + output::short_id(id_));
-    auto reply = daemon_.call(merge);
-    if (!reply) return reply.error();
-    commit_ = reply->commit;
-    status_ = output::text_of(reply->task.fields, "status");
+    TRY(auto reply, daemon_.call(merge));
+    commit_ = reply.commit;
+    status_ = output::text_of(reply.task.fields, "status");
     // What the merge did comes as events too; most have come with the reply.
     auto more = daemon_.wait_for_notification(milliseconds(200));
     while (more && *more) more = daemon_.wait_for_notification(milliseconds(200));
@@ -186,23 +179,21 @@ Result<void> Tour::merge() {
 }
 
 Result<void> Tour::show_result() {
-    auto log = repository_.log();
-    if (!log) return log.error();
+    TRY(auto log, repository_.log());
     rpc::WorkspaceList list;
     list.project = project_;
-    auto workspaces = daemon_.call(list);
-    if (!workspaces) return workspaces.error();
+    TRY(auto workspaces, daemon_.call(list));
     if (context_.json) {
         put_json({{"task", id_},
                   {"status", status_},
                   {"commit", commit_},
                   {"repository", repository_.path().string()},
-                  {"workspaces", rpc::written(workspaces->workspaces)}});
+                  {"workspaces", rpc::written(workspaces.workspaces)}});
         return {};
     }
     command("git log --oneline --graph");
-    output::put(output::wrapped(printable(*log, true), "          ", context_.style.width));
-    for (const auto& workspace : workspaces->workspaces) say("workspace " + workspace.name + ": " + workspace.state);
+    output::put(output::wrapped(printable(log, true), "          ", context_.style.width));
+    for (const auto& workspace : workspaces.workspaces) say("workspace " + workspace.name + ": " + workspace.state);
     return {};
 }
 

@@ -3,6 +3,7 @@
 #include "client/commands/interrupts.hpp"
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
+#include "common/base/try.hpp"
 #include "common/rpc/watch_methods.hpp"
 
 namespace orange::commands {
@@ -49,19 +50,17 @@ Followed ending_of(const rpc::TaskWhy::Reply& now) {
 
 Result<void> TaskFollower::open() {
     catch_interrupts();
-    const auto opened = stream_.open();
-    if (!opened) return opened.error();
+    TRY(stream_.open());
     return {};
 }
 
 Result<bool> TaskFollower::news(const std::string& id, const OnEvent& on_event) {
     using What = connection::EventStream::What;
-    auto next = stream_.next(k_look_at_signals);
-    if (!next) return next.error();
-    switch (next->what) {
+    TRY(auto next, stream_.next(k_look_at_signals));
+    switch (next.what) {
         case What::event:
-            if (next->event.task != id) return false;
-            on_event(next->event.event);
+            if (next.event.task != id) return false;
+            on_event(next.event.event);
             return true;
         case What::lost:
             lost_at_ = steady_clock::now();
@@ -77,27 +76,24 @@ Result<bool> TaskFollower::news(const std::string& id, const OnEvent& on_event) 
             break;
     }
     if (lost_at_ && steady_clock::now() - *lost_at_ >= k_daemon_patience) {
-        return Error{ErrorCode::unavailable, "the daemon has gone, and no other came; the task is where it was", {}};
+        return Error(ErrorCode::unavailable, "the daemon has gone, and no other came; the task is where it was");
     }
     return false;
 }
 
 Result<std::optional<Followed>> TaskFollower::ended(const std::string& id, rpc::TaskView& task) {
-    auto daemon = context_.daemon();
-    if (!daemon) return daemon.error();
+    TRY(auto daemon, context_.daemon());
     rpc::TaskWait wait;  // the daemon knows which states of the workflow leave a task to a human
     wait.id = id;
     wait.timeout = 0;
-    auto now = (*daemon)->call(wait);
-    if (!now) return now.error();
-    task = now->task;
-    if (!now->reached) return std::optional<Followed>{};
+    TRY(auto now, daemon->call(wait));
+    task = now.task;
+    if (!now.reached) return std::optional<Followed>{};
     rpc::TaskWhy why;
     why.id = id;
-    auto edges = (*daemon)->call(why);
-    if (!edges) return edges.error();
-    if (edges->task.in_progress) return std::optional<Followed>{};  // and what comes of it is an event
-    return std::optional<Followed>{ending_of(*edges)};
+    TRY(auto edges, daemon->call(why));
+    if (edges.task.in_progress) return std::optional<Followed>{};  // and what comes of it is an event
+    return std::optional<Followed>{ending_of(edges)};
 }
 
 /// What led here has happened by now, and is on its way.
@@ -126,9 +122,7 @@ Result<Followed> TaskFollower::follow(const std::string& id, OnEvent on_event) {
                 return std::move(**over);
             }
         }
-        auto again = news(id, on_event);
-        if (!again) return again.error();
-        look = *again;
+        TRY(look, news(id, on_event));
     }
     return {ErrorCode::timeout, "no longer waiting; the task goes on. See: orange task show " + output::short_id(id)};
 }

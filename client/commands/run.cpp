@@ -7,6 +7,7 @@
 #include "client/output/events.hpp"
 #include "client/output/run.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 
 namespace orange::commands {
 namespace {
@@ -27,9 +28,7 @@ Result<void> complete(const Context& context, RunOptions& options) {
     params.name_branch = true;
     params.add_project = true;
     if (!params.context) return {};
-    auto text = text_argument(*params.context);
-    if (!text) return text.error();
-    params.context = std::move(*text);
+    TRY(params.context, text_argument(*params.context));
     return {};
 }
 

@@ -10,6 +10,7 @@
 #include "client/connection/child.hpp"
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 
 namespace orange::commands {
 namespace {
@@ -61,7 +62,7 @@ Result<ScratchRepository> ScratchRepository::make() {
 Result<void> ScratchRepository::first_commit() const {
     std::error_code error;
     if (!fs::create_directory(path_, error)) return io_error("making " + path_.string(), error.value());
-    if (auto wrote = write_file(path_ / "README.md", k_readme); !wrote) return wrote;
+    TRY(write_file(path_ / "README.md", k_readme));
     const std::vector<std::vector<std::string>> steps = {
         {"init", "--quiet", "--initial-branch=main"},
         {"config", "user.name", "Orange demo"},
@@ -70,9 +71,7 @@ Result<void> ScratchRepository::first_commit() const {
         {"add", "README.md"},
         {"commit", "--quiet", "--message=Begin"},
     };
-    for (const auto& step : steps) {
-        if (auto done = git(step); !done) return done.error();
-    }
+    for (const auto& step : steps) TRY(git(step));
     return {};
 }
 

@@ -32,7 +32,7 @@ Result<Json> call_with_force(Context& context, Method& params, bool yes, const s
     if (reply || reply.error().code != ErrorCode::needs_force || params.force) return reply;
     if (may_ask(context, yes)) {
         output::complain("orange: " + printable(reply.error().message, true) + "\n");
-        if (!output::confirmed(question)) return Error{ErrorCode::needs_force, "left as it is", {}};
+        if (!output::confirmed(question)) return Error(ErrorCode::needs_force, "left as it is");
     } else if (!yes) {
         Error error = reply.error();
         if (error.message.find(flag) == std::string::npos)
@@ -62,7 +62,7 @@ Result<Json> confirm_merge(Context& context, rpc::TaskMerge& params, const Error
     };
     if (!may_ask(context, false)) return refused;
     output::complain("orange: " + printable(detail("facts"), true) + "\n");
-    if (!output::confirmed(detail("question"))) return Error{ErrorCode::needs_force, "nothing was merged"};
+    if (!output::confirmed(detail("question"))) return Error(ErrorCode::needs_force, "nothing was merged");
     params.force = true;
     params.tip = detail("tip");
     return context.call_json(rpc::TaskMerge::k_name, rpc::written(params));

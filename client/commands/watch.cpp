@@ -127,7 +127,7 @@ int task_wait(Context& context, rpc::TaskWait params) {
     while (!reply && reply.error().code == ErrorCode::unavailable) {
         if (!std::exchange(told, true)) remark("the daemon has ended; waiting for the next one");
         if (steady_clock::now() >= until) {
-            fail(context, {ErrorCode::timeout, "the time has passed, and no daemon runs", {}});
+            fail(context, {ErrorCode::timeout, "the time has passed, and no daemon runs"});
             return k_timed_out;
         }
         std::this_thread::sleep_for(k_between_tries);

@@ -27,7 +27,7 @@ bool is_absent(const Result<Connection>& tried) {
 }
 
 Error down(const Paths& paths, const std::string& advice) {
-    return {ErrorCode::unavailable, "no Orange daemon answers at " + paths.socket().string() + "; " + advice, {}};
+    return {ErrorCode::unavailable, "no Orange daemon answers at " + paths.socket().string() + "; " + advice};
 }
 
 Result<Connection> retry_for(const Paths& paths, milliseconds time) {

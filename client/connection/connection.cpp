@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "common/base/system.hpp"
+#include "common/base/try.hpp"
 #include "common/config/home_check.hpp"
 #include "common/config/peer_process.hpp"
 #include "common/config/socket_address.hpp"
@@ -52,7 +53,7 @@ std::string what_to_look_at(const std::string& method) {
 }
 
 Error not_answering() {
-    return {ErrorCode::timeout, {}};
+    return {ErrorCode::timeout, ""};
 }
 
 /// Milliseconds for poll(), never negative.
@@ -109,11 +110,10 @@ Result<Connection> Connection::open(const std::filesystem::path& socket, millise
         OwnedFd fd{system::local_socket()};
         if (fd.fd < 0) return io_error("opening a socket", errno);
         if (::connect(fd.fd, address->get(), address->size()) == 0) {
-            auto daemon = check_server(fd.fd, socket);
-            if (!daemon) return daemon.error();
+            TRY(auto daemon, check_server(fd.fd, socket));
             ::fcntl(fd.fd, F_SETFL, ::fcntl(fd.fd, F_GETFL) & ~O_NONBLOCK);
             Connection connection(std::exchange(fd.fd, -1));
-            connection.daemon_ = *daemon;
+            connection.daemon_ = daemon;
             connection.socket_ = socket;
             connection.patience_ = patience;
             return connection;
@@ -151,7 +151,7 @@ Result<Json> Connection::call_json(const std::string& method, Json params) {
         if (!message) return in_context("reading the daemon's reply", message.error());
         if (!message->is_object()) return {ErrorCode::internal, "the daemon's reply is no JSON-RPC message"};
         if (message->contains("method")) {
-            if (auto done = deliver(*message); !done) return done.error();
+            TRY(deliver(*message));
             continue;
         }
         const auto answers = message->find("id");
@@ -171,13 +171,12 @@ Result<bool> Connection::wait_for_notification(milliseconds timeout) {
         auto readable = ready(POLLIN, until);
         if (!readable && readable.error().code == ErrorCode::timeout) return does_not_answer(daemon_, {});
         if (!readable || !*readable) return readable;
-        auto more = fill();
-        if (!more) return more.error();
-        if (!*more) return {ErrorCode::unavailable, "the daemon ended"};
+        TRY(auto more, fill());
+        if (!more) return {ErrorCode::unavailable, "the daemon ended"};
     }
     auto message = parse_json(line);
     if (!message) return in_context("reading a notification", message.error());
-    if (auto done = deliver(*message); !done) return done.error();
+    TRY(deliver(*message));
     return true;
 }
 
@@ -238,7 +237,7 @@ Result<void> Connection::send_line(const std::string& line) {
             sent += static_cast<std::size_t>(n);
             heard_ = steady_clock::now();
         } else if (errno == EAGAIN) {
-            if (auto room = ready(POLLOUT, steady_clock::time_point::max()); !room) return room.error();
+            TRY(ready(POLLOUT, steady_clock::time_point::max()));
         } else if (errno == EPIPE || errno == ECONNRESET) {
             return {};  // the daemon may have said why before it closed: reading finds that, or the end
         } else if (errno != EINTR) {
@@ -251,12 +250,10 @@ Result<void> Connection::send_line(const std::string& line) {
 Result<std::string> Connection::read_line() {
     std::string line;
     while (!take_line(line)) {
-        auto readable = ready(POLLIN, steady_clock::time_point::max());
-        if (!readable) return readable.error();
-        if (!*readable) continue;
-        auto more = fill();
-        if (!more) return more.error();
-        if (!*more) return {ErrorCode::unavailable, "the daemon ended"};
+        TRY(auto readable, ready(POLLIN, steady_clock::time_point::max()));
+        if (!readable) continue;
+        TRY(auto more, fill());
+        if (!more) return {ErrorCode::unavailable, "the daemon ended"};
     }
     return line;
 }

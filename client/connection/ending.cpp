@@ -8,6 +8,7 @@
 
 #include "client/connection/connection.hpp"
 #include "client/connection/process_name.hpp"
+#include "common/base/try.hpp"
 #include "common/config/home_lock.hpp"
 #include "common/rpc/daemon_methods.hpp"
 
@@ -75,19 +76,17 @@ Result<Outcome> ask_for_end(const Paths& paths, steady_clock::time_point until) 
 }  // namespace
 
 Result<Ended> end_daemon(const Paths& paths) {
-    const auto outcome = ask_for_end(paths, steady_clock::now() + k_deadline);
-    if (!outcome) return outcome.error();
-    if (outcome->left) return outcome->why;
-    return outcome->ended;
+    TRY(const auto outcome, ask_for_end(paths, steady_clock::now() + k_deadline));
+    if (outcome.left) return outcome.why;
+    return outcome.ended;
 }
 
 Result<Ended> end_daemon_by_force(const Paths& paths) {
-    const auto outcome = ask_for_end(paths, steady_clock::now() + k_deadline_before_force);
-    if (!outcome) return outcome.error();
-    if (!outcome->left) return outcome->ended;
+    TRY(const auto outcome, ask_for_end(paths, steady_clock::now() + k_deadline_before_force));
+    if (!outcome.left) return outcome.ended;
     // A daemon that was killed may have left its lock to a child, and its pid to anybody.
-    const auto pid = *outcome->left;
-    if (!process_name(pid).starts_with("oranged")) return outcome->why;
+    const auto pid = *outcome.left;
+    if (!process_name(pid).starts_with("oranged")) return outcome.why;
     ::kill(pid, SIGKILL);
     if (!ended_until(pid, paths, steady_clock::now() + k_kill_deadline)) return still_runs(pid);
     return Ended::by_force;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/connection/autostart.hpp"
+#include "common/base/try.hpp"
 
 namespace orange::connection {
 namespace {
@@ -21,9 +22,8 @@ bool is_gone(const Error& error) {
 }  // namespace
 
 Result<bool> EventStream::open() {
-    auto connection = connect_or_start(paths_);
-    if (!connection) return connection.error();
-    return subscribe(std::move(*connection));
+    TRY(auto connection, connect_or_start(paths_));
+    return subscribe(std::move(connection));
 }
 
 Result<bool> EventStream::subscribe(Connection connection) {

@@ -16,6 +16,7 @@
 #include "client/connection/child.hpp"
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/config/home_check.hpp"
 #include "common/config/program_path.hpp"
 
@@ -87,15 +88,14 @@ std::string Output::last_words() const {
 
 /// Starts `orange daemon supervise`, detached.
 Result<std::unique_ptr<Supervisor>> start_supervisor(const fs::path& oranged, const Output& output) {
-    auto self = program_path();
-    if (!self) return self.error();
+    TRY(auto self, program_path());
     int alive[2];
     if (system::make_pipe(alive) != 0) return io_error("making a pipe", errno);
     ChildOptions options;
     options.out = options.err = output.fd;
     options.extra = alive[1];
     options.new_session = true;
-    auto pid = start_child({self->string(), "daemon", "supervise", oranged.string()}, options);
+    auto pid = start_child({self.string(), "daemon", "supervise", oranged.string()}, options);
     ::close(alive[1]);
     if (pid) return std::make_unique<Supervisor>(*pid, alive[0]);
     ::close(alive[0]);
@@ -109,12 +109,12 @@ std::optional<Result<Connection>> wait_for_socket(const Paths& paths, Supervisor
         auto tried = Connection::open(paths.socket(), k_connect_deadline);
         if (tried || tried.error().code != ErrorCode::unavailable) return tried;
         if (supervisor.failed()) {
-            return Error{ErrorCode::unavailable, "the daemon did not start:" + output.last_words()};
+            return Error(ErrorCode::unavailable, "the daemon did not start:" + output.last_words());
         }
         if (steady_clock::now() >= until) {
-            return Error{ErrorCode::timeout,
+            return Error(ErrorCode::timeout,
                          "the daemon was started, but does not answer after 20 s; its output is in " +
-                             output.file.string() + output.last_words()};
+                             output.file.string() + output.last_words());
         }
         if (supervisor.ended) return std::nullopt;
         supervisor.watch(k_look_again);
@@ -138,16 +138,14 @@ Result<fs::path> find_oranged() {
 }
 
 Result<Connection> start_daemon(const Paths& paths) {
-    auto oranged = find_oranged();
-    if (!oranged) return oranged.error();
-    if (auto safe = make_home(paths.home); !safe) return safe.error();
+    TRY(auto oranged, find_oranged());
+    TRY(make_home(paths.home));
     const Output output(paths.home / "oranged.out");
     if (output.fd < 0) return io_error("opening " + output.file.string(), errno);
     const auto until = steady_clock::now() + k_start_deadline;
     for (;;) {
-        auto supervisor = start_supervisor(*oranged, output);
-        if (!supervisor) return supervisor.error();
-        auto connection = wait_for_socket(paths, **supervisor, output, until);
+        TRY(auto supervisor, start_supervisor(oranged, output));
+        auto connection = wait_for_socket(paths, *supervisor, output, until);
         if (connection) return std::move(*connection);
     }
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 
 namespace orange {
 namespace {
@@ -66,7 +67,7 @@ Result<void> make_folder(const std::filesystem::path& folder) {
 Result<mode_t> mode_of_own_folder(const std::filesystem::path& folder) {
     struct stat info {};
     if (::lstat(folder.c_str(), &info) != 0) return io_error("looking at " + folder.string(), errno);
-    const auto unsafe = [&](const std::string& why) { return Error{ErrorCode::forbidden, folder.string() + why, {}}; };
+    const auto unsafe = [&](const std::string& why) { return Error(ErrorCode::forbidden, folder.string() + why); };
     if (S_ISLNK(info.st_mode)) return unsafe(" is a symbolic link; set ORANGE_HOME to " + real_path(folder));
     if (!S_ISDIR(info.st_mode)) return unsafe(" is not a folder; move it away, or set ORANGE_HOME");
     if (info.st_uid != ::geteuid()) return unsafe(" belongs to another user; set ORANGE_HOME to a folder of your own");
@@ -100,31 +101,29 @@ bool is_repository(const std::filesystem::path& home) {
 }
 
 Result<void> check_private_folder(const std::filesystem::path& folder) {
-    const auto mode = mode_of_own_folder(folder);
-    if (!mode) return mode.error();
-    return is_open(*mode) ? open_to_others(folder) : Result<void>{};
+    TRY(const auto mode, mode_of_own_folder(folder));
+    return is_open(mode) ? open_to_others(folder) : Result<void>{};
 }
 
 Result<void> check_home(const std::filesystem::path& home) {
-    const auto mode = mode_of_own_folder(home);
-    if (!mode) return mode.error();
+    TRY(const auto mode, mode_of_own_folder(home));
     if (is_repository(home) && !is_in_use(home)) return not_a_home(home);
     // The mode is looked at again: a daemon that begins may just have closed it, and put its lock there.
-    return is_open(*mode) && !is_prepared(home) ? check_private_folder(home) : Result<void>{};
+    return is_open(mode) && !is_prepared(home) ? check_private_folder(home) : Result<void>{};
 }
 
 Result<void> make_home(const std::filesystem::path& home) {
-    if (auto made = make_folder(home); !made) return made;
+    TRY(make_folder(home));
     return check_home(home);
 }
 
 Result<void> make_private_folder(const std::filesystem::path& folder) {
-    if (auto made = make_folder(folder); !made) return made;
+    TRY(make_folder(folder));
     return check_private_folder(folder);
 }
 
 Result<bool> make_closed_home(const std::filesystem::path& home) {
-    if (auto fine = make_home(home); !fine) return fine.error();
+    TRY(make_home(home));
     struct stat info {};
     const int folder = ::open(home.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0) return io_error("opening " + home.string(), errno);

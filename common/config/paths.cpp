@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/try.hpp"
 #include "common/config/program_path.hpp"
 
 namespace orange {
@@ -62,9 +63,8 @@ Result<Paths> paths_from_environment() {
 }
 
 Result<Installation> find_installation() {
-    auto program = program_path();
-    if (!program) return program.error();
-    Installation found{program->parent_path(), {}};
+    TRY(auto program, program_path());
+    Installation found{program.parent_path(), {}};
     std::vector<fs::path> candidates;
     if (const char* share = std::getenv("ORANGE_SHARE"); share && *share) candidates.emplace_back(share);
     candidates.push_back(found.bin.parent_path() / "share" / "orange");

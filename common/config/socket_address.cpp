@@ -22,9 +22,8 @@ Result<SocketAddress> SocketAddress::in_folder(const std::filesystem::path& sock
         path = "/proc/self/fd/" + std::to_string(address.folder_) + "/" + socket.filename().string();
     }
     if (path.size() > k_longest) {
-        return Error{ErrorCode::invalid_argument,
-                     "the socket's path is too long (" + std::to_string(path.size()) + " bytes): " + path,
-                     {}};
+        return Error(ErrorCode::invalid_argument,
+                     "the socket's path is too long (" + std::to_string(path.size()) + " bytes): " + path);
     }
     address.address_.sun_family = AF_UNIX;
     path.copy(address.address_.sun_path, k_longest);

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/log/tail.hpp"
 
 namespace orange::log {
@@ -90,7 +91,7 @@ std::filesystem::path rotated(const std::filesystem::path& log, int number) {
 }
 
 Result<Found> search(const std::filesystem::path& log, const Query& query) {
-    if (auto good = check(query); !good) return good.error();
+    TRY(check(query));
     Found found;
     auto left = query.most_read;
     for (int number = 0; number <= k_rotated_kept; ++number) {

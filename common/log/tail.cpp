@@ -85,7 +85,7 @@ Result<std::vector<std::string>> last_lines(const std::filesystem::path& file, s
         if (!line) break;
         lines.push_back(std::move(*line));
     }
-    if (reader.problem() == ENOENT) return Error{ErrorCode::not_found, "there is no " + file.string(), {}};
+    if (reader.problem() == ENOENT) return Error(ErrorCode::not_found, "there is no " + file.string());
     if (reader.problem() != 0) return io_error("reading " + file.string(), reader.problem());
     std::reverse(lines.begin(), lines.end());
     return lines;

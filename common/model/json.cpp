@@ -1,5 +1,6 @@
 #include "common/model/json.hpp"
 
+#include "common/base/try.hpp"
 #include "common/model/json_reader.hpp"
 
 namespace orange {
@@ -50,9 +51,7 @@ Result<Intent> intent_from_json(const Json& json) {
     in.read("attested", intent.attested);
     in.read("at", intent.at);
     if (const Json* by = in.find("by")) {
-        auto caller = caller_from_json(*by);
-        if (!caller) return caller.error();
-        intent.by = std::move(*caller);
+        TRY(intent.by, caller_from_json(*by));
     }
     in.each("actions", [&](const Json& item) -> Result<void> {
         PlannedAction planned;
@@ -62,9 +61,8 @@ Result<Intent> intent_from_json(const Json& json) {
         action.read("argv", planned.action.argv);
         action.read("done", planned.done);
         action.read("failure", planned.failure);
-        auto read = action.finish(std::move(planned));
-        if (!read) return read.error();
-        intent.actions.push_back(std::move(*read));
+        TRY(auto read, action.finish(std::move(planned)));
+        intent.actions.push_back(std::move(read));
         return {};
     });
     return in.finish(std::move(intent));
@@ -115,9 +113,7 @@ Result<MergeRecord> merge_from_json(const Json& json) {
         in.fail("\"phase\" is unknown");
     }
     if (const Json* by = in.find("by")) {
-        auto caller = caller_from_json(*by);
-        if (!caller) return caller.error();
-        merge.by = std::move(*caller);
+        TRY(merge.by, caller_from_json(*by));
     }
     return in.finish(std::move(merge));
 }
@@ -364,40 +360,32 @@ Json to_json(const TaskRecord& record) {
 Result<TaskRecord> record_from_json(const Json& json) {
     TaskRecord record;
     JsonReader in(json, "state.json");
-    if (auto known = check_schema(json); !known) return known.error();
+    TRY(check_schema(json));
     if (const Json* fields = in.find("fields")) {
-        auto task = task_from_json(*fields);
-        if (!task) return task.error();
-        record.task = std::move(*task);
+        TRY(record.task, task_from_json(*fields));
     } else {
         in.fail("\"fields\" is missing");
     }
     if (const Json* intent = in.find("intent")) {
-        auto read = intent_from_json(*intent);
-        if (!read) return read.error();
-        record.intent = std::move(*read);
+        TRY(record.intent, intent_from_json(*intent));
     }
     if (const Json* merge = in.find("merge")) {
-        auto read = merge_from_json(*merge);
-        if (!read) return read.error();
-        record.merge = std::move(*read);
+        TRY(record.merge, merge_from_json(*merge));
     }
     in.each("runs", [&](const Json& item) -> Result<void> {
-        auto run = run_from_json(item);
-        if (!run) return run.error();
-        record.runs.push_back(std::move(*run));
+        TRY(auto run, run_from_json(item));
+        record.runs.push_back(std::move(run));
         return {};
     });
     in.each("died", [&](const Json& item) -> Result<void> {
         const auto role = item.is_string() ? role_from(item.get<std::string>()) : std::nullopt;
-        if (!role) return Error{ErrorCode::invalid_argument, "\"died\" has what is no role", {}};
+        if (!role) return Error(ErrorCode::invalid_argument, "\"died\" has what is no role");
         record.died.insert(*role);
         return {};
     });
     in.each("outbox", [&](const Json& item) -> Result<void> {
-        auto message = message_from_json(item);
-        if (!message) return message.error();
-        record.outbox.push_back(std::move(*message));
+        TRY(auto message, message_from_json(item));
+        record.outbox.push_back(std::move(message));
         return {};
     });
     in.read("entry_sections", record.entry_sections);

@@ -53,7 +53,7 @@ class JsonReader {
         return found == json_.end() || found->is_null() ? nullptr : &*found;
     }
     void fail(std::string why) {
-        if (!error_) error_ = Error{ErrorCode::invalid_argument, what_ + ": " + std::move(why), {}};
+        if (!error_) error_ = Error(ErrorCode::invalid_argument, what_ + ": " + std::move(why));
     }
     template <class T>
     Result<T> finish(T value) {

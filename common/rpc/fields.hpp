@@ -89,8 +89,8 @@ class FieldReader {
         known_.push_back(name);
         if (error_) return;
         if (!json_.contains(name) || json_.at(name).is_null()) {
-            error_ = Error{
-                ErrorCode::invalid_argument, "parameter \"" + where_ + name + "\" is missing: " + std::string(doc), {}};
+            error_ = Error(ErrorCode::invalid_argument,
+                           "parameter \"" + where_ + name + "\" is missing: " + std::string(doc));
             return;
         }
         take(name, into);
@@ -109,9 +109,8 @@ class FieldReader {
             if (!found) {
                 std::string all;
                 for (const auto& name : known_) all += (all.empty() ? "" : ", ") + name;
-                return Error{ErrorCode::invalid_argument,
-                             "unknown parameter \"" + where_ + key + "\"; there is: " + (all.empty() ? "none" : all),
-                             {}};
+                return Error(ErrorCode::invalid_argument,
+                             "unknown parameter \"" + where_ + key + "\"; there is: " + (all.empty() ? "none" : all));
             }
         }
         return std::nullopt;
@@ -179,7 +178,7 @@ class FieldSchema {
 template <class T>
 Result<T> read_as(const Json& json, const std::string& where, [[maybe_unused]] UnknownKeys unknown) {
     const auto wrong = [&] {
-        return Error{ErrorCode::invalid_argument, "parameter \"" + where + "\" must be " + detail::type_name<T>(), {}};
+        return Error(ErrorCode::invalid_argument, "parameter \"" + where + "\" must be " + detail::type_name<T>());
     };
     if constexpr (detail::is_optional<T>::value) {
         if (json.is_null()) return T{};

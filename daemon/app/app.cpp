@@ -12,6 +12,7 @@
 #include <cstdio>
 
 #include "common/base/ids.hpp"
+#include "common/base/try.hpp"
 #include "common/config/disk.hpp"
 #include "common/config/home_check.hpp"
 #include "daemon/agents/login_environment.hpp"
@@ -58,7 +59,7 @@ constexpr std::chrono::milliseconds k_between_looks = 2s;
 class NoFileWatcher final : public FileWatcher {
   public:
     Result<WatchId> watch(Path, std::function<void(const std::string&)>) override {
-        return Error{ErrorCode::unavailable, "no file notification", {}};
+        return Error(ErrorCode::unavailable, "no file notification");
     }
     void unwatch(WatchId) override {}
 };
@@ -302,19 +303,18 @@ class App {
     }
 
     Awaitable<Result<std::vector<std::string>>> reload() {
-        auto notes = reload_settings();
-        if (!notes) co_return notes;
-        co_await ask_shells_again(*notes);
+        CO_TRY(auto notes, reload_settings());
+        co_await ask_shells_again(notes);
         for (const auto& entry : workflows_.list()) {
             if (entry.valid) continue;
-            notes->push_back("workflow " + entry.name +
-                             (entry.last_good ? " is not valid, its last good version stays in force: "
-                                              : " is not valid, and cannot be used: ") +
-                             entry.problem);
+            notes.push_back("workflow " + entry.name +
+                            (entry.last_good ? " is not valid, its last good version stays in force: "
+                                             : " is not valid, and cannot be used: ") +
+                            entry.problem);
         }
         auto projects = check_projects(world_);
-        if (!projects) notes->push_back(projects.error().message);
-        for (auto& problem : projects.value_or({})) notes->push_back(std::move(problem));
+        if (!projects) notes.push_back(projects.error().message);
+        for (auto& problem : projects.value_or({})) notes.push_back(std::move(problem));
         co_return notes;
     }
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/base/try.hpp"
 #include "common/config/home_check.hpp"
 #include "common/config/home_lock.hpp"
 
@@ -49,14 +50,13 @@ Result<void> lock_soon(int lock, const Paths& paths, std::chrono::milliseconds p
 }  // namespace
 
 Result<Home> Home::take(const Paths& paths, std::chrono::milliseconds patience) {
-    const auto made = make_closed_home(paths.home);
-    if (!made) return made.error();
+    TRY(const auto made, make_closed_home(paths.home));
     const auto file = paths.lock();
     const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock < 0) return io_error("opening " + file.string(), errno);
     Home home(lock);
-    home.was_closed_ = *made;
-    if (auto locked = lock_soon(lock, paths, patience); !locked) return locked.error();
+    home.was_closed_ = made;
+    TRY(lock_soon(lock, paths, patience));
     const auto pid = std::to_string(::getpid());
     if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, pid.data(), pid.size(), 0) < 0) {
         return io_error("writing " + file.string(), errno);
@@ -69,7 +69,7 @@ Result<Home> Home::take(const Paths& paths, std::chrono::milliseconds patience) 
     }
     home.device_ = facts.st_dev;
     home.inode_ = facts.st_ino;
-    if (auto fine = make_tmux_folder(Paths{home.path_}); !fine) return fine.error();
+    TRY(make_tmux_folder(Paths{home.path_}));
     return home;
 }
 

@@ -1,5 +1,7 @@
 #include "daemon/app/home_files.hpp"
 
+#include "common/base/try.hpp"
+
 namespace orange {
 
 Result<void> HomeFiles::check() const {
@@ -7,42 +9,42 @@ Result<void> HomeFiles::check() const {
     if (state == Home::State::here) return {};
     const auto why = state == Home::State::missing ? " is gone; put it back, and try again"
                                                    : " is another folder now than the one that this daemon has locked";
-    return Error{ErrorCode::io, home_.path().string() + why, {}};
+    return Error(ErrorCode::io, home_.path().string() + why);
 }
 
 Result<std::string> HomeFiles::read(const Path& path) {
-    if (auto fine = check(); !fine) return fine.error();
+    TRY(check());
     return disk_.read(path);
 }
 
 Result<FileSystem::Piece> HomeFiles::read_before(const Path& path, std::optional<std::uintmax_t> end,
                                                  std::size_t size) {
-    if (auto fine = check(); !fine) return fine.error();
+    TRY(check());
     return disk_.read_before(path, end, size);
 }
 
 Result<void> HomeFiles::replace(const Path& path, std::string_view content) {
-    if (auto fine = check(); !fine) return fine;
+    TRY(check());
     return disk_.replace(path, content);
 }
 
 Result<void> HomeFiles::exchange(const Path& path, std::string_view content, const Path& displaced) {
-    if (auto fine = check(); !fine) return fine;
+    TRY(check());
     return disk_.exchange(path, content, displaced);
 }
 
 Result<void> HomeFiles::append(const Path& path, std::string_view content) {
-    if (auto fine = check(); !fine) return fine;
+    TRY(check());
     return disk_.append(path, content);
 }
 
 Result<std::vector<std::string>> HomeFiles::list(const Path& folder) {
-    if (auto fine = check(); !fine) return fine.error();
+    TRY(check());
     return disk_.list(folder);
 }
 
 Result<void> HomeFiles::remove(const Path& path) {
-    if (auto fine = check(); !fine) return fine;
+    TRY(check());
     return disk_.remove(path);
 }
 

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "common/base/try.hpp"
 #include "daemon/yaml/node.hpp"
 
 namespace orange {
@@ -10,8 +11,7 @@ namespace {
 
 Error wrong(std::string_view file, const yaml::Place& place, const std::string& what) {
     return {ErrorCode::invalid_argument,
-            std::string(file) + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " + what,
-            {}};
+            std::string(file) + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " + what};
 }
 
 std::optional<std::chrono::milliseconds> seconds_of(const yaml::Node& node) {
@@ -64,14 +64,13 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
 }  // namespace
 
 Result<Settings> parse_settings(std::string_view text, std::string_view file_name) {
-    auto root = yaml::parse(text, file_name);
-    if (!root) return root.error();
+    TRY(auto root, yaml::parse(text, file_name));
     Settings settings;
-    if (root->is_null()) return settings;
-    if (!root->is_map()) return wrong(file_name, root->place, "must be a map of keys to values");
-    for (std::size_t i = 0; i < root->members.size(); ++i) {
-        const auto& [key, value] = root->members[i];
-        if (auto read = read_key(key, value, root->member_places[i], file_name, settings); !read) return read.error();
+    if (root.is_null()) return settings;
+    if (!root.is_map()) return wrong(file_name, root.place, "must be a map of keys to values");
+    for (std::size_t i = 0; i < root.members.size(); ++i) {
+        const auto& [key, value] = root.members[i];
+        TRY(read_key(key, value, root.member_places[i], file_name, settings));
     }
     return settings;
 }
@@ -80,9 +79,8 @@ Result<std::optional<Settings>> load_settings(FileSystem& files, const Path& fil
     const auto text = files.read(file);
     if (!text && text.error().code == ErrorCode::not_found) return std::optional<Settings>();
     if (!text) return text.error();
-    auto settings = parse_settings(*text, file.string());
-    if (!settings) return settings.error();
-    return std::optional<Settings>(std::move(*settings));
+    TRY(auto settings, parse_settings(*text, file.string()));
+    return std::optional<Settings>(std::move(settings));
 }
 
 }  // namespace orange

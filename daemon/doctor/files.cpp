@@ -1,4 +1,5 @@
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/files/file_facts.hpp"
@@ -35,12 +36,11 @@ Awaitable<Result<BadLines>> bad_lines_of(World& world, TaskId id) {
     auto reader = world.tasks.read_history(id);
     BadLines bad;
     for (std::size_t lines = 1; reader.read() < k_history_end; ++lines) {
-        const auto line = reader.next_line();
-        if (!line) co_return line.error();
-        if (!*line) break;
-        const bool is_object = (*line)->front() == '{' && (*line)->back() == '}';
+        CO_TRY(const auto line, reader.next_line());
+        if (!line) break;
+        const bool is_object = line->front() == '{' && line->back() == '}';
         if (!is_object) ++bad.no_objects;
-        if (!is_object || (closely && !store::event_from_line(**line))) ++bad.all;
+        if (!is_object || (closely && !store::event_from_line(*line))) ++bad.all;
         if (lines % k_lines_at_once == 0) co_await async::yield();
     }
     co_return bad;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/git/branches.hpp"
 
@@ -22,10 +23,9 @@ Awaitable<Result<std::vector<std::string>>> snapshot_refs(Exam& exam, std::strin
     GitCommand command;
     command.place = std::move(repo);
     command.args = {"for-each-ref", std::string("--count=") + k_most_refs, "--format=%(refname)", "refs/orange/"};
-    const auto listed = co_await git_output(exam.world.git, std::move(command));
-    if (!listed) co_return listed.error();
+    CO_TRY(const auto listed, co_await git_output(exam.world.git, std::move(command)));
     std::vector<std::string> refs;
-    for (const auto line : split_lines(*listed)) refs.emplace_back(line);
+    for (const auto line : split_lines(listed)) refs.emplace_back(line);
     co_return refs;
 }
 

@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/model/json.hpp"
 
 namespace orange {
@@ -40,8 +41,7 @@ Error not_run(const std::string& host, const Error& error) {
         return {ErrorCode::not_found,
                 "gh, GitHub's command line program, is not installed: see https://cli.github.com (Debian: apt install "
                 "gh), then log in with: gh auth login --hostname " +
-                    host,
-                {}};
+                    host};
     }
     if (error.code == ErrorCode::timeout) {
         return {ErrorCode::timeout, host + " did not answer in time: " + error.message, error.details};
@@ -54,8 +54,8 @@ Error refused(const std::string& repository, const std::vector<std::string>& arg
     const auto host = repository.substr(0, repository.find('/'));
     auto failed = command_failed(argv, done);
     const auto because = [&](ErrorCode code, const std::string& sentence) {
-        return Error{code, sentence + " (gh: " + ellipsized(printable(trim(done.err), true), 300) + ")",
-                     failed.details};
+        return Error(code, sentence + " (gh: " + ellipsized(printable(trim(done.err), true), 300) + ")",
+                     failed.details);
     };
     if (done.exit_status == k_not_logged_in || says(done.err, {"HTTP 401", "Bad credentials", "gh auth login"})) {
         return because(ErrorCode::unavailable,
@@ -83,9 +83,8 @@ Error refused(const std::string& repository, const std::vector<std::string>& arg
 Result<std::vector<PullRequest>> pull_requests(const std::string& text) {
     const auto json = parse_json(text);
     const auto strange = [&] {
-        return Error{ErrorCode::external_failed,
-                     "gh pr list: this is no list of pull requests: " + ellipsized(printable(text), 200),
-                     {}};
+        return Error(ErrorCode::external_failed,
+                     "gh pr list: this is no list of pull requests: " + ellipsized(printable(text), 200));
     };
     if (!json || !json->is_array()) return strange();
     std::vector<PullRequest> all;
@@ -141,22 +140,19 @@ Awaitable<Result<std::string>> CliGitHub::ask(std::string repository, std::vecto
 Awaitable<Result<std::vector<PullRequest>>> CliGitHub::list(std::string repository, std::string head) {
     std::vector<std::string> args = {"pr",          "list",       "--head=" + head,
                                      "--state=all", "--limit=50", "--json=number,url,state,isCrossRepository"};
-    const auto listed = co_await ask(std::move(repository), std::move(args), std::string());
-    if (!listed) co_return listed.error();
-    co_return pull_requests(*listed);
+    CO_TRY(const auto listed, co_await ask(std::move(repository), std::move(args), std::string()));
+    co_return pull_requests(listed);
 }
 
 Awaitable<Result<std::string>> CliGitHub::create(NewPullRequest request) {
     auto title = ellipsized(printable(request.title), k_longest_title);
     std::vector<std::string> args = {
         "pr", "create", "--title=" + title, "--base=" + request.base, "--head=" + request.head, "--body-file=-"};
-    const auto said = co_await ask(std::move(request.repository), std::move(args), std::move(request.body));
-    if (!said) co_return said.error();
-    auto url = url_in(*said);
+    CO_TRY(const auto said, co_await ask(std::move(request.repository), std::move(args), std::move(request.body)));
+    auto url = url_in(said);
     if (url.empty()) {
-        co_return Error{ErrorCode::external_failed,
-                        "gh pr create did not say where the pull request is: " + ellipsized(printable(*said), 200),
-                        {}};
+        co_return Error(ErrorCode::external_failed,
+                        "gh pr create did not say where the pull request is: " + ellipsized(printable(said), 200));
     }
     co_return url;
 }

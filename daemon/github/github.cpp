@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 
 namespace orange::github {
 namespace {
@@ -47,35 +48,31 @@ Result<std::string> repository_of(std::string_view remote_url) {
     if (path.ends_with(".git")) path.resize(path.size() - 4);
     const auto parts = split(path, '/');
     if (host.empty() || !is_word(host) || parts.size() != 2 || !is_word(parts[0]) || !is_word(parts[1])) {
-        return Error{ErrorCode::invalid_argument,
+        return Error(ErrorCode::invalid_argument,
                      "origin is not a repository at GitHub, so there is no pull request to open; the branch can be "
-                     "merged with: orange task merge",
-                     {}};
+                     "merged with: orange task merge");
     }
     if (host.find('.') == std::string::npos) {
-        return Error{ErrorCode::invalid_argument,
+        return Error(ErrorCode::invalid_argument,
                      "origin's host \"" + host +
                          "\" is a name of your ssh configuration, which gh does not know; use the real one: git "
                          "remote set-url origin git@github.com:" +
-                         path + ".git",
-                     {}};
+                         path + ".git");
     }
     if (host == "ssh.github.com" || host == "www.github.com") host = "github.com";
     return host + "/" + path;
 }
 
 Awaitable<Result<PullRequest>> open_pull_request(GitHub& github, NewPullRequest request) {
-    const auto before = co_await github.list(request.repository, request.head);
-    if (!before) co_return before.error();
-    if (const auto* open = open_one(*before)) co_return *open;
+    CO_TRY(const auto before, co_await github.list(request.repository, request.head));
+    if (const auto* open = open_one(before)) co_return *open;
     auto asked = request;
     auto url = co_await github.create(std::move(asked));
     if (url) co_return PullRequest{0, std::move(*url), "OPEN"};
     if (url.error().code != ErrorCode::conflict) co_return url.error();
     // Somebody was faster, between the two questions.
-    const auto after = co_await github.list(request.repository, request.head);
-    if (!after) co_return after.error();
-    if (const auto* open = open_one(*after)) co_return *open;
+    CO_TRY(const auto after, co_await github.list(request.repository, request.head));
+    if (const auto* open = open_one(after)) co_return *open;
     co_return url.error();
 }
 

@@ -1,5 +1,6 @@
 #include "daemon/rpc/api.hpp"
 
+#include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/runner/programs.hpp"
 
@@ -26,9 +27,8 @@ Result<TaskId> Api::select(const TaskSelector& selector, const Call& call) const
         if (const auto task = world_.pool.task_at(*selector.cwd)) return *task;
     }
     if (!call.caller.task.empty()) return call.caller.task;
-    return Error{ErrorCode::invalid_argument,
-                 "which task? Give its id (orange task list shows them), or run this in the task's workspace",
-                 {}};
+    return Error(ErrorCode::invalid_argument,
+                 "which task? Give its id (orange task list shows them), or run this in the task's workspace");
 }
 
 Awaitable<Result<Project>> Api::select_project(std::optional<std::string> name, std::optional<std::string> cwd) {
@@ -36,10 +36,9 @@ Awaitable<Result<Project>> Api::select_project(std::optional<std::string> name, 
         if (const auto* project = world_.projects.find(*name)) co_return *project;
         std::string known;
         for (const auto& project : world_.projects.list()) known += (known.empty() ? "" : ", ") + project.name;
-        co_return Error{ErrorCode::not_found,
+        co_return Error(ErrorCode::not_found,
                         "there is no project \"" + *name + "\"; " +
-                            (known.empty() ? "add one: orange project add PATH" : "there is: " + known),
-                        {}};
+                            (known.empty() ? "add one: orange project add PATH" : "there is: " + known));
     }
     if (cwd) {
         if (const auto in_workspace = world_.pool.project_at(*cwd)) {
@@ -48,13 +47,11 @@ Awaitable<Result<Project>> Api::select_project(std::optional<std::string> name, 
         const auto root = co_await git::main_worktree(world_.git, *cwd);
         if (root) {
             if (const auto* project = world_.projects.at_path(*root)) co_return *project;
-            co_return Error{
-                ErrorCode::not_found, *root + " is not registered; add it: orange project add " + *root, {}};
+            co_return Error(ErrorCode::not_found, *root + " is not registered; add it: orange project add " + *root);
         }
     }
-    co_return Error{ErrorCode::invalid_argument,
-                    "which project? Run this inside a registered repository, or name one with --project",
-                    {}};
+    co_return Error(ErrorCode::invalid_argument,
+                    "which project? Run this inside a registered repository, or name one with --project");
 }
 
 std::optional<std::string> Api::project_near(const std::string& directory) const {
@@ -90,15 +87,14 @@ TaskView Api::view(const TaskRecord& record) const {
 
 Result<TaskView> Api::view(const TaskId& id) const {
     const auto* record = world_.tasks.find(id);
-    if (!record) return Error{ErrorCode::not_found, "there is no task " + id.value, {}};
+    if (!record) return Error(ErrorCode::not_found, "there is no task " + id.value);
     return view(*record);
 }
 
 Result<TaskReply> Api::reply(const TaskId& id, Outcome outcome) const {
-    auto shown = view(id);
-    if (!shown) return shown.error();
+    TRY(auto shown, view(id));
     TaskReply reply;
-    reply.task = std::move(*shown);
+    reply.task = std::move(shown);
     reply.notes = std::move(outcome.notes);
     if (!outcome.spawn_error.empty()) reply.spawn_error = std::move(outcome.spawn_error);
     return reply;

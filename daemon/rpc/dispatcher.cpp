@@ -32,13 +32,11 @@ bool is_valid_id(const Json& id) {
 Result<void> check_access(const Method& method, const Caller& caller) {
     const auto taken = "; you were taken for " + agents::describe(caller);
     if (caller.role == Role::unknown) {
-        return Error{ErrorCode::forbidden,
-                     method.name + " wants a caller that can be told" + taken +
-                         "; use a terminal of your own, outside Orange's tmux",
-                     {}};
+        return Error(ErrorCode::forbidden, method.name + " wants a caller that can be told" + taken +
+                                               "; use a terminal of your own, outside Orange's tmux");
     }
     if (method.access == Access::human && caller.role != Role::human) {
-        return Error{ErrorCode::forbidden, method.name + " is a human's to call" + taken + "; ask the human", {}};
+        return Error(ErrorCode::forbidden, method.name + " is a human's to call" + taken + "; ask the human");
     }
     return {};
 }
@@ -74,8 +72,7 @@ Json reply_to(const Json& id, Result<Json> result) {
 
 Error no_room() {
     return {ErrorCode::unavailable,
-            "not carried out: there is no room for more replies now; send fewer requests in one batch, or try again",
-            {}};
+            "not carried out: there is no room for more replies now; send fewer requests in one batch, or try again"};
 }
 
 /// What a call is about. A `path` is a repository's where the call is about a project; elsewhere it is the caller's
@@ -119,7 +116,7 @@ Awaitable<Result<Json>> Dispatcher::invoke(const Method& method, Json params, Wh
         failure = e.what();
     }
     log::error("rpc", "exception in " + method.name + ": " + failure);
-    co_return Error{ErrorCode::internal, "internal error in " + method.name + " (see orange.log): " + failure, {}};
+    co_return Error(ErrorCode::internal, "internal error in " + method.name + " (see orange.log): " + failure);
 }
 
 Awaitable<std::string> Dispatcher::fixed_result(const Method& method, WhoIs who, EventSink* sink) {

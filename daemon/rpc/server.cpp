@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "common/base/system.hpp"
+#include "common/base/try.hpp"
 #include "common/config/socket_address.hpp"
 #include "common/rpc/errors.hpp"
 #include "daemon/async/async.hpp"
@@ -65,8 +66,7 @@ Server::~Server() {
 
 Result<void> Server::listen(const Path& socket) {
     socket_ = socket;
-    auto address = SocketAddress::in_folder(socket);
-    if (!address) return address.error();
+    TRY(auto address, SocketAddress::in_folder(socket));
     const int fd = system::local_socket();
     if (fd < 0) return io_error("making the socket", errno);
     const auto fail = [&](std::string_view doing) {
@@ -76,8 +76,8 @@ Result<void> Server::listen(const Path& socket) {
     };
     // Before bind: the file appears with this mode, there is no instant at which others may connect.
     if (::fchmod(fd, 0600) != 0) return fail("setting the mode of");
-    if (::unlink(address->path().c_str()) != 0 && errno != ENOENT) return fail("removing the stale");
-    if (::bind(fd, address->get(), address->size()) != 0) return fail("binding");
+    if (::unlink(address.path().c_str()) != 0 && errno != ENOENT) return fail("removing the stale");
+    if (::bind(fd, address.get(), address.size()) != 0) return fail("binding");
     if (::listen(fd, k_backlog) != 0) return fail("listening on");
     struct stat info {};
     if (::stat(socket.c_str(), &info) != 0) return fail("looking at");
@@ -140,7 +140,7 @@ Awaitable<void> Server::close_the_slowest() {
 
 void Server::refuse(int fd, const std::string& why) {
     if (!std::exchange(refusing_, true)) log::warn("rpc", "a client was refused: " + why);
-    Json reply = {{"jsonrpc", "2.0"}, {"id", nullptr}, {"error", error_json({ErrorCode::unavailable, why, {}})}};
+    Json reply = {{"jsonrpc", "2.0"}, {"id", nullptr}, {"error", error_json({ErrorCode::unavailable, why})}};
     const auto line = dump(reply) + "\n";
     (void)!::send(fd, line.data(), line.size(), MSG_DONTWAIT | system::send_flags());
 }

@@ -51,14 +51,14 @@ Result<void> check_directory(const RunSpec& spec) {
     namespace fs = std::filesystem;
     std::error_code error;
     if (!fs::is_directory(spec.cwd, error)) {
-        return Error{ErrorCode::not_found, "there is no directory " + printable(spec.cwd), {}};
+        return Error(ErrorCode::not_found, "there is no directory " + printable(spec.cwd));
     }
     if (spec.worktree.empty()) return {};
     const auto inside = fs::canonical(spec.cwd, error), worktree = fs::canonical(spec.worktree, error);
     const bool is_below = !error && (inside == worktree || inside.string().starts_with(worktree.string() + "/"));
     if (is_below) return {};
-    return Error{
-        ErrorCode::invalid_argument, printable(spec.cwd) + " is not in the worktree " + printable(spec.worktree), {}};
+    return Error(ErrorCode::invalid_argument,
+                 printable(spec.cwd) + " is not in the worktree " + printable(spec.worktree));
 }
 
 /// Until the harness has ended.

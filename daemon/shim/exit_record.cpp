@@ -14,7 +14,7 @@ namespace orange {
 namespace {
 
 Error bad_record(const std::string& why) {
-    return {ErrorCode::invalid_argument, "exit record: " + why, {}};
+    return {ErrorCode::invalid_argument, "exit record: " + why};
 }
 
 /// 0 or an errno.
@@ -85,7 +85,7 @@ Result<ExitRecord> exit_record_from_text(std::string_view text) {
 
 Result<ExitRecord> read_exit_record(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
-    if (!in && errno == ENOENT) return Error{ErrorCode::not_found, "there is no " + file.string(), {}};
+    if (!in && errno == ENOENT) return Error(ErrorCode::not_found, "there is no " + file.string());
     if (!in) return io_error("reading " + file.string(), errno);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     return exit_record_from_text(text);

@@ -67,7 +67,7 @@ void give_terminal_to(pid_t group) {
 Result<pid_t> start_harness(const RunSpec& spec) {
     const auto doing = "starting " + spec.argv[0];
     const auto program = program_of(spec);
-    if (program.empty()) return Error{ErrorCode::not_found, doing + ": there is no such program on PATH", {}};
+    if (program.empty()) return Error(ErrorCode::not_found, doing + ": there is no such program on PATH");
     const auto env = environment_of(spec);
     const auto argv_pointers = pointers_to(spec.argv), env_pointers = pointers_to(env);
     int ends[2];
@@ -93,7 +93,7 @@ Result<pid_t> start_harness(const RunSpec& spec) {
     } while (size < 0 && errno == EINTR);
     if (size <= 0) return pid;
     ::waitpid(pid, nullptr, 0);
-    if (error == ENOENT) return Error{ErrorCode::not_found, doing + ": there is no such program", {}};
+    if (error == ENOENT) return Error(ErrorCode::not_found, doing + ": there is no such program");
     return io_error(doing, error);
 }
 

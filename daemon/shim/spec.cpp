@@ -4,13 +4,14 @@
 #include <fstream>
 #include <iterator>
 
+#include "common/base/try.hpp"
 #include "common/model/json.hpp"
 
 namespace orange {
 namespace {
 
 Error bad_spec(const std::string& why) {
-    return {ErrorCode::invalid_argument, "run spec: " + why, {}};
+    return {ErrorCode::invalid_argument, "run spec: " + why};
 }
 
 bool is_list_of_strings(const Json& json) {
@@ -80,7 +81,7 @@ Result<RunSpec> spec_from_text(std::string_view text) {
     const auto known = role_from(role);
     if (!known) return bad_spec("there is no role \"" + role + "\"");
     spec.role = *known;
-    if (auto good = check(spec); !good) return good.error();
+    TRY(check(spec));
     return spec;
 }
 

@@ -39,13 +39,13 @@ class FakeExitWatcher final : public ExitWatcher {
 
     Awaitable<Result<void>> wait(std::int64_t pid, std::int64_t) override {
         if (!processes_.alive.contains(pid)) co_return Result<void>{};
-        co_return Error{ErrorCode::unavailable, "this watcher does not wait", {}};
+        co_return Error(ErrorCode::unavailable, "this watcher does not wait");
     }
     Result<std::int64_t> start_time(std::int64_t pid) override {
         if (look_fails) return *look_fails;
         const auto found = processes_.alive.find(pid);
         if (found != processes_.alive.end()) return found->second.start_time;
-        return Error{ErrorCode::not_found, "there is no such process", {}};
+        return Error(ErrorCode::not_found, "there is no such process");
     }
 
     std::optional<Error> look_fails;  ///< no process can be looked at
@@ -87,7 +87,7 @@ class FakeTmux final : public Tmux {
         pane.ref.session_id = spec.in_session.empty() ? "$" + std::to_string(state.next_id++) : spec.in_session;
         pane.session_name = spec.in_session.empty() ? spec.session : name_of(spec.in_session);
         if (spec.in_session.empty() && has_session(spec.session)) {
-            co_return Error{ErrorCode::conflict, "duplicate session: " + spec.session, {}};
+            co_return Error(ErrorCode::conflict, "duplicate session: " + spec.session);
         }
         pane.ref.server_pid = state.server_pid;
         pane.ref.server_start = state.server_start;
@@ -122,7 +122,7 @@ class FakeTmux final : public Tmux {
     Awaitable<Result<void>> rename_session(std::string session_id, std::string name) override {
         before();
         if (std::find(taken_names.begin(), taken_names.end(), name) != taken_names.end()) {
-            co_return Error{ErrorCode::conflict, "duplicate session: " + name, {}};
+            co_return Error(ErrorCode::conflict, "duplicate session: " + name);
         }
         for (auto& pane : state.panes) {
             if (pane.ref.session_id == session_id) pane.session_name = name;
@@ -137,7 +137,7 @@ class FakeTmux final : public Tmux {
     Awaitable<Result<std::string>> capture(std::string pane_id, int) override {
         const bool there = std::any_of(state.panes.begin(), state.panes.end(),
                                        [&](const PaneInfo& pane) { return pane.ref.pane_id == pane_id; });
-        if (!there) co_return Error{ErrorCode::not_found, "can't find pane: " + pane_id, {}};
+        if (!there) co_return Error(ErrorCode::not_found, "can't find pane: " + pane_id);
         co_return screens[pane_id];
     }
 

@@ -54,7 +54,7 @@ class FaultyFileSystem final : public FileSystem {
         return true;
     }
     static Error error(const std::string& doing, const Path& path) {
-        return {ErrorCode::io, doing + " " + path.string() + ": No space left on device", {}};
+        return {ErrorCode::io, doing + " " + path.string() + ": No space left on device"};
     }
 
     FileSystem& real_;

@@ -50,7 +50,7 @@ class FaultyProcessRunner final : public ProcessRunner {
         const auto name = command.argv.front();
         const auto limit = command.output_limit;
         if (faults_.fault == ChildFault::does_not_start) {
-            co_return Error{ErrorCode::io, "starting " + name + ": Resource temporarily unavailable", {}};
+            co_return Error(ErrorCode::io, "starting " + name + ": Resource temporarily unavailable");
         }
         if (faults_.fault == ChildFault::ends_the_daemon_before) throw Killed();
         if (faults_.fault == ChildFault::dies_at_once) co_return killed("");
@@ -59,7 +59,7 @@ class FaultyProcessRunner final : public ProcessRunner {
         if (!done) co_return done;
         if (faults_.fault == ChildFault::dies_at_the_end) co_return killed(done->out.substr(0, done->out.size() / 2));
         if (faults_.fault == ChildFault::hangs_at_the_end) {
-            co_return Error{ErrorCode::timeout, "`" + name + "` did not end within its time", {}};
+            co_return Error(ErrorCode::timeout, "`" + name + "` did not end within its time");
         }
         if (faults_.fault == ChildFault::prints_garbage) {
             done->out.assign("\x1b[31m\xff\0}]garbage\n", 14);

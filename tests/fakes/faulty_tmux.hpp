@@ -67,7 +67,7 @@ class FaultyTmux final : public Tmux {
         return true;
     }
     bool too_late() const { return faults_.fault == TmuxFault::answers_too_late; }
-    static Error silent() { return {ErrorCode::timeout, "`tmux` did not end within its time", {}}; }
+    static Error silent() { return {ErrorCode::timeout, "`tmux` did not end within its time"}; }
 
     Tmux& real_;
     TmuxFaults& faults_;

@@ -77,7 +77,7 @@ class MemoryFileSystem final : public FileSystem {
     }
 
     static Error missing(const std::string& doing, const Path& path) {
-        return {ErrorCode::not_found, doing + " " + path.string() + ": No such file or directory", {}};
+        return {ErrorCode::not_found, doing + " " + path.string() + ": No such file or directory"};
     }
 
     /// The first part of `path` below `folder`, where it lies below it.

@@ -82,7 +82,7 @@ class MortalFileSystem final : public FileSystem {
 
   private:
     static Error full(const std::string& doing, const Path& path) {
-        return {ErrorCode::io, doing + " " + path.string() + ": No space left on device", {}};
+        return {ErrorCode::io, doing + " " + path.string() + ": No space left on device"};
     }
 
     FileSystem& real_;

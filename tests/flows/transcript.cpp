@@ -93,8 +93,7 @@ class Parser {
   private:
     Error wrong(const std::string& what) const {
         return {ErrorCode::invalid_argument,
-                name_ + ":" + std::to_string(std::min(at_ + 1, lines_.size())) + ": " + what,
-                {}};
+                name_ + ":" + std::to_string(std::min(at_ + 1, lines_.size())) + ": " + what};
     }
 
     Result<void> parse_line(const std::string& line) {
@@ -174,7 +173,7 @@ class Parser {
         }
         if (text.starts_with("rpc ")) {
             const auto blank = text.find(' ', 4);
-            if (blank == std::string::npos) return Error{ErrorCode::invalid_argument, "rpc METHOD {parameters}", {}};
+            if (blank == std::string::npos) return Error(ErrorCode::invalid_argument, "rpc METHOD {parameters}");
             return std::vector<std::string>{"rpc", text.substr(4, blank - 4), text.substr(blank + 1)};
         }
         return words_of(text);
@@ -271,20 +270,18 @@ Result<std::vector<Cell>> parse_matrix(const std::string& text) {
         const auto at = "matrix.txt:" + std::to_string(number) + ": ";
         if (trim(line).empty() || line.starts_with("#")) continue;
         auto words = words_of(std::string(line));
-        if (!words) return Error{ErrorCode::invalid_argument, at + words.error().message, {}};
+        if (!words) return Error(ErrorCode::invalid_argument, at + words.error().message);
         if (workflows.empty()) {
-            if (words->at(0) != "flow")
-                return Error{ErrorCode::invalid_argument, at + "begins with: flow WORKFLOW…", {}};
+            if (words->at(0) != "flow") return Error(ErrorCode::invalid_argument, at + "begins with: flow WORKFLOW…");
             workflows.assign(words->begin() + 1, words->end());
             continue;
         }
         if (words->size() != workflows.size() + 1)
-            return Error{ErrorCode::invalid_argument, at + "a row needs a cell for each workflow", {}};
+            return Error(ErrorCode::invalid_argument, at + "a row needs a cell for each workflow");
         for (std::size_t i = 0; i < workflows.size(); ++i) {
             const auto& cell = words->at(i + 1);
             if (cell != "yes" && cell != "none")
-                return Error{
-                    ErrorCode::invalid_argument, at + "a cell is \"yes\" or \"none\", not \"" + cell + "\"", {}};
+                return Error(ErrorCode::invalid_argument, at + "a cell is \"yes\" or \"none\", not \"" + cell + "\"");
             cells.push_back({workflows[i], words->at(0), cell == "yes"});
         }
     }
@@ -311,7 +308,7 @@ Result<std::vector<std::string>> words_of(const std::string& line) {
             words.back() += c;
         }
     }
-    if (quoted) return Error{ErrorCode::invalid_argument, "a quotation mark is not closed", {}};
+    if (quoted) return Error(ErrorCode::invalid_argument, "a quotation mark is not closed");
     return words;
 }
 

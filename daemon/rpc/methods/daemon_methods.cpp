@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include "common/base/try.hpp"
 #include "common/rpc/daemon_methods.hpp"
 #include "common/rpc/doctor_methods.hpp"
 #include "daemon/rpc/api.hpp"
@@ -22,10 +23,9 @@ Awaitable<Result<DaemonStatus::Reply>> status(Api& api) {
 Awaitable<Result<DaemonReload::Reply>> reload(Api& api, DaemonReload params) {
     const auto before = programs_of(api.world());
     api.take_path_of(params.caller);
-    auto notes = co_await api.control().reload();
-    if (!notes) co_return notes.error();
+    CO_TRY(auto notes, co_await api.control().reload());
     DaemonReload::Reply reply;
-    reply.notes = std::move(*notes);
+    reply.notes = std::move(notes);
     for (auto& note : search_notes(api.world(), before, params.caller)) reply.notes.push_back(std::move(note));
     co_return reply;
 }
@@ -36,10 +36,7 @@ Awaitable<Result<Empty>> shutdown(Api& api) {
 }
 
 Awaitable<Result<DaemonDoctor::Reply>> examine(Api& api, DaemonDoctor params) {
-    if (params.project) {
-        const auto project = co_await api.select_project(params.project, std::nullopt);
-        if (!project) co_return project.error();
-    }
+    if (params.project) CO_TRY(co_await api.select_project(params.project, std::nullopt));
     auto facts = api.control().facts ? api.control().facts() : doctor::Facts();
     DaemonDoctor::Reply reply;
     reply.findings = co_await doctor::examine(api.runner(), std::move(facts), std::move(params.project));

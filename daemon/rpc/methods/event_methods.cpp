@@ -1,5 +1,6 @@
 #include "common/rpc/event_methods.hpp"
 
+#include "common/base/try.hpp"
 #include "daemon/rpc/api.hpp"
 
 namespace orange::rpc {
@@ -18,9 +19,7 @@ EventNotification notification_of(World& world, const StreamEvent& event) {
 Result<EventFilter> filter_of(Api& api, const EventSelector& selector) {
     EventFilter filter;
     if (selector.task) {
-        auto id = api.world().tasks.resolve(*selector.task);
-        if (!id) return id.error();
-        filter.task = *id;
+        TRY(filter.task, api.world().tasks.resolve(*selector.task));
     }
     filter.project = selector.project;
     filter.types = selector.types;
@@ -29,22 +28,19 @@ Result<EventFilter> filter_of(Api& api, const EventSelector& selector) {
 
 Awaitable<Result<void>> check_project(Api& api, std::optional<std::string> project) {
     if (!project || api.world().projects.find(*project)) co_return Result<void>{};
-    const auto missing = co_await api.select_project(project, std::nullopt);
-    if (!missing) co_return missing.error();
+    CO_TRY(co_await api.select_project(project, std::nullopt));
     co_return Result<void>{};
 }
 
 Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe params, Call call) {
     auto project = params.project;
-    const auto known = co_await check_project(api, std::move(project));
-    if (!known) co_return known.error();
-    const auto filter = filter_of(api, params);
-    if (!filter) co_return filter.error();
+    CO_TRY(co_await check_project(api, std::move(project)));
+    CO_TRY(const auto filter, filter_of(api, params));
     auto& world = api.world();
     EventsSubscribe::Reply reply;
     reply.cursor = world.journal.cursor();
     auto* sink = call.sink;
-    const auto tell = [sink, wanted = *filter, &world](const StreamEvent& event) {
+    const auto tell = [sink, wanted = filter, &world](const StreamEvent& event) {
         if (wanted.wants(event)) sink->notify(EventNotification::k_name, written(notification_of(world, event)));
     };
     if (params.since) {
@@ -61,13 +57,11 @@ Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe pa
 
 Awaitable<Result<EventsList::Reply>> list(Api& api, EventsList params) {
     auto project = params.project;
-    const auto known = co_await check_project(api, std::move(project));
-    if (!known) co_return known.error();
+    CO_TRY(co_await check_project(api, std::move(project)));
     if (params.limit < 1 || params.limit > 4096) {
-        co_return Error{ErrorCode::invalid_argument, "limit must be from 1 to 4096", {}};
+        co_return Error(ErrorCode::invalid_argument, "limit must be from 1 to 4096");
     }
-    const auto filter = filter_of(api, params);
-    if (!filter) co_return filter.error();
+    CO_TRY(const auto filter, filter_of(api, params));
     auto& world = api.world();
     EventsList::Reply reply;
     reply.cursor = world.journal.cursor();
@@ -76,9 +70,9 @@ Awaitable<Result<EventsList::Reply>> list(Api& api, EventsList params) {
         events = world.journal.since(*params.since);
         reply.resync = !events;
     }
-    if (!events) events = world.journal.recent(*filter, static_cast<std::size_t>(params.limit));
+    if (!events) events = world.journal.recent(filter, static_cast<std::size_t>(params.limit));
     for (const auto& event : *events) {
-        if (filter->wants(event)) reply.events.push_back(notification_of(world, event));
+        if (filter.wants(event)) reply.events.push_back(notification_of(world, event));
     }
     co_return reply;
 }

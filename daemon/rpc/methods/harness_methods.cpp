@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/agents/trust.hpp"
 #include "daemon/agents/versions.hpp"
 #include "daemon/git/branches.hpp"
@@ -91,16 +92,15 @@ Awaitable<Result<HarnessList::Reply>> list(Api& api, agents::Versions& versions,
 
 Awaitable<Result<HarnessShow::Reply>> show(Api& api, agents::Versions& versions, HarnessShow params) {
     auto& world = api.world();
-    auto entry = world.harnesses.find(params.name);
-    if (!entry) co_return entry.error();
+    CO_TRY(auto entry, world.harnesses.find(params.name));
     HarnessShow::Reply reply;
     reply.searched = world.harnesses.searched();
-    reply.harness = full_view(world, *entry, std::nullopt);
-    std::vector<HarnessEntry> one = {*entry};
+    reply.harness = full_view(world, entry, std::nullopt);
+    std::vector<HarnessEntry> one = {entry};
     auto env = environment_for(world, std::nullopt, HarnessEntry{});
     const auto known = co_await versions.of(std::move(one), std::move(env));
     if (!known.empty()) reply.harness.version = known.begin()->second;
-    const auto& harness = entry->harness;
+    const auto& harness = entry.harness;
     reply.argv = harness.argv;
     for (const char* permissions : {"full", "reduced", "review"}) {
         reply.uses[permissions] = agents::argv_name(harness, permissions);
@@ -112,7 +112,7 @@ Awaitable<Result<HarnessShow::Reply>> show(Api& api, agents::Versions& versions,
     reply.wants = harness.wants;
     if (!harness.trust.file.empty()) reply.trust_file = harness.trust.file;
     if (!harness.root_needs.empty()) reply.root_needs = harness.root_needs;
-    auto text = world.files.read(entry->path);
+    auto text = world.files.read(entry.path);
     if (text) reply.text = std::move(*text);
     co_return reply;
 }
@@ -137,35 +137,29 @@ Awaitable<Result<Repository>> repository_of(Api& api, HarnessTrust params) {
         co_return repository;
     }
     if (params.project || !params.cwd) co_return project.error();
-    auto root = co_await git::main_worktree(api.world().git, *params.cwd);
-    if (!root) co_return root.error();
-    repository.path = std::move(*root);
+    CO_TRY(repository.path, co_await git::main_worktree(api.world().git, *params.cwd));
     co_return repository;
 }
 
 Awaitable<Result<HarnessTrust::Reply>> trust(Api& api, HarnessTrust params) {
     auto& world = api.world();
-    const auto entry = world.harnesses.find(params.name);
-    if (!entry) co_return entry.error();
-    const auto& harness = entry->harness;
+    CO_TRY(const auto entry, world.harnesses.find(params.name));
+    const auto& harness = entry.harness;
     if (harness.trust.file.empty()) {
-        co_return Error{ErrorCode::invalid_argument,
-                        "the harness " + harness.name + " asks for no trust: there is nothing to write",
-                        {}};
+        co_return Error(ErrorCode::invalid_argument,
+                        "the harness " + harness.name + " asks for no trust: there is nothing to write");
     }
-    const auto repository = co_await repository_of(api, params);
-    if (!repository) co_return repository.error();
-    const auto home = variable(environment_for(world, repository->project, *entry), "HOME");
-    const auto plan = params.dry_run ? agents::plan_trust(world.files, harness.trust, repository->path, home)
-                                     : agents::write_trust(world.files, harness.trust, repository->path, home);
-    if (!plan) co_return plan.error();
+    CO_TRY(const auto repository, co_await repository_of(api, params));
+    const auto home = variable(environment_for(world, repository.project, entry), "HOME");
+    CO_TRY(const auto plan, params.dry_run ? agents::plan_trust(world.files, harness.trust, repository.path, home)
+                                           : agents::write_trust(world.files, harness.trust, repository.path, home));
     HarnessTrust::Reply reply;
     reply.harness = harness.name;
-    reply.repository = repository->path;
-    reply.file = plan->file.string();
-    reply.exists = plan->exists;
-    reply.written = !params.dry_run && !plan->given();
-    for (const auto& key : plan->keys) {
+    reply.repository = repository.path;
+    reply.file = plan.file.string();
+    reply.exists = plan.exists;
+    reply.written = !params.dry_run && !plan.given();
+    for (const auto& key : plan.keys) {
         HarnessTrust::Key row;
         row.key = key.name;
         row.value = key.value;

@@ -1,5 +1,6 @@
 #include "common/rpc/project_methods.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/registration.hpp"
 #include "daemon/runner/project_names.hpp"
@@ -26,11 +27,10 @@ ProjectView view(Api& api, const Project& project) {
 
 Awaitable<Result<ProjectReply>> add(Api& api, ProjectAdd params) {
     const auto lock = co_await api.change_projects();
-    auto project = co_await new_project(api, std::move(params));
-    if (!project) co_return project.error();
-    if (auto stored = api.world().projects.put(*project); !stored) co_return stored.error();
+    CO_TRY(auto project, co_await new_project(api, std::move(params)));
+    CO_TRY(api.world().projects.put(project));
     ProjectReply reply;
-    reply.project = view(api, *project);
+    reply.project = view(api, project);
     co_return reply;
 }
 
@@ -44,34 +44,30 @@ Awaitable<std::string> repair_workspaces(Api& api, Project project) {
 Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
     auto& world = api.world();
     const auto lock = co_await api.change_projects();
-    auto found = co_await api.select_project(params.name, params.cwd);
-    if (!found) co_return found.error();
-    auto project = *found;
+    CO_TRY(auto project, co_await api.select_project(params.name, params.cwd));
     const auto old_size = project.pool_size;
     if (params.path) {
-        auto root = co_await repository_at(api, *params.path);
-        if (!root) co_return root.error();
-        if (const auto* known = world.projects.at_path(*root); known && known->name != project.name) {
-            co_return Error{ErrorCode::conflict, *root + " is registered already, as " + known->name, {}};
+        CO_TRY(auto root, co_await repository_at(api, *params.path));
+        if (const auto* known = world.projects.at_path(root); known && known->name != project.name) {
+            co_return Error(ErrorCode::conflict, root + " is registered already, as " + known->name);
         }
-        project.path = *root;
+        project.path = root;
     }
     if (params.default_branch) project.default_branch = *params.default_branch;
     if (params.path || params.default_branch) {
-        auto fine = co_await check_default_branch(api, project.path, project.default_branch);
-        if (!fine) co_return fine.error();
+        CO_TRY(co_await check_default_branch(api, project.path, project.default_branch));
     }
     if (params.pool_size) project.pool_size = *params.pool_size;
-    if (auto fine = check_pool_size(project.pool_size); !fine) co_return fine.error();
+    CO_TRY(check_pool_size(project.pool_size));
     if (params.workflow) project.workflow = params.workflow->empty() ? std::nullopt : params.workflow;
     if (params.harness) project.harness = params.harness->empty() ? std::nullopt : params.harness;
     if (params.setup) {
         project.setup = *params.setup;
-        if (auto fine = check_setup(project); !fine) co_return fine.error();
+        CO_TRY(check_setup(project));
     }
     // Looked up when they are named, not when the first task fails.
-    if (auto fine = check_names(api.world(), project); !fine) co_return fine.error();
-    if (auto stored = world.projects.put(project); !stored) co_return stored.error();
+    CO_TRY(check_names(api.world(), project));
+    CO_TRY(world.projects.put(project));
     ProjectReply reply;
     if (params.path) {
         const auto problem = co_await repair_workspaces(api, project);
@@ -91,24 +87,22 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
 Result<void> check_no_tasks(Api& api, const Project& project) {
     const auto active = view(api, project).active_tasks;
     if (active == 0) return {};
-    return Error{ErrorCode::conflict,
-                 project.name + " has " + counted(static_cast<std::size_t>(active), "active task") +
-                     "; merge or cancel first (orange task list --project " + project.name + ")",
-                 {}};
+    return Error(ErrorCode::conflict, project.name + " has " +
+                                          counted(static_cast<std::size_t>(active), "active task") +
+                                          "; merge or cancel first (orange task list --project " + project.name + ")");
 }
 
 Awaitable<Result<ProjectRemove::Reply>> remove(Api& api, ProjectRemove params) {
     auto& world = api.world();
     const auto lock = co_await api.change_projects();
-    auto project = co_await api.select_project(params.name, std::nullopt);
-    if (!project) co_return project.error();
-    if (auto none = check_no_tasks(api, *project); !none) co_return none.error();
-    if (auto freed = co_await world.pool.remove_all(*project); !freed) co_return freed.error();
-    if (auto none = check_no_tasks(api, *project); !none) co_return none.error();  // made meanwhile
-    if (auto removed = world.projects.remove(project->name); !removed) co_return removed.error();
+    CO_TRY(auto project, co_await api.select_project(params.name, std::nullopt));
+    CO_TRY(check_no_tasks(api, project));
+    CO_TRY(co_await world.pool.remove_all(project));
+    CO_TRY(check_no_tasks(api, project));  // made meanwhile
+    CO_TRY(world.projects.remove(project.name));
     ProjectRemove::Reply reply;
-    reply.notes = {"its workspaces are gone; the repository " + project->path + " and its branches are untouched",
-                   "its ended tasks are kept in " + (world.paths.tasks() / project->name).string()};
+    reply.notes = {"its workspaces are gone; the repository " + project.path + " and its branches are untouched",
+                   "its ended tasks are kept in " + (world.paths.tasks() / project.name).string()};
     co_return reply;
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/runner/project_names.hpp"
 
@@ -31,30 +32,29 @@ Result<void> check_setup(Project& project) {
 
 Result<void> check_pool_size(int size) {
     if (size >= 1 && size <= k_largest_pool) return {};
-    return Error{ErrorCode::invalid_argument, "pool size must be from 1 to 64", {}};
+    return Error(ErrorCode::invalid_argument, "pool size must be from 1 to 64");
 }
 
 Awaitable<Result<std::string>> repository_at(Api& api, std::string path) {
     std::error_code error;
     if (path.empty() || path.front() != '/') {
-        co_return Error{ErrorCode::invalid_argument, "the path must be absolute: \"" + path + "\"", {}};
+        co_return Error(ErrorCode::invalid_argument, "the path must be absolute: \"" + path + "\"");
     }
     if (!std::filesystem::is_directory(path, error)) {
-        co_return Error{ErrorCode::not_found, "there is no directory " + path, {}};
+        co_return Error(ErrorCode::not_found, "there is no directory " + path);
     }
     if (api.world().pool.project_at(path)) {
-        co_return Error{ErrorCode::invalid_argument, path + " is a workspace of Orange's own", {}};
+        co_return Error(ErrorCode::invalid_argument, path + " is a workspace of Orange's own");
     }
     co_return co_await git::main_worktree(api.world().git, path);
 }
 
 Awaitable<Result<void>> check_default_branch(Api& api, std::string repo, std::string branch) {
     for (const char* prefix : {"refs/heads/", "refs/remotes/origin/"}) {
-        const auto commit = co_await git::commit_of(api.world().git, repo, prefix + branch);
-        if (!commit) co_return commit.error();
-        if (!commit->empty()) co_return Result<void>{};
+        CO_TRY(const auto commit, co_await git::commit_of(api.world().git, repo, prefix + branch));
+        if (!commit.empty()) co_return Result<void>{};
     }
-    co_return Error{ErrorCode::not_found, repo + " has no branch \"" + branch + "\"", {}};
+    co_return Error(ErrorCode::not_found, repo + " has no branch \"" + branch + "\"");
 }
 
 std::string unused_project_name(Api& api, const std::string& wanted) {
@@ -65,35 +65,31 @@ std::string unused_project_name(Api& api, const std::string& wanted) {
 
 Awaitable<Result<Project>> new_project(Api& api, ProjectAdd params) {
     auto& world = api.world();
-    auto root = co_await repository_at(api, params.path);
-    if (!root) co_return root.error();
-    if (const auto* known = world.projects.at_path(*root)) {
-        co_return Error{ErrorCode::conflict, *root + " is registered already, as " + known->name, {}};
+    CO_TRY(auto root, co_await repository_at(api, params.path));
+    if (const auto* known = world.projects.at_path(root)) {
+        co_return Error(ErrorCode::conflict, root + " is registered already, as " + known->name);
     }
-    const auto folder = std::filesystem::path(*root).filename().string();
+    const auto folder = std::filesystem::path(root).filename().string();
     Project project;
-    project.path = *root;
+    project.path = root;
     project.name = params.name ? *params.name : unused_project_name(api, project_name_from(folder));
-    if (auto fine = check_project_name(project.name); !fine) co_return fine.error();
+    CO_TRY(check_project_name(project.name));
     if (world.projects.find(project.name)) {
-        co_return Error{
-            ErrorCode::conflict, "there is a project " + project.name + " already; choose another --name", {}};
+        co_return Error(ErrorCode::conflict, "there is a project " + project.name + " already; choose another --name");
     }
     if (params.default_branch) {
         project.default_branch = *params.default_branch;
     } else {
-        auto found = co_await git::default_branch(world.git, *root);
-        if (!found) co_return found.error();
-        project.default_branch = *found;
+        CO_TRY(project.default_branch, co_await git::default_branch(world.git, root));
     }
-    if (auto fine = co_await check_default_branch(api, *root, project.default_branch); !fine) co_return fine.error();
+    CO_TRY(co_await check_default_branch(api, root, project.default_branch));
     project.pool_size = params.pool_size.value_or(project.pool_size);
-    if (auto fine = check_pool_size(project.pool_size); !fine) co_return fine.error();
+    CO_TRY(check_pool_size(project.pool_size));
     project.workflow = params.workflow;
     project.harness = params.harness;
     project.setup = params.setup;
-    if (auto fine = check_setup(project); !fine) co_return fine.error();
-    if (auto fine = check_names(api.world(), project); !fine) co_return fine.error();
+    CO_TRY(check_setup(project));
+    CO_TRY(check_names(api.world(), project));
     co_return project;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/rpc/task_methods.hpp"
 #include "daemon/engine/start.hpp"
 #include "daemon/git/branch_names.hpp"
@@ -49,10 +50,9 @@ Result<void> choose_workflow(World& world, const TaskCreate& params, Draft& draf
     draft.definition = *definition;
     task.status = draft.definition->initial().name;
     if (!params.status) return {};
-    const auto decision = engine::decide_start(*draft.definition, task, *params.status);
-    if (!decision) return decision.error();
+    TRY(const auto decision, engine::decide_start(*draft.definition, task, *params.status));
     draft.record.start = *params.status;
-    draft.needs_workspace = engine::needs_workspace(*decision);
+    draft.needs_workspace = engine::needs_workspace(decision);
     draft.work_is_there = *params.status != k_clarification;
     return {};
 }
@@ -65,12 +65,11 @@ Result<void> choose_harnesses(World& world, const TaskCreate& params, Draft& dra
     if (!wanted) wanted = world.harnesses.first_installed();
     if (!wanted && !draft.needs_workspace) wanted = "claude";  // it may never need one
     if (!wanted) {
-        return Error{ErrorCode::not_found,
+        return Error(ErrorCode::not_found,
                      "no agent program is installed: claude, codex, opencode and pi were looked up in the " +
                          world.harnesses.searched() +
                          ". Install one (orange harness list says how); or, if one starts in your terminal, run there: "
-                         "orange daemon reload; or try the scripted one: --harness demo",
-                     {}};
+                         "orange daemon reload; or try the scripted one: --harness demo");
     }
     const auto installed = [&](const std::string& name) {
         const auto entry = world.harnesses.find(name);
@@ -80,11 +79,10 @@ Result<void> choose_harnesses(World& world, const TaskCreate& params, Draft& dra
     task.review_harness =
         params.review_harness.value_or(task.harness == "demo" || !installed("claude") ? task.harness : "claude");
     for (const auto& name : {task.harness, task.review_harness}) {
-        const auto entry = world.harnesses.find(name);
-        if (!entry) return entry.error();
-        draft.record.harness_hashes[name] = entry->hash;
-        if (entry->program.empty() && starts) return world.harnesses.not_installed(*entry);
-        for (auto& note : variables_not_passed(world, draft.project, *entry, params.caller)) {
+        TRY(const auto entry, world.harnesses.find(name));
+        draft.record.harness_hashes[name] = entry.hash;
+        if (entry.program.empty() && starts) return world.harnesses.not_installed(entry);
+        for (auto& note : variables_not_passed(world, draft.project, entry, params.caller)) {
             const bool said = std::find(draft.notes.begin(), draft.notes.end(), note) != draft.notes.end();
             if (!said) draft.notes.push_back(std::move(note));
         }
@@ -94,9 +92,8 @@ Result<void> choose_harnesses(World& world, const TaskCreate& params, Draft& dra
     for (const auto& [name, effort] :
          {std::pair{task.harness, task.effort}, std::pair{task.review_harness, task.review_effort}}) {
         if (!effort) continue;
-        const auto entry = world.harnesses.find(name);
-        if (!entry) return entry.error();
-        if (auto fine = agents::check_effort(entry->harness, *effort); !fine) return fine.error();
+        TRY(const auto entry, world.harnesses.find(name));
+        TRY(agents::check_effort(entry.harness, *effort));
     }
     return {};
 }
@@ -106,7 +103,7 @@ Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {
     auto found = co_await api.select_project(params.project, params.cwd);
     // What the file said before may be in force still, and not be meant any more.
     if (const auto& problem = api.world().projects.problem(); !problem.empty()) {
-        co_return Error{ErrorCode::io, problem, {}};
+        co_return Error(ErrorCode::io, problem);
     }
     if (found) {
         draft.project = std::move(*found);
@@ -130,33 +127,30 @@ Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {
 }
 
 Error exists(const TaskId& id) {
-    return {ErrorCode::conflict, "the task " + id.value + " exists already", {}};
+    return {ErrorCode::conflict, "the task " + id.value + " exists already"};
 }
 
 Error taken(const std::string& branch, const store::BranchHolder& other) {
     return {ErrorCode::conflict,
             "branch " + branch + " belongs to task " + other.task.value + " (" + other.status +
-                "); look at it: " + (other.readable ? "orange task show " + other.task.value : "orange doctor"),
-            {}};
+                "); look at it: " + (other.readable ? "orange task show " + other.task.value : "orange doctor")};
 }
 
 /// The first of `wanted`, wanted-2, wanted-3 … that neither git nor a task has.
 Awaitable<Result<std::string>> unused_branch(World& world, Project project, std::string wanted) {
     auto name = wanted;
     for (int n = 2; n < k_most_names; ++n) {
-        const auto state = co_await git::branch_state(world.git, project.path, name);
-        if (!state) co_return state.error();
-        const bool free = !state->exists() && state->clash.empty() && name != project.default_branch;
+        CO_TRY(const auto state, co_await git::branch_state(world.git, project.path, name));
+        const bool free = !state.exists() && state.clash.empty() && name != project.default_branch;
         if (free && !world.tasks.on_branch(project.name, name)) co_return name;
         name = wanted + "-" + std::to_string(n);
     }
-    co_return Error{ErrorCode::conflict, "there are too many branches called " + wanted + "; name one: --branch", {}};
+    co_return Error(ErrorCode::conflict, "there are too many branches called " + wanted + "; name one: --branch");
 }
 
 Awaitable<Result<void>> fetch(World& world, Draft& draft) {
-    const auto origin = co_await git::has_origin(world.git, draft.project.path);
-    if (!origin) co_return origin.error();
-    if (!*origin) co_return Result<void>{};
+    CO_TRY(const auto origin, co_await git::has_origin(world.git, draft.project.path));
+    if (!origin) co_return Result<void>{};
     auto fetched = co_await git::fetch(world.git, draft.project.path, k_fetch_deadline);
     if (!fetched) draft.why_not_fetched = "; origin could not be fetched: " + fetched.error().message;
     co_return Result<void>{};
@@ -164,47 +158,41 @@ Awaitable<Result<void>> fetch(World& world, Draft& draft) {
 
 Error no_such_branch(const Draft& draft) {
     const auto& task = draft.record.task;
-    return {ErrorCode::not_found,
-            "there is no branch " + task.branch + ", neither here nor at origin, so there is nothing to be " +
-                (draft.needs_workspace ? "reviewed" : "merged") + draft.why_not_fetched,
-            {}};
+    return {ErrorCode::not_found, "there is no branch " + task.branch +
+                                      ", neither here nor at origin, so there is nothing to be " +
+                                      (draft.needs_workspace ? "reviewed" : "merged") + draft.why_not_fetched};
 }
 
 Error checked_out(const git::BranchState& state, const Draft& draft) {
     const auto& task = draft.record.task;
-    return {ErrorCode::conflict,
-            "branch " + task.branch + " is checked out in " + state.checkout +
-                ", and git lets only one worktree have it; leave it there first: git -C " + state.checkout +
-                " switch " + draft.project.default_branch + ", or choose another --branch",
-            {}};
+    return {ErrorCode::conflict, "branch " + task.branch + " is checked out in " + state.checkout +
+                                     ", and git lets only one worktree have it; leave it there first: git -C " +
+                                     state.checkout + " switch " + draft.project.default_branch +
+                                     ", or choose another --branch"};
 }
 
 /// What there is of the branch, and whether the task can have it.
 Awaitable<Result<void>> check_branch(World& world, Draft& draft) {
     const auto repo = draft.project.path, branch = draft.record.task.branch;
-    auto state = co_await git::branch_state(world.git, repo, branch);
-    if (!state) co_return state.error();
+    CO_TRY(auto state, co_await git::branch_state(world.git, repo, branch));
     if (draft.work_is_there) {
-        if (auto fetched = co_await fetch(world, draft); !fetched) co_return fetched.error();
-        state = co_await git::branch_state(world.git, repo, branch);
-        if (!state) co_return state.error();
-        if (!state->exists()) co_return no_such_branch(draft);
+        CO_TRY(co_await fetch(world, draft));
+        CO_TRY(state, co_await git::branch_state(world.git, repo, branch));
+        if (!state.exists()) co_return no_such_branch(draft);
     }
-    if (!state->exists() && !state->clash.empty()) {
-        co_return Error{ErrorCode::conflict,
-                        "git cannot have a branch " + branch + " beside " + state->clash + "; choose another --branch",
-                        {}};
+    if (!state.exists() && !state.clash.empty()) {
+        co_return Error(ErrorCode::conflict,
+                        "git cannot have a branch " + branch + " beside " + state.clash + "; choose another --branch");
     }
-    if (draft.needs_workspace && !state->checkout.empty()) co_return checked_out(*state, draft);
-    if (state->exists()) {
-        draft.notes.push_back("goes on with the branch " + branch + (state->local ? "" : " of origin") +
+    if (draft.needs_workspace && !state.checkout.empty()) co_return checked_out(state, draft);
+    if (state.exists()) {
+        draft.notes.push_back("goes on with the branch " + branch + (state.local ? "" : " of origin") +
                               ", which is there already");
     }
-    if (state->local && state->remote) {
-        const auto whole =
-            co_await git::contains(world.git, repo, "refs/heads/" + branch, "refs/remotes/origin/" + branch);
-        if (!whole) co_return whole.error();
-        if (!*whole) draft.notes.push_back("origin's " + branch + " has commits that the local one lacks");
+    if (state.local && state.remote) {
+        CO_TRY(const auto whole,
+               co_await git::contains(world.git, repo, "refs/heads/" + branch, "refs/remotes/origin/" + branch));
+        if (!whole) draft.notes.push_back("origin's " + branch + " has commits that the local one lacks");
     }
     co_return Result<void>{};
 }
@@ -212,26 +200,22 @@ Awaitable<Result<void>> check_branch(World& world, Draft& draft) {
 Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Draft& draft) {
     auto& task = draft.record.task;
     if (!params.branch && draft.work_is_there) {
-        co_return Error{ErrorCode::invalid_argument,
+        co_return Error(ErrorCode::invalid_argument,
                         "which branch? A task that begins as " + *draft.record.start +
-                            " is about work that is there already: name its branch with --branch",
-                        {}};
+                            " is about work that is there already: name its branch with --branch");
     }
     if (!params.branch && params.name_branch) {
         const auto wanted = git::branch_name_from(task.summary);
         task.branch = "orange-tasks/" + task.id.value;
         if (wanted.empty()) co_return Result<void>{};
-        auto name = co_await unused_branch(world, draft.project, wanted);
-        if (!name) co_return name.error();
-        task.branch = std::move(*name);
+        CO_TRY(task.branch, co_await unused_branch(world, draft.project, wanted));
         co_return Result<void>{};
     }
     task.branch = params.branch.value_or("orange-tasks/" + task.id.value);
-    if (auto valid = co_await git::check_branch_name(world.git, task.branch); !valid) co_return valid.error();
+    CO_TRY(co_await git::check_branch_name(world.git, task.branch));
     if (task.branch == draft.project.default_branch) {
-        co_return Error{ErrorCode::invalid_argument,
-                        task.branch + " is the default branch, which tasks are merged into; choose another",
-                        {}};
+        co_return Error(ErrorCode::invalid_argument,
+                        task.branch + " is the default branch, which tasks are merged into; choose another");
     }
     if (const auto other = world.tasks.on_branch(draft.project.name, task.branch)) {
         co_return taken(task.branch, *other);
@@ -246,27 +230,23 @@ Awaitable<Result<void>> choose_base(World& world, const TaskCreate& params, Draf
     auto& task = draft.record.task;
     const auto repo = draft.project.path;
     auto found = co_await git::resolve_base(world.git, repo, *params.base);
-    if (auto fetched = co_await fetch(world, draft); !fetched) co_return fetched.error();
+    CO_TRY(co_await fetch(world, draft));
     if (!found) found = co_await git::resolve_base(world.git, repo, *params.base);
     if (!found) {
         auto error = found.error();
         error.message += " to begin at" + draft.why_not_fetched;
         co_return error;
     }
-    const auto state = co_await git::branch_state(world.git, repo, task.branch);
-    if (!state) co_return state.error();
-    if (state->exists()) {
-        co_return Error{ErrorCode::invalid_argument,
+    CO_TRY(const auto state, co_await git::branch_state(world.git, repo, task.branch));
+    if (state.exists()) {
+        co_return Error(ErrorCode::invalid_argument,
                         "--base says where a new branch begins, but the branch " + task.branch +
-                            " is there already; leave --base out, or choose another --branch",
-                        {}};
+                            " is there already; leave --base out, or choose another --branch");
     }
     task.base = std::move(*found);
-    const auto target = co_await git::base_ref(world.git, repo, draft.project.default_branch);
-    if (!target) co_return target.error();
-    const auto merged = co_await git::contains(world.git, repo, *target, *task.base);
-    if (!merged) co_return merged.error();
-    if (!*merged) {
+    CO_TRY(const auto target, co_await git::base_ref(world.git, repo, draft.project.default_branch));
+    CO_TRY(const auto merged, co_await git::contains(world.git, repo, target, *task.base));
+    if (!merged) {
         draft.notes.push_back("begins at " + *params.base + ", whose commits " + draft.project.default_branch +
                               " lacks: merging the task merges them too");
     }
@@ -283,7 +263,7 @@ Result<void> register_project(Api& api, Draft& draft) {
         draft.new_project = false;
     } else {
         project.name = unused_project_name(api, project.name);
-        if (auto stored = world.projects.put(project); !stored) return stored;
+        TRY(world.projects.put(project));
     }
     draft.record.task.project = project.name;
     return {};
@@ -291,40 +271,37 @@ Result<void> register_project(Api& api, Draft& draft) {
 
 Result<void> take_texts(const TaskCreate& params, Task& task) {
     task.summary = std::string(trim(params.summary));
-    if (auto fine = check_summary(task.summary); !fine) return fine;
+    TRY(check_summary(task.summary));
     const auto context = params.context.value_or("");
     if (context.size() <= k_longest_context && is_valid_utf8(context)) return {};
-    return Error{ErrorCode::invalid_argument, "the context must be UTF-8 text of at most 512 KiB", {}};
+    return Error(ErrorCode::invalid_argument, "the context must be UTF-8 text of at most 512 KiB");
 }
 
 Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, Call call) {
     auto& world = api.world();
     api.take_path_of(params.caller);
-    auto draft = co_await choose_project(api, params);
-    if (!draft) co_return draft.error();
-    auto& task = draft->record.task;
+    CO_TRY(auto draft, co_await choose_project(api, params));
+    auto& task = draft.record.task;
     task.id = id;
-    task.project = draft->project.name;
-    if (auto texts = take_texts(params, task); !texts) co_return texts.error();
-    if (auto chosen = choose_workflow(world, params, *draft); !chosen) co_return chosen.error();
-    if (auto chosen = choose_harnesses(world, params, *draft); !chosen) co_return chosen.error();
-    if (auto chosen = co_await choose_branch(world, params, *draft); !chosen) co_return chosen.error();
-    if (auto chosen = co_await choose_base(world, params, *draft); !chosen) co_return chosen.error();
+    task.project = draft.project.name;
+    CO_TRY(take_texts(params, task));
+    CO_TRY(choose_workflow(world, params, draft));
+    CO_TRY(choose_harnesses(world, params, draft));
+    CO_TRY(co_await choose_branch(world, params, draft));
+    CO_TRY(co_await choose_base(world, params, draft));
     task.created_at = task.updated_at = world.clock.now();
 
     if (world.tasks.find(id)) co_return exists(id);
     if (const auto other = world.tasks.on_branch(task.project, task.branch)) co_return taken(task.branch, *other);
-    auto hash = world.workflows.pin(task.workflow);
-    if (!hash) co_return hash.error();
-    task.workflow_hash = *hash;
-    if (auto registered = register_project(api, *draft); !registered) co_return registered.error();
+    CO_TRY(task.workflow_hash, world.workflows.pin(task.workflow));
+    CO_TRY(register_project(api, draft));
     const auto context = params.context.value_or("");
-    auto created = co_await api.runner().create(draft->record, context, params.no_spawn, call.caller);
+    auto created = co_await api.runner().create(draft.record, context, params.no_spawn, call.caller);
     if (!created) {
-        if (draft->new_project) (void)world.projects.remove(draft->project.name);
+        if (draft.new_project) (void)world.projects.remove(draft.project.name);
         co_return created.error();
     }
-    created->notes.insert(created->notes.begin(), draft->notes.begin(), draft->notes.end());
+    created->notes.insert(created->notes.begin(), draft.notes.begin(), draft.notes.end());
     co_return api.reply(id, std::move(*created));
 }
 
@@ -335,7 +312,7 @@ Awaitable<Result<TaskReply>> made_before(Api& api, TaskId id) {
     }
     const auto lock = co_await api.world().task_locks.acquire(id.value);
     if (!api.world().tasks.find(id)) {
-        co_return Error{ErrorCode::not_found, "task " + id.value + " was created, and has been deleted since", {}};
+        co_return Error(ErrorCode::not_found, "task " + id.value + " was created, and has been deleted since");
     }
     Outcome outcome;
     outcome.notes.push_back("was created by an earlier call with its id");
@@ -344,9 +321,8 @@ Awaitable<Result<TaskReply>> made_before(Api& api, TaskId id) {
 
 Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
     if (params.id && !is_task_id(*params.id)) {
-        co_return Error{ErrorCode::invalid_argument,
-                        "\"id\" must be 21 characters of 0-9, A-Z and a-z, chosen at random; or leave it out",
-                        {}};
+        co_return Error(ErrorCode::invalid_argument,
+                        "\"id\" must be 21 characters of 0-9, A-Z and a-z, chosen at random; or leave it out");
     }
     const bool repeatable = params.id.has_value();
     const TaskId id{params.id.value_or(random_id(k_task_id_length))};
@@ -366,18 +342,15 @@ Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
 }  // namespace
 
 Result<void> check_summary(const std::string& summary) {
-    if (!is_valid_utf8(summary)) return Error{ErrorCode::invalid_argument, "the summary is not valid UTF-8", {}};
+    if (!is_valid_utf8(summary)) return Error(ErrorCode::invalid_argument, "the summary is not valid UTF-8");
     if (summary.find_first_of("\n\r") != std::string::npos) {
-        return Error{ErrorCode::invalid_argument,
-                     "the summary must be one line; put the rest into --context, which may have many",
-                     {}};
+        return Error(ErrorCode::invalid_argument,
+                     "the summary must be one line; put the rest into --context, which may have many");
     }
     if (summary.size() > k_longest_summary) {
-        return Error{ErrorCode::invalid_argument,
-                     "the summary has " + std::to_string(summary.size()) +
-                         " bytes, at most 500 are allowed; put the "
-                         "rest into --context",
-                     {}};
+        return Error(ErrorCode::invalid_argument, "the summary has " + std::to_string(summary.size()) +
+                                                      " bytes, at most 500 are allowed; put the "
+                                                      "rest into --context");
     }
     return {};
 }

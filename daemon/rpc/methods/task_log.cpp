@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/log/tail.hpp"
 #include "common/rpc/watch_methods.hpp"
 #include "daemon/rpc/api.hpp"
@@ -53,10 +54,9 @@ Result<std::vector<WindowView>> windows_of(Api& api, const TaskRecord& record) {
         if (!run.pane_id.empty() && api.runner().agents().alive(record, role)) alive.push_back(living(run));
     }
     const auto folder = world.tasks.folder(record);
-    const auto names = world.files.list(folder / "logs");
-    if (!names) return names.error();
+    TRY(const auto names, world.files.list(folder / "logs"));
     std::vector<std::pair<std::filesystem::file_time_type, WindowView>> saved;
-    for (const auto& name : *names) {
+    for (const auto& name : names) {
         auto view = window_from(name);
         const auto is_it = [&](const WindowView& other) { return view && other.run == view->run; };
         if (!view || std::any_of(alive.begin(), alive.end(), is_it)) continue;
@@ -108,31 +108,25 @@ Result<void> check(const TaskLog& params) {
 }
 
 Awaitable<Result<TaskLog::Reply>> task_log(Api& api, TaskLog params, Call call) {
-    const auto id = api.select(params, call);
-    if (!id) co_return id.error();
-    if (auto good = check(params); !good) co_return good.error();
+    CO_TRY(const auto id, api.select(params, call));
+    CO_TRY(check(params));
     auto& world = api.world();
-    const auto* found = world.tasks.find(*id);
-    if (!found) co_return Error{ErrorCode::not_found, "there is no task " + id->value, {}};
+    const auto* found = world.tasks.find(id);
+    if (!found) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
     const TaskRecord record = *found;
-    auto windows = windows_of(api, record);
-    if (!windows) co_return windows.error();
+    CO_TRY(auto windows, windows_of(api, record));
     TaskLog::Reply reply;
-    reply.windows = std::move(*windows);
+    reply.windows = std::move(windows);
     if (params.list) co_return reply;
-    auto shown = pick(reply.windows, params, id->value);
-    if (!shown) co_return shown.error();
-    if (shown->alive) {
-        const auto* run = record.run_of(*role_from(shown->role));
-        auto text = co_await world.tmux.capture(run->pane_id, params.lines);
-        if (!text) co_return text.error();
-        reply.text = std::move(*text);
+    CO_TRY(auto shown, pick(reply.windows, params, id.value));
+    if (shown.alive) {
+        const auto* run = record.run_of(*role_from(shown.role));
+        CO_TRY(reply.text, co_await world.tmux.capture(run->pane_id, params.lines));
     } else {
-        const auto lines = log::last_lines(log_of(world, record, *shown), static_cast<std::size_t>(params.lines));
-        if (!lines) co_return lines.error();
-        for (const auto& line : *lines) reply.text += line + "\n";
+        CO_TRY(const auto lines, log::last_lines(log_of(world, record, shown), static_cast<std::size_t>(params.lines)));
+        for (const auto& line : lines) reply.text += line + "\n";
     }
-    reply.shown = std::move(*shown);
+    reply.shown = std::move(shown);
     co_return reply;
 }
 

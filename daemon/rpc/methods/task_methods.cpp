@@ -1,5 +1,6 @@
 #include "common/rpc/task_methods.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "daemon/agents/identity.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/task_create.hpp"
@@ -9,19 +10,15 @@ namespace orange::rpc {
 namespace {
 
 Awaitable<Result<TaskReply>> update(Api& api, TaskUpdate params, Call call) {
-    const auto id = api.select(params, call);
-    if (!id) co_return id.error();
-    if (params.summary) {
-        if (auto fine = check_summary(*params.summary); !fine) co_return fine.error();
-    }
+    CO_TRY(const auto id, api.select(params, call));
+    if (params.summary) CO_TRY(check_summary(*params.summary));
     const bool user_fields = params.workflow || params.harness || params.review_harness || params.effort ||
                              params.review_effort || params.feedback;
     if (user_fields && call.caller.role != Role::human) {
-        co_return Error{ErrorCode::forbidden,
+        co_return Error(ErrorCode::forbidden,
                         "an agent may set --status, --summary and --branch of its task; the rest is the human's; you "
                         "were taken for " +
-                            agents::describe(call.caller),
-                        {}};
+                            agents::describe(call.caller));
     }
     Edit edit;
     edit.summary = params.summary;
@@ -38,51 +35,44 @@ Awaitable<Result<TaskReply>> update(Api& api, TaskUpdate params, Call call) {
         request.to = *params.status;
         request.by = call.caller.role;
         request.force = params.force;
-        auto moved = co_await api.runner().request(*id, request, call.caller, std::move(edit));
-        if (!moved) co_return moved.error();
-        co_return api.reply(*id, std::move(*moved));
+        CO_TRY(auto moved, co_await api.runner().request(id, request, call.caller, std::move(edit)));
+        co_return api.reply(id, std::move(moved));
     }
     if (!edit.any()) {
-        co_return Error{
-            ErrorCode::invalid_argument, "nothing to update: give --status, --summary, --branch or another field", {}};
+        co_return Error(ErrorCode::invalid_argument,
+                        "nothing to update: give --status, --summary, --branch or another field");
     }
-    auto edited = co_await api.runner().edit(*id, std::move(edit), call.caller);
-    if (!edited) co_return edited.error();
-    co_return api.reply(*id, std::move(*edited));
+    CO_TRY(auto edited, co_await api.runner().edit(id, std::move(edit), call.caller));
+    co_return api.reply(id, std::move(edited));
 }
 
 /// complete, stuck and cancel are `update --status` under another name.
 Awaitable<Result<TaskReply>> move(Api& api, TaskSelector selector, Call call, std::string to, bool force = false) {
-    const auto id = api.select(selector, call);
-    if (!id) co_return id.error();
+    CO_TRY(const auto id, api.select(selector, call));
     engine::Request request;
     request.to = std::move(to);
     request.by = call.caller.role;
     request.force = force;
     Edit nothing;
-    auto moved = co_await api.runner().request(*id, request, call.caller, std::move(nothing));
-    if (!moved) co_return moved.error();
-    co_return api.reply(*id, std::move(*moved));
+    CO_TRY(auto moved, co_await api.runner().request(id, request, call.caller, std::move(nothing)));
+    co_return api.reply(id, std::move(moved));
 }
 
 Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
-    auto reply = co_await move(api, params, call, std::string(engine::k_cancelled), params.force);
-    if (!reply) co_return reply;
-    const auto project = reply->task.fields.value("project", "");
+    CO_TRY(auto reply, co_await move(api, params, call, std::string(engine::k_cancelled), params.force));
+    const auto project = reply.task.fields.value("project", "");
     const auto waiting = api.world().tasks.queue(project);
     if (!waiting.empty()) {
-        reply->notes.push_back(counted(waiting.size(), "task") + " of " + project +
-                               " wait for a workspace; start the next: orange task spawn " + waiting.front().value);
+        reply.notes.push_back(counted(waiting.size(), "task") + " of " + project +
+                              " wait for a workspace; start the next: orange task spawn " + waiting.front().value);
     }
     co_return reply;
 }
 
 Awaitable<Result<TaskReply>> spawn(Api& api, TaskSpawn params, Call call) {
-    const auto id = api.select(params, call);
-    if (!id) co_return id.error();
-    auto spawned = co_await api.runner().spawn(*id, call.caller);
-    if (!spawned) co_return spawned.error();
-    co_return api.reply(*id, std::move(*spawned));
+    CO_TRY(const auto id, api.select(params, call));
+    CO_TRY(auto spawned, co_await api.runner().spawn(id, call.caller));
+    co_return api.reply(id, std::move(spawned));
 }
 
 /// Whether a respawn starts an agent that died. The worker of a task under review is started again after the review.
@@ -106,12 +96,10 @@ std::vector<TaskId> with_dead_agents(Api& api) {
 Awaitable<Result<TaskRespawn::Reply>> respawn(Api& api, TaskRespawn params, Call call) {
     TaskRespawn::Reply reply;
     if (!params.all) {
-        const auto id = api.select(params, call);
-        if (!id) co_return id.error();
-        auto done = co_await api.runner().respawn(*id, call.caller);
-        if (!done) co_return done.error();
-        if (auto shown = api.view(*id)) reply.tasks.push_back(std::move(*shown));
-        reply.notes = std::move(done->notes);
+        CO_TRY(const auto id, api.select(params, call));
+        CO_TRY(auto done, co_await api.runner().respawn(id, call.caller));
+        if (auto shown = api.view(id)) reply.tasks.push_back(std::move(*shown));
+        reply.notes = std::move(done.notes);
         co_return reply;
     }
     for (const auto& id : with_dead_agents(api)) {
@@ -127,11 +115,10 @@ Awaitable<Result<TaskRespawn::Reply>> respawn(Api& api, TaskRespawn params, Call
 }
 
 Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call) {
-    const auto id = api.select(params, call);
-    if (!id) co_return id.error();
+    CO_TRY(const auto id, api.select(params, call));
     if (params.strategy != "merge" && params.strategy != "ff") {
-        co_return Error{
-            ErrorCode::invalid_argument, "strategy \"" + params.strategy + "\" is unknown; use merge or ff", {}};
+        co_return Error(ErrorCode::invalid_argument,
+                        "strategy \"" + params.strategy + "\" is unknown; use merge or ff");
     }
     MergeOrder order;
     order.strategy = params.strategy == "ff" ? git::MergeStrategy::ff : git::MergeStrategy::merge;
@@ -140,56 +127,47 @@ Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call)
     order.keep_branch = params.keep_branch;
     order.include_unpushed = params.include_unpushed;
     order.tip = params.tip.value_or("");
-    auto merged = co_await api.runner().merge(*id, std::move(order), call.caller);
-    if (!merged) co_return merged.error();
-    auto shown = api.view(*id);
-    if (!shown) co_return shown.error();
+    CO_TRY(auto merged, co_await api.runner().merge(id, std::move(order), call.caller));
+    CO_TRY(auto shown, api.view(id));
     TaskMerge::Reply reply;
-    reply.task = std::move(*shown);
-    reply.commit = merged->commit;
-    reply.pushed = merged->pushed;
-    reply.elsewhere = merged->elsewhere;
-    reply.forced = merged->forced;
-    reply.notes = std::move(merged->notes);
+    reply.task = std::move(shown);
+    reply.commit = merged.commit;
+    reply.pushed = merged.pushed;
+    reply.elsewhere = merged.elsewhere;
+    reply.forced = merged.forced;
+    reply.notes = std::move(merged.notes);
     co_return reply;
 }
 
 Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call call) {
-    const auto id = api.select(params, call);
-    if (!id) co_return id.error();
+    CO_TRY(const auto id, api.select(params, call));
     TaskDelete::Reply reply;
-    reply.id = id->value;
-    const auto* record = api.world().tasks.find(*id);
+    reply.id = id.value;
+    const auto* record = api.world().tasks.find(id);
     if (params.force && record && !store::has_ended(*record)) {
-        auto cancelled = co_await move(api, params, call, std::string(engine::k_cancelled), true);
-        if (!cancelled) co_return cancelled.error();
-        reply.notes = std::move(cancelled->notes);
+        CO_TRY(auto cancelled, co_await move(api, params, call, std::string(engine::k_cancelled), true));
+        reply.notes = std::move(cancelled.notes);
     }
-    auto removed = co_await api.runner().remove(*id, call.caller, params.force);
-    if (!removed) co_return removed.error();
-    reply.notes.insert(reply.notes.end(), removed->notes.begin(), removed->notes.end());
+    CO_TRY(auto removed, co_await api.runner().remove(id, call.caller, params.force));
+    reply.notes.insert(reply.notes.end(), removed.notes.begin(), removed.notes.end());
     co_return reply;
 }
 
 Awaitable<Result<TaskReply>> send(Api& api, TaskSend params, Call call) {
-    const auto id = api.select(params, call);
-    if (!id) co_return id.error();
+    CO_TRY(const auto id, api.select(params, call));
     const auto role = role_from(params.role.value_or("worker"));
     if (role != Role::worker && role != Role::reviewer) {
-        co_return Error{ErrorCode::invalid_argument, "role must be worker or reviewer", {}};
+        co_return Error(ErrorCode::invalid_argument, "role must be worker or reviewer");
     }
-    if (trim(params.text).empty()) co_return Error{ErrorCode::invalid_argument, "the message is empty", {}};
-    auto sent = co_await api.runner().send(*id, *role, params.text);
-    if (!sent) co_return sent.error();
-    co_return api.reply(*id, std::move(*sent));
+    if (trim(params.text).empty()) co_return Error(ErrorCode::invalid_argument, "the message is empty");
+    CO_TRY(auto sent, co_await api.runner().send(id, *role, params.text));
+    co_return api.reply(id, std::move(sent));
 }
 
 Awaitable<Result<TaskReply>> acknowledge(Api& api, TaskAck params, Call call) {
-    const auto id = api.select(params, call);
-    if (!id) co_return id.error();
-    auto done = co_await api.runner().acknowledge(*id);
-    if (!done) co_return done.error();
-    co_return api.reply(*id, std::move(*done));
+    CO_TRY(const auto id, api.select(params, call));
+    CO_TRY(auto done, co_await api.runner().acknowledge(id));
+    co_return api.reply(id, std::move(done));
 }
 
 }  // namespace

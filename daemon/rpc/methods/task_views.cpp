@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/rpc/task_queries.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/rpc/api.hpp"
@@ -20,10 +21,7 @@ constexpr std::chrono::milliseconds k_step{20}, k_patience{1000};  // for who ho
 Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     auto& world = api.world();
     auto project = params.project;
-    if (project && !world.projects.find(*project)) {
-        const auto missing = co_await api.select_project(project, std::nullopt);
-        if (!missing) co_return missing.error();
-    }
+    if (project && !world.projects.find(*project)) CO_TRY(co_await api.select_project(project, std::nullopt));
     if (!project && params.cwd) project = api.project_near(*params.cwd);
     TaskList::Reply reply;
     world.tasks.each([&](const TaskRecord& record) {
@@ -54,38 +52,34 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
 }
 
 Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
-    const auto id = api.select(params, call);
-    if (!id) co_return id.error();
+    CO_TRY(const auto id, api.select(params, call));
     auto& world = api.world();
-    const auto* record = world.tasks.find(*id);
-    if (!record) co_return Error{ErrorCode::not_found, "there is no task " + id->value, {}};
+    const auto* record = world.tasks.find(id);
+    if (!record) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
     TaskShow::Reply reply;
     reply.task = api.view(*record);
     const auto text = world.files.read(world.tasks.folder(*record) / "TASK.md");
     if (text) reply.body = store::split_task_text(*text).body;
-    const auto history = world.tasks.history(*id, k_recent_events);
-    if (!history) co_return history.error();
-    for (const auto& event : *history) reply.history.push_back(to_json(event));
+    CO_TRY(const auto history, world.tasks.history(id, k_recent_events));
+    for (const auto& event : history) reply.history.push_back(to_json(event));
     co_return reply;
 }
 
 Awaitable<Result<TaskHistory::Reply>> history(Api& api, TaskHistory params, Call call) {
-    const auto id = api.select(params, call);
-    if (!id) co_return id.error();
-    if (params.limit < 0) co_return Error{ErrorCode::invalid_argument, "limit must not be negative", {}};
+    CO_TRY(const auto id, api.select(params, call));
+    if (params.limit < 0) co_return Error(ErrorCode::invalid_argument, "limit must not be negative");
     TaskHistory::Reply reply;
     const auto limit = static_cast<std::size_t>(params.limit);
-    auto reader = api.world().tasks.read_history(*id);
+    auto reader = api.world().tasks.read_history(id);
     std::vector<Json> events;
     for (std::size_t lines = 1; limit == 0 || events.size() < limit; ++lines) {
         if (events.size() == k_most_events || reader.read() > k_most_bytes) {
             reply.left_out = true;
             break;
         }
-        const auto line = reader.next_line();
-        if (!line) co_return line.error();
-        if (!*line) break;
-        if (const auto event = store::event_from_line(**line)) events.push_back(to_json(*event));
+        CO_TRY(const auto line, reader.next_line());
+        if (!line) break;
+        if (const auto event = store::event_from_line(*line)) events.push_back(to_json(*event));
         if (lines % k_lines_at_once == 0) co_await async::yield();
     }
     for (auto event = events.rbegin(); event != events.rend(); ++event) reply.events.push_back(std::move(*event));
@@ -95,49 +89,43 @@ Awaitable<Result<TaskHistory::Reply>> history(Api& api, TaskHistory params, Call
 /// The run whose window a call means: the named role's, else the reviewer's while there is one, else the worker's.
 Result<AgentRun> pick_run(Api& api, const TaskId& id, const std::optional<std::string>& wanted) {
     const auto* record = api.world().tasks.find(id);
-    if (!record) return Error{ErrorCode::not_found, "there is no task " + id.value, {}};
+    if (!record) return Error(ErrorCode::not_found, "there is no task " + id.value);
     std::optional<Role> role;
     if (wanted) {
         role = role_from(*wanted);
         if (role != Role::worker && role != Role::reviewer) {
-            return Error{ErrorCode::invalid_argument, "role must be worker or reviewer", {}};
+            return Error(ErrorCode::invalid_argument, "role must be worker or reviewer");
         }
     }
     for (const Role candidate : {Role::reviewer, Role::worker}) {
         if (role && *role != candidate) continue;
         if (const auto* run = record->run_of(candidate); run && !run->pane_id.empty()) return *run;
     }
-    return Error{ErrorCode::conflict,
-                 "task " + id.value + " has no " + (role ? std::string(name_of(*role)) : "agent") +
-                     " running; earlier screens are in " + (api.world().tasks.folder(*record) / "logs").string() +
-                     "; start it again: orange task respawn " + id.value,
-                 {}};
+    return Error(ErrorCode::conflict, "task " + id.value + " has no " + (role ? std::string(name_of(*role)) : "agent") +
+                                          " running; earlier screens are in " +
+                                          (api.world().tasks.folder(*record) / "logs").string() +
+                                          "; start it again: orange task respawn " + id.value);
 }
 
 Awaitable<Result<TaskPeek::Reply>> peek(Api& api, TaskPeek params, Call call) {
-    const auto id = api.select(params, call);
-    if (!id) co_return id.error();
+    CO_TRY(const auto id, api.select(params, call));
     if (params.lines < 1 || params.lines > 5000) {
-        co_return Error{ErrorCode::invalid_argument, "lines must be from 1 to 5000", {}};
+        co_return Error(ErrorCode::invalid_argument, "lines must be from 1 to 5000");
     }
-    const auto run = pick_run(api, *id, params.role);
-    if (!run) co_return run.error();
-    auto text = co_await api.world().tmux.capture(run->pane_id, params.lines);
-    if (!text) co_return text.error();
+    CO_TRY(const auto run, pick_run(api, id, params.role));
+    CO_TRY(auto text, co_await api.world().tmux.capture(run.pane_id, params.lines));
     TaskPeek::Reply reply;
-    reply.role = name_of(run->role);
-    reply.text = std::move(*text);
+    reply.role = name_of(run.role);
+    reply.text = std::move(text);
     co_return reply;
 }
 
 Awaitable<Result<TaskAttach::Reply>> attach(Api& api, TaskAttach params, Call call) {
-    const auto id = api.select(params, call);
-    if (!id) co_return id.error();
-    const auto run = pick_run(api, *id, std::nullopt);
-    if (!run) co_return run.error();
-    const auto* record = api.world().tasks.find(*id);
+    CO_TRY(const auto id, api.select(params, call));
+    CO_TRY(const auto run, pick_run(api, id, std::nullopt));
+    const auto* record = api.world().tasks.find(id);
     TaskAttach::Reply reply;
-    reply.argv = {"tmux", "-S", api.world().paths.tmux_socket().string(), "attach-session", "-t", run->window_id};
+    reply.argv = {"tmux", "-S", api.world().paths.tmux_socket().string(), "attach-session", "-t", run.window_id};
     reply.session = record ? record->task.tmux_session.value_or("") : "";
     co_return reply;
 }
@@ -225,31 +213,28 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
 }
 
 Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
-    const auto id = api.select(params, call);
-    if (!id) co_return id.error();
+    CO_TRY(const auto id, api.select(params, call));
     TaskWhy::Reply reply;
     // Its actions may take minutes and hold the task's lock: then what is going on is the answer.
     const auto is_held_up = [&] {
-        const auto* now = api.world().tasks.find(*id);
-        return now && (now->intent || api.runner().is_starting(*id));
+        const auto* now = api.world().tasks.find(id);
+        return now && (now->intent || api.runner().is_starting(id));
     };
-    const auto is_busy = [&] { return is_held_up() || api.world().task_locks.busy(id->value); };
+    const auto is_busy = [&] { return is_held_up() || api.world().task_locks.busy(id.value); };
     for (std::chrono::milliseconds waited{}; is_busy() && !is_held_up() && waited < k_patience; waited += k_step) {
         co_await async::sleep(k_step);
     }
     const bool busy = is_busy();
     if (!busy) {
-        const auto edges = co_await api.runner().explain(*id);
-        if (!edges) co_return edges.error();
-        for (const auto& edge : *edges) reply.edges.push_back(edge_view(edge));
+        CO_TRY(const auto edges, co_await api.runner().explain(id));
+        for (const auto& edge : edges) reply.edges.push_back(edge_view(edge));
     }
-    const auto* found = api.world().tasks.find(*id);
-    if (!found) co_return Error{ErrorCode::not_found, "there is no task " + id->value, {}};
+    const auto* found = api.world().tasks.find(id);
+    if (!found) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
     const auto record = *found;
     reply.task = api.view(record);
-    const auto definition = api.runner().definition_of(record.task);
-    if (!definition) co_return definition.error();
-    say_what_next(api, record, **definition, reply);
+    CO_TRY(const auto definition, api.runner().definition_of(record.task));
+    say_what_next(api, record, *definition, reply);
     const auto merge = std::find(reply.hints.begin(), reply.hints.end(), merge_command(record.task.id));
     if (!busy && merge != reply.hints.end() && Runner::merge_under_way(record).empty()) {
         const auto ready = co_await api.runner().check_merge(record);

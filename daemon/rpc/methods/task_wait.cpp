@@ -2,6 +2,7 @@
 #include <memory>
 #include <set>
 
+#include "common/base/try.hpp"
 #include "common/rpc/watch_methods.hpp"
 #include "daemon/rpc/api.hpp"
 
@@ -81,23 +82,22 @@ Result<void> check(const Definition& definition, const TaskWait& params) {
 /// The answer, where there is one by now.
 Result<std::optional<TaskWait::Reply>> look(Api& api, const TaskId& id, const std::vector<std::string>& until) {
     const auto* record = api.world().tasks.find(id);
-    if (!record) return Error{ErrorCode::not_found, "task " + id.value + " was deleted", {}};
-    const auto definition = api.runner().definition_of(record->task);
-    if (!definition) return definition.error();
+    if (!record) return Error(ErrorCode::not_found, "task " + id.value + " was deleted");
+    TRY(const auto definition, api.runner().definition_of(record->task));
     if (record->intent) return std::optional<TaskWait::Reply>{};  // on its way: what comes next is not known yet
     const auto& task = record->task;
-    const auto* state = (*definition)->state(task.status);
+    const auto* state = definition->state(task.status);
     TaskWait::Reply reply;
     reply.task = api.view(*record);
     if (task.attention && (wants(until, k_attention) || wants(until, k_human))) {
         reply.reached = true;
         reply.why = "the task is " + task.status + " and wants attention: " + *task.attention;
-    } else if (holds(**definition, until, task.status)) {
+    } else if (holds(*definition, until, task.status)) {
         reply.reached = true;
         reply.why = "the task is " + task.status;
     } else if (!state || state->terminal) {
         reply.why = "the task has ended: it is " + task.status;
-    } else if (!wants(until, k_attention) && !can_reach(**definition, until, task.status)) {
+    } else if (!wants(until, k_attention) && !can_reach(*definition, until, task.status)) {
         reply.why = "the task is " + task.status + ", and no way of its workflow leads on to what was waited for";
     } else {
         return std::optional<TaskWait::Reply>{};
@@ -109,16 +109,13 @@ Awaitable<Result<TaskWait::Reply>> sleep_until(Api& api, TaskId id, TaskWait par
     const auto until =
         params.timeout ? std::optional(steady_clock::now() + std::chrono::seconds(*params.timeout)) : std::nullopt;
     for (;;) {
-        auto answer = look(api, id, params.until);
-        if (!answer) co_return answer.error();
-        if (*answer) co_return std::move(**answer);
+        CO_TRY(auto answer, look(api, id, params.until));
+        if (answer) co_return std::move(*answer);
         const auto left = until ? std::chrono::ceil<std::chrono::milliseconds>(*until - steady_clock::now())
                                 : std::chrono::milliseconds::max();
         if (left.count() <= 0) {
             TaskWait::Reply reply;
-            auto view = api.view(id);
-            if (!view) co_return view.error();
-            reply.task = std::move(*view);
+            CO_TRY(reply.task, api.view(id));
             reply.timed_out = true;
             reply.why = "after " + std::to_string(*params.timeout) + " s the task is " +
                         reply.task.fields.value("status", std::string());
@@ -130,26 +127,23 @@ Awaitable<Result<TaskWait::Reply>> sleep_until(Api& api, TaskId id, TaskWait par
             co_await waiting->changed.wait();
         }
         if (waiting->over) {
-            co_return Error{ErrorCode::unavailable, "the daemon stopped while task.wait was waiting; ask again", {}};
+            co_return Error(ErrorCode::unavailable, "the daemon stopped while task.wait was waiting; ask again");
         }
     }
 }
 
 Awaitable<Result<TaskWait::Reply>> wait(Api& api, TaskWait params, Call call, std::shared_ptr<int> waiters) {
-    const auto id = api.select(params, call);
-    if (!id) co_return id.error();
+    CO_TRY(const auto id, api.select(params, call));
     auto& world = api.world();
-    const auto* record = world.tasks.find(*id);
-    if (!record) co_return Error{ErrorCode::not_found, "there is no task " + id->value, {}};
-    const auto definition = api.runner().definition_of(record->task);
-    if (!definition) co_return definition.error();
+    const auto* record = world.tasks.find(id);
+    if (!record) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
+    CO_TRY(const auto definition, api.runner().definition_of(record->task));
     if (params.until.empty()) params.until.emplace_back(k_human);
-    if (auto good = check(**definition, params); !good) co_return good.error();
+    CO_TRY(check(*definition, params));
     if (*waiters >= k_most_waiters) {
-        co_return Error{
-            ErrorCode::conflict, "256 calls are waiting for tasks already; events.subscribe has no limit", {}};
+        co_return Error(ErrorCode::conflict, "256 calls are waiting for tasks already; events.subscribe has no limit");
     }
-    const auto& task = *id;
+    const auto& task = id;
     auto waiting = std::make_shared<Waiting>(world.executor);
     const int observer = world.tasks.observe([waiting, task](const TaskId& changed) {
         if (changed == task) waiting->changed.notify();

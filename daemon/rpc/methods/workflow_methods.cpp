@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/rpc/workflow_methods.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/workflow/graph.hpp"
@@ -44,15 +45,13 @@ std::string joined_names(const std::vector<Action>& hooks) {
 }
 
 Awaitable<Result<WorkflowShow::Reply>> show(Api& api, WorkflowShow params) {
-    const auto definition = api.world().workflows.find(params.name);
-    if (!definition) co_return definition.error();
-    auto text = api.world().workflows.text(params.name);
-    if (!text) co_return text.error();
+    CO_TRY(const auto definition, api.world().workflows.find(params.name));
+    CO_TRY(auto text, api.world().workflows.text(params.name));
     WorkflowShow::Reply reply;
     for (const auto& entry : api.world().workflows.list()) {
         if (entry.name == params.name) reply.workflow = view(api, entry);
     }
-    for (const auto& transition : (*definition)->transitions) {
+    for (const auto& transition : definition->transitions) {
         WorkflowShow::TransitionView row;
         row.from = transition.any_active ? "*" : join(transition.from, ", ");
         row.to = transition.to;
@@ -62,28 +61,26 @@ Awaitable<Result<WorkflowShow::Reply>> show(Api& api, WorkflowShow params) {
         row.hooks = joined_names(transition.hooks);
         reply.transitions.push_back(std::move(row));
     }
-    reply.text = std::move(*text);
+    reply.text = std::move(text);
     co_return reply;
 }
 
 Awaitable<Result<WorkflowGraph::Reply>> graph(Api& api, WorkflowGraph params) {
-    const auto format = workflow::graph_format(params.format);
-    if (!format) co_return format.error();
-    const auto definition = api.world().workflows.find(params.name);
-    if (!definition) co_return definition.error();
+    CO_TRY(const auto format, workflow::graph_format(params.format));
+    CO_TRY(const auto definition, api.world().workflows.find(params.name));
     WorkflowGraph::Reply reply;
     reply.name = params.name;
     reply.format = params.format;
-    switch (*format) {
+    switch (format) {
         case workflow::GraphFormat::text:
             reply.text =
-                workflow::text_graph(**definition, static_cast<std::size_t>(std::clamp(params.width, 0, k_widest)));
+                workflow::text_graph(*definition, static_cast<std::size_t>(std::clamp(params.width, 0, k_widest)));
             break;
         case workflow::GraphFormat::mermaid:
-            reply.text = workflow::mermaid_graph(**definition);
+            reply.text = workflow::mermaid_graph(*definition);
             break;
         case workflow::GraphFormat::dot:
-            reply.text = workflow::dot_graph(**definition);
+            reply.text = workflow::dot_graph(*definition);
             break;
     }
     co_return reply;
@@ -92,10 +89,9 @@ Awaitable<Result<WorkflowGraph::Reply>> graph(Api& api, WorkflowGraph params) {
 Awaitable<Result<WorkflowExport::Reply>> copy(Api& api, WorkflowExport params) {
     WorkflowExport::Reply reply;
     reply.name = params.as.value_or(params.name);
-    const auto copied = api.world().workflows.copy(params.name, reply.name, params.force);
-    if (!copied) co_return copied.error();
-    reply.path = copied->path.string();
-    reply.replaced = copied->replaced;
+    CO_TRY(const auto copied, api.world().workflows.copy(params.name, reply.name, params.force));
+    reply.path = copied.path.string();
+    reply.replaced = copied.replaced;
     co_return reply;
 }
 

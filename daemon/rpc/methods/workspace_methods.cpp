@@ -1,6 +1,7 @@
 #include <map>
 
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/rpc/workspace_methods.hpp"
 #include "daemon/rpc/api.hpp"
 
@@ -43,20 +44,15 @@ WorkspaceReply listing(Api& api, const std::optional<std::string>& project) {
 }
 
 Awaitable<Result<WorkspaceReply>> list(Api& api, WorkspaceList params) {
-    if (params.project) {
-        const auto project = co_await api.select_project(params.project, std::nullopt);
-        if (!project) co_return project.error();
-    }
+    if (params.project) CO_TRY(co_await api.select_project(params.project, std::nullopt));
     co_return listing(api, params.project);
 }
 
 Awaitable<Result<WorkspaceReply>> init(Api& api, WorkspaceInit params) {
-    const auto project = co_await api.select_project(params.project, params.cwd);
-    if (!project) co_return project.error();
-    auto made = co_await api.world().pool.init(*project);
-    if (!made) co_return made.error();
-    auto reply = listing(api, project->name);
-    reply.notes.insert(reply.notes.begin(), made->begin(), made->end());
+    CO_TRY(const auto project, co_await api.select_project(params.project, params.cwd));
+    CO_TRY(auto made, co_await api.world().pool.init(project));
+    auto reply = listing(api, project.name);
+    reply.notes.insert(reply.notes.begin(), made.begin(), made.end());
     co_return reply;
 }
 
@@ -64,13 +60,12 @@ Awaitable<Result<WorkspaceReply>> gc(Api& api, WorkspaceGc params) {
     auto& world = api.world();
     std::vector<Project> projects;
     if (params.project) {
-        auto project = co_await api.select_project(params.project, std::nullopt);
-        if (!project) co_return project.error();
-        projects.push_back(std::move(*project));
+        CO_TRY(auto project, co_await api.select_project(params.project, std::nullopt));
+        projects.push_back(std::move(project));
     } else {
         projects = world.projects.list();
     }
-    if (auto read = world.pool.load(); !read) co_return read.error();
+    CO_TRY(world.pool.load());
     std::vector<std::string> notes;
     for (const auto& project : projects) {
         auto done = co_await api.runner().collect_workspaces(project);

@@ -100,7 +100,7 @@ TEST_CASE("An error reply is that error, its details kept") {
     auto connection = talk.open();
     const auto reply = connection.call(rpc::DaemonPing{});
     REQUIRE_FALSE(reply);
-    CHECK(reply.error() == Error{ErrorCode::gate_failed, "no Handoff", {{"gate", "x"}}});
+    CHECK(reply.error() == Error(ErrorCode::gate_failed, "no Handoff", {{"gate", "x"}}));
 }
 
 TEST_CASE("An error without an id is for us: the daemon could not read the request") {

@@ -70,7 +70,7 @@ TEST_CASE_METHOD(Patient, "a disk that is full, nearly full, read-only or out of
     on(disk);
     CHECK_THAT(said("disk"), Contains("error the file system is mounted read-only"));
     facts.machine.disk = [](const std::filesystem::path&) {
-        return Result<Disk>(Error{ErrorCode::io, "looking at the disk: Input/output error", {}});
+        return Result<Disk>(Error(ErrorCode::io, "looking at the disk: Input/output error"));
     };
     CHECK_THAT(said("disk"), Contains("error looking at the disk: Input/output error"));
 }

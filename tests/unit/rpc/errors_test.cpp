@@ -32,7 +32,7 @@ TEST_CASE("Every error code has a number and a name of its own and comes back fr
     for (const auto code : k_codes) {
         CHECK(numbers.insert(rpc::number_of(code)).second);
         CHECK(names.insert(name_of(code)).second);
-        const Error error{code, "what happened", {{"command", "git merge"}, {"exit_status", "1"}}};
+        const Error error(code, "what happened", {{"command", "git merge"}, {"exit_status", "1"}});
         CHECK(rpc::error_from_json(rpc::error_json(error)) == error);
     }
 }

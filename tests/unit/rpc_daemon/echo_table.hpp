@@ -36,7 +36,7 @@ struct Echo {
 template <int kind>
 Awaitable<Result<EchoReply>> echo(Echo<kind> params, rpc::Call call) {
     if (kind == 3) throw std::runtime_error("a bug");
-    if (params.text == "fail") co_return Error{ErrorCode::gate_failed, "## Plan is missing", {{"status", "planning"}}};
+    if (params.text == "fail") co_return Error(ErrorCode::gate_failed, "## Plan is missing", {{"status", "planning"}});
     EchoReply reply;
     reply.said = params.text;
     reply.by = std::string(name_of(call.caller.role));
