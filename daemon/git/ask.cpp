@@ -100,6 +100,17 @@ std::string operation_under_way(const std::string& git_dir) {
     return {};
 }
 
+bool is_hash(std::string_view text) {
+    return (text.size() == 40 || text.size() == 64) &&
+           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// A git that is not git, or one that was cut short: better no answer than a wrong one.
+Error nonsense(const std::string& command, std::string_view answer) {
+    return {ErrorCode::external_failed, "`" + command + "` gave an answer that makes no sense: " +
+                                            ellipsized(printable(answer.substr(0, 200)), 80)};
+}
+
 std::vector<std::string> pieces(const std::string& output) {
     std::vector<std::string> list;
     for (const auto piece : split(output, '\0')) {

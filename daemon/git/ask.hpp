@@ -42,6 +42,11 @@ Awaitable<Result<std::string>> git_dir(Git& git, Place place);
 /// "rebase", "merge" … where one is under way in that git directory; empty where none is.
 std::string operation_under_way(const std::string& git_dir);
 
+bool is_hash(std::string_view text);
+
+/// A git that is not git, or one that was cut short: better no answer than a wrong one.
+Error nonsense(const std::string& command, std::string_view answer);
+
 /// The non-empty NUL-terminated pieces of -z output.
 std::vector<std::string> pieces(const std::string& output);
 

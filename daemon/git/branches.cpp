@@ -3,6 +3,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
+#include "daemon/git/refs.hpp"
 #include "daemon/git/worktrees.hpp"
 
 namespace orange::git {
@@ -36,35 +37,7 @@ Awaitable<Result<bool>> branch_exists(Git& git, std::string repo, std::string br
     co_return false;
 }
 
-/// What origin has in the place of a branch that it had: empty where it still has it, or never did. A local branch that
-/// follows one of origin's is all that tells a renamed branch from one that was never pushed.
-Awaitable<Result<std::vector<std::string>>> in_place_of(Git& git, std::string repo, std::string branch) {
-    std::vector<std::string> others;
-    CO_TRY(const auto track, co_await ask(git, repo,
-                                          words("for-each-ref", "--format=%(upstream:remotename) %(upstream:track)",
-                                                "refs/heads/" + branch)));
-    if (trim(track) != "origin [gone]") co_return others;
-    CO_TRY(const auto listed,
-           co_await ask(git, repo,
-                        words("for-each-ref", "--count=20", "--format=%(refname:lstrip=3)", "refs/remotes/origin/")));
-    for (const auto line : split_lines(listed)) {
-        if (line != "HEAD") others.emplace_back(line);
-    }
-    co_return others;
-}
-
 constexpr std::size_t k_longest_ref = 4096;
-
-bool is_hash(std::string_view text) {
-    return (text.size() == 40 || text.size() == 64) &&
-           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
-/// A git that is not git, or one that was cut short: better no answer than a wrong one.
-Error nonsense(const std::string& command, std::string_view answer) {
-    return {ErrorCode::external_failed, "`" + command + "` gave an answer that makes no sense: " +
-                                            ellipsized(printable(answer.substr(0, 200)), 80)};
-}
 
 }  // namespace
 
@@ -171,22 +144,10 @@ Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseco
 }
 
 Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string default_branch) {
-    for (const std::string_view prefix : {k_origin, k_heads}) {
-        auto ref = std::string(prefix) + default_branch;
-        CO_TRY(const auto commit, co_await commit_of(git, repo, ref));
-        if (commit.empty()) continue;
-        if (prefix != k_heads) co_return ref;
-        // Work that begins at a branch which nobody else has any more would be merged into it, too.
-        CO_TRY(const auto others, co_await in_place_of(git, repo, default_branch));
-        if (others.empty()) co_return ref;
-        co_return Error(ErrorCode::not_found,
-                        "origin has no branch " + printable(default_branch) + " any more, but " +
-                            printable(join(others, ", ")) +
-                            "; where it was renamed, say so: orange project update NAME --default-branch " +
-                            (others.size() == 1 ? shell_word(others.front()) : std::string("BRANCH")));
-    }
-    co_return Error(ErrorCode::not_found,
-                    "there is no branch " + printable(default_branch) + " in " + printable(repo) + " or at its origin");
+    auto names = refs_of_branch(default_branch);
+    CO_TRY(const auto known, co_await refs(git, repo, std::move(names)));
+    CO_TRY(auto base, co_await base_of(git, std::move(repo), std::move(default_branch), known));
+    co_return std::move(base.ref);
 }
 
 Awaitable<Result<void>> rename_branch(Git& git, Pinned worktree, std::string from, std::string to) {

@@ -34,8 +34,7 @@ Awaitable<Result<bool>> has_origin(Git& git, std::string repo);
 Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseconds deadline,
                               std::shared_ptr<Stop> stop = nullptr);
 
-/// What new work begins at: refs/remotes/origin/<branch> where it exists, else refs/heads/<branch>. not_found where
-/// origin had that branch and has others now: it was renamed, and the local one is what nobody follows any more.
+/// The ref of base_of() (refs.hpp).
 Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string default_branch);
 
 /// Renames the branch that `worktree` is on (refused where `to` exists).

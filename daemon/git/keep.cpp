@@ -89,9 +89,11 @@ Awaitable<Result<void>> absorb(Git& git, Pinned worktree, std::string path, std:
 
 }  // namespace
 
-Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktree, std::string below) {
+Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktree, std::string below,
+                                                         Standing standing) {
     std::vector<std::string> kept;
-    CO_TRY(co_await keep_head(git, worktree, below, kept));
+    if (!standing.is_held) CO_TRY(co_await keep_head(git, worktree, below, kept));
+    if (standing.known && !standing.may_hold_repositories) co_return kept;
     // Again for what was inside those: as deep as they were made, and no deeper than is sane.
     for (int depth = 0; depth < 8; ++depth) {
         CO_TRY(auto nested, co_await nested_repositories(git, worktree));

@@ -109,7 +109,9 @@ Awaitable<Result<std::string>> commit_with_tree_of(Git& git, std::string repo, s
     CO_TRY(const auto made,
            co_await ask_inside(git, repo, words("commit-tree", like + "^{tree}", "-p", parent, "-m", "_"), "",
                                std::move(who)));
-    co_return co_await commit_of(git, repo, std::string(trim(made)));
+    auto commit = std::string(trim(made));
+    if (!is_hash(commit)) co_return nonsense("git commit-tree", commit);
+    co_return commit;
 }
 
 /// The newest commit of `right` that is equivalent to one of `left`'s.
@@ -219,11 +221,11 @@ Awaitable<Result<MergeView>> look(Git& git, const MergeRequest& request) {
 }
 
 Awaitable<Result<std::string>> find_elsewhere(Git& git, std::string repo, std::string target, std::string tip) {
-    CO_TRY(const auto merged, co_await contains(git, repo, target, tip));
-    if (merged) co_return co_await brought_by(git, repo, target, tip);
     CO_TRY(const auto related, co_await attempt(git, repo, words("merge-base", target, tip)));
     if (related.exit_status == 1) co_return std::string();
     const auto base = std::string(trim(related.out));
+    if (base == tip) co_return co_await brought_by(git, repo, target, tip);
+    if (related.ok() && base == target) co_return std::string();  // nobody has added anything since
     CO_TRY(const auto changes, co_await attempt(git, repo, words("diff", "--quiet", "--no-ext-diff", base, tip)));
     if (!related.ok() || changes.exit_status > 1) {
         co_return command_failed(words("git", "merge-base", target, tip), related.ok() ? changes : related);

@@ -121,10 +121,8 @@ Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& reques
     CO_TRY(const auto made,
            co_await ask_inside(git, request.repo, words("commit-tree", tree, "-p", base, "-p", request.tip, "-F", "-"),
                                std::move(message), std::move(who)));
-    auto commit = co_await commit_of(git, request.repo, std::string(trim(made)));
-    if (commit && commit->empty()) {
-        co_return Error(ErrorCode::external_failed, "`git commit-tree` gave an answer that makes no sense");
-    }
+    auto commit = std::string(trim(made));
+    if (!is_hash(commit)) co_return nonsense("git commit-tree", commit);
     co_return commit;
 }
 

@@ -1,9 +1,11 @@
 #include "daemon/git/programs.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -157,6 +159,35 @@ Awaitable<Result<void>> add_files(Git& git, Pinned worktree, Programs& found) {
     co_return Result<void>{};
 }
 
+/// Inode, mode, size and times of all that programs_of() reads, includes apart. Nothing if one was changed so lately
+/// that a further change might have the same time.
+std::optional<std::string> facts_of_files(const Pinned& worktree) {
+    constexpr auto k_tick = std::chrono::milliseconds(100);
+    const auto& common = worktree.common_dir();
+    std::vector<std::string> paths = {common + "/config", common + "/config.worktree", common + "/info/attributes",
+                                      worktree.git_dir() + "/config.worktree", common + "/hooks"};
+    std::error_code error;
+    for (fs::directory_iterator entry(common + "/hooks", error); !error && entry != fs::directory_iterator();
+         entry.increment(error)) {
+        paths.push_back(entry->path().string());
+    }
+    std::string all;
+    for (const auto& path : paths) {
+        struct stat facts {};
+        if (::stat(path.c_str(), &facts) != 0) continue;
+        const auto written = fs::last_write_time(path, error);
+        if (error || fs::file_time_type::clock::now() - written < k_tick) return std::nullopt;
+        all += path;
+        for (const auto number : {static_cast<std::int64_t>(facts.st_ino), static_cast<std::int64_t>(facts.st_mode),
+                                  static_cast<std::int64_t>(facts.st_size), static_cast<std::int64_t>(facts.st_ctime),
+                                  static_cast<std::int64_t>(written.time_since_epoch().count())}) {
+            all += " " + std::to_string(number);
+        }
+        all += "\n";
+    }
+    return all;
+}
+
 }  // namespace
 
 Awaitable<Result<std::vector<std::string>>> own_settings(Git& git, Place worktree) {
@@ -173,6 +204,21 @@ Awaitable<Result<Programs>> programs_of(Git& git, Pinned worktree) {
     CO_TRY(auto found, co_await configured(git, worktree));
     CO_TRY(co_await add_files(git, worktree, found));
     co_return found;
+}
+
+Awaitable<Result<Programs>> RememberedPrograms::of(Git& git, Pinned worktree) {
+    auto files = facts_of_files(worktree);
+    const auto known = known_.find(worktree.git_dir());
+    if (files && known != known_.end() && known->second.files == *files) co_return known->second.programs;
+    CO_TRY(auto programs, co_await programs_of(git, worktree));
+    const bool includes = std::any_of(programs.begin(), programs.end(),
+                                      [](const auto& entry) { return entry.first.starts_with("include"); });
+    if (files && !includes) {
+        known_[worktree.git_dir()] = {std::move(*files), programs};
+    } else {
+        known_.erase(worktree.git_dir());
+    }
+    co_return programs;
 }
 
 std::vector<std::string> changed_programs(const Programs& before, const Programs& now) {

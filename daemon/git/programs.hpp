@@ -20,6 +20,19 @@ Awaitable<Result<std::vector<std::string>>> own_settings(Git& git, Place worktre
 
 Awaitable<Result<Programs>> programs_of(Git& git, Pinned worktree);
 
+/// programs_of() that asks git again only if one of the files that git would read has changed.
+class RememberedPrograms {
+  public:
+    Awaitable<Result<Programs>> of(Git& git, Pinned worktree);
+
+  private:
+    struct Known {
+        std::string files;  ///< what was there, by their facts
+        Programs programs;
+    };
+    std::map<std::string, Known> known_;  ///< by git_dir()
+};
+
 /// The names of what is another, new or gone.
 std::vector<std::string> changed_programs(const Programs& before, const Programs& now);
 

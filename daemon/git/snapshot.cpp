@@ -166,6 +166,25 @@ Awaitable<Result<std::vector<std::string>>> more_parents(Git& git, Pinned worktr
     co_return parents;
 }
 
+/// Of what is in files alone, on a branch with a commit, and never saved before: the worktree's own index, copied,
+/// knows which files to look at.
+Awaitable<Result<std::string>> snapshot_of_files(Git& git, Pinned worktree, std::string head, std::string ref,
+                                                 std::string message) {
+    const PrivateIndex index(worktree);
+    const auto shown = worktree.git_dir() + "/index";
+    CO_TRY(copy_file_at(worktree.admin(), "index", index.name(), k_largest_index, shown));
+    CO_TRY(co_await ask_inside(git, worktree, words("add", "--all", "--", ":(top)"), "", index.env()));
+    CO_TRY(const auto written, co_await ask_inside(git, worktree, words("write-tree"), "", index.env()));
+    const auto tree = std::string(trim(written)), none = std::string(head.size(), '0');
+    const auto made = co_await ask_inside(
+        git, worktree, words("-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", head, "-F", "-"),
+        message + "\n");
+    if (!made) co_return made.error();
+    auto commit = std::string(trim(*made));
+    CO_TRY(co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: snapshot", ref, commit, none)));
+    co_return commit;
+}
+
 }  // namespace
 
 Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, Place place) {
@@ -195,6 +214,16 @@ Awaitable<Result<bool>> is_dirty(Git& git, Pinned worktree) {
     CO_TRY(const auto files, co_await tree_of_files(git, worktree));
     CO_TRY(const auto head, co_await tree_of_head(git, worktree));
     co_return files != head;
+}
+
+Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, Standing standing, std::string ref,
+                                        std::string message) {
+    if (standing.clean) co_return std::string();
+    if (standing.only_files && !standing.head.empty()) {
+        auto quick = co_await snapshot_of_files(git, worktree, standing.head, ref, message);
+        if (quick || quick.error().code != ErrorCode::external_failed) co_return quick;
+    }
+    co_return co_await snapshot(git, std::move(worktree), std::move(ref), std::move(message));
 }
 
 Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string ref, std::string message) {

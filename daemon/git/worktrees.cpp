@@ -1,6 +1,8 @@
 #include "daemon/git/worktrees.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -31,15 +33,12 @@ Awaitable<Result<std::optional<Worktree>>> registered(Git& git, std::string repo
     co_return std::optional<Worktree>();
 }
 
-/// A new local branch, never over an existing one.
-Awaitable<Result<void>> create_branch(Git& git, Pinned worktree, std::string branch, std::string commit,
-                                      bool tracks_origin) {
-    const auto none = std::string(commit.size(), '0');
-    CO_TRY(co_await ask_inside(git, worktree,
-                               words("update-ref", "-m", "orange: new branch", "refs/heads/" + branch, commit, none)));
-    if (!tracks_origin) co_return Result<void>{};
+/// A new local branch that follows origin's, never over an existing one.
+Awaitable<Result<void>> create_tracking(Git& git, Pinned worktree, std::string branch, std::string commit) {
+    const auto head = std::string(k_heads) + branch, none = std::string(commit.size(), '0');
+    CO_TRY(co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: new branch", head, commit, none)));
     CO_TRY(co_await ask_inside(git, worktree, words("config", "branch." + branch + ".remote", "origin")));
-    CO_TRY(co_await ask_inside(git, worktree, words("config", "branch." + branch + ".merge", "refs/heads/" + branch)));
+    CO_TRY(co_await ask_inside(git, worktree, words("config", "branch." + branch + ".merge", head)));
     co_return Result<void>{};
 }
 
@@ -123,6 +122,21 @@ Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string pat
     co_return added.error();
 }
 
+Awaitable<Result<std::string>> CommonDirs::of(Git& git, std::string repo) {
+    struct stat facts {};
+    std::string now;
+    if (::lstat((repo + "/.git").c_str(), &facts) == 0) {
+        now = std::to_string(facts.st_dev) + " " + std::to_string(facts.st_ino);
+        // A folder's time changes with every file in it; a file's says that somebody wrote another place into it.
+        if (!S_ISDIR(facts.st_mode)) now.clear();
+    }
+    const auto known = known_.find(repo);
+    if (known != known_.end() && !now.empty() && known->second.git == now) co_return known->second.dir;
+    CO_TRY(auto dir, co_await common_dir(git, repo));
+    known_[repo] = {std::move(now), dir};
+    co_return dir;
+}
+
 Awaitable<Result<Pinned>> pin_new(Git& git, std::string repo, std::string path) {
     CO_TRY(const auto common, co_await common_dir(git, std::move(repo)));
     CO_TRY(const auto identity, identify(common, path));
@@ -138,6 +152,10 @@ Awaitable<Result<void>> lock_worktree(Git& git, std::string repo, std::string pa
     if (tree && !tree->locked.empty()) co_return Result<void>{};
     CO_TRY(co_await ask(git, repo, words("worktree", "lock", "--reason", "orange", path)));
     co_return Result<void>{};
+}
+
+bool is_locked(const Pinned& worktree) {
+    return ::faccessat(worktree.admin(), "locked", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string path) {
@@ -158,45 +176,75 @@ Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string 
 Awaitable<Result<BranchOrigin>> checkout_branch(Git& git, std::string repo, Pinned worktree, std::string branch,
                                                 std::string base) {
     CO_TRY(co_await check_branch_name(git, branch));
-    CO_TRY(const auto all, co_await worktrees(git, repo));
-    for (const auto& other : all) {
-        if (other.branch != branch) continue;
-        if (other.path == resolved(worktree.path())) co_return BranchOrigin::local;
-        co_return Error(ErrorCode::conflict,
-                        "branch " + printable(branch) + " is checked out in " + printable(other.path));
-    }
-    auto origin = BranchOrigin::local;
-    CO_TRY(auto commit, co_await commit_of(git, repo, "refs/heads/" + branch));
-    if (commit.empty()) {
-        origin = BranchOrigin::remote;
-        CO_TRY(commit, co_await commit_of(git, repo, "refs/remotes/origin/" + branch));
-    }
-    if (commit.empty()) {
-        origin = BranchOrigin::created;
-        CO_TRY(commit, co_await commit_of(git, repo, base));
-    }
-    if (commit.empty()) co_return Error(ErrorCode::not_found, "there is no " + printable(base) + " to start at");
-
-    // Never `checkout <branch>`: what git makes of "refs/heads/x" or "@{-1}" there is not the branch of that name. The
-    // commit first, then HEAD is pointed at the branch, which is at that same commit.
-    CO_TRY(co_await ask_inside(git, worktree, words("checkout", "--quiet", "--detach", commit)));
-    if (origin != BranchOrigin::local) {
-        const bool tracks_origin = origin == BranchOrigin::remote;
-        CO_TRY(co_await create_branch(git, worktree, branch, commit, tracks_origin));
-    }
-    CO_TRY(co_await ask_inside(git, worktree,
-                               words("symbolic-ref", "-m", "orange: checkout", "HEAD", "refs/heads/" + branch)));
-    co_return origin;
+    auto names = refs_of_branch(branch);
+    CO_TRY(const auto known, co_await refs(git, std::move(repo), std::move(names)));
+    CO_TRY(const auto done,
+           co_await checkout_branch(git, std::move(worktree), std::move(branch), std::move(base), known));
+    co_return done.origin;
 }
 
-Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base) {
-    CO_TRY(const auto to, co_await commit_of(git, worktree, base));
+Awaitable<Result<CheckedOut>> checkout_branch(Git& git, Pinned worktree, std::string branch, std::string base,
+                                              const Refs& known) {
+    CheckedOut done;
+    const auto local = known.find(std::string(k_heads) + branch), remote = known.find(std::string(k_origin) + branch);
+    if (local != known.end()) {
+        done.commit = local->second.commit;
+        const auto& place = local->second.worktree;
+        if (place == resolved(worktree.path())) co_return done;
+        if (!place.empty()) {
+            co_return Error(ErrorCode::conflict,
+                            "branch " + printable(branch) + " is checked out in " + printable(place));
+        }
+    } else if (remote != known.end()) {
+        done = {BranchOrigin::remote, remote->second.commit};
+    } else {
+        done = {BranchOrigin::created, {}};
+        const auto start = known.find(base);
+        if (start != known.end()) {
+            done.commit = start->second.commit;
+        } else {
+            CO_TRY(done.commit, co_await commit_of(git, worktree, base));
+        }
+    }
+    if (done.commit.empty()) {
+        co_return Error(ErrorCode::not_found, "there is no " + printable(base) + " to start at");
+    }
+    if (done.origin == BranchOrigin::created) {
+        CO_TRY(
+            co_await ask_inside(git, worktree, words("checkout", "--quiet", "--no-track", "-b", branch, done.commit)));
+        co_return done;
+    }
+    // Never `checkout <branch>`: what git makes of "refs/heads/x" or "@{-1}" there is not the branch of that name. The
+    // commit first, then HEAD is pointed at the branch, which is at that same commit.
+    CO_TRY(co_await ask_inside(git, worktree, words("checkout", "--quiet", "--detach", done.commit)));
+    if (done.origin == BranchOrigin::remote) CO_TRY(co_await create_tracking(git, worktree, branch, done.commit));
+    CO_TRY(co_await ask_inside(git, worktree,
+                               words("symbolic-ref", "-m", "orange: checkout", "HEAD", std::string(k_heads) + branch)));
+    co_return done;
+}
+
+Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base, Standing standing) {
+    auto to = base;
+    if (!is_hash(to)) {
+        CO_TRY(to, co_await commit_of(git, worktree, base));
+    }
     if (to.empty()) co_return Error(ErrorCode::not_found, "there is no " + printable(base));
     CO_TRY(co_await end_operations(git, worktree));
-    // HEAD itself, not what it points at. Plumbing, because `checkout --detach` refuses an index with conflicts.
-    CO_TRY(co_await ask_inside(git, worktree, words("update-ref", "--no-deref", "-m", "orange: release", "HEAD", to)));
-    CO_TRY(co_await forget_assumptions(git, worktree));
-    CO_TRY(co_await ask_inside(git, worktree, words("reset", "--quiet", "--hard", to)));
+    bool there = false;
+    if (standing.clean || standing.only_files) {
+        auto args = words("checkout", "--quiet", "--detach", to);
+        if (standing.only_files) args.emplace(args.begin() + 1, "--force");
+        const auto done = co_await attempt(git, worktree, std::move(args));
+        there = done && done->ok();
+    }
+    if (there && standing.clean && standing.head == to) co_return Result<void>{};
+    if (!there) {
+        // HEAD itself, not what it points at. Plumbing, because `checkout --detach` refuses an index with conflicts.
+        CO_TRY(
+            co_await ask_inside(git, worktree, words("update-ref", "--no-deref", "-m", "orange: release", "HEAD", to)));
+        CO_TRY(co_await forget_assumptions(git, worktree));
+        CO_TRY(co_await ask_inside(git, worktree, words("reset", "--quiet", "--hard", to)));
+    }
     // Forced once only: what is a repository all the same (a submodule of the branch's) stays; no snapshot holds it.
     CO_TRY(co_await ask_inside(git, worktree, words("clean", "--quiet", "-f", "-d")));
     co_return Result<void>{};

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "daemon/git/git.hpp"
+#include "daemon/git/refs.hpp"
+#include "daemon/git/standing.hpp"
 
 namespace orange::git {
 
@@ -22,6 +24,19 @@ Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo);
 /// What all worktrees of a repository share, absolute: its main git directory.
 Awaitable<Result<std::string>> common_dir(Git& git, Place place);
 
+/// common_dir() of repositories, asked again only if another .git is there.
+class CommonDirs {
+  public:
+    Awaitable<Result<std::string>> of(Git& git, std::string repo);
+
+  private:
+    struct Known {
+        std::string git;  ///< the identity of the folder `.git`; empty if it is none: asked each time
+        std::string dir;
+    };
+    std::map<std::string, Known> known_;
+};
+
 /// Its git was killed while it made the worktree: git's own lock is left, and perhaps half of the files.
 bool is_half_made(const Worktree& worktree);
 
@@ -34,6 +49,7 @@ Awaitable<Result<Pinned>> pin_new(Git& git, std::string repo, std::string path);
 
 /// So that a folder that is away for a while (another disk) is not pruned; success where it is locked already.
 Awaitable<Result<void>> lock_worktree(Git& git, std::string repo, std::string path);
+bool is_locked(const Pinned& worktree);
 
 /// Removes a worktree of ours and its administrative files; success where there is none.
 Awaitable<Result<void>> remove_worktree(Git& git, std::string repo, std::string path);
@@ -46,6 +62,15 @@ enum class BranchOrigin { local, remote, created };
 Awaitable<Result<BranchOrigin>> checkout_branch(Git& git, std::string repo, Pinned worktree, std::string branch,
                                                 std::string base);
 
+struct CheckedOut {
+    BranchOrigin origin = BranchOrigin::local;
+    std::string commit;
+};
+
+/// The same of a name that was checked; `known` has what there is of refs_of_branch(), and perhaps `base`.
+Awaitable<Result<CheckedOut>> checkout_branch(Git& git, Pinned worktree, std::string branch, std::string base,
+                                              const Refs& known);
+
 /// True where anything is uncommitted: changed, staged, untracked, or an operation (rebase, merge …) is under way.
 /// A git that fails is an Error, never "clean".
 Awaitable<Result<bool>> is_dirty(Git& git, Pinned worktree);
@@ -57,12 +82,15 @@ Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, Place pl
 /// (refs/orange/<task>/wip). Neither index nor files nor branch are touched. Returns the commit; empty where clean.
 /// What is only staged, and an earlier snapshot under the same ref, become further parents: nothing gets lost.
 Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string ref, std::string message);
+Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, Standing standing, std::string ref,
+                                        std::string message);
 
 /// Keeps under `below` (refs/orange/<task>) what a snapshot cannot hold: HEAD's commit where no ref has it
 /// (…/head-<commit>), and all commits of repositories that an agent made inside (…/nested-<hash>/…), their uncommitted
 /// work included. Those lose their .git: their files are then the worktree's own, for snapshot() to save. Ignored
 /// repositories and HEAD's submodules are let be. Returns the refs.
-Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktree, std::string below);
+Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktree, std::string below,
+                                                         Standing standing = {});
 
 /// Keeps under `below` what was stashed on the branch that the worktree is on (…/stash-<commit>). All worktrees share
 /// one stash, in which all but the last entry is in nothing but a log: whoever clears it, in any of them, takes
@@ -72,7 +100,7 @@ Awaitable<Result<std::vector<std::string>>> keep_stashes(Git& git, Pinned worktr
 
 /// Leaves `worktree` detached at `base`, clean but for ignored files. Detaches first: no branch ever moves. The caller
 /// has called keep_commits() and taken the snapshot.
-Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base);
+Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base, Standing standing = {});
 
 /// Adds lines to the common .git/info/exclude that are not there yet: the file is replaced, whole, and a link in its
 /// place is not written through.

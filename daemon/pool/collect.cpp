@@ -15,14 +15,13 @@ using namespace pool_parts;
 Awaitable<Result<std::vector<std::string>>> Pool::init(Project project) {
     std::vector<std::string> done;
     const auto lock = co_await repositories_.acquire(project.path);
-    CO_TRY(auto base, co_await git::base_ref(git_, project.path, project.default_branch));
     // The folder is made, and synced, by what is written into it; one that git made could go with the power.
     if (!is_folder(root_)) CO_TRY(write());
     for (int number = 1; number <= project.pool_size; ++number) {
         const auto name = workspace_name(project.name, number);
         const bool known = slots_.contains(name);
         if (known && !is_missing(path_of(name))) continue;
-        if (auto made = co_await make_worktree(project, name, base); !made) {
+        if (auto made = co_await make_worktree(project, name); !made) {
             if (!known) slots_.erase(name);
             co_return made.error();
         }
@@ -113,10 +112,10 @@ Awaitable<Result<void>> Pool::discard(Project project, std::string name) {
     if (!is_missing(path)) {
         CO_TRY(const auto worktree, co_await open(project, name));
         CO_TRY(co_await check_nobody_works_in(path_of(name)));
-        std::vector<std::string> commits;
         remove_stale_locks(worktree);
+        const git::Refs none_known;
         CO_TRY(co_await save_all(worktree, "refs/orange/" + name, "found", "Found in " + name + " when it was removed",
-                                 commits));
+                                 none_known));
         CO_TRY(co_await open(project, name));  // git goes by the name
     }
     co_return co_await git::remove_worktree(git_, project.path, path);

@@ -41,7 +41,7 @@ Error being_cancelled() {
 }  // namespace
 
 /// It is there, or made; if its folder is gone, anew.
-Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string name, std::string base) {
+Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string name) {
     const auto path = path_of(name).string();
     auto& slot = slots_.try_emplace(name, Slot{project.name, number_in(name), {}}).first->second;
     bool make = is_missing(path);
@@ -55,11 +55,12 @@ Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string 
         std::error_code error;
         std::filesystem::create_directory(root_, error);
         if (error) co_return io_error("making " + root_.string(), error.value());
-        CO_TRY(co_await git::add_worktree(git_, project.path, path, base));
+        CO_TRY(auto base, co_await git::base_ref(git_, project.path, project.default_branch));
+        CO_TRY(co_await git::add_worktree(git_, project.path, path, std::move(base)));
         co_return co_await open(project, name);
     }
     CO_TRY(auto worktree, co_await open(project, name));
-    CO_TRY(co_await git::lock_worktree(git_, project.path, path));
+    if (!git::is_locked(worktree)) CO_TRY(co_await git::lock_worktree(git_, project.path, path));
     co_return worktree;
 }
 
@@ -80,26 +81,32 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
     }
     {
         const auto lock = co_await repositories_.acquire(project.path);
-        CO_TRY(auto base, co_await git::base_ref(git_, project.path, project.default_branch));
-        CO_TRY(auto tree, co_await make_worktree(project, name, base));
+        CO_TRY(auto tree, co_await make_worktree(project, name));
+        auto names = git::refs_of_branch(project.default_branch);
+        for (auto& ref : git::refs_of_branch(task.branch)) names.push_back(std::move(ref));
+        CO_TRY(auto known, co_await git::refs(git_, project.path, names));
+        CO_TRY(const auto base, co_await git::base_of(git_, project.path, project.default_branch, known));
         remove_stale_locks(tree);
         // A free workspace is clean; what a human left in one is theirs, and is kept like an agent's work.
-        std::vector<std::string> commits;
         CO_TRY(auto saved, co_await save_all(tree, "refs/orange/" + name, "found",
-                                             "Found in " + name + " when a task took it", commits));
-        if (!commits.empty()) {
-            acquired.notes.push_back("commits in " + name + " that no branch has were kept as " + join(commits, ", "));
+                                             "Found in " + name + " when a task took it", known));
+        if (!saved.commits.empty()) {
+            acquired.notes.push_back("commits in " + name + " that no branch has were kept as " +
+                                     join(saved.commits, ", "));
         }
-        if (!saved.empty()) {
-            acquired.notes.push_back("uncommitted files in " + name + " were saved as " + saved.substr(0, 12));
-            CO_TRY(co_await git::reset_detached(git_, tree, base));
+        if (!saved.snapshot.empty()) {
+            acquired.notes.push_back("uncommitted files in " + name + " were saved as " + saved.snapshot.substr(0, 12));
+            CO_TRY(co_await git::reset_detached(git_, tree, base.commit, saved.standing));
+            CO_TRY(known, co_await git::refs(git_, project.path, names));  // of its branch it was taken off
         }
-        CO_TRY(auto branch,
-               co_await git::checkout_branch(git_, project.path, tree, task.branch, task.base.value_or(base)));
-        CO_TRY(const auto start, co_await git::commit_of(git_, tree, "HEAD"));
-        CO_TRY(const auto unused, co_await git::has_commit(git_, project.path, base, start));
-        if (unused || branch == git::BranchOrigin::created) acquired.branch_start = start;
-        CO_TRY(auto tracked, co_await git::tracks(git_, tree, "TASK.md"));
+        auto from = task.base.value_or(base.ref);
+        CO_TRY(const auto branch, co_await git::checkout_branch(git_, tree, task.branch, std::move(from), known));
+        bool unused = branch.origin == git::BranchOrigin::created || branch.commit == base.commit;
+        if (!unused) {
+            CO_TRY(unused, co_await git::has_commit(git_, project.path, base.ref, branch.commit));
+        }
+        if (unused) acquired.branch_start = branch.commit;
+        CO_TRY(const auto tracked, co_await git::tracks(git_, tree, "TASK.md"));
         if (tracked) acquired.task_file = ".orange/TASK.md";
         if (task.workspace != name) CO_TRY(keep_found_task_file(name, acquired.task_file));
         exclude.insert(exclude.end(), {"/TASK.md", "/.TASK.md.*", "/..TASK.md.*", "/.orange/"});
@@ -180,27 +187,40 @@ void Pool::remove_stale_locks(const git::Pinned& worktree) {
     for (const auto& lock : locks) ::unlinkat(worktree.admin(), lock.c_str(), 0);
 }
 
-Awaitable<Result<std::string>> Pool::save_all(git::Pinned worktree, std::string refs, std::string name,
-                                              std::string message, std::vector<std::string>& commits) {
-    CO_TRY(commits, co_await git::keep_commits(git_, worktree, refs));
-    co_return co_await git::snapshot(git_, worktree, refs + "/" + name, std::move(message));
+Awaitable<Result<Pool::Saved>> Pool::save_all(git::Pinned worktree, std::string refs, std::string name,
+                                              std::string message, const git::Refs& known) {
+    Saved saved;
+    CO_TRY(saved.standing, co_await git::standing_of(git_, worktree));
+    auto& standing = saved.standing;
+    standing.is_held = !standing.branch.empty() || std::any_of(known.begin(), known.end(), [&](const auto& ref) {
+        return ref.second.commit == standing.head;
+    });
+    CO_TRY(saved.commits, co_await git::keep_commits(git_, worktree, refs, saved.standing));
+    if (saved.standing.may_hold_repositories) saved.standing = {};  // what was inside them is the worktree's own now
+    CO_TRY(saved.snapshot,
+           co_await git::snapshot(git_, worktree, saved.standing, refs + "/" + name, std::move(message)));
+    co_return saved;
 }
 
 Awaitable<Result<Released>> Pool::clean(Project project, std::string name, TaskId task) {
     const auto lock = co_await repositories_.acquire(project.path);
     CO_TRY(const auto worktree, co_await open(project, name));
     remove_stale_locks(worktree);
-    Released released;
-    released.ref = wip_ref(task);
-    CO_TRY(released.snapshot, co_await save_all(worktree, "refs/orange/" + task.value, "wip",
-                                                "Uncommitted work of task " + task.value, released.commits));
-    const auto stashes = co_await git::keep_stashes(git_, worktree, "refs/orange/" + task.value);
-    if (!stashes) log::warn("pool", stashes.error().message, {{"task", task.value}});
-    if (stashes) released.commits.insert(released.commits.end(), stashes->begin(), stashes->end());
+    const auto kept = "refs/orange/" + task.value;
+    auto names = git::refs_of_branch(project.default_branch);
+    names.push_back(git::k_stash);
+    CO_TRY(const auto known, co_await git::refs(git_, project.path, std::move(names)));
+    CO_TRY(auto saved, co_await save_all(worktree, kept, "wip", "Uncommitted work of task " + task.value, known));
+    Released released{std::move(saved.snapshot), wip_ref(task), std::move(saved.commits)};
+    if (known.contains(git::k_stash)) {
+        const auto stashes = co_await git::keep_stashes(git_, worktree, kept);
+        if (!stashes) log::warn("pool", stashes.error().message, {{"task", task.value}});
+        if (stashes) released.commits.insert(released.commits.end(), stashes->begin(), stashes->end());
+    }
     // A default branch that was renamed keeps nobody from leaving: the next task checks out its own.
-    auto base = co_await git::base_ref(git_, project.path, project.default_branch);
-    if (!base) base = std::string("HEAD");
-    CO_TRY(co_await git::reset_detached(git_, worktree, *base));
+    const auto base = co_await git::base_of(git_, project.path, project.default_branch, known);
+    auto to = base ? base->commit : std::string("HEAD");
+    CO_TRY(co_await git::reset_detached(git_, worktree, std::move(to), saved.standing));
     co_return released;
 }
 

@@ -16,6 +16,7 @@
 #include "daemon/files/file_system.hpp"
 #include "daemon/git/git.hpp"
 #include "daemon/git/pinned.hpp"
+#include "daemon/git/worktrees.hpp"
 #include "daemon/process/process_runner.hpp"
 
 /// The workspace pool (seed 001, docs/files.md): git worktrees <project>--<n>, made on demand, reused, never deleted by
@@ -139,15 +140,21 @@ class Pool {
     Result<void> keep_found_task_file(const std::string& name, const std::string& task_file);
     static void remove_stale_locks(const git::Pinned& worktree);
     /// What is in a worktree that is to be emptied, under refs below `refs`: the commit of what is uncommitted.
-    Awaitable<Result<std::string>> save_all(git::Pinned worktree, std::string refs, std::string name,
-                                            std::string message, std::vector<std::string>& commits);
+    struct Saved {
+        std::string snapshot;              ///< empty: nothing was uncommitted
+        std::vector<std::string> commits;  ///< refs of those that no branch had
+        git::Standing standing;            ///< as it is now
+    };
+    /// `known`: refs that are there.
+    Awaitable<Result<Saved>> save_all(git::Pinned worktree, std::string refs, std::string name, std::string message,
+                                      const git::Refs& known);
     Result<void> write();
     const std::pair<const std::string, Slot>* slot_at(const Path& directory) const;
     Awaitable<Result<Acquired>> prepare(Project project, Task task, std::string name,
                                         std::map<std::string, std::string> env, std::vector<std::string> exclude);
     Awaitable<Result<void>> set_up(Project project, TaskId task, git::Pinned worktree,
                                    std::map<std::string, std::string> env);
-    Awaitable<Result<git::Pinned>> make_worktree(Project project, std::string name, std::string base);
+    Awaitable<Result<git::Pinned>> make_worktree(Project project, std::string name);
     /// Once for a worktree: what open() goes by, from the repository's side.
     Awaitable<Result<git::Identity>> identity_of(std::string common_dir, std::string name);
     Awaitable<Result<git::Pinned>> pinned(Project project, std::string name, std::vector<git::Mended>& mended);
@@ -163,6 +170,7 @@ class Pool {
 
     FileSystem& files_;
     Git& git_;
+    mutable git::CommonDirs common_dirs_;
     ProcessRunner& processes_;
     async::KeyedMutex& repositories_;
     Path root_;

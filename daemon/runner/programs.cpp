@@ -28,7 +28,7 @@ std::string list_of(const std::vector<std::string>& names) {
 Awaitable<void> note_programs(World& world, TaskRecord& record) {
     const auto worktree = co_await open_worktree(world, record);
     Result<git::Programs> found = git::Programs{};
-    if (worktree) found = co_await git::programs_of(world.git, *worktree);
+    if (worktree) found = co_await world.programs.of(world.git, *worktree);
     if (!worktree) found = worktree.error();
     if (!found) {
         log::warn("runner", found.error().message, {{"task", record.task.id.value}});

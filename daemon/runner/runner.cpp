@@ -246,7 +246,7 @@ Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library:
         record.task.workspace = prepared->workspace;
         record.task_file = prepared->task_file;
         record.branch_start = prepared->branch_start;
-        co_await note_programs(world_, record);
+        record.programs.reset();  // finish() notes them
     }
 
     if (record.task.attention == stepped.attention_before) record.task.attention.reset();
@@ -316,7 +316,10 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
     // Agents read the status in TASK.md: it is there before one of them is started.
     if (auto stepped = co_await step_bodies(record); !stepped) log::error("runner", stepped.error().message);
     const auto alarm_before = alarm_of(record);
-    co_await watch_programs(world_, record);
+    // A release looks by itself, when nobody is left who could change them.
+    const bool releases = std::any_of(record.intent->actions.begin(), record.intent->actions.end(),
+                                      [](const auto& planned) { return planned.action.name == "release_workspace"; });
+    if (!releases) co_await watch_programs(world_, record);
     co_await run_actions(record, *definition);
 
     const auto intent = *record.intent;

@@ -14,6 +14,7 @@
 #include "daemon/async/keyed_mutex.hpp"
 #include "daemon/files/file_system.hpp"
 #include "daemon/git/git.hpp"
+#include "daemon/git/programs.hpp"
 #include "daemon/github/github.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/pool.hpp"
@@ -64,6 +65,7 @@ struct World {
     Journal& journal;
     async::KeyedMutex& task_locks;
     async::KeyedMutex& repositories;
+    git::RememberedPrograms programs = {};
 };
 
 }  // namespace orange

@@ -404,13 +404,13 @@ TEST_CASE("Every command and every option with a text has its place in the table
     CHECK(commands == known);
 }
 
-TEST_CASE("Hostile texts to the commands about tasks are taken literally or refused") {
+TEST_CASE("Hostile texts to the commands about tasks are taken literally or refused", "[soak]") {
     Hostile world;
     world.try_all("task");
     world.look_around();
 }
 
-TEST_CASE("Hostile texts to the other commands are taken literally or refused") {
+TEST_CASE("Hostile texts to the other commands are taken literally or refused", "[soak]") {
     Hostile world;
     for (const char* group : {"project", "workspace", "workflow", "harness", "daemon", ""}) world.try_all(group);
     world.look_around();
@@ -483,7 +483,8 @@ TEST_CASE("A megabyte, and bytes that no text has, come in through standard inpu
     world.look_around();
 }
 
-TEST_CASE("Hostile strings in every parameter of every method get one reply each, and change nothing elsewhere") {
+TEST_CASE("Hostile strings in every parameter of every method get one reply each, and change nothing elsewhere",
+          "[soak]") {
     Hostile world;
     auto& orange = world.orange;
     const auto socket = orange.home() / "orange.sock";

@@ -285,7 +285,7 @@ TEST_CASE("of the locks in git's own folder for a worktree those that git makes 
     write_file(at.victim / "index.lock", "precious\n");
     write_file(at.admin / "index.lock", "");
     const auto before = at.outside();
-    const auto is_after_opening = [](const GitCommand& command) { return has_word(command, "worktree"); };
+    const auto is_after_opening = [](const GitCommand& command) { return has_word(command, "for-each-ref"); };
     at.watched.after(is_after_opening, [&] {
         fs::rename(at.admin, at.dir / "admin");
         fs::create_directory_symlink(at.victim, at.admin);

@@ -361,7 +361,7 @@ TaskId publishable(RunnerWorld& world) {
 
 }  // namespace
 
-TEST_CASE("a merge that was cut off anywhere is finished once") {
+TEST_CASE("a merge that was cut off anywhere is finished once", "[soak]") {
     Scenario scenario;
     scenario.arrange = mergeable;
     scenario.act = [](RunnerWorld& world, const TaskId& id) {
@@ -381,7 +381,7 @@ TEST_CASE("a merge that was cut off anywhere is finished once") {
     end_in_every_way(scenario);
 }
 
-TEST_CASE("a merge with a remote that was cut off anywhere is published once, and finished") {
+TEST_CASE("a merge with a remote that was cut off anywhere is published once, and finished", "[soak]") {
     const auto change = merging_with_origin();
     Scenario scenario;
     scenario.arrange = change.arrange;
@@ -399,7 +399,8 @@ TEST_CASE("a merge with a remote that was cut off anywhere is published once, an
     end_in_recovery_too(scenario, 2);
 }
 
-TEST_CASE("a merge whose daemon ends at any of its children is published once, and finished by the next daemon") {
+TEST_CASE("a merge whose daemon ends at any of its children is published once, and finished by the next daemon",
+          "[soak]") {
     const auto change = merging_with_origin();
     RunnerWorld world;
     const auto id = change.arrange(world);
@@ -449,7 +450,7 @@ TEST_CASE("a creation that was cut off anywhere leaves no task, or a whole one t
     cut_off_in_every_way({{}, "planning", {{"worker", 1}}, 0});
 }
 
-TEST_CASE("a creation for a review that was cut off anywhere leaves no task, or one that is reviewed") {
+TEST_CASE("a creation for a review that was cut off anywhere leaves no task, or one that is reviewed", "[soak]") {
     cut_off_in_every_way({"agent-review", "agent-review", {{"review-1", 1}}, 1});
 }
 

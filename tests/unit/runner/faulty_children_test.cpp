@@ -101,7 +101,8 @@ TEST_CASE("a child that fails while a task is cancelled loses no work, and the n
     fail_everywhere(cancelling());
 }
 
-TEST_CASE("a child that fails in a merge never makes it done without being merged, and the next try succeeds") {
+TEST_CASE("a child that fails in a merge never makes it done without being merged, and the next try succeeds",
+          "[soak]") {
     fail_everywhere(merging());
     fail_everywhere(merging_with_origin());
 }
@@ -137,7 +138,8 @@ TEST_CASE("a tmux that does not answer while an agent is started starts none twi
     silence_tmux_everywhere(respawning());
 }
 
-TEST_CASE("a tmux that does not answer while an agent is ended keeps no workspace for ever, and loses no work") {
+TEST_CASE("a tmux that does not answer while an agent is ended keeps no workspace for ever, and loses no work",
+          "[soak]") {
     silence_tmux_everywhere(cancelling());
 }
 

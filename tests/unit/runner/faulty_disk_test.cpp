@@ -52,23 +52,23 @@ TEST_CASE("a failing disk while a task is created leaves the old or the new, and
     fail_disk_everywhere(creating());
 }
 
-TEST_CASE("a failing disk while a task is started leaves the old or the new, and it can be tried again") {
+TEST_CASE("a failing disk while a task is started leaves the old or the new, and it can be tried again", "[soak]") {
     fail_disk_everywhere(starting());
     fail_disk_everywhere(starting_with_a_long_prompt());
 }
 
-TEST_CASE("a failing disk while a task moves on leaves the old or the new, and it can be tried again") {
+TEST_CASE("a failing disk while a task moves on leaves the old or the new, and it can be tried again", "[soak]") {
     fail_disk_everywhere(asking_for_review());
     fail_disk_everywhere(getting_stuck());
     fail_disk_everywhere(moving_with_fields());
 }
 
-TEST_CASE("a failing disk while a task ends leaves the old or the new, and it can be tried again") {
+TEST_CASE("a failing disk while a task ends leaves the old or the new, and it can be tried again", "[soak]") {
     fail_disk_everywhere(cancelling());
     fail_disk_everywhere(removing());
 }
 
-TEST_CASE("a failing disk while a task is merged leaves the old or the new, and it can be tried again") {
+TEST_CASE("a failing disk while a task is merged leaves the old or the new, and it can be tried again", "[soak]") {
     fail_disk_everywhere(merging());
     fail_disk_everywhere(merging_with_origin());
 }
@@ -103,7 +103,7 @@ TEST_CASE("a failing disk while a project, a workflow or a harness changes leave
     fail_disk_everywhere(trusting());
 }
 
-TEST_CASE("a failing disk while a task is published leaves the old or the new, and it can be tried again") {
+TEST_CASE("a failing disk while a task is published leaves the old or the new, and it can be tried again", "[soak]") {
     fail_disk_everywhere(publishing());
 }
 

@@ -153,7 +153,7 @@ TEST_CASE_METHOD(Stress, "no line that was written in place is lost") {
     check();
 }
 
-TEST_CASE_METHOD(Stress, "no line of an editor that stands still in the middle is lost") {
+TEST_CASE_METHOD(Stress, "no line of an editor that stands still in the middle is lost", "[soak]") {
     run({GENERATE(true, false) ? copies.own : *copies.mirror}, rewrite_haltingly, 3 * k_time);
     check();
 }
@@ -173,7 +173,7 @@ TEST_CASE_METHOD(Stress, "no line is lost by deleting and creating") {
     check();
 }
 
-TEST_CASE_METHOD(Stress, "no line is lost where both copies are edited in turn") {
+TEST_CASE_METHOD(Stress, "no line is lost where both copies are edited in turn", "[soak]") {
     run({copies.own, *copies.mirror}, GENERATE(&append, &rewrite_in_place, &rename_over), k_time);
     check();
 }

@@ -1,0 +1,70 @@
+#include "daemon/git/refs.hpp"
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/git/ask.hpp"
+
+namespace orange::git {
+namespace {
+
+constexpr std::size_t k_fields = 5;
+
+/// What origin has instead.
+Awaitable<Result<std::vector<std::string>>> branches_of_origin(Git& git, std::string repo) {
+    std::vector<std::string> branches;
+    CO_TRY(const auto listed,
+           co_await ask(git, repo,
+                        words("for-each-ref", "--count=20", "--format=%(refname:lstrip=3)", "refs/remotes/origin/")));
+    for (const auto line : split_lines(listed)) {
+        if (line != "HEAD") branches.emplace_back(line);
+    }
+    co_return branches;
+}
+
+}  // namespace
+
+Awaitable<Result<Refs>> refs(Git& git, Place repo, std::vector<std::string> names) {
+    auto args = words("for-each-ref",
+                      "--format=%(refname)%00%(objectname)%00%(upstream:remotename)%00%(upstream:track)%00"
+                      "%(worktreepath)%00");
+    args.insert(args.end(), names.begin(), names.end());
+    CO_TRY(const auto listed, co_await ask(git, std::move(repo), std::move(args)));
+    const auto fields = split(listed, '\0');
+    Refs found;
+    for (std::size_t i = 0; i + k_fields < fields.size(); i += k_fields) {
+        const auto name = std::string(trim(fields[i]));  // after the first there is the end of a line
+        if (std::find(names.begin(), names.end(), name) == names.end()) continue;  // below one of that name
+        if (!is_hash(fields[i + 1])) co_return nonsense("git for-each-ref", fields[i + 1]);
+        found[name] = Ref{std::string(fields[i + 1]), std::string(fields[i + 2]), fields[i + 3] == "[gone]",
+                          std::string(fields[i + 4])};
+    }
+    if (fields.size() % k_fields != 1) co_return nonsense("git for-each-ref", listed);
+    co_return found;
+}
+
+std::vector<std::string> refs_of_branch(const std::string& branch) {
+    return {std::string(k_heads) + branch, std::string(k_origin) + branch};
+}
+
+Awaitable<Result<Base>> base_of(Git& git, std::string repo, std::string default_branch, const Refs& known) {
+    const auto remote = known.find(std::string(k_origin) + default_branch);
+    if (remote != known.end()) co_return Base{remote->first, remote->second.commit};
+    const auto local = known.find(std::string(k_heads) + default_branch);
+    if (local == known.end()) {
+        co_return Error(ErrorCode::not_found, "there is no branch " + printable(default_branch) + " in " +
+                                                  printable(repo) + " or at its origin");
+    }
+    const Base base{local->first, local->second.commit};
+    // Work that begins at a branch which nobody else has any more would be merged into it, too. A local branch that
+    // follows one of origin's is all that tells a renamed branch from one that was never pushed.
+    if (local->second.upstream != "origin" || !local->second.upstream_gone) co_return base;
+    CO_TRY(const auto others, co_await branches_of_origin(git, repo));
+    if (others.empty()) co_return base;
+    co_return Error(ErrorCode::not_found,
+                    "origin has no branch " + printable(default_branch) + " any more, but " +
+                        printable(join(others, ", ")) +
+                        "; if it was renamed, say so: orange project update NAME --default-branch " +
+                        (others.size() == 1 ? shell_word(others.front()) : std::string("BRANCH")));
+}
+
+}  // namespace orange::git

@@ -1,0 +1,98 @@
+#include "daemon/git/standing.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/git/ask.hpp"
+#include "daemon/git/worktrees.hpp"
+
+/// What is uncommitted, by `git status`; and what that passes over, by the index.
+namespace orange::git {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What follows `head` in a text that begins with it.
+std::optional<std::string> after(const std::string& text, std::string_view head) {
+    if (!text.starts_with(head)) return std::nullopt;
+    return text.substr(head.size());
+}
+
+/// An entry of status that tells of a file: untracked, or changed in the worktree alone ("1 .M N... …").
+bool is_file(const std::string& entry) {
+    if (entry.starts_with("? ")) return !entry.ends_with('/');
+    return entry.starts_with("1 .") && entry.size() > 5 && entry[5] == 'N';
+}
+
+/// False for an answer that makes no sense.
+bool read_status(const std::string& answer, Standing& standing) {
+    bool has_head = false, has_branch = false;
+    standing.clean = standing.only_files = true;
+    for (const auto& entry : pieces(answer)) {
+        if (const auto oid = after(entry, "# branch.oid ")) {
+            if (*oid != "(initial)") standing.head = *oid;
+            has_head = *oid == "(initial)" || is_hash(*oid);
+        } else if (const auto branch = after(entry, "# branch.head ")) {
+            if (*branch != "(detached)") standing.branch = *branch;
+            has_branch = true;
+        } else if (!entry.starts_with("# ")) {
+            standing.clean = false;
+            if (!is_file(entry)) standing.only_files = false;
+            if (entry.starts_with("? ") && entry.ends_with('/')) standing.may_hold_repositories = true;
+        }
+    }
+    return has_head && has_branch;
+}
+
+/// An agent may have made a repository of a folder whose files are tracked, which status does not show.
+bool holds_repository(const std::string& worktree, const std::string& folder, std::set<std::string>& looked_at) {
+    if (folder.empty() || !looked_at.insert(folder).second) return false;
+    std::error_code error;
+    return fs::exists(fs::symlink_status(fs::path(worktree) / folder / ".git", error));
+}
+
+/// False for an answer that makes no sense. An entry: "<mark> <mode> <object> <stage>\t<path>".
+bool read_index(const std::string& answer, const std::string& worktree, Standing& standing) {
+    std::set<std::string> looked_at;
+    for (const auto& entry : pieces(answer)) {
+        const auto tab = entry.find('\t');
+        if (tab == std::string::npos || entry.size() < 8) return false;
+        const auto path = entry.substr(tab + 1);
+        if (entry[0] != 'H') standing.clean = standing.only_files = false;
+        const bool is_submodule = std::string_view(entry).substr(2).starts_with("160000 ");
+        for (auto end = is_submodule ? path.size() : path.rfind('/'); end != std::string::npos && end > 0;
+             end = path.rfind('/', end - 1)) {
+            if (holds_repository(worktree, path.substr(0, end), looked_at)) standing.may_hold_repositories = true;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+Awaitable<Result<Standing>> standing_of(Git& git, Pinned worktree) {
+    const auto unknown = [](const Error& error) -> Result<Standing> {
+        if (error.code == ErrorCode::external_failed) return Standing{};
+        return error;
+    };
+    const auto status = co_await ask_inside(
+        git, worktree,
+        words("-c", "core.untrackedCache=false", "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z",
+              "--untracked-files=all", "--ignore-submodules=none", "--no-renames"));
+    if (!status) co_return unknown(status.error());
+    const auto index = co_await ask_inside(git, worktree, words("ls-files", "-v", "--stage", "-z", "--full-name"));
+    if (!index) co_return unknown(index.error());
+    Standing standing;
+    standing.known = read_status(*status, standing) && read_index(*index, worktree.path(), standing);
+    // Not one of refs/heads: what that holds is asked for.
+    if (standing.branch.starts_with("refs/")) standing.known = false;
+    if (!operation_under_way(worktree.git_dir()).empty()) standing.clean = standing.only_files = false;
+    if (standing.clean) standing.only_files = false;
+    if (!standing.known) standing = {};
+    co_return standing;
+}
+
+}  // namespace orange::git

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/git/git.hpp"
+
+namespace orange::git {
+
+/// How a worktree stands, told by git in two processes. What is not `known` (a broken index, say) is for the functions
+/// of worktrees.hpp to find out one by one.
+struct Standing {
+    bool known = false;
+    std::string head;      ///< the commit; empty on a branch that has none yet
+    std::string branch;    ///< without refs/heads/; empty if HEAD is on no branch
+    bool is_held = false;  ///< something other than this worktree's HEAD has that commit
+    /// Nothing is uncommitted, no operation (rebase, merge …) is under way, and git passes over nothing.
+    bool clean = false;
+    /// Not clean, but all that is uncommitted is in files: nothing is staged, in conflict, under way or passed over.
+    bool only_files = false;
+    /// There may be repositories inside that are no submodules of HEAD's.
+    bool may_hold_repositories = false;
+};
+
+Awaitable<Result<Standing>> standing_of(Git& git, Pinned worktree);
+
+}  // namespace orange::git
