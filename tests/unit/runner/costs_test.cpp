@@ -1,5 +1,4 @@
 #include <fstream>
-#include <iostream>
 
 #include "common/model/json.hpp"
 #include "tests/catch.hpp"
@@ -39,7 +38,6 @@ void check(const std::string& name, const Costs& costs) {
     CHECK(costs.processes <= limit.at("processes").get<int>());
     CHECK(costs.syncs <= limit.at("syncs").get<int>());
     CHECK(costs.processes + costs.syncs > 0);
-    std::cerr << name << ": " << costs.processes << " processes, " << costs.syncs << " syncs\n";
 }
 
 /// A task in planning, in a workspace that another has had.
