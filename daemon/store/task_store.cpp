@@ -208,10 +208,24 @@ std::optional<BranchHolder> TaskStore::on_branch(const std::string& project, con
     return std::nullopt;
 }
 
-void TaskStore::each(const std::function<bool(const TaskRecord&)>& visit) const {
-    for (auto entry = by_age_.rbegin(); entry != by_age_.rend(); ++entry) {
+void TaskStore::each_of(const ByAge& tasks, const std::function<bool(const TaskRecord&)>& visit) const {
+    for (auto entry = tasks.rbegin(); entry != tasks.rend(); ++entry) {
         if (!visit(records_.at(entry->second))) return;
     }
+}
+
+void TaskStore::each(const std::function<bool(const TaskRecord&)>& visit) const {
+    each_of(by_age_, visit);
+}
+
+void TaskStore::each_open(const std::function<bool(const TaskRecord&)>& visit) const {
+    each_of(open_by_age_, visit);
+}
+
+std::size_t TaskStore::closed(const std::optional<std::string>& project) const {
+    if (!project) return by_age_.size() - open_by_age_.size();
+    const auto all = sizes_.find(*project), open = open_.find(*project);
+    return (all == sizes_.end() ? 0 : all->second) - (open == open_.end() ? 0 : open->second);
 }
 
 std::vector<TaskId> TaskStore::queue(const std::string& project) const {
@@ -231,7 +245,9 @@ std::int64_t TaskStore::queue_place(const TaskRecord& record) const {
 
 void TaskStore::index(const TaskRecord& record) {
     const auto& id = record.task.id;
-    by_age_.emplace(record.task.created_at, id);
+    if (by_age_.emplace(record.task.created_at, id).second) ++sizes_[record.task.project];
+    const bool open = !has_ended(record) || record.alarmed();
+    if (open && open_by_age_.emplace(record.task.created_at, id).second) ++open_[record.task.project];
     if (!has_ended(record)) by_branch_[branch_key(record)].insert(id);
     if (!has_ended(record) || record.intent || !record.runs.empty()) active_.insert(id);
     if (record.queued) queues_[record.task.project].emplace(record.queued_seq, id);
@@ -241,7 +257,8 @@ void TaskStore::index(const TaskRecord& record) {
 
 void TaskStore::unindex(const TaskRecord& record) {
     const auto& id = record.task.id;
-    by_age_.erase({record.task.created_at, id});
+    if (by_age_.erase({record.task.created_at, id}) > 0) --sizes_[record.task.project];
+    if (open_by_age_.erase({record.task.created_at, id}) > 0) --open_[record.task.project];
     active_.erase(id);
     runs_.remove(record);
     if (const auto found = by_branch_.find(branch_key(record)); found != by_branch_.end()) {

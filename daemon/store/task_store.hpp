@@ -56,6 +56,10 @@ class TaskStore {
     std::optional<BranchHolder> on_branch(const std::string& project, const std::string& branch) const;
     /// Newest first. Calls `visit` until it returns false.
     void each(const std::function<bool(const TaskRecord&)>& visit) const;
+    /// The same of those alone that have not ended, or whose alarm has outlived them.
+    void each_open(const std::function<bool(const TaskRecord&)>& visit) const;
+    /// How many the others are; of that project, if one is named.
+    std::size_t closed(const std::optional<std::string>& project) const;
     /// Pending tasks of a project that wait for a workspace, first in first out.
     std::vector<TaskId> queue(const std::string& project) const;
     /// From 1; 0 where it does not wait.
@@ -107,7 +111,12 @@ class TaskStore {
     FileSystem& files_;
     Path root_;
     std::unordered_map<TaskId, TaskRecord> records_;
-    std::set<std::pair<Timestamp, TaskId>> by_age_;
+    using ByAge = std::set<std::pair<Timestamp, TaskId>>;
+    void each_of(const ByAge& tasks, const std::function<bool(const TaskRecord&)>& visit) const;
+    ByAge by_age_;
+    ByAge open_by_age_;                                                          ///< those of each_open()
+    std::map<std::string, std::size_t> sizes_;                                   ///< of projects: all of their tasks
+    std::map<std::string, std::size_t> open_;                                    ///< of projects: those of each_open()
     std::map<std::pair<std::string, std::string>, std::set<TaskId>> by_branch_;  ///< active tasks only
     std::map<std::string, std::set<std::pair<std::int64_t, TaskId>>> queues_;
     std::set<TaskId> active_;

@@ -24,19 +24,21 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     if (project && !world.projects.find(*project)) CO_TRY(co_await api.select_project(project, std::nullopt));
     if (!project && params.cwd) project = api.project_near(*params.cwd);
     TaskList::Reply reply;
-    world.tasks.each([&](const TaskRecord& record) {
+    const auto take = [&](const TaskRecord& record) {
         const auto& task = record.task;
         if (project && task.project != *project) return true;
         if (params.status && task.status != *params.status) return true;
-        // An alarm is about the repository, and outlives its task.
-        if (!params.all && !params.status && store::has_ended(record) && !record.alarmed()) {
-            ++reply.hidden;
-            return true;
-        }
         if (params.limit > 0 && reply.tasks.size() == static_cast<std::size_t>(params.limit)) return false;
         reply.tasks.push_back(api.view(record));
         return true;
-    });
+    };
+    if (params.all || params.status) {
+        world.tasks.each(take);
+    } else {
+        // An alarm is about the repository, and outlives its task.
+        world.tasks.each_open(take);
+        reply.hidden = static_cast<decltype(reply.hidden)>(world.tasks.closed(project));
+    }
     for (const auto& broken : world.tasks.unreadable()) {
         if (project && broken.project != *project) continue;
         TaskView view;
