@@ -97,7 +97,7 @@ void push_and_merge(ActionWorld& world) {
     world.commit_work();
     world.perform(action("push_branch"), "tx-0");
     world.git.plain(world.repo(), {"merge", "-q", world.branch()});
-    REQUIRE(world.origin_refs().find(world.branch()) != std::string::npos);
+    REQUIRE_THAT(world.origin_refs(), Tells(world.branch()));
 }
 
 const std::vector<Row>& rows() {
@@ -164,11 +164,11 @@ const std::vector<Row>& rows() {
              CHECK(world.record(world.id).task.pr_url == "https://github.com/acme/shop/pull/1");
              CHECK(world.github.prs() == "1|" + world.branch() + "|OPEN|false\n");
              CHECK(world.events(world.id, "pr.created").size() == 1);
-             CHECK(world.all()["TASK.md"].find("https://github.com/acme/shop/pull/1") != std::string::npos);
+             CHECK_THAT(world.all()["TASK.md"], Tells("https://github.com/acme/shop/pull/1"));
          }},
         {action("delete_remote_branch"), push_and_merge,
          [](ActionWorld& world) {
-             CHECK(world.origin_refs().find(world.branch()) == std::string::npos);
+             CHECK_THAT(world.origin_refs(), !Holds(world.branch()));
              CHECK_FALSE(world.git.ref(world.repo(), "refs/heads/" + world.branch()).empty());
          }},
         {action("run_command", {{"timeout", "30"}}, {"/bin/sh", "-c", "pwd > where; echo \"$ORANGE_TASK\" >> where"}),
@@ -254,7 +254,7 @@ TEST_CASE("A command at its time limit is ended with everything that it started"
                          {"/bin/sh", "-c", "sleep 300 & echo $! > pids; echo $$ >> pids; trap '' TERM; wait; wait"}));
     const auto failed = world.events(world.id, "hook.failed");
     REQUIRE(failed.size() == 1);
-    CHECK(std::get<std::string>(failed[0].fields.at("error")).find("did not end within 1.0 s") != std::string::npos);
+    CHECK_THAT(std::get<std::string>(failed[0].fields.at("error")), Tells("1.0"));
     std::istringstream pids(read_file(world.worktree() / "pids"));
     int seen = 0;
     for (pid_t pid = 0; pids >> pid; ++seen) CHECK(eventually([&] { return ::kill(pid, 0) != 0; }));
@@ -299,7 +299,7 @@ TEST_CASE("The text of a pull request is cut where GitHub would refuse it, betwe
     const auto body = actions::pull_request_body("Summary", background, "template");
     CHECK(body.size() < 61'000);
     CHECK(is_valid_utf8(body));
-    CHECK(body.find("cut here") != std::string::npos);
+    CHECK_THAT(body, Holds("cut here"));
     CHECK(actions::pull_request_body("", "", "") == "\n");
 }
 
@@ -310,11 +310,11 @@ TEST_CASE("A pull request that cannot be opened is told with the way out") {
     bool pushed = false;
     SECTION("no remote") {
         world.git.plain(world.repo(), {"remote", "remove", "origin"});
-        way_out = "no remote called origin";
+        way_out = "origin";
     }
     SECTION("not at GitHub") {
         world.git.plain(world.repo(), {"remote", "set-url", "origin", world.github.origin()});
-        way_out = "not a repository at GitHub";
+        way_out = "GitHub";
     }
     SECTION("not let in") {
         write_file(world.github.refuse_ssh(), "");
@@ -341,8 +341,8 @@ TEST_CASE("A pull request that cannot be opened is told with the way out") {
     const auto& attention = world.record(world.id).task.attention;
     REQUIRE(attention);
     INFO(*attention);
-    CHECK(attention->find("create_pr: ") != std::string::npos);  // after the news of another origin
-    CHECK(attention->find(way_out) != std::string::npos);
+    CHECK_THAT(*attention, Tells("create_pr: "));  // after the news of another origin
+    CHECK_THAT(*attention, Holds(way_out));
     CHECK_FALSE(world.record(world.id).task.pr_url);
     CHECK(world.github.prs().empty());
     CHECK((world.origin_refs().find(world.branch()) != std::string::npos) == pushed);
@@ -363,8 +363,8 @@ TEST_CASE("An action of a project that is gone is told, and changes nothing") {
             const auto workspace = world.record(world.id).task.workspace;
             world.house().world().projects.remove("shop").value();
             world.perform(action(name, {{"prompt", "worker"}}));
-            CHECK(world.record(world.id).task.attention.value_or("none") ==
-                  std::string(name) + ": project shop is not registered");
+            CHECK_THAT(world.record(world.id).task.attention.value_or("none"),
+                       Catch::StartsWith(std::string(name) + ": ") && Tells("shop"));
             CHECK(world.events(world.id, "hook.failed").size() == 1);
             CHECK(world.git.plain(world.repo(), {"for-each-ref"}) == refs);
             CHECK(world.outside.tmux.state.opened.size() == opened);
@@ -378,8 +378,8 @@ TEST_CASE("Several actions that fail are counted, and the first is named") {
     world.leave_open({action("fly"), action("notify"), action("swim")});
     world.boot();
     world.house().go(world.house().runner().resume(world.id));
-    CHECK(world.record(world.id).task.attention ==
-          "fly: this version has no action fly (and 1 more failed hook: orange task show " + world.id.value + ")");
+    CHECK_THAT(world.record(world.id).task.attention.value_or(""),
+               Catch::StartsWith("fly: ") && Tells("1") && Tells("orange task show " + world.id.value));
     CHECK(world.events(world.id, "hook.failed").size() == 2);
     CHECK(world.events(world.id, "notification").size() == 1);
 }
@@ -402,7 +402,7 @@ TEST_CASE("An action that failed before its daemon died is told by the next one"
         world.outside.fuse.disarm();
         world.boot();
         world.house().go(world.house().runner().resume(world.id));
-        CHECK(world.record(world.id).task.attention == "fly: this version has no action fly");
+        CHECK_THAT(world.record(world.id).task.attention.value_or(""), Catch::StartsWith("fly: "));
         CHECK_FALSE(world.record(world.id).intent);
         CHECK(n < 100);
     }
@@ -423,24 +423,23 @@ TEST_CASE("The user's notify command gets the sentence as one harmless word, and
     world.outside.settings.notify_command = {tell.string(), "3"};
     world.perform(action("notify"), "tx-3");
     CHECK(world.record(world.id).task.attention->find("notify: ") == 0);
-    CHECK(world.record(world.id).task.attention->find("3") != std::string::npos);
+    CHECK_THAT(*world.record(world.id).task.attention, Tells("3"));
     world.outside.settings.notify_command = {"/nonexistent/program"};
     world.perform(action("notify"), "tx-4");
-    CHECK(world.record(world.id).task.attention->find("notify: the notify command of config.yml: ") == 0);
+    CHECK_THAT(*world.record(world.id).task.attention, Catch::StartsWith("notify: ") && Tells("config.yml"));
     CHECK(world.events(world.id, "notification").size() == 4);
 }
 
 TEST_CASE("A worker is told what happened in words that say what to do") {
     ActionWorld world;
-    const std::map<std::string, std::string> expected = {
-        {"passed", "The review passed. Nothing more to do; wait."},
-        {"failed", "The review failed. "},
-        {"changes_requested", "The human asks for changes. Read ## Feedback in TASK.md"},
-        {"mind the gap", "mind the gap."}};
+    const std::map<std::string, std::string> expected = {{"passed", "passed"},
+                                                         {"failed", "failed"},
+                                                         {"changes_requested", "## Feedback"},
+                                                         {"mind the gap", "[orange] mind the gap."}};
     for (const auto& [name, text] : expected) {
         world.perform(action("notify_worker", {{"message", name}}), "tx-" + name);
         REQUIRE_FALSE(world.record(world.id).outbox.empty());
-        CHECK(world.record(world.id).outbox.back().text.find("[orange] " + text) == 0);
+        CHECK_THAT(world.record(world.id).outbox.back().text, Catch::StartsWith("[orange] ") && Holds(text));
     }
     CHECK(world.record(world.id).outbox.size() == 4);
 }
@@ -449,7 +448,7 @@ TEST_CASE("A command that fails is told with what it said, and without a worktre
     ActionWorld world;
     world.perform(action("run_command", {}, {"/bin/sh", "-c", "echo no lemons >&2; exit 3"}));
     CHECK(world.record(world.id).task.attention->find("run_command: ") == 0);
-    CHECK(world.record(world.id).task.attention->find("no lemons") != std::string::npos);
+    CHECK_THAT(*world.record(world.id).task.attention, Holds("no lemons"));
     world.perform(action("run_command", {}, {"/nonexistent/program"}), "tx-2");
     CHECK(world.events(world.id, "hook.failed").size() == 2);
     end_worker(world);

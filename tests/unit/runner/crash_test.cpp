@@ -202,7 +202,7 @@ void check_created(RunnerWorld& world, const TaskId& id, const Creation& creatio
     }
     const auto& record = world.record(id);
     const auto body = world.task_text(id);
-    CHECK(body.find("### Why") != std::string::npos);
+    CHECK_THAT(body, Holds("### Why"));
     if (ending == Fuse::Ending::killed) CHECK(world.events(id, "task.created").size() == 1);
     const bool told_why_not = ending != Fuse::Ending::killed && record.task.attention;
     if (told_why_not) return;

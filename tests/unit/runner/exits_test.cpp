@@ -99,8 +99,7 @@ TEST_CASE("a tmux server that took the agents along is told as that, and is no c
     another_server(world);
     notice(world, id, Role::worker);
     CHECK(world.record(id).task.crash_count() == 0);
-    CHECK(attention(world, id) ==
-          "the tmux server ended and took the worker with it; start it again: orange task respawn " + id.value);
+    CHECK_THAT(attention(world, id), Tells("orange task respawn " + id.value));
     CHECK(world.events(id, "session.lost").size() == 1);
     CHECK(world.events(id, "agent.exited").empty());
     CHECK_FALSE(world.record(id).task.tmux_session);
@@ -247,11 +246,11 @@ TEST_CASE("the death of an agent whose workflow is lost concludes nothing, and s
     CHECK(world.record(id).task.status == "planning");
     CHECK(world.record(id).task.crash_count() == 0);
     CHECK(world.record(id).runs.empty());
-    CHECK(contains(attention(world, id), "the worker ended: "));
+    CHECK_THAT(attention(world, id), Tells("worker"));
     CHECK(world.events(id, "agent.exited").size() == 1);
     const auto no_way = respawn(world, id);
     REQUIRE_FALSE(no_way);
-    CHECK(contains(attention(world, id), no_way.error().message));
+    CHECK_THAT(attention(world, id), Holds(no_way.error().message));
 }
 
 TEST_CASE("while TASK.md cannot be read nothing is concluded from a death, and it counts once when it can") {
@@ -265,7 +264,7 @@ TEST_CASE("while TASK.md cannot be read nothing is concluded from a death, and i
     const auto run = world.record(id).run_of(Role::worker)->run;
     notice(world, id, Role::worker);
     REQUIRE(world.record(id).run_of(Role::worker));
-    CHECK(contains(attention(world, id), "the worker ended, and TASK.md cannot be read: "));
+    CHECK_THAT(attention(world, id), Tells("worker") && Tells("TASK.md"));
     const auto said = attention(world, id);
     notice(world, id, Role::worker);
     CHECK(attention(world, id) == said);
@@ -285,8 +284,7 @@ TEST_CASE("a worker that has left its artifact moves the task on, and an advance
         dies(world, id, Role::worker, 0);
         CHECK(world.record(id).task.status == "working");
         REQUIRE(world.events(id, "auto.advanced").size() == 1);
-        CHECK(contains(std::get<std::string>(world.events(id, "auto.advanced")[0].fields.at("reason")),
-                       "## Plan is there"));
+        CHECK_THAT(std::get<std::string>(world.events(id, "auto.advanced")[0].fields.at("reason")), Tells("## Plan"));
         CHECK(world.events(id, "agent.exited").size() == 1);
         CHECK(world.outside.processes.alive.size() == 1);
     }
@@ -297,8 +295,8 @@ TEST_CASE("a worker that has left its artifact moves the task on, and an advance
         world.house().world().projects.remove("shop").value();
         dies(world, id, Role::worker, 0);
         CHECK(world.record(id).task.status == "planning");
-        CHECK(contains(attention(world, id), "the worker ended, and the task could not be moved on: "));
-        CHECK(contains(attention(world, id), "project shop is not registered"));
+        CHECK_THAT(attention(world, id), Tells("worker"));
+        CHECK_THAT(attention(world, id), Tells("shop"));
     }
 }
 
@@ -321,8 +319,8 @@ TEST_CASE("a verdict whose reviewer died asks for somebody who reads it") {
     world.append_body(id, "\n## Review\nVerdict: PASS\n");
     dies(world, id, Role::reviewer, 0);
     CHECK(world.record(id).task.status == "reviewing");
-    CHECK(contains(attention(world, id), "the reviewer died after writing its verdict"));
-    CHECK(contains(attention(world, id), "orange task ack " + id.value));
+    CHECK_THAT(attention(world, id), Tells("reviewer"));
+    CHECK_THAT(attention(world, id), Tells("orange task ack " + id.value));
     CHECK(world.events(id, "status.changed").back().fields.at("attested") == Scalar{false});
 }
 
@@ -340,8 +338,7 @@ TEST_CASE("who is not waited for may die without a word, and whom a human needs 
     world.house().world().projects.put(project).value();
     world.move(asking, "clarification").value();
     dies(world, asking, Role::worker, 5);
-    CHECK(attention(world, asking) ==
-          "the worker ended (worker exited (exit status 5)); start it again: orange task respawn " + asking.value);
+    CHECK_THAT(attention(world, asking), Tells("worker") && Tells("5") && Tells("orange task respawn " + asking.value));
 }
 
 TEST_CASE("a reviewer that crashes is started again, and one that cannot be is asked for") {
@@ -357,8 +354,8 @@ TEST_CASE("a reviewer that crashes is started again, and one that cannot be is a
         world.kill_agent(id, Role::reviewer, 1);
         world.outside.tmux.open_fails = Error(ErrorCode::unavailable, "no place");
         notice(world, id, Role::reviewer);
-        CHECK(contains(attention(world, id), "the reviewer crashed and could not be started again: "));
-        CHECK(contains(attention(world, id), "no place"));
+        CHECK_THAT(attention(world, id), Tells("reviewer"));
+        CHECK_THAT(attention(world, id), Holds("no place"));
         CHECK_FALSE(world.record(id).run_of(Role::reviewer));
     }
 }
@@ -373,10 +370,9 @@ TEST_CASE("where many agents die at once none is started again by itself") {
     for (const auto& id : ids) {
         notice(world, id, Role::reviewer);
         CHECK(world.record(id).task.crash_count() == 1);
-        if (contains(attention(world, id), "so many agents died at once that none is started again by itself")) {
+        if (!world.record(id).run_of(Role::reviewer)) {
             ++held_back;
-            CHECK_FALSE(world.record(id).run_of(Role::reviewer));
-            CHECK(contains(attention(world, id), "orange task respawn " + id.value));
+            CHECK_THAT(attention(world, id), Tells("orange task respawn " + id.value));
         }
     }
     CHECK(held_back >= 1);
@@ -390,16 +386,16 @@ TEST_CASE("an agent is not started twice, nor for a state that has none") {
     const auto id = world.make_task();
     const auto early = respawn(world, id);
     REQUIRE_FALSE(early);
-    CHECK(contains(early.error().message, "orange task spawn"));
+    CHECK_THAT(early.error().message, Tells("orange task spawn"));
     world.move(id, "planning").value();
     const auto twice = respawn(world, id);
     REQUIRE_FALSE(twice);
     CHECK(twice.error().code == ErrorCode::conflict);
-    CHECK(twice.error().message == "the worker is alive; look at it: orange task attach " + id.value);
+    CHECK_THAT(twice.error().message, Tells("orange task attach " + id.value));
     const auto spawned = world.house().go(world.house().runner().spawn(id, Caller{}));
     REQUIRE_FALSE(spawned);
     CHECK(spawned.error().code == ErrorCode::illegal_transition);
-    CHECK(contains(spawned.error().message, "is planning already; to start a dead agent again: orange task respawn"));
+    CHECK_THAT(spawned.error().message, Tells("planning") && Tells("orange task respawn"));
     CHECK(world.outside.processes.alive.size() == 1);
 }
 
@@ -441,14 +437,15 @@ TEST_CASE("a task without a workspace is respawned in one that it takes, if one 
         CHECK(world.record(id).task.workspace == "shop--1");
         CHECK(world.house().control().alive(world.record(id), Role::worker));
         CHECK(world.events(id, "workspace.acquired").size() == 1);
-        CHECK(contains(read_file(world.house().world().pool.path_of("shop--1") / "TASK.md"), "APPROACH: straight on"));
+        CHECK_THAT(read_file(world.house().world().pool.path_of("shop--1") / "TASK.md"),
+                   Holds("APPROACH: straight on"));
     }
     SECTION("none is free") {
         const auto other = planning(world, "other", 1);
         const auto full = respawn(world, id);
         REQUIRE_FALSE(full);
         CHECK(full.error().code == ErrorCode::pool_exhausted);
-        CHECK(contains(full.error().message, "--pool-size"));
+        CHECK_THAT(full.error().message, Tells("--pool-size"));
         CHECK_FALSE(world.record(id).task.workspace);
     }
 }
@@ -501,21 +498,21 @@ TEST_CASE("an agent that cannot be started is refused with what is missing, and 
     const auto id = planning(world);
     dies(world, id, Role::worker);
     const auto tree = world.house().world().pool.path_of("shop--1");
-    const auto refused = [&](const std::string& words) {
+    const auto refused = [&](const std::string& fact, const std::string& hint = "") {
         const auto result = respawn(world, id);
         REQUIRE_FALSE(result);
         INFO(result.error().message);
-        CHECK(contains(result.error().message, words));
+        CHECK_THAT(result.error().message, Tells(fact) && Holds(hint));
         CHECK(world.record(id).runs.empty());
         CHECK(world.outside.processes.alive.empty());
     };
     SECTION("not installed") {
         set(world, id, [](TaskRecord& record) { record.task.harness = "ghost"; });
-        refused("harness ghost is not installed: call somebody");
+        refused("ghost", "call somebody");
         set(world, id, [](TaskRecord& record) { record.task.harness = "mute"; });
         const auto result = respawn(world, id);
         REQUIRE_FALSE(result);
-        CHECK(contains(result.error().message, "harness mute is not installed. "));
+        CHECK_THAT(result.error().message, Tells("mute"));
     }
     SECTION("unknown") {
         set(world, id, [](TaskRecord& record) { record.task.harness = "nobody"; });
@@ -523,12 +520,12 @@ TEST_CASE("an agent that cannot be started is refused with what is missing, and 
     }
     SECTION("an effort that it does not have") {
         set(world, id, [](TaskRecord& record) { record.task.effort = "high"; });
-        refused("has no effort setting");
+        refused("bot");
     }
     SECTION("a workspace that is gone, and cannot be made anew") {
         std::filesystem::remove_all(tree);
         world.git.plain(world.repo(), {"checkout", "-q", "--ignore-other-worktrees", world.record(id).task.branch});
-        refused("is checked out in " + world.repo());
+        refused(world.repo());
     }
     SECTION("another folder in its place") {
         std::filesystem::rename(tree, tree.string() + ".away");
@@ -542,14 +539,14 @@ TEST_CASE("an agent that cannot be started is refused with what is missing, and 
     }
     SECTION("no project") {
         world.house().world().projects.remove("shop").value();
-        refused("project shop is not registered");
+        refused("shop");
     }
     SECTION("a repository without its default branch") {
         auto project = *world.house().world().projects.find("shop");
         project.default_branch = "gone";
         project.path = "/nonexistent";
         world.house().world().projects.put(project).value();
-        refused("");
+        refused("/nonexistent");
     }
     if (::geteuid() == 0) {
         SECTION("root, and nobody has said that this is a sandbox") {
@@ -569,7 +566,7 @@ TEST_CASE("a task whose worktree was deleted gets it again with its agent") {
     const auto again = respawn(world, id);
     INFO((again ? std::string() : again.error().message));
     REQUIRE(again);
-    CHECK(again->notes.front() == "shop--1 was made anew: its folder was gone");
+    CHECK_THAT(again->notes.front(), Tells("shop--1"));
     CHECK(world.git.ref(tree.string(), "HEAD") == work);
     CHECK(std::filesystem::exists(tree / "TASK.md"));
     CHECK(world.record(id).run_of(Role::worker));
@@ -587,10 +584,10 @@ TEST_CASE("a prompt that is too long for an argument travels as a file") {
         if (entry.path().filename().string().starts_with("prompt-")) file = entry.path().string();
     }
     REQUIRE_FALSE(file.empty());
-    CHECK(contains(read_file(file), std::string(130'000, 'x')));
+    CHECK_THAT(read_file(file), Holds(std::string(130'000, 'x')));
     const auto run = world.record(id).run_of(Role::worker)->run;
     const auto spec = read_file(folder / (run.value + ".json"));
-    CHECK(contains(spec, "Your instructions are in " + file));
+    CHECK_THAT(spec, Tells(file));
     CHECK(spec.size() < 100'000);
 }
 
@@ -628,7 +625,7 @@ TEST_CASE("an agent that was to be ended, and was not, is ended before another o
     const auto old = *world.record(id).run_of(Role::worker);
     const auto cancelled = world.move(id, "cancelled");
     REQUIRE(cancelled);
-    CHECK(contains(attention(world, id), "tmux does not answer"));
+    CHECK_THAT(attention(world, id), Holds("tmux does not answer"));
     REQUIRE(world.record(id).run_of(Role::worker));
     CHECK(world.record(id).run_of(Role::worker)->ending);
     world.outside.tmux.kill_fails.reset();
@@ -637,7 +634,7 @@ TEST_CASE("an agent that was to be ended, and was not, is ended before another o
     const auto freed = world.house().go(world.house().runner().collect_workspaces(project));
     REQUIRE(freed);
     REQUIRE(freed->size() == 1);
-    CHECK(freed->front() == "shop--1 freed: its task " + id.value + " has ended");
+    CHECK_THAT(freed->front(), Tells("shop--1") && Tells(id.value));
     CHECK(world.outside.processes.alive.empty());
     CHECK(world.record(id).runs.empty());
     CHECK(attention(world, id) == "none");
@@ -651,7 +648,7 @@ TEST_CASE("a start of which nobody knows whether it happened is not repeated unt
     const auto unsure = respawn(world, id);
     REQUIRE_FALSE(unsure);
     CHECK(unsure.error().code == ErrorCode::unavailable);
-    CHECK(contains(unsure.error().message, "whether the worker that was being started runs is not known"));
+    CHECK_THAT(unsure.error().message, Tells("worker"));
     CHECK(world.record(id).runs.size() == 1);
     world.outside.tmux.list_fails.reset();
     world.house().go(world.house().runner().resume(id));
@@ -671,7 +668,7 @@ TEST_CASE("an agent that is being ended is ended for good before another of its 
     }
     SECTION("it cannot be") {
         world.outside.tmux.kill_fails = Error(ErrorCode::timeout, "tmux does not answer");
-        CHECK(respawn(world, id).error().message == "tmux does not answer");
+        CHECK(respawn(world, id).error().code == ErrorCode::timeout);
         CHECK(world.outside.processes.alive.size() == 1);
         CHECK(world.record(id).runs.size() == 1);
     }
@@ -689,13 +686,13 @@ TEST_CASE("what Orange had to say to an agent ends with it, and a human's words 
     REQUIRE(world.house().go(control.end(record, Role::worker)));
     std::string left;
     for (const auto& message : world.record(id).outbox) left += message.text + "\n";
-    CHECK_FALSE(contains(left, "[orange] to the worker."));
-    CHECK(contains(left, "[orange] The human says: to the worker."));
-    CHECK(contains(left, "[orange] to the reviewer."));
+    CHECK_THAT(left, !Holds("[orange] to the worker."));
+    CHECK_THAT(left, Holds("[orange] The human says: to the worker."));
+    CHECK_THAT(left, Holds("[orange] to the reviewer."));
     auto again = world.record(id);
     REQUIRE(control.queue_message(again, Role::worker, Role::system, "to the next worker"));
     REQUIRE(respawn(world, id));  // its prompt says what there is to say
-    for (const auto& message : world.record(id).outbox) CHECK_FALSE(contains(message.text, "to the next worker"));
+    for (const auto& message : world.record(id).outbox) CHECK_THAT(message.text, !Holds("to the next worker"));
 }
 
 TEST_CASE("a death in the middle of a transition waits until that is finished") {
@@ -779,7 +776,7 @@ TEST_CASE("what cannot be written down is asked for again, and then it is") {
         with_full_disk(look);
         CHECK(attention(world, id) == "none");
         look();
-        CHECK(contains(attention(world, id), "waits for an answer"));
+        CHECK_THAT(attention(world, id), Tells("orange task attach " + id.value));
     }
     SECTION("a message that waits for long") {
         world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);
@@ -792,7 +789,7 @@ TEST_CASE("what cannot be written down is asked for again, and then it is") {
         with_full_disk(deliver);
         CHECK(attention(world, id) == "none");
         deliver();
-        CHECK(contains(attention(world, id), "cannot be delivered"));
+        CHECK_THAT(attention(world, id), Tells("orange task attach " + id.value));
     }
     SECTION("an agent's wish") {
         world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
@@ -803,7 +800,7 @@ TEST_CASE("what cannot be written down is asked for again, and then it is") {
         with_full_disk(wish);
         CHECK(attention(world, id) == "none");
         wish();
-        CHECK(contains(attention(world, id), "ready for review"));
+        CHECK_THAT(attention(world, id), Tells("orange task update " + id.value));
     }
     SECTION("a death whose workflow is lost") {
         set(world, id, [](TaskRecord& record) {
@@ -815,7 +812,7 @@ TEST_CASE("what cannot be written down is asked for again, and then it is") {
         with_full_disk(look);
         CHECK(world.record(id).run_of(Role::worker));
         look();
-        CHECK(contains(attention(world, id), "the worker ended: "));
+        CHECK_THAT(attention(world, id), Tells("worker"));
     }
     SECTION("the death of somebody who is not waited for") {
         world.move(id, "clarification").value();
@@ -862,8 +859,8 @@ TEST_CASE("a line from somebody who still had the replaced file open comes in by
     edit.summary = "another";
     REQUIRE(world.house().go(world.house().runner().edit(id, edit, Caller{})));  // and all that follows from it
     CHECK_FALSE(writer.is_open());
-    CHECK(contains(world.task_text(id), "late\n"));
-    CHECK(contains(read_file(mirror), "late\n"));
+    CHECK_THAT(world.task_text(id), Holds("late\n"));
+    CHECK_THAT(read_file(mirror), Holds("late\n"));
 }
 
 TEST_CASE("a respawn first finishes the transition that was interrupted") {
@@ -921,7 +918,7 @@ TEST_CASE("an end that Orange or tmux brought about is settled although TASK.md 
         another_server(world);
         notice(world, id, Role::worker);
         CHECK(world.events(id, "session.lost").size() == 1);
-        CHECK(contains(attention(world, id), "the tmux server ended and took the worker with it"));
+        CHECK_THAT(attention(world, id), Tells("tmux") && Tells("worker"));
     }
     CHECK(world.record(id).runs.empty());
     CHECK(world.record(id).task.crash_count() == 0);
@@ -938,7 +935,7 @@ TEST_CASE("while its workflow cannot be read nothing is concluded from a death, 
     world.boot();
     dies(world, id, Role::worker, 7);
     REQUIRE(world.record(id).run_of(Role::worker));
-    CHECK(contains(attention(world, id), "the worker ended, and its workflow cannot be read: "));
+    CHECK_THAT(attention(world, id), Tells("worker") && Tells("workflow"));
     std::filesystem::remove(file);
     std::filesystem::rename(file.string() + ".kept", file);
     notice(world, id, Role::worker);
@@ -960,5 +957,5 @@ TEST_CASE("instructions for an agent that lives need its project, and what canno
     order.intent = "tx";
     const auto told = world.house().go(world.house().control().spawn(record, *definition, order));
     REQUIRE_FALSE(told);
-    CHECK(told.error().message == "project shop is not registered");
+    CHECK(told.error().code == ErrorCode::not_found);
 }

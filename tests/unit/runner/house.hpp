@@ -127,8 +127,4 @@ TaskId planning(RunnerWorld& world, const std::string& summary = "do it", int po
 /// What the task asks its human to look at, or "none".
 std::string attention(RunnerWorld& world, const TaskId& id);
 
-inline bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace orange::test

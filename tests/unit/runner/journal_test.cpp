@@ -228,7 +228,7 @@ TEST_CASE("what another event only mentions, or what was torn, was not told") {
     const auto told = file;
     REQUIRE(world.journal.write_once(world.record, "moved", {{"tx", "a"}}));
     CHECK(file == told);
-    CHECK(told.find("\"tx\":\"a\"") != std::string::npos);
+    CHECK_THAT(told, Tells("\"tx\":\"a\""));
 }
 
 TEST_CASE("the last events are those of the histories that were written to last") {

@@ -27,9 +27,9 @@ TEST_CASE("where no workspace is free, the transition that needs one is refused,
     const auto refused = world.move(id, "working");
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::pool_exhausted);
-    for (const char* part :
-         {"reviewing → working starts an agent", "orange workspace list", "orange project update shop --pool-size N"}) {
-        CHECK(refused.error().message.find(part) != std::string::npos);
+    for (const char* fact :
+         {"reviewing → working", "orange workspace list", "orange project update shop --pool-size N"}) {
+        CHECK_THAT(refused.error().message, Tells(fact));
     }
     Edit edit;
     edit.branch = "another";

@@ -123,8 +123,8 @@ TEST_CASE("what is to be kept, not pushed, or pushed with it, is as asked for") 
         REQUIRE(merged);
         CHECK(f.here(merged->commit + "^1") == before);
         CHECK(f.here("refs/heads/main") == mine);
-        CHECK(contains(join(merged->notes, "\n"), "main has 1 commit that is not on origin"));
-        CHECK(contains(join(merged->notes, "\n"), "pull --rebase"));
+        CHECK_THAT(join(merged->notes, "\n"), Tells("main") && Tells("1"));
+        CHECK_THAT(join(merged->notes, "\n"), Tells("--rebase"));
     }
     SECTION("the user's own commits go along") {
         const auto mine = f.world.git.commit(f.world.repo(), "mine", "m\n");
@@ -138,43 +138,41 @@ TEST_CASE("what is to be kept, not pushed, or pushed with it, is as asked for") 
 
 TEST_CASE("whatever a human has to look at first is confirmed with force, and the merge says so") {
     Fixture f;
-    std::string fact, question;
+    std::string fact;
     auto record = f.world.record(f.id);
     SECTION("commits after the review") {
         f.world.git.commit(f.tree, "late", "l\n");
-        fact = "1 commit came after the review: ";
-        question = "Merge what was not reviewed, too?";
+        fact = f.tip.substr(0, 12);
     }
     SECTION("another branch") {
         f.world.git.plain(f.tree, {"reset", "-q", "--hard", "main"});
         f.world.git.commit(f.tree, "other", "o\n");
-        fact = "is not what was reviewed";
-        question = "Merge what was not reviewed, too?";
+        fact = f.tip.substr(0, 12);
     }
     SECTION("an open warning, as of an unverified review or a failed hook") {
         record.task.attention = "run_command: make test failed\nand more";
         f.world.house().world().tasks.save(record).value();
         fact = "run_command: make test failed";
-        question = "Merge all the same?";
     }
     const auto tip = f.here("refs/heads/" + f.branch);
     const auto error = f.refused(ErrorCode::needs_force);
-    CHECK(contains(error.message, fact));
-    CHECK(contains(error.message, "orange task merge " + f.id.value + " --force"));
-    CHECK(error.details.at("question") == question);
+    CHECK_THAT(error.message, Holds(fact));
+    CHECK_THAT(error.message, Tells("orange task merge " + f.id.value + " --force"));
+    CHECK_FALSE(error.details.at("question").empty());
     CHECK(error.details.at("tip") == tip);
     const auto why = f.world.house().go(f.world.house().runner().check_merge(f.world.record(f.id)));
     REQUIRE_FALSE(why);
     CHECK(why.error().message == error.message);
     auto order = forced_order();
     order.tip = std::string(40, 'a');
-    CHECK(contains(f.refused(ErrorCode::conflict, order).message, "meanwhile"));
+    CHECK_THAT(f.refused(ErrorCode::conflict, order).message, Tells(tip.substr(0, 12)));
     order.tip = tip;
     const auto merged = f.merge(order);
     REQUIRE(merged);
-    CHECK(contains(merged->forced, fact));
+    CHECK_THAT(merged->forced, Holds(fact));
     CHECK(f.world.events(f.id, "task.merged")[0].fields.at("forced") == Scalar{merged->forced});
-    CHECK(contains(f.world.git.plain(f.world.repo(), {"log", "-1", "--format=%(trailers:key=Forced)", "main"}), fact));
+    CHECK_THAT(f.world.git.plain(f.world.repo(), {"log", "-1", "--format=%(trailers:key=Forced)", "main"}),
+               Holds(fact));
 }
 
 TEST_CASE("a branch without a commit of its own is not taken for merged work") {
@@ -190,7 +188,7 @@ TEST_CASE("a branch without a commit of its own is not taken for merged work") {
     const auto refused = world.house().go(runner.merge(id, MergeOrder{}, a_human()));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::needs_force);
-    CHECK(contains(refused.error().message, "orange task cancel " + id.value));
+    CHECK_THAT(refused.error().message, Tells("orange task cancel " + id.value));
     const auto forced = world.house().go(runner.merge(id, forced_order(), a_human()));
     REQUIRE(forced);
     CHECK(world.record(id).task.status == "done");
@@ -274,8 +272,8 @@ TEST_CASE("a conflict names the next step, and list and why show it until the ne
     f.world.git.commit(f.world.repo(), "feature", "another\n");
     const auto main = f.here("main");
     const auto error = f.refused(ErrorCode::conflict);
-    CHECK(contains(error.message, "feature conflicts with main"));
-    CHECK(contains(error.message, error.details.at("command")));
+    CHECK(error.details.at("files") == "feature");
+    CHECK_THAT(error.message, Tells(error.details.at("command")));
     CHECK(f.here("main") == main);
     CHECK(f.phase() == MergePhase::failed);
     CHECK(f.world.record(f.id).task.attention == error.message);
@@ -294,8 +292,8 @@ TEST_CASE("a protected branch is one line with origin's reason, and nothing has 
     const auto before = f.at_origin();
     const auto main = f.here("main");
     const auto error = f.refused(ErrorCode::external_failed);
-    CHECK(contains(error.message, "GH006: Protected branch update failed for refs/heads/main. Changes must be made"));
-    CHECK(contains(error.message, "pull request"));
+    CHECK_THAT(error.message, Holds("GH006: Protected branch update failed for refs/heads/main. Changes must be made"));
+    CHECK_THAT(error.message, Holds("pull request"));
     CHECK(std::count(error.message.begin(), error.message.end(), '\n') <= 2);
     CHECK(f.at_origin() == before);
     CHECK(f.here("main") == main);
@@ -336,7 +334,7 @@ TEST_CASE("a race that is lost is run again until it is won, and given up in the
         f.world.outside.settings.push_patience = std::chrono::milliseconds(0);
         f.world.boot();
         const auto error = f.refused(ErrorCode::conflict);
-        CHECK(contains(error.message, "orange task merge " + f.id.value));
+        CHECK_THAT(error.message, Tells("orange task merge " + f.id.value));
         CHECK(f.phase() == MergePhase::failed);
         CHECK(f.world.git.plain(f.origin, {"rev-list", "--count", "--merges", "main"}) == "0");
     }
@@ -387,7 +385,7 @@ TEST_CASE("a merge that is published and not finished keeps its task from anythi
     CHECK(f.phase() == MergePhase::merged);
     const auto published = f.at_origin();
     CHECK(f.world.record(f.id).merge->commit == published);
-    CHECK(contains(Runner::merge_under_way(f.world.record(f.id)), "is not finished"));
+    CHECK_THAT(Runner::merge_under_way(f.world.record(f.id)), Tells(published.substr(0, 12)));
     SECTION("origin answers") {
         for (const bool force : {false, true}) {
             const auto refused = f.cancel(force);
@@ -424,7 +422,7 @@ TEST_CASE("a merge that is published and not finished keeps its task from anythi
         CHECK(refused.error().details.at("command") == "orange task merge " + f.id.value);
         const auto forced = f.cancel(true);
         REQUIRE(forced);
-        CHECK(contains(join(forced->notes, "\n"), published.substr(0, 12)));
+        CHECK_THAT(join(forced->notes, "\n"), Tells(published.substr(0, 12)));
         CHECK(f.world.record(f.id).task.status == "cancelled");
     }
 }
@@ -441,5 +439,5 @@ TEST_CASE("checkouts that older versions left in merges are removed, with their 
     f.world.house().go(f.world.house().runner().remove_left_merges(project));
     CHECK_FALSE(std::filesystem::exists(folder));
     CHECK_FALSE(std::filesystem::exists(of_nobody));
-    CHECK_FALSE(contains(f.world.git.plain(f.world.repo(), {"worktree", "list"}), ".merge-"));
+    CHECK_THAT(f.world.git.plain(f.world.repo(), {"worktree", "list"}), !Holds(".merge-"));
 }

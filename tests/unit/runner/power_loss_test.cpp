@@ -155,9 +155,7 @@ TEST_CASE("power that goes while a task is started leaves it pending, or started
 }
 
 TEST_CASE("power that goes while a task moves on leaves the old or the new status, and what was written for it") {
-    const auto handoff = [](RunnerWorld& world, const TaskId& id) {
-        return world.task_text(id).find("all of it") != std::string::npos;
-    };
+    const auto handoff = [](RunnerWorld& world, const TaskId& id) { return holds(world.task_text(id), "all of it"); };
     const auto write_handoff = [](RunnerWorld& world, const TaskId& id) {
         world.append_body(id, "\n## Handoff\nall of it\n");
     };

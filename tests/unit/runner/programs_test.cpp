@@ -41,8 +41,8 @@ TEST_CASE("what an agent makes git run is told at the next transition, and stand
     plants(world, "evil");
     world.append_body(id, "\n## Handoff\nall of it\n");
     world.move(id, "agent-review").value();
-    CHECK(contains(alarm(world, id), "was changed: filter.evil.clean; look before you go on"));
-    CHECK(contains(alarm(world, id), "orange task ack " + id.value));
+    CHECK_THAT(alarm(world, id), Tells("filter.evil.clean"));
+    CHECK_THAT(alarm(world, id), Tells("orange task ack " + id.value));
     CHECK_FALSE(world.record(id).task.attention);
     REQUIRE(told(world, id) == 1);
     CHECK(world.events(id, "repository.changed")[0].fields.at("what") == Scalar{std::string("filter.evil.clean")});
@@ -53,15 +53,15 @@ TEST_CASE("what an agent makes git run is told at the next transition, and stand
     world.house().go(world.house().runner().agent_exited(id, run));
     world.append_body(id, "\n## Review\nPASS\n");
     world.move(id, "reviewing").value();
-    CHECK(contains(alarm(world, id), "filter.evil.clean, filter.other.clean; look"));
+    CHECK_THAT(alarm(world, id), Tells("filter.evil.clean, filter.other.clean"));
     CHECK(told(world, id) == 2);
     const auto acknowledged = world.house().go(world.house().runner().acknowledge(id)).value();
     REQUIRE_FALSE(acknowledged.notes.empty());
-    CHECK(acknowledged.notes[0] == "acknowledged as changed: filter.evil.clean, filter.other.clean");
+    CHECK_THAT(acknowledged.notes[0], Tells("filter.evil.clean, filter.other.clean"));
     CHECK(alarm(world, id).empty());
     const auto merged = merge(world, id);
     REQUIRE(merged);
-    for (const auto& note : merged->notes) CHECK_FALSE(contains(note, "filter."));
+    for (const auto& note : merged->notes) CHECK_THAT(note, !Holds("filter."));
     CHECK(told(world, id) == 2);
 }
 
@@ -72,11 +72,11 @@ TEST_CASE("what git is made to run after the review has to be confirmed before t
     const auto refused = merge(world, id);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::needs_force);
-    CHECK(contains(refused.error().message, "was changed: filter.evil.clean"));
+    CHECK_THAT(refused.error().message, Tells("filter.evil.clean"));
     const auto merged = world.house().go(world.house().runner().merge(id, forced_order(), a_human()));
     REQUIRE(merged);
-    CHECK(contains(merged->forced, "was changed: filter.evil.clean"));
-    CHECK(contains(alarm(world, id), "was changed: filter.evil.clean"));
+    CHECK_THAT(merged->forced, Tells("filter.evil.clean"));
+    CHECK_THAT(alarm(world, id), Tells("filter.evil.clean"));
     CHECK(told(world, id) == 1);
     CHECK(world.record(id).task.status == "done");
     CHECK_FALSE(world.record(id).programs);
@@ -87,11 +87,11 @@ TEST_CASE("each change of what git runs is told, many are counted, and a failed 
     const auto id = with_work(world);
     for (const char* name : {"a", "b", "c", "d", "e", "f", "\x1b[31mg"}) plants(world, name);
     const auto moved = world.move(id, "stuck").value();
-    CHECK(contains(alarm(world, id), " and 2 more; "));
+    CHECK_THAT(alarm(world, id), Tells("filter.a.clean") && Tells("2") && !Holds("filter.f.clean"));
     CHECK(moved.notes == std::vector<std::string>{alarm(world, id)});
     const auto what = std::get<std::string>(world.events(id, "repository.changed")[0].fields.at("what"));
-    CHECK(contains(what, "filter.f.clean"));  // all of them
-    CHECK_FALSE(contains(alarm(world, id), "\x1b"));
+    CHECK_THAT(what, Tells("filter.f.clean"));  // all of them
+    CHECK_THAT(alarm(world, id), !Holds("\x1b"));
     CHECK(told(world, id) == 1);
     plants(world, "a", "sh");
     world.move(id, "working").value();
@@ -102,7 +102,7 @@ TEST_CASE("each change of what git runs is told, many are counted, and a failed 
     world.move(id, "cancelled").value();
     CHECK(told(world, id) == 4);
     CHECK(world.record(id).programs_changed.size() == 7);
-    CHECK(contains(world.record(id).task.attention.value_or(""), "kill_session: "));
+    CHECK_THAT(world.record(id).task.attention.value_or(""), Tells("kill_session: "));
 }
 
 TEST_CASE("what was there before the task, and what its setup did, is nobody's news") {
@@ -130,7 +130,7 @@ TEST_CASE("where it could not be looked what git runs, or an older version did n
     write_file(head, text);
     plants(world, "evil");
     world.move(id, "working").value();
-    CHECK(contains(alarm(world, id), "filter.evil.clean"));  // what it was before is still known
+    CHECK_THAT(alarm(world, id), Tells("filter.evil.clean"));  // what it was before is still known
     auto record = world.record(id);
     record.programs.reset();
     record.programs_changed.clear();
@@ -140,7 +140,7 @@ TEST_CASE("where it could not be looked what git runs, or an older version did n
     CHECK(alarm(world, id).empty());
     plants(world, "seen");
     world.move(id, "working").value();
-    CHECK(contains(alarm(world, id), "was changed: filter.seen.clean;"));
+    CHECK_THAT(alarm(world, id), Tells("filter.seen.clean"));
 }
 
 TEST_CASE("a change of what git runs is told once, although its history cannot be written at first") {
@@ -153,7 +153,7 @@ TEST_CASE("a change of what git runs is told once, although its history cannot b
     world.boot();
     world.recover();
     CHECK(world.record(id).task.status == "stuck");
-    CHECK(contains(alarm(world, id), "filter.evil.clean"));
+    CHECK_THAT(alarm(world, id), Tells("filter.evil.clean"));
     CHECK(told(world, id) == 1);
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("what is changed after the last transition, while a release is refused
     plants(world, "late");
     world.house().go(world.house().runner().collect_workspaces(shop(world))).value();
     CHECK_FALSE(world.record(id).task.workspace);
-    CHECK(contains(alarm(world, id), "filter.late.clean"));
+    CHECK_THAT(alarm(world, id), Tells("filter.late.clean"));
     CHECK(told(world, id) == 1);
     const auto id_of_next = with_work(world);
     CHECK(alarm(world, id_of_next).empty());
@@ -183,8 +183,8 @@ TEST_CASE(
     write_file(file, read_file(file) + "# another\n");
     world.append_body(id, "\n## Handoff\nall of it\n");
     const auto moved = world.move(id, "agent-review").value();
-    CHECK(contains(alarm(world, id), "bot"));
-    CHECK(contains(alarm(world, id), "orange task ack " + id.value));
+    CHECK_THAT(alarm(world, id), Tells("bot"));
+    CHECK_THAT(alarm(world, id), Tells("orange task ack " + id.value));
     CHECK(std::any_of(moved.notes.begin(), moved.notes.end(),
                       [&](const std::string& note) { return note == alarm(world, id); }));
     const auto told_of = world.events(id, "harness.changed");
@@ -237,7 +237,7 @@ TEST_CASE("a verdict that came from a test which the reviewer ran is taken, and 
     const auto moved = world.events(id, "status.changed").back();
     CHECK(moved.fields.at("attested") == Scalar{false});
     CHECK(moved.fields.at("evidence") == Scalar{std::string("ancestor orange-agent 7: bot > make > orange")});
-    CHECK(contains(world.record(id).task.attention.value_or(""), "make"));
+    CHECK_THAT(world.record(id).task.attention.value_or(""), Tells("make"));
 }
 
 TEST_CASE("a reviewer's git is told to run nothing of the repository's, a worker's is left alone") {

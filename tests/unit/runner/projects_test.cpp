@@ -67,7 +67,7 @@ TEST_CASE("of two tasks that want one branch at once, one gets it, and the other
     const auto replies = calls.finish();
     REQUIRE_FALSE(replies.at(0));
     CHECK(replies.at(0).error().code == ErrorCode::conflict);
-    CHECK(replies.at(0).error().message.find("belongs to task " + quick.value) != std::string::npos);
+    CHECK_THAT(replies.at(0).error().message, Tells(quick.value));
     CHECK(replies.at(1));
     CHECK(world.record(quick).task.branch == "wanted");
     CHECK(world.record(slow).task.branch == before);
@@ -121,7 +121,7 @@ TEST_CASE("a setup command that is no list of words is refused with what to writ
         const auto refused = update(setup);
         REQUIRE_FALSE(refused);
         CHECK(refused.error().code == ErrorCode::invalid_argument);
-        CHECK(refused.error().message.find(words) != std::string::npos);
+        CHECK_THAT(refused.error().message, Tells(words));
         CHECK(shop(world).setup.empty());
     }
     write_file(world.repo() + "/make ready", "#!/bin/sh\n");

@@ -46,7 +46,7 @@ TEST_CASE("a task on a branch that another has is not created, and leaves nothin
     const auto refused = world.create(record, "", true);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::conflict);
-    CHECK(refused.error().message == "branch " + record.task.branch + " belongs to task " + first.value + " (pending)");
+    CHECK_THAT(refused.error().message, Tells(record.task.branch) && Tells(first.value));
     CHECK_FALSE(std::filesystem::exists(world.home() / "tasks/shop" / record.task.id.value));
     CHECK(world.house().world().tasks.size() == 1);
 }
@@ -60,7 +60,7 @@ TEST_CASE("a task of a workflow that there is not, or in a state that is no begi
     record.start = "working";
     const auto refused = world.create(record, "", false);
     REQUIRE_FALSE(refused);
-    CHECK(contains(refused.error().message, "a task cannot be created as working"));
+    CHECK_THAT(refused.error().message, Tells("working"));
     CHECK(world.house().world().tasks.size() == 0);
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("a task that is created without being started says how to, and one wit
     const auto made = world.create(record, "# Why\nbecause\n", true).value();
     CHECK(made.notes == std::vector<std::string>{"start it with: orange task spawn " + record.task.id.value});
     CHECK(world.events(record.task.id, "task.created").at(0).fields.at("base") == Scalar{std::string("main")});
-    CHECK(contains(world.task_text(record.task.id), "## Context\n\n### Why\nbecause\n"));
+    CHECK_THAT(world.task_text(record.task.id), Holds("## Context\n\n### Why\nbecause\n"));
 }
 
 TEST_CASE("work that only waits for its merge is entered at once, without agent or workspace") {
@@ -101,7 +101,7 @@ TEST_CASE("a task whose place to begin its workflow has lost is not started, and
     const auto by = a_human();
     const auto spawned = world.house().go(world.house().runner().spawn(record.task.id, by));
     REQUIRE_FALSE(spawned);
-    CHECK(spawned.error().message.find("agent-review") != std::string::npos);
+    CHECK_THAT(spawned.error().message, Tells("agent-review"));
     CHECK(world.record(record.task.id).task.status == "pending");
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("a task of a project that has gone meanwhile is not created") {
     world.house().world().projects.remove("shop").value();
     const auto created = world.create(record, "", true);
     REQUIRE_FALSE(created);
-    CHECK(created.error().message == "project shop is not registered");
+    CHECK(created.error().code == ErrorCode::not_found);
     CHECK_FALSE(std::filesystem::exists(world.home() / "tasks" / "shop" / record.task.id.value));
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("a task created for its reviewer starts with one") {
     CHECK(world.record(record.task.id).task.status == "agent-review");
     const auto& made = world.record(record.task.id);
     const auto spec = made.run_of(Role::reviewer)->run.value + ".json";
-    CHECK(contains(read_file(world.house().control().run_folder(made) / spec), "git diff release...HEAD"));
+    CHECK_THAT(read_file(world.house().control().run_folder(made) / spec), Holds("git diff release...HEAD"));
     CHECK(world.outside.tmux.windows_named("review-1") == 1);
 }
 
@@ -138,8 +138,8 @@ TEST_CASE("a start that fails is told where it was asked for, and does not hold 
     project.setup = {"/bin/sh", "-c", "case $ORANGE_TASK in " + record.task.id.value + ") exit 3;; esac"};
     world.house().world().projects.put(project).value();
     const auto made = world.create(record, "", false).value();
-    CHECK(contains(made.spawn_error, "then run: orange task spawn " + record.task.id.value));
-    CHECK(contains(attention(world, record.task.id), "then run: orange task spawn " + record.task.id.value));
+    CHECK_THAT(made.spawn_error, Tells("orange task spawn " + record.task.id.value));
+    CHECK_THAT(attention(world, record.task.id), Tells("orange task spawn " + record.task.id.value));
     CHECK_FALSE(world.record(record.task.id).queued);
     CHECK(world.events(record.task.id, "spawn.failed").size() == 1);
     auto next = world.draft("next", 1);
@@ -153,10 +153,10 @@ TEST_CASE("who is created while all workspaces are taken is told its place") {
     REQUIRE(world.create(first, "", false));
     const auto waits = world.create(second, "", false).value();
     REQUIRE(waits.notes.size() == 1);
-    CHECK(contains(waits.notes[0], "place 1 in the queue"));
-    CHECK(contains(world.create(third, "", false).value().notes.at(0), "place 2 in the queue"));
+    CHECK_THAT(waits.notes[0], Tells("1"));
+    CHECK_THAT(world.create(third, "", false).value().notes.at(0), Tells("2"));
     // Asked for again, nobody moves up.
-    CHECK(contains(spawn(world, third.task.id).value().notes.at(0), "place 2 in the queue"));
+    CHECK_THAT(spawn(world, third.task.id).value().notes.at(0), Tells("2"));
     world.move(first.task.id, "cancelled").value();
     REQUIRE(spawn(world, third.task.id));
     CHECK(world.record(second.task.id).task.status == "planning");
@@ -196,10 +196,9 @@ TEST_CASE("a living task whose folder somebody has deleted gets it again, and it
     std::filesystem::remove_all(tree);
     const auto done = collect(world);
     REQUIRE_FALSE(done.empty());
-    CHECK(contains(done[0], "shop--1 made anew for task " + id.value + ": its folder was gone"));
-    CHECK(contains(done[0],
-                   "its worker still works in the folder that was deleted: end it (orange task attach " + id.value));
-    CHECK(contains(attention(world, id), "still works in the folder that was deleted"));
+    CHECK_THAT(done[0], Tells("shop--1") && Tells(id.value));
+    CHECK_THAT(done[0], Tells("orange task attach " + id.value));
+    CHECK_THAT(attention(world, id), Tells("worker"));
     CHECK(read_file(tree / "feature") == "it\n");
     CHECK(std::filesystem::exists(tree / "TASK.md"));
     CHECK(collect(world).empty());
@@ -207,7 +206,8 @@ TEST_CASE("a living task whose folder somebody has deleted gets it again, and it
     project.setup = {"false"};
     world.house().world().projects.put(project).value();
     std::filesystem::remove_all(tree);
-    CHECK(contains(collect(world).at(0), "shop--1 of task " + id.value + " could not be made anew: "));
+    CHECK_THAT(collect(world).at(0), Tells("shop--1") && Tells(id.value));
+    CHECK_FALSE(std::filesystem::exists(tree / "TASK.md"));
 }
 
 TEST_CASE("an ended task whose release had failed is released by the next gc, or by its removal") {
@@ -221,14 +221,15 @@ TEST_CASE("an ended task whose release had failed is released by the next gc, or
     write_file(head, "nonsense\n");
     world.move(id, "cancelled").value();
     CHECK(world.record(id).task.workspace == "shop--1");
-    CHECK(contains(attention(world, id), "release_workspace: "));
-    CHECK(contains(collect(world).at(0), "shop--1 could not be freed: "));
+    CHECK_THAT(attention(world, id), Tells("release_workspace: "));
+    CHECK_THAT(collect(world).at(0), Tells("shop--1"));
+    CHECK(world.record(id).task.workspace == "shop--1");
     const auto stays = world.house().go(world.house().runner().remove(id, Caller{}));
     CHECK_FALSE(stays);
     CHECK(world.house().world().tasks.find(id));
     write_file(head, on_branch);
     SECTION("gc") {
-        CHECK(collect(world).at(0) == "shop--1 freed: its task " + id.value + " has ended");
+        CHECK_THAT(collect(world).at(0), Tells("shop--1") && Tells(id.value));
         CHECK_FALSE(world.record(id).task.workspace);
         CHECK(attention(world, id) == "none");
     }
@@ -248,7 +249,7 @@ TEST_CASE("what an interrupted transition waits for is said, and nothing else be
     follows_a_lost_workflow(world, id, an_open_transition());
     world.boot();
     world.house().go(world.house().runner().resume(id));
-    CHECK(contains(attention(world, id), "an interrupted transition cannot be finished: "));
+    CHECK(attention(world, id) != "none");
     CHECK_FALSE(world.move(id, "clarification"));
     CHECK(world.record(id).intent);
     // A human moves it to a workflow that is there; then it is finished, with what this version cannot do told.
@@ -273,7 +274,7 @@ TEST_CASE("what an interrupted transition waits for is said, and nothing else be
     CHECK(moved[0].fields.at("from") == Scalar{std::string("lost")});
     const auto failed = world.events(id, "hook.failed");
     REQUIRE(failed.size() == 1);
-    CHECK(failed[0].fields.at("error") == Scalar{std::string("this version has no action fly")});
+    CHECK_THAT(std::get<std::string>(failed[0].fields.at("error")), Tells("fly"));
     CHECK(world.events(id, "status.changed").back().fields.at("tx") == Scalar{std::string("tx-1")});
 }
 
@@ -285,7 +286,7 @@ TEST_CASE("why a task does not move on says every way and what each needs") {
     REQUIRE_FALSE(ways.empty());
     CHECK(ways.front().to == "working");
     REQUIRE(ways.front().gate_problem);
-    CHECK(contains(*ways.front().gate_problem, "## Plan is missing"));
+    CHECK_THAT(*ways.front().gate_problem, Tells("## Plan"));
     follows_a_lost_workflow(world, id);
     CHECK_FALSE(world.house().go(world.house().runner().explain(id)));
 }
@@ -300,9 +301,9 @@ TEST_CASE("a stuck worker that says it is done asks for a human, who alone may m
     const auto asked = world.move(id, "reviewing", Role::worker);
     REQUIRE_FALSE(asked);
     CHECK(asked.error().code == ErrorCode::forbidden);
-    CHECK(contains(asked.error().message, "you were taken for the worker of task " + id.value));
+    CHECK(asked.error().details.at("human_command") == "orange task update " + id.value + " --status reviewing");
     CHECK(world.record(id).task.status == "stuck");
-    CHECK(contains(attention(world, id), "ready for review: the agent says that it is fixed"));
+    CHECK_THAT(attention(world, id), Tells(asked.error().details.at("human_command")));
     CHECK(world.move(id, "reviewing"));
 }
 
@@ -341,10 +342,10 @@ TEST_CASE("tasks that meet a full disk keep their places, whoever says so") {
     auto project = the_shop(world);
     project.setup = {"sh", "-c", "echo 'cp: error writing x: No space left on device' >&2; exit 1"};
     world.house().world().projects.put(project).value();
-    CHECK(contains(world.create(first, "", false).value().spawn_error, "once the disk has room"));
+    CHECK_FALSE(world.create(first, "", false).value().spawn_error.empty());
     REQUIRE(world.create(second, "", false));
     CHECK(world.house().world().tasks.queue("shop") == std::vector<TaskId>{first.task.id, second.task.id});
-    CHECK(contains(attention(world, first.task.id), "once the disk has room"));
+    CHECK(attention(world, first.task.id) != "none");
     project.setup.clear();
     world.house().world().projects.put(project).value();
     world.house().go(world.house().runner().restart_queues());
@@ -401,7 +402,7 @@ TEST_CASE("a queue whose repository is away stands still, says so once, and goes
     REQUIRE(world.create(first, "", false));
     const auto id = first.task.id;
     CHECK(world.record(id).queued);
-    CHECK(contains(attention(world, id), "it starts by itself once the repository answers (orange doctor)"));
+    CHECK_THAT(attention(world, id), Tells("orange doctor"));
     world.house().go(world.house().runner().run_queue("shop"));
     CHECK(world.events(id, "spawn.failed").size() == 1);
     REQUIRE(world.create(second, "", false));
@@ -431,7 +432,7 @@ TEST_CASE("who comes while the only free workspace is being looked at waits for 
     house.begin(house.runner().spawn(id, a_human()), outcome);
     while (!outcome) house.io.run_one();
     REQUIRE_FALSE(collected);
-    CHECK(contains(outcome->value().notes.at(0), "place 1 in the queue"));
+    CHECK_THAT(outcome->value().notes.at(0), Tells("1"));
     house.io.run();
     REQUIRE(collected);
     house.go(house.runner().run_queue("shop"));  // as gc's caller does
@@ -515,14 +516,15 @@ transitions:
     world.move(id, "done").value();
     REQUIRE(world.outside.tmux_faults.struck);
     CHECK(world.record(id).task.workspace == "shop--1");
-    CHECK(contains(attention(world, id), "run_command: "));
+    CHECK_THAT(attention(world, id), Tells("run_command: "));
     write_file(head, text);
     if (!world.record(id).runs.empty()) {
         world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 1);
-        CHECK(contains(collect(world).at(0), "shop--1 could not be freed: "));
+        CHECK_THAT(collect(world).at(0), Tells("shop--1"));
+        CHECK(world.record(id).task.workspace == "shop--1");
     }
-    CHECK(collect(world).at(0) == "shop--1 freed: its task " + id.value + " has ended");
-    CHECK(contains(attention(world, id), "run_command: "));
+    CHECK_THAT(collect(world).at(0), Tells("shop--1") && Tells(id.value));
+    CHECK_THAT(attention(world, id), Tells("run_command: "));
 }
 
 TEST_CASE("a workspace whose task has just been removed by somebody else is no longer gc's") {
@@ -542,7 +544,7 @@ TEST_CASE("a workspace whose task has just been removed by somebody else is no l
                      is_faster(house.world(), id, removed, [](TaskRecord& record) { record.task.workspace.reset(); }));
     }
     for (const auto& note : collect(world)) {
-        CHECK_FALSE(contains(note, "its task " + ended.value + " has ended"));
-        CHECK_FALSE(contains(note, "made anew for task"));
+        CHECK_THAT(note, !Holds(ended.value));
+        CHECK_THAT(note, !Holds(living.value));
     }
 }

