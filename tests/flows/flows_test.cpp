@@ -41,17 +41,17 @@ TEST_CASE("Every workflow has a transcript of every flow, and every transcript i
 TEST_CASE("A transcript is read whole, and what is not understood is an error with its line") {
     CHECK(refusal("# T\n> human: orange task list\n= status working; windows worker review-1\n").empty());
     CHECK(refusal("> human: orange x\n").starts_with("x.txt:1: the first line"));
-    CHECK(refusal("# T\n").find("nothing happens") != std::string::npos);
+    CHECK_THAT(refusal("# T\n"), Holds("nothing happens"));
     CHECK(refusal("# T\ncolour: red\n").starts_with("x.txt:2: unknown header"));
     CHECK(refusal("# T\n> nobody: orange x\n").starts_with("x.txt:2: nobody is called \"nobody\""));
     CHECK(refusal("# T\n> worker: sing\n").starts_with("x.txt:2: a worker cannot \"sing\""));
-    CHECK(refusal("# T\n> worker: exit\n").find("0 arguments") != std::string::npos);
-    CHECK(refusal("# T\n> worker orange x\n").find("colon") != std::string::npos);
-    CHECK(refusal("# T\n> worker two: die\n").find("task's number") != std::string::npos);
-    CHECK(refusal("# T\n> worker: orange \"x\n").find("not closed") != std::string::npos);
+    CHECK_THAT(refusal("# T\n> worker: exit\n"), Holds("0 arguments"));
+    CHECK_THAT(refusal("# T\n> worker orange x\n"), Tells("colon"));
+    CHECK_THAT(refusal("# T\n> worker two: die\n"), Holds("task's number"));
+    CHECK_THAT(refusal("# T\n> worker: orange \"x\n"), Holds("not closed"));
     CHECK(refusal("# T\n> worker: die\n= mood good\n").starts_with("x.txt:3: unknown expectation \"mood\""));
     CHECK(refusal("# T\n> worker: die\n= status\n").starts_with("x.txt:3: \"status\" with 0 words"));
-    CHECK(refusal("# T\n> worker: die\n= status a;; round 1\n").find("missing") != std::string::npos);
+    CHECK_THAT(refusal("# T\n> worker: die\n= status a;; round 1\n"), Tells("missing"));
     CHECK(refusal("# T\n= status a\n< gone\n").starts_with("x.txt:3: \"< \" belongs below an event"));
     CHECK(refusal("# T\n> worker: die\n< perhaps\n").starts_with("x.txt:3: below an event"));
     CHECK(refusal("# T\n> worker: die\n    task.created\n").starts_with("x.txt:3: an indented line"));

@@ -128,8 +128,8 @@ TEST_CASE("A status that is edited by hand never counts, and costs no line of th
         text.replace(at, std::string("status: clarification").size(), "status: done");
         write_file(file, text + "\nwritten by hand\n");
         orange.eventually("the frontmatter is restored",
-                          [&] { return read_file(file).find("status: clarification") != std::string::npos; });
-        CHECK(read_file(file).find("written by hand") != std::string::npos);
+                          [&] { return holds(read_file(file), "status: clarification"); });
+        CHECK_THAT(read_file(file), Holds("written by hand"));
     }
     CHECK(orange.status(id) == "clarification");
     CHECK(orange.history(id, "frontmatter.restored").size() >= 1);
@@ -142,19 +142,15 @@ TEST_CASE("An edit of one copy arrives in the other, and a deleted mirror comes 
     orange.wait_for_status(id, "clarification");
     rpc::TaskPeek peek;
     peek.id = id;
-    orange.eventually("the agent only waits",
-                      [&] { return orange.call(peek).text.find("waiting for an answer") != std::string::npos; });
+    orange.eventually("the agent only waits", [&] { return holds(orange.call(peek).text, "waiting for an answer"); });
     const auto mirror = orange.worktree(id) / "TASK.md";
     const auto own = orange.folder(id) / "TASK.md";
     append(orange, own, "from the human");
-    orange.eventually("it is in the mirror",
-                      [&] { return read_file(mirror).find("from the human") != std::string::npos; });
+    orange.eventually("it is in the mirror", [&] { return holds(read_file(mirror), "from the human"); });
     append(orange, mirror, "from the agent");
-    orange.eventually("it is in the task's own",
-                      [&] { return read_file(own).find("from the agent") != std::string::npos; });
+    orange.eventually("it is in the task's own", [&] { return holds(read_file(own), "from the agent"); });
     fs::remove(mirror);
-    orange.eventually("the mirror is back",
-                      [&] { return read_file(mirror).find("from the human") != std::string::npos; });
+    orange.eventually("the mirror is back", [&] { return holds(read_file(mirror), "from the human"); });
     CHECK(orange.git({"status", "--porcelain"}, orange.worktree(id)).empty());
 }
 
@@ -172,8 +168,8 @@ TEST_CASE("Both copies edited while no daemon ran: the newer stays, the other is
     orange.start_daemon();
     orange.eventually("both are in step", [&] { return read_file(own) == read_file(mirror); });
     INFO(Json(orange.history(id)).dump(1) << orange.fields(id).dump(1));
-    CHECK(read_file(own).find("the newer edit") != std::string::npos);
-    CHECK(everything(orange, id).find("the older edit") != std::string::npos);
+    CHECK_THAT(read_file(own), Holds("the newer edit"));
+    CHECK_THAT(everything(orange, id), Holds("the older edit"));
     orange.eventually("it asks for attention", [&] { return orange.fields(id).at("attention").is_string(); });
 }
 
@@ -186,7 +182,7 @@ TEST_CASE("A repository with a TASK.md of its own keeps it") {
     const auto id = orange.create("shop", "Add a greeting");
     orange.wait_for_status(id, "reviewing");
     CHECK(read_file(orange.worktree(id) / "TASK.md") == "ours\n");
-    CHECK(read_file(orange.worktree(id) / ".orange" / "TASK.md").find("## Handoff") != std::string::npos);
+    CHECK_THAT(read_file(orange.worktree(id) / ".orange" / "TASK.md"), Holds("## Handoff"));
 }
 
 TEST_CASE("A repository whose .orange is a link starts no task, says why, and nothing behind the link is touched") {
@@ -208,7 +204,7 @@ TEST_CASE("A repository whose .orange is a link starts no task, says why, and no
     for (const auto& note : created.notes) notes_on_it += note + "\n";
     notes_on_it += created.spawn_error.value_or("");
     INFO(notes_on_it);
-    CHECK(notes_on_it.find(".orange: it is a link") != std::string::npos);
+    CHECK_THAT(notes_on_it, Tells(".orange"));
     CHECK(read_file(notes / "TASK.md") == "mine\n");
     CHECK(std::distance(fs::directory_iterator(notes), fs::directory_iterator()) == 1);
 
@@ -237,7 +233,7 @@ TEST_CASE(
     update.status = "planning";
     const auto refused = orange.try_call(update);
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().message.find(mirror.string() + " has 100 MiB") != std::string::npos);
+    CHECK_THAT(refused.error().message, Tells(mirror.string()));
     CHECK(orange.status(id) == "clarification");
     rpc::TaskUpdate summary;
     summary.id = other;
@@ -246,11 +242,11 @@ TEST_CASE(
     const auto polled = orange.call(rpc::DaemonStatus{}).last_poll;
     orange.eventually("the daemon has looked", [&] { return orange.call(rpc::DaemonStatus{}).last_poll != polled; });
     CHECK(orange.call(rpc::DaemonStatus{}).memory_kib - memory < 64 << 10);
-    CHECK(read_file(own).find(body) != std::string::npos);
+    CHECK_THAT(read_file(own), Holds(body));
 
     write_file(mirror, whole + "\nand a line\n");
-    orange.eventually("it goes on", [&] { return read_file(own).find("and a line") != std::string::npos; });
-    CHECK(orange.body(id).find(body) != std::string::npos);
+    orange.eventually("it goes on", [&] { return holds(read_file(own), "and a line"); });
+    CHECK_THAT(orange.body(id), Holds(body));
 }
 
 TEST_CASE("A TASK.md that Markdown parsers take minutes for is read like any other") {
@@ -265,7 +261,7 @@ TEST_CASE("A TASK.md that Markdown parsers take minutes for is read like any oth
         if (piece == "- ") hostile += "x" + std::string(200 << 10, '\n');
         write_file(mirror, read_file(mirror) + "\n" + hostile + "\n\n## After " + std::string(piece) + "\n\nx\n");
         orange.eventually("its last section is seen",
-                          [&] { return orange.body(id).find("## After " + std::string(piece)) != std::string::npos; });
+                          [&] { return holds(orange.body(id), "## After " + std::string(piece)); });
     }
     rpc::TaskUpdate update;
     update.id = id;
@@ -293,14 +289,13 @@ TEST_CASE("A TASK.md that is replaced without frontmatter keeps what the human w
     // A daemon that writes TASK.md at that moment may find the text in both places, and tells it of each.
     orange.eventually("the history tells", [&] { return !orange.history(id, "section.lost").empty(); });
     for (const auto& event : orange.history(id, "section.lost")) {
-        CHECK(event.at("sections").get<std::string>().find("Context") != std::string::npos);
+        CHECK_THAT(event.at("sections").get<std::string>(), Tells("Context"));
         CHECK(event.at("put_back") == true);
-        CHECK(read_file(orange.folder(id) / event.at("kept").get<std::string>()).find("Mind the rounding.") !=
-              std::string::npos);
+        CHECK_THAT(read_file(orange.folder(id) / event.at("kept").get<std::string>()), Holds("Mind the rounding."));
     }
     CHECK(orange.git({"status", "--porcelain", "--ignored"}, orange.worktree(id)) == before);
     const auto told = orange.orange({"task", "history", id});
-    CHECK(told.out.find("put back") != std::string::npos);
+    CHECK_THAT(told.out, Tells("Context"));
 }
 
 }  // namespace orange::tests

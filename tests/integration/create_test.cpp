@@ -10,7 +10,6 @@
 namespace orange::tests {
 namespace {
 
-using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
 /// A registered repository, and `idle`, an agent that does nothing until it is ended.
@@ -106,7 +105,7 @@ TEST_CASE("A task for a review has a reviewer and no worker, who comes when the 
     wanted.status = "agent-review";
     wanted.branch = "theirs";
     const auto id = shop.create(wanted);
-    CHECK_THAT(shop.notes, Contains("goes on with the branch theirs"));
+    CHECK_THAT(shop.notes, Tells("theirs"));
     shop.orange.wait_for_status(id, "reviewing");
     CHECK(shop.orange.path_of(id) == "pending agent-review working agent-review reviewing");
     const auto spawned = shop.orange.history(id, "agent.spawned");
@@ -148,7 +147,7 @@ TEST_CASE("Work that is there already is merged without agent and workspace, eve
     CHECK(shop.orange.history(id, "task.created").size() == 1);
     CHECK(shop.field(id, "workspace").empty());
     CHECK(shop.orange.history(id, "agent.spawned").empty());
-    CHECK_THAT(shop.orange.body(id), Contains("### Review"));
+    CHECK_THAT(shop.orange.body(id), Holds("### Review"));
     rpc::TaskMerge merge;
     merge.id = id;
     const auto merged = shop.orange.call(merge);
@@ -165,7 +164,7 @@ TEST_CASE("A branch that only origin has is merged from there, as it is by then"
     wanted.status = "reviewing";
     wanted.branch = "theirs";
     const auto id = shop.create(wanted);
-    CHECK_THAT(shop.notes, Contains("theirs of origin"));
+    CHECK_THAT(shop.notes, Tells("theirs") && Tells("origin"));
     const auto theirs = shop.orange.root() / "theirs";
     shop.orange.git({"checkout", "-q", "theirs"}, theirs);
     write_file(theirs / "more.txt", "more\n");
@@ -207,7 +206,7 @@ TEST_CASE("A review waits for a workspace like every other task, and begins as o
     wanted.status = "agent-review";
     wanted.branch = "theirs";
     const auto id = shop.create(wanted);
-    CHECK_THAT(shop.notes, Contains("waits for a workspace"));
+    CHECK_THAT(shop.notes, Tells("orange task spawn " + id));
     CHECK(shop.orange.status(id) == "pending");
     shop.orange.kill_daemon();
     shop.orange.start_daemon();
@@ -240,7 +239,7 @@ TEST_CASE("A new branch begins at its base, is reviewed against it, and is merge
     wanted.branch = "on-top";
     wanted.base = "feature";
     const auto id = shop.create(wanted);
-    CHECK_THAT(shop.notes, Contains("begins at feature") && Contains("merges them too"));
+    CHECK_THAT(shop.notes, Tells("feature"));
     CHECK(shop.field(id, "base") == "refs/heads/feature");
     CHECK(shop.orange.git({"rev-parse", "on-top"}, shop.repo) == feature);
     const auto worktree = shop.orange.worktree(id);
@@ -269,7 +268,7 @@ TEST_CASE("The reviewer is told to compare with the base") {
                read_file(shop.orange.worktree(id) / "TASK.md") + "\n## Handoff\nDONE: all of it\n");
     REQUIRE(shop.orange.update_status(id, "agent-review"));
     const auto run = shop.orange.run_of(id, "reviewer").at("run").get<std::string>();
-    CHECK_THAT(read_file(shop.orange.folder(id) / "run" / (run + ".json")), Contains("git diff feature...HEAD"));
+    CHECK_THAT(read_file(shop.orange.folder(id) / "run" / (run + ".json")), Holds("git diff feature...HEAD"));
 }
 
 TEST_CASE("A commit is a base, too") {
@@ -305,38 +304,46 @@ TEST_CASE("What is refused leaves nothing behind, and says what to do") {
     shop.add_branch("mine", shop.repo);
     shop.add_branch("fix/total", shop.repo);
     shop.add_branch("open", shop.repo);
-    shop.orange.git({"worktree", "add", "-q", (shop.orange.root() / "elsewhere").string(), "open"}, shop.repo);
+    const auto elsewhere = (shop.orange.root() / "elsewhere").string();
+    shop.orange.git({"worktree", "add", "-q", elsewhere, "open"}, shop.repo);
     auto holder = shop.params("Hold it", "idle");
     holder.branch = "taken";
     const auto holding = shop.create(holder);
     struct Refusal {
         std::string what;
         std::function<void(rpc::TaskCreate&)> ask;
-        std::string says;
+        ErrorCode code;
+        std::string names;
     };
     const std::vector<Refusal> refusals = {
-        {"a state in the middle", [](auto& p) { p.status = "working"; }, "clarification, agent-review, reviewing"},
-        {"the end", [](auto& p) { p.status = "done"; }, "cannot be created as done"},
-        {"an unknown state", [](auto& p) { p.status = "nonsense"; }, "its states are pending, planning"},
-        {"a review of nothing", [](auto& p) { p.status = "agent-review"; }, "--branch"},
-        {"a review of no branch", [](auto& p) { p.status = "agent-review", p.branch = "none"; },
-         "there is no branch none"},
-        {"a merge of no branch", [](auto& p) { p.status = "reviewing", p.branch = "none"; }, "there is no branch none"},
-        {"the default branch", [](auto& p) { p.branch = "main"; }, "is the default branch"},
-        {"a task's branch", [](auto& p) { p.branch = "taken"; }, holding},
-        {"another checkout's branch", [](auto& p) { p.branch = "open"; }, "switch main"},
-        {"a name beside a folder of names", [](auto& p) { p.branch = "fix"; }, "beside fix/total"},
-        {"a name below a branch", [](auto& p) { p.branch = "mine/too"; }, "beside mine"},
-        {"no branch name", [](auto& p) { p.branch = "a..b"; }, "cannot be a branch's name"},
-        {"an unknown base", [](auto& p) { p.base = "nowhere"; }, "there is no branch, tag or commit \"nowhere\""},
-        {"a base of an old branch", [](auto& p) { p.branch = "mine", p.base = "main"; }, "is there already"},
-        {"an unknown workflow", [](auto& p) { p.workflow = "nonsense"; }, "nonsense"},
-        {"an unknown harness", [](auto& p) { p.harness = "nonsense"; }, "nonsense"},
-        {"an unknown reviewer", [](auto& p) { p.review_harness = "nonsense"; }, "nonsense"},
-        {"an effort that idle lacks", [](auto& p) { p.harness = "idle", p.effort = "high"; }, "effort"},
-        {"a reviewer's effort", [](auto& p) { p.review_harness = "idle", p.review_effort = "high"; }, "effort"},
-        {"two lines", [](auto& p) { p.summary = "a\nb"; }, "one line"},
-        {"an unknown project", [](auto& p) { p.project = "nonsense"; }, "nonsense"},
+        {"a state in the middle", [](auto& p) { p.status = "working"; }, ErrorCode::invalid_argument,
+         "clarification, agent-review, reviewing"},
+        {"the end", [](auto& p) { p.status = "done"; }, ErrorCode::invalid_argument, "done"},
+        {"an unknown state", [](auto& p) { p.status = "nonsense"; }, ErrorCode::invalid_argument, "pending, planning"},
+        {"a review of nothing", [](auto& p) { p.status = "agent-review"; }, ErrorCode::invalid_argument, "--branch"},
+        {"a review of no branch", [](auto& p) { p.status = "agent-review", p.branch = "none"; }, ErrorCode::not_found,
+         "none"},
+        {"a merge of no branch", [](auto& p) { p.status = "reviewing", p.branch = "none"; }, ErrorCode::not_found,
+         "none"},
+        {"the default branch", [](auto& p) { p.branch = "main"; }, ErrorCode::invalid_argument, "main"},
+        {"a task's branch", [](auto& p) { p.branch = "taken"; }, ErrorCode::conflict, holding},
+        {"another checkout's branch", [](auto& p) { p.branch = "open"; }, ErrorCode::conflict,
+         "git -C " + elsewhere + " switch main"},
+        {"a name beside a folder of names", [](auto& p) { p.branch = "fix"; }, ErrorCode::conflict, "fix/total"},
+        {"a name below a branch", [](auto& p) { p.branch = "mine/too"; }, ErrorCode::conflict, "mine"},
+        {"no branch name", [](auto& p) { p.branch = "a..b"; }, ErrorCode::invalid_argument, "a..b"},
+        {"an unknown base", [](auto& p) { p.base = "nowhere"; }, ErrorCode::not_found, "nowhere"},
+        {"a base of an old branch", [](auto& p) { p.branch = "mine", p.base = "main"; }, ErrorCode::invalid_argument,
+         "mine"},
+        {"an unknown workflow", [](auto& p) { p.workflow = "nonsense"; }, ErrorCode::not_found, "nonsense"},
+        {"an unknown harness", [](auto& p) { p.harness = "nonsense"; }, ErrorCode::not_found, "nonsense"},
+        {"an unknown reviewer", [](auto& p) { p.review_harness = "nonsense"; }, ErrorCode::not_found, "nonsense"},
+        {"an effort that idle lacks", [](auto& p) { p.harness = "idle", p.effort = "high"; },
+         ErrorCode::invalid_argument, "effort"},
+        {"a reviewer's effort", [](auto& p) { p.review_harness = "idle", p.review_effort = "high"; },
+         ErrorCode::invalid_argument, "effort"},
+        {"two lines", [](auto& p) { p.summary = "a\nb"; }, ErrorCode::invalid_argument, "summary"},
+        {"an unknown project", [](auto& p) { p.project = "nonsense"; }, ErrorCode::not_found, "nonsense"},
     };
     const auto before = shop.traces();
     for (const auto& refusal : refusals) {
@@ -345,7 +352,8 @@ TEST_CASE("What is refused leaves nothing behind, and says what to do") {
         refusal.ask(wanted);
         const auto refused = shop.orange.try_call(wanted);
         REQUIRE_FALSE(refused);
-        CHECK_THAT(refused.error().message, Contains(refusal.says));
+        CHECK(refused.error().code == refusal.code);
+        CHECK_THAT(refused.error().message, Tells(refusal.names));
         CHECK(shop.traces() == before);
     }
 }
@@ -357,7 +365,7 @@ TEST_CASE("A creation that is asked for again with its id is answered with the t
     CHECK(shop.create(wanted) == *wanted.id);
     const auto before = shop.traces();
     CHECK(shop.create(wanted) == *wanted.id);
-    CHECK_THAT(shop.notes, Contains("was created by an earlier call"));
+    CHECK_FALSE(shop.notes.empty());
     shop.orange.kill_daemon();
     shop.orange.start_daemon();
     CHECK(shop.create(wanted) == *wanted.id);
@@ -368,7 +376,7 @@ TEST_CASE("A creation that is asked for again with its id is answered with the t
     const auto refused = shop.orange.try_call(wanted);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::invalid_argument);
-    CHECK_THAT(refused.error().message, Contains("21 characters"));
+    CHECK_THAT(refused.error().message, Tells("21"));
 }
 
 TEST_CASE("Two calls at once with the same id make one task, and both are told of it") {
@@ -416,7 +424,7 @@ TEST_CASE("A client whose daemon is killed in the middle of a creation gets its 
         REQUIRE(status == 0);
         const auto reply = Json::parse(client.out());
         CHECK(reply.at("task").at("fields").at("status") == "planning");
-        CHECK_THAT(dump(reply.at("notes")), Contains("was created by an earlier call"));
+        CHECK_FALSE(reply.at("notes").empty());
     }
     CHECK(shop.orange.call(rpc::TaskList{}).tasks.size() == 2);
 }
@@ -430,11 +438,11 @@ TEST_CASE("The client takes the same, with the context from standard input") {
     REQUIRE(ran.status == 0);
     const auto id = Json::parse(ran.out).at("task").at("fields").at("id").get<std::string>();
     CHECK(shop.orange.status(id) == "reviewing");
-    CHECK_THAT(shop.orange.body(id), Contains("## Context") && Contains("### Why"));
+    CHECK_THAT(shop.orange.body(id), Holds("## Context") && Holds("### Why"));
     const auto refused =
         shop.orange.orange({"task", "create", "--harness", "demo", "--status", "working", "x"}, shop.repo);
     CHECK(refused.status == 1);
-    CHECK_THAT(refused.err, Contains("clarification, agent-review, reviewing"));
+    CHECK_THAT(refused.err, Tells("clarification, agent-review, reviewing"));
 }
 
 }  // namespace orange::tests

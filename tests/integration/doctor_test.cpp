@@ -2,13 +2,13 @@
 
 #include <signal.h>
 
+#include "common/base/text.hpp"
 #include "tests/catch.hpp"
 
 /// What `orange doctor` says of Orange's own files and of the home, and that what it says to do mends it.
 namespace orange::tests {
 namespace {
 
-using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
 }  // namespace
@@ -22,8 +22,8 @@ TEST_CASE("The doctor finds nothing wrong where nothing is, and says what it loo
     CHECK(healthy.status == 0);
     const auto page = orange.orange({"doctor"});
     CHECK(page.status == 0);
-    CHECK_THAT(page.out, Contains("✓ programs: tmux ") && Contains("✓ tasks: every task can be read"));
-    CHECK_THAT(page.out, Contains("nothing is wrong"));
+    CHECK_THAT(page.out, Holds("✓ programs:") && Holds("✓ tasks:"));
+    CHECK_THAT(page.out, !Holds("✗ "));
     CHECK(orange.orange({"doctor", "--project", "nosuch"}).status == 1);
 }
 
@@ -34,18 +34,18 @@ TEST_CASE("Without a daemon the doctor says so, and looks at what it can see its
     CHECK(down.status == 1);
     CHECK(down.command("daemon") == "orange daemon start");
     CHECK(down.said("home").empty());
-    CHECK_THAT(orange.orange({"doctor"}).out, Contains("✓ programs: git "));
+    CHECK_THAT(orange.orange({"doctor"}).out, Holds("✓ programs:"));
 
     fs::permissions(orange.home(), fs::perms(0755));
     down = diagnose(orange);
-    CHECK_THAT(down.said("home"), Contains("is open to others"));
+    CHECK_THAT(down.said("home"), Tells("error"));
     mend(orange, down.command("home"));
     CHECK(diagnose(orange).said("home").empty());
 
     CHECK(down.said("config").empty());
     write_file(orange.home() / "config.yml", "poll_interval: 5\nnonsense: 1\n");
     down = diagnose(orange);
-    CHECK_THAT(down.said("config"), Contains("error") && Contains("unknown key \"nonsense\""));
+    CHECK_THAT(down.said("config"), Tells("error") && Tells("nonsense"));
     CHECK(down.file("config") == (orange.home() / "config.yml").string() + ":2");
     write_file(orange.home() / "config.yml", "poll_interval: 5\n");
     CHECK(diagnose(orange).said("config").empty());
@@ -63,7 +63,7 @@ TEST_CASE("A broken projects.json is named with its line, and the last good one 
     write_file(file, "[\n  {\n    \"name\": \n");
     auto broken = diagnose(orange);
     CHECK(broken.status == 1);
-    CHECK_THAT(broken.file("projects"), Contains("projects.json:"));
+    CHECK_THAT(broken.file("projects"), Holds("projects.json:"));
     mend(orange, broken.command("projects"));
     CHECK(read_file(file) == good);
     CHECK(diagnose(orange).said("projects").empty());
@@ -77,10 +77,10 @@ TEST_CASE("A broken .pool.json is named, and is made anew from what the tasks sa
     const auto file = orange.home() / "workspaces" / ".pool.json";
     write_file(file, "{\"workspaces\": [\n");
     const auto broken = diagnose(orange);
-    CHECK_THAT(broken.file("pool"), Contains(".pool.json:"));
+    CHECK_THAT(broken.file("pool"), Holds(".pool.json:"));
     mend(orange, broken.command("pool"));
     CHECK(diagnose(orange).said("pool").empty());
-    CHECK_THAT(read_file(file), Contains(id));
+    CHECK_THAT(read_file(file), Holds(id));
 }
 
 TEST_CASE("Files of a newer schema are refused with a sentence, and left as they are") {
@@ -107,12 +107,12 @@ TEST_CASE("Files of a newer schema are refused with a sentence, and left as they
     orange.start_daemon();
     const auto found = diagnose(orange);
     for (const char* check : {"tasks", "pool", "projects"}) {
-        CHECK_THAT(found.said(check), Contains("newer Orange (schema 2"));
+        CHECK_THAT(found.said(check), Tells("2"));
     }
     const auto other = orange.make_repository("other");
     const auto refused = orange.orange({"project", "add", other.string()});
     CHECK(refused.status == 1);
-    CHECK_THAT(refused.err, Contains("newer Orange"));
+    CHECK_THAT(refused.err, Tells("projects.json"));
     orange.stop_daemon();
     for (std::size_t i = 0; i < files.size(); ++i) CHECK(read_file(files[i]) == newer[i]);
     orange.start_daemon();
@@ -136,13 +136,13 @@ TEST_CASE("A task, a workflow and a harness that cannot be read are named with f
     const auto found = diagnose(orange);
     CHECK(found.status == 1);
     CHECK(found.file("tasks") == state.string() + ":3");
-    CHECK_THAT(found.file("workflows"), Contains("mine.yml:"));
-    CHECK_THAT(found.file("harnesses"), Contains("mine.yml:3"));
+    CHECK_THAT(found.file("workflows"), Holds("mine.yml:"));
+    CHECK_THAT(found.file("harnesses"), Holds("mine.yml:3"));
     const auto listed = orange.orange({"task", "list"}).out;
-    CHECK_THAT(listed, Contains("unreadable") && Contains("Never started") && Contains(branch.substr(0, 16)));
+    CHECK_THAT(listed, Holds("unreadable") && Holds("Never started") && Holds(branch.substr(0, 16)));
     const auto second = orange.orange({"task", "create", "--project", "shop", "--branch", branch, "Another"});
     CHECK(second.status != 0);
-    CHECK_THAT(second.err, Contains("belongs to task " + id + " (cannot be read)"));
+    CHECK_THAT(second.err, Tells(id));
     write_file(state, good);
     orange.stop_daemon();
     orange.start_daemon();
@@ -154,10 +154,10 @@ TEST_CASE("A config.yml that makes no sense is named with its line while the old
     Sandbox orange("poll_interval: 5\n");
     write_file(orange.home() / "config.yml", "poll_interval: 5\nnonsense: 1\n");
     const auto found = diagnose(orange);
-    CHECK_THAT(found.file("config"), Contains("config.yml:2"));
+    CHECK_THAT(found.file("config"), Holds("config.yml:2"));
     const auto refused = orange.orange({"daemon", "reload"});
     CHECK(refused.status == 1);
-    CHECK_THAT(refused.err, Contains("config.yml:2") && Contains("the settings before it stay in force"));
+    CHECK_THAT(refused.err, Tells("config.yml:2"));
     write_file(orange.home() / "config.yml", "poll_interval: 5\n");
     CHECK(diagnose(orange).said("config").empty());
     CHECK(orange.orange({"daemon", "reload"}).status == 0);
@@ -165,17 +165,23 @@ TEST_CASE("A config.yml that makes no sense is named with its line while the old
 
 TEST_CASE("SIGHUP reads config.yml again and ends nothing, whatever is in it") {
     Sandbox orange("poll_interval: 5\n");
-    const auto logged = [&](const std::string& text) {
-        orange.eventually("the log has " + text,
-                          [&] { return read_file(orange.home() / "orange.log").find(text) != std::string::npos; });
+    const auto logged = [&](const std::string& level, const std::string& fact) {
+        orange.eventually("the log has " + fact, [&] {
+            const auto log = read_file(orange.home() / "orange.log");
+            for (const auto line : split_lines(log)) {
+                const auto event = Json::parse(line);
+                if (event.at("level") == level && tells(event.at("msg").get<std::string>(), fact)) return true;
+            }
+            return false;
+        });
     };
     write_file(orange.home() / "config.yml", "nonsense: [\n");
     ::kill(orange.daemon_pid(), SIGHUP);
-    logged("the settings before it stay in force");
+    logged("error", (orange.home() / "config.yml").string() + ":2");
     CHECK(orange.call(rpc::DaemonPing{}).pid == orange.daemon_pid());
     write_file(orange.home() / "config.yml", "poll_interval: 6\n");
     ::kill(orange.daemon_pid(), SIGHUP);
-    logged("config.yml is in force");
+    logged("info", "config.yml");
     CHECK(orange.call(rpc::DaemonPing{}).pid == orange.daemon_pid());
 }
 
@@ -186,8 +192,8 @@ TEST_CASE("What the doctor shows of a task reaches no terminal as an escape") {
     const auto id = id_of(orange.call(idle_task("shop", "Wait")));
     write_file(orange.folder(id) / "TASK.md.conflict-\x1b]0;x\x07", "old\n");
     const auto page = orange.orange({"doctor"});
-    CHECK_THAT(page.out, Contains("! conflicts: both copies of TASK.md"));
-    CHECK(page.out.find('\x1b') == std::string::npos);
+    CHECK_THAT(page.out, Holds("! conflicts:"));
+    CHECK_THAT(page.out, !Holds("\x1b"));
 }
 
 TEST_CASE("A line inside a history that nobody can read is told, also of a task that has ended") {
@@ -198,11 +204,11 @@ TEST_CASE("A line inside a history that nobody can read is told, also of a task 
     const auto good = read_file(file);
     write_file(file, "not an event\n" + good + "{\"type\": 3}\n");
     auto found = diagnose(orange);
-    CHECK_THAT(found.said("history"), Contains("2 lines of the history of " + id));
+    CHECK_THAT(found.said("history"), Tells("2") && Tells(id));
     CHECK(found.file("history") == file.string());
     (void)orange.update_status(id, "cancelled");
     found = diagnose(orange);
-    CHECK_THAT(found.said("history"), Contains("1 line of the history of " + id));
+    CHECK_THAT(found.said("history"), Tells("1") && Tells(id));
     const auto command = found.command("history");
     const auto from = command.find("sed ");
     const auto to = command.find(" && orange daemon start");
@@ -211,7 +217,7 @@ TEST_CASE("A line inside a history that nobody can read is told, also of a task 
     mend(orange, command.substr(from, to - from));
     orange.start_daemon();
     CHECK(diagnose(orange).said("history").empty());
-    CHECK_THAT(read_file(file), Contains(good) && Contains("task.cancelled"));
+    CHECK_THAT(read_file(file), Holds(good) && Holds("task.cancelled"));
 }
 
 }  // namespace orange::tests

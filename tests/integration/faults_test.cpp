@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "common/base/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/background.hpp"
 #include "tests/integration/sandbox.hpp"
@@ -349,7 +350,7 @@ TEST_CASE("A second daemon for the same home refuses, and the first goes on") {
     Sandbox orange;
     const auto second = orange.try_run({program("oranged").string()});
     CHECK(second.status == 75);
-    CHECK(second.err.find(std::to_string(orange.daemon_pid())) != std::string::npos);
+    CHECK_THAT(second.err, Tells(std::to_string(orange.daemon_pid())));
     CHECK(orange.call(rpc::DaemonPing{}).pid == orange.daemon_pid());
 }
 
@@ -390,10 +391,22 @@ TEST_CASE("A home that is moved away and back: nothing is written meanwhile, and
     const auto away = orange.root() / "away";
     const PutBack put_back{away, orange.home()};
     const auto polled = [&] { return orange.call(rpc::DaemonStatus{}).last_poll; };
-    const auto logged = [](const std::filesystem::path& home) { return read_file(home / "orange.log"); };
+    // Lines of the log about the home itself: when it goes, and when it is back.
+    const auto warnings = [&](const std::filesystem::path& home) {
+        int count = 0;
+        const auto log = read_file(home / "orange.log");
+        for (const auto line : split_lines(log)) {
+            const auto event = Json::parse(line);
+            if (event.at("level") == "warn" && event.at("component") == "daemon" &&
+                tells(event.at("msg").get<std::string>(), orange.home().string())) {
+                ++count;
+            }
+        }
+        return count;
+    };
 
     std::filesystem::rename(orange.home(), away);
-    orange.eventually("it is told", [&] { return logged(away).find("nothing is written until") != std::string::npos; });
+    orange.eventually("it is told", [&] { return warnings(away) == 1; });
     const auto before = polled();
     orange.eventually("the poll goes on", [&] { return polled() != before; });
     rpc::TaskUpdate update;
@@ -402,7 +415,7 @@ TEST_CASE("A home that is moved away and back: nothing is written meanwhile, and
     const auto refused = orange.try_call(update);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::io);
-    CHECK(refused.error().message.find(orange.home().string() + " is gone") != std::string::npos);
+    CHECK_THAT(refused.error().message, Tells(orange.home().string()));
     CHECK_FALSE(std::filesystem::exists(orange.home()));
 
     std::filesystem::rename(away, orange.home());
@@ -415,7 +428,7 @@ TEST_CASE("A home that is moved away and back: nothing is written meanwhile, and
     CHECK(orange.run_of(id, "worker") == run);
     CHECK(orange.history(id, "agent.exited").empty());
     CHECK(orange.fields(id).at("attention").is_null());
-    orange.eventually("it is told", [&] { return logged(orange.home()).find("is back") != std::string::npos; });
+    orange.eventually("it is told", [&] { return warnings(orange.home()) == 2; });
     // And the socket is watched as before.
     std::filesystem::remove(orange.home() / "orange.sock");
     orange.eventually(
@@ -440,9 +453,9 @@ TEST_CASE("A daemon whose home has another folder in its place ends, touches not
     orange.eventually("it has ended", [&] { return read_file(daemon).empty(); });
     CHECK(orange.stop_daemon() == 0);
     const auto log = read_file(away / "orange.log");
-    CHECK(log.find("is another folder than the one that this daemon has locked") != std::string::npos);
-    CHECK(log.find("\"stopped\"") != std::string::npos);
-    CHECK(read_file(orange.root() / "oranged.err").find("is another folder") != std::string::npos);
+    CHECK_THAT(log, Tells(orange.home().string()));
+    CHECK_THAT(log, Tells("\"stopped\""));
+    CHECK_THAT(read_file(orange.root() / "oranged.err"), Tells(orange.home().string()));
     CHECK(read_file(orange.home() / "orange.sock") == "the socket of another daemon");
     CHECK(std::distance(std::filesystem::directory_iterator(orange.home()), {}) == 1);
     CHECK(is_alive(run));

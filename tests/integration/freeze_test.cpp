@@ -90,8 +90,7 @@ TEST_CASE("After a freeze nobody is dead who is not, and what happened meanwhile
     CHECK(asked->status() == 0);
     CHECK(Json::parse(asked->out()).at("tasks").size() == 4);
     orange.eventually("the death is seen", [&] { return orange.fields(killed).at("crash_count") == 1; });
-    orange.eventually("the edit is seen",
-                      [&] { return orange.body(edited).find("written meanwhile") != std::string::npos; });
+    orange.eventually("the edit is seen", [&] { return holds(orange.body(edited), "written meanwhile"); });
     orange.wait_for_status(busy, "reviewing");
     CHECK(orange.path_of(busy) == "pending planning working agent-review reviewing");
     const auto polled = orange.call(rpc::DaemonStatus{}).last_poll;
@@ -108,8 +107,8 @@ TEST_CASE("After a freeze nobody is dead who is not, and what happened meanwhile
         }
     }
     for (const auto& run : runs) {
-        CHECK(panes(orange).find(" " + std::to_string(run.at("pid").get<pid_t>()) + " 0") != std::string::npos);
-        CHECK(before.find(" " + std::to_string(run.at("pid").get<pid_t>()) + " 0") != std::string::npos);
+        CHECK_THAT(panes(orange), Holds(" " + std::to_string(run.at("pid").get<pid_t>()) + " 0"));
+        CHECK_THAT(before, Holds(" " + std::to_string(run.at("pid").get<pid_t>()) + " 0"));
     }
 }
 

@@ -72,7 +72,7 @@ TEST_CASE("each agent gets its prompt in its own way, and a message when it is r
         box.eventually("it is ready", [&] { return fs::exists(record.path / "ready"); });
         const auto prompt = record.text("prompt");
         CHECK(prompt.starts_with("[orange] "));
-        CHECK(prompt.find(summary) != std::string::npos);
+        CHECK_THAT(prompt, Holds(summary));
         CHECK_FALSE(fs::exists(record.path / "executed"));
         send(box, id, "!id @file");
         box.eventually("the message arrives",
@@ -101,7 +101,7 @@ TEST_CASE("nothing is typed into a dialog, and somebody is told") {
             return fields.contains("attention") && fields.at("attention").is_string();
         });
         const auto attention = box.fields(id).at("attention").get<std::string>();
-        CHECK_THAT(attention, Catch::Contains("waits for an answer in its window: orange task attach " + id));
+        CHECK_THAT(attention, Tells("orange task attach " + id));
         CHECK_FALSE(fs::exists(record.path / "answer"));
 
         const auto pane = box.run_of(id, "worker").at("pane_id").get<std::string>();
@@ -119,11 +119,11 @@ TEST_CASE("trust is shown, asked for and written once, and the list says what is
     const auto repo = box.add_project("shop");
     write_file(record.path / ".claude.json", "{\n  \"numStartups\": 3\n}\n");
 
-    CHECK_THAT(box.orange({"harness", "list", "--project", "shop"}).out, Catch::Contains("missing"));
+    CHECK_THAT(box.orange({"harness", "list", "--project", "shop"}).out, Tells("missing"));
     const auto asked = box.orange({"harness", "trust", "claude", "--project", "shop"});
     CHECK(asked.status != 0);
-    CHECK_THAT(asked.out, Catch::Contains("hasTrustDialogAccepted = true"));
-    CHECK_THAT(asked.err, Catch::Contains("--yes"));
+    CHECK_THAT(asked.out, Tells("hasTrustDialogAccepted"));
+    CHECK_THAT(asked.err, Tells("--yes"));
     CHECK(record.text(".claude.json") == "{\n  \"numStartups\": 3\n}\n");
 
     CHECK(box.orange({"harness", "trust", "claude", "--yes"}, repo).status == 0);
@@ -132,7 +132,7 @@ TEST_CASE("trust is shown, asked for and written once, and the list says what is
     CHECK(json.at("projects").at(repo.string()).at("hasTrustDialogAccepted") == true);
     CHECK(box.orange({"harness", "trust", "codex", repo.string(), "--yes"}).status == 0);
     CHECK(record.text(".codex/config.toml") == "[projects.\"" + repo.string() + "\"]\ntrust_level = \"trusted\"\n");
-    CHECK_THAT(box.orange({"harness", "trust", "codex", "--project", "shop"}).out, Catch::Contains("already"));
+    CHECK_THAT(box.orange({"harness", "trust", "codex", "--project", "shop"}).out, Tells("already"));
 
     CHECK(box.orange({"harness", "trust", "pi", "--project", "shop", "--yes"}).status == 1);
     CHECK(box.orange({"harness", "trust", "nobody", "--yes"}, repo).status == 1);
@@ -145,6 +145,6 @@ TEST_CASE("trust is shown, asked for and written once, and the list says what is
     }
     const auto shown = box.orange({"harness", "show", "codex"});
     CHECK(shown.status == 0);
-    CHECK_THAT(shown.out, Catch::Contains("--no-daemon"));
+    CHECK_THAT(shown.out, Tells("--no-daemon"));
     CHECK(box.orange({"harness", "show", "nobody"}).status == 1);
 }

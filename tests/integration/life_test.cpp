@@ -40,7 +40,7 @@ TEST_CASE("A task whose review passes is merged and done, and its workspace is f
     const auto merged = orange.call(merge);
     CHECK(orange.status(id) == "done");
     CHECK(orange.git({"rev-parse", "main"}, repo) == merged.commit);
-    CHECK(orange.git({"log", "-1", "--format=%P", "main"}, repo).find(' ') != std::string::npos);
+    CHECK_THAT(orange.git({"log", "-1", "--format=%P", "main"}, repo), Holds(" "));
     CHECK(orange.git({"status", "--porcelain"}, repo).empty());
     CHECK(orange.fields(id).at("workspace").is_null());
     CHECK(orange.fields(id).at("tmux_session").is_null());
@@ -80,7 +80,7 @@ TEST_CASE("A review that fails twice makes the task stuck, with the worker still
     // Rewritten sections are rewritten, not piled up.
     const auto body = orange.body(id);
     for (const char* heading : {"## Plan\n", "## Handoff\n", "## Review\n"}) {
-        CHECK(body.find(heading) != std::string::npos);
+        CHECK_THAT(body, Holds(heading));
         CHECK(body.find(heading) == body.rfind(heading));
     }
 
@@ -183,7 +183,7 @@ TEST_CASE("Last round's review never counts for this one") {
     const auto refused = orange.update_status(id, "stuck");
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::gate_failed);
-    CHECK(refused.error().message.find("## Review") != std::string::npos);
+    CHECK_THAT(refused.error().message, Tells("## Review"));
     CHECK(orange.status(id) == "agent-review");
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("A worker asks, the human answers, and it goes on") {
     orange.add_project("shop");
     const auto id = orange.create("shop", "Make it better demo:clarify");
     orange.wait_for_status(id, "clarification");
-    CHECK(orange.body(id).find("## Questions") != std::string::npos);
+    CHECK_THAT(orange.body(id), Holds("## Questions"));
     rpc::TaskSend send;
     send.id = id;
     send.text = "Greet in French.";
@@ -220,7 +220,7 @@ TEST_CASE("A task without a summary begins by asking") {
     const auto id = orange.create("shop", "");
     orange.wait_for_status(id, "clarification");
     CHECK(orange.path_of(id) == "pending clarification");
-    orange.eventually("it asks", [&] { return orange.body(id).find("## Questions") != std::string::npos; });
+    orange.eventually("it asks", [&] { return holds(orange.body(id), "## Questions"); });
 }
 
 TEST_CASE("A worker cannot walk around its reviewer") {
@@ -358,7 +358,7 @@ TEST_CASE("Changes that a human asks for reach the worker, and the rounds begin 
     orange.wait_for_status(id, "reviewing");
     CHECK(orange.path_of(id) == "pending planning working agent-review reviewing working agent-review reviewing");
     CHECK(orange.fields(id).at("review_round") == 1);
-    CHECK(orange.body(id).find("Please greet twice.") != std::string::npos);
+    CHECK_THAT(orange.body(id), Holds("Please greet twice."));
 }
 
 TEST_CASE("What somebody makes git run stands beside the task wherever it is shown, until a human has looked") {
@@ -366,7 +366,7 @@ TEST_CASE("What somebody makes git run stands beside the task wherever it is sho
     const auto repo = orange.add_project("shop");
     const auto id = orange.create("shop", "Add a greeting");
     orange.wait_for_status(id, "reviewing");
-    CHECK(orange.orange({"task", "show", id}).out.find("alarm") == std::string::npos);  // the agents did nothing
+    CHECK_THAT(orange.orange({"task", "show", id}).out, !Holds("alarm"));  // the agents did nothing
     orange.git({"config", "filter.evil.clean", "cat"}, repo);
     rpc::TaskUpdate update;
     update.id = id;
@@ -376,20 +376,20 @@ TEST_CASE("What somebody makes git run stands beside the task wherever it is sho
     orange.wait_for_status(id, "reviewing");
     const std::vector<std::vector<std::string>> pages = {
         {"task", "show", id}, {"task", "list"}, {"task", "why", id}, {"doctor"}, {"task", "show", id, "--json"}};
-    for (const auto& page : pages) CHECK_THAT(orange.orange(page).out, Catch::Contains("filter.evil.clean"));
+    for (const auto& page : pages) CHECK_THAT(orange.orange(page).out, Tells("filter.evil.clean"));
     CHECK(orange.fields(id).at("attention").is_null());
     CHECK(orange.history(id, "repository.changed").size() == 1);
     CHECK(orange.call(rpc::DaemonStatus{}).attention == 1);
     REQUIRE(orange.orange({"task", "ack", id}).status == 0);
-    CHECK(orange.orange({"task", "list"}).out.find("filter.evil") == std::string::npos);
+    CHECK_THAT(orange.orange({"task", "list"}).out, !Holds("filter.evil"));
     CHECK(orange.call(rpc::DaemonStatus{}).attention == 0);
     // It outlives its task: the repository is as it is.
     orange.git({"config", "filter.evil.clean", "sh"}, repo);
-    CHECK_THAT(orange.orange({"task", "cancel", id, "--yes"}).out, Catch::Contains("filter.evil.clean"));
-    CHECK_THAT(orange.orange({"task", "wait", id, "--for", "ended"}).err, Catch::Contains("filter.evil.clean"));
-    CHECK_THAT(orange.orange({"task", "list"}).out, Catch::Contains("filter.evil.clean"));
+    CHECK_THAT(orange.orange({"task", "cancel", id, "--yes"}).out, Tells("filter.evil.clean"));
+    CHECK_THAT(orange.orange({"task", "wait", id, "--for", "ended"}).err, Tells("filter.evil.clean"));
+    CHECK_THAT(orange.orange({"task", "list"}).out, Tells("filter.evil.clean"));
     CHECK(orange.orange({"task", "ack", id}).status == 0);
-    CHECK(orange.orange({"task", "list"}).out.find("filter.evil") == std::string::npos);
+    CHECK_THAT(orange.orange({"task", "list"}).out, !Holds("filter.evil"));
 }
 
 }  // namespace orange::tests

@@ -8,7 +8,6 @@
 namespace orange::tests {
 namespace {
 
-using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
 /// A program that calls itself another version, and is the real one otherwise.
@@ -36,16 +35,16 @@ TEST_CASE("A home on a network disk works, and the log, the status and the docto
     orange.add_project("shop");
     CHECK(orange.status(orange.create("shop", "Later", true)) == "pending");
     const auto warning = orange.home().string() + " is on a network disk (nfs)";
-    CHECK_THAT(read_file(orange.home() / "orange.log"), Contains(warning));
-    CHECK_THAT(orange.orange({"daemon", "status"}).out, Contains("network disk (nfs)"));
+    CHECK_THAT(read_file(orange.home() / "orange.log"), Tells(orange.home().string()) && Tells("nfs"));
+    CHECK_THAT(orange.orange({"daemon", "status"}).out, Tells("nfs"));
     const auto found = diagnose(orange);
-    CHECK_THAT(found.said("disk"), Contains("warning it is on a network disk (nfs)") && Contains("set ORANGE_HOME"));
+    CHECK_THAT(found.said("disk"), Tells("warning") && Tells("nfs") && Tells("ORANGE_HOME"));
     CHECK(found.file("disk") == orange.home().string());
 
     orange.stop_daemon();
     orange.start_daemon();
-    CHECK_THAT(orange.orange({"daemon", "status"}).out, !Contains("network disk"));
-    CHECK_THAT(diagnose(orange).said("disk"), !Contains("network disk"));
+    CHECK_THAT(orange.orange({"daemon", "status"}).out, !Holds("nfs"));
+    CHECK_THAT(diagnose(orange).said("disk"), !Holds("nfs"));
 }
 
 TEST_CASE("Programs that are too old, silent or missing are named with their place and what is needed") {
@@ -57,26 +56,23 @@ TEST_CASE("Programs that are too old, silent or missing are named with their pla
     orange.start_daemon({}, {path_after(bin)});
     const auto old = diagnose(orange);
     CHECK(old.status == 1);
-    CHECK_THAT(old.said("programs"),
-               Contains("error git 2.35.1 (" + (bin / "git").string() + ") is too old: Orange needs"));
-    CHECK_THAT(old.said("programs"),
-               Contains("error tmux 3.1c (" + (bin / "tmux").string() + ") is too old: Orange needs"));
+    CHECK_THAT(old.said("programs"), Tells("error") && Tells("2.35.1") && Tells((bin / "git").string()));
+    CHECK_THAT(old.said("programs"), Tells("error") && Tells("3.1c") && Tells((bin / "tmux").string()));
     CHECK(old.command("programs") == "sudo apt install tmux");
 
     write_file(bin / "git", "#!/bin/sh\nexit 1\n");
-    CHECK_THAT(diagnose(orange).said("programs"),
-               Contains("error " + (bin / "git").string() + " does not say its version"));
+    CHECK_THAT(diagnose(orange).said("programs"), Tells("error") && Tells((bin / "git").string()));
     fs::remove(bin / "git");
     fs::remove(bin / "tmux");
-    CHECK(diagnose(orange).said("programs").find("too old") == std::string::npos);
+    CHECK_THAT(diagnose(orange).said("programs"), !Holds("error"));
 
     orange.stop_daemon();
     orange.start_daemon({}, {"PATH=" + bin.string()});
     const auto missing = diagnose(orange);
     CHECK(missing.status == 1);
-    CHECK_THAT(missing.said("programs"), Contains("error tmux is not on the daemon's PATH"));
-    CHECK_THAT(missing.said("programs"), Contains("error git is not on the daemon's PATH"));
-    CHECK_THAT(missing.said("programs"), Contains("warning gh is not on the daemon's PATH"));
+    CHECK_THAT(missing.errors(), Tells("tmux") && Tells("git"));
+    CHECK_THAT(missing.said("programs"), Tells("warning") && Tells("gh"));
+    CHECK_THAT(missing.errors(), !Tells("gh"));
     orange.stop_daemon();
     orange.start_daemon();
 }
@@ -108,9 +104,9 @@ TEST_CASE("A tmux that was upgraded under its running server is an error, and no
     CHECK(orange.history(id, "session.lost").empty());
     const auto found = diagnose(orange);
     CHECK(found.status == 1);
-    CHECK_THAT(found.said("tmux"), Contains("protocol version mismatch"));
+    CHECK_THAT(found.said("tmux"), Holds("protocol version mismatch"));
     const auto refused = orange.orange({"task", "create", "-p", "shop", "--harness", "idle", "--summary", "Another"});
-    CHECK_THAT(refused.out + refused.err, Contains("protocol version mismatch"));
+    CHECK_THAT(refused.out + refused.err, Holds("protocol version mismatch"));
     fs::remove(upgraded);
     CHECK(diagnose(orange).said("tmux").empty());
     CHECK(orange.run_of(id, "worker") == run);

@@ -67,8 +67,8 @@ TEST_CASE("Two merges of one project at once follow one another, and both arrive
     for (const auto& id : {one, two}) CHECK(orange.status(id) == "done");
     CHECK(orange.git({"rev-parse", "main"}, remote) == orange.git({"rev-parse", "main"}, repo));
     const auto log = orange.git({"log", "--format=%s", "main"}, remote);
-    CHECK(log.find("Merge branch '" + orange.fields(one).at("branch").get<std::string>()) != std::string::npos);
-    CHECK(log.find("Merge branch '" + orange.fields(two).at("branch").get<std::string>()) != std::string::npos);
+    CHECK_THAT(log, Holds("Merge branch '" + orange.fields(one).at("branch").get<std::string>()));
+    CHECK_THAT(log, Holds("Merge branch '" + orange.fields(two).at("branch").get<std::string>()));
     CHECK(orange.git({"status", "--porcelain"}, repo).empty());
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("A push that is rejected leaves everything as it was") {
     const auto before = orange.git({"rev-parse", "main"}, repo);
     const auto refused = merge(orange, id);
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().message.find("protected branch") != std::string::npos);
+    CHECK_THAT(refused.error().message, Holds("protected branch"));
     CHECK(orange.git({"rev-parse", "main"}, repo) == before);
     CHECK(orange.git({"rev-parse", "main"}, remote) == before);
     CHECK(orange.status(id) == "reviewing");
@@ -104,10 +104,10 @@ TEST_CASE("A conflict lists its files and changes nothing") {
     const auto refused = merge(orange, id);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::conflict);
-    CHECK(refused.error().message.find(file) != std::string::npos);
+    CHECK_THAT(refused.error().message, Tells(file));
     CHECK(orange.git({"rev-parse", "main"}, repo) == before);
     CHECK(orange.git({"status", "--porcelain"}, repo).empty());
-    CHECK(orange.git({"worktree", "list"}, repo).find(".merge-") == std::string::npos);
+    CHECK_THAT(orange.git({"worktree", "list"}, repo), !Holds(".merge-"));
     CHECK(orange.status(id) == "reviewing");
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("The human's uncommitted work is never touched by a merge") {
         const auto before = orange.git({"rev-parse", "main"}, repo);
         const auto refused = merge(orange, id);
         REQUIRE_FALSE(refused);
-        CHECK(refused.error().message.find(file) != std::string::npos);
+        CHECK_THAT(refused.error().message, Tells(file));
         CHECK(read_file(repo / file) == "mine, not committed\n");
         CHECK(orange.git({"rev-parse", "main"}, repo) == before);
     }
@@ -175,8 +175,8 @@ TEST_CASE("What came to the branch after its review, or another branch, is merge
     const auto refused = merge(orange, id);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::needs_force);
-    CHECK(refused.error().details.at("facts").find("1 commit came after the review: ") != std::string::npos);
-    CHECK(refused.error().details.at("facts").find("log -p " + seen.substr(0, 12) + "..") != std::string::npos);
+    CHECK_THAT(refused.error().details.at("facts"), Tells("1"));
+    CHECK_THAT(refused.error().details.at("facts"), Tells("-p " + seen.substr(0, 12) + ".."));
     rpc::TaskWhy why;
     why.id = id;
     const auto hints = orange.call(why).hints;
@@ -221,7 +221,7 @@ TEST_CASE("Origin's branch in place of a reviewed one that is gone is merged onl
     const auto refused = merge(orange, id);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::needs_force);
-    CHECK(refused.error().details.at("facts").find("came after the review") != std::string::npos);
+    CHECK_THAT(refused.error().details.at("facts"), Tells("1"));
 }
 
 TEST_CASE("What somebody else pushed to a reviewed branch is found by the merge's own fetch") {
@@ -251,7 +251,7 @@ TEST_CASE("Uncommitted work of the agent is kept when its task is merged") {
     const auto merged = merge(orange, id);
     REQUIRE(merged);
     REQUIRE_FALSE(merged->notes.empty());
-    CHECK(merged->notes[0].find("refs/orange/" + id + "/wip") != std::string::npos);
+    CHECK_THAT(merged->notes[0], Tells("refs/orange/" + id + "/wip"));
     CHECK(orange.git({"show", "refs/orange/" + id + "/wip:draft.txt"}, repo) == "a draft");
 }
 

@@ -128,14 +128,14 @@ TEST_CASE("A daemon that stands still is named by every client, and replaced by 
     const std::vector<std::string> commands = {
         "task list", "daemon stop", "doctor", "task wait 4f2a", "events --follow --json", "project list --json"};
     const auto statuses = home.run_at_once(commands);
-    const auto pid = "pid " + std::to_string(hung);
+    const auto pid = std::to_string(hung);
     for (std::size_t i = 0; i < commands.size(); ++i) {
         const auto base = (orange.root() / std::to_string(i)).string();
         const auto said = read_file(base + ".out") + read_file(base + ".err");
         INFO(commands[i] << ": " << said);
         CHECK(statuses[i] == 1);
-        CHECK(said.find(pid) != std::string::npos);
-        CHECK(said.find("orange daemon restart --force") != std::string::npos);
+        CHECK_THAT(said, Tells(pid));
+        CHECK_THAT(said, Tells("orange daemon restart --force"));
     }
     CHECK(lock_holder(home.paths) == hung);
     const auto restarted = home.run({"daemon", "restart", "--force", "--json"});
@@ -167,7 +167,7 @@ TEST_CASE("One that hangs while it ends is killed by force, and nobody else who 
                                       "ORANGE_HOME=" + home.paths.home.string(), program("orange").string(), "daemon",
                                       "restart", "--force"});
     CHECK(held.status == 1);
-    CHECK(held.err.find("pid " + std::to_string(::getpid())) != std::string::npos);
+    CHECK_THAT(held.err, Tells(std::to_string(::getpid())));
 }
 
 TEST_CASE("A clone at the home's place is no home, one that is in use is served and warned of") {
@@ -179,8 +179,8 @@ TEST_CASE("A clone at the home's place is no home, one that is in use is served 
         const auto refused = home.run(command);
         INFO(refused.out << refused.err);
         CHECK(refused.status == 1);
-        CHECK((refused.out + refused.err).find("ORANGE_HOME=") != std::string::npos);
-        CHECK((refused.out + refused.err).find("chmod") == std::string::npos);
+        CHECK_THAT((refused.out + refused.err), Tells("ORANGE_HOME="));
+        CHECK_THAT((refused.out + refused.err), !Holds("chmod"));
     }
     CHECK(orange.git({"status", "--porcelain"}, home.paths.home).empty());
 
@@ -188,7 +188,7 @@ TEST_CASE("A clone at the home's place is no home, one that is in use is served 
     fs::permissions(home.paths.home, fs::perms::owner_all);
     CHECK(home.run({"task", "list"}).status == 0);
     const auto warned = home.run({"doctor"});
-    CHECK(warned.out.find("git -C FOLDER restore :/") != std::string::npos);
+    CHECK_THAT(warned.out, Tells("git -C FOLDER restore :/"));
 }
 
 TEST_CASE("A home that was made by hand for a harness is closed by the first command") {
@@ -200,7 +200,7 @@ TEST_CASE("A home that was made by hand for a harness is closed by the first com
     INFO(listed.err << home.output());
     CHECK(listed.status == 0);
     CHECK((fs::status(home.paths.home).permissions() & fs::perms::mask) == fs::perms::owner_all);
-    CHECK(home.output().find("was open to others") != std::string::npos);
+    CHECK_THAT(home.output(), Tells(home.paths.home.string()));
 }
 
 }  // namespace orange::tests

@@ -18,7 +18,6 @@
 namespace orange::tests {
 namespace {
 
-using Catch::Matchers::Contains;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
@@ -107,8 +106,8 @@ TEST_CASE("A worktree deleted by hand is named, and is back on its branch with i
     fs::remove_all(worktree);
     const auto found = diagnose(orange);
     CHECK(found.status == 1);
-    CHECK_THAT(found.said("worktrees"), Contains("gone") && Contains(id));
-    CHECK_THAT(mend(orange, found.command("worktrees")), Contains("made anew"));
+    CHECK_THAT(found.said("worktrees"), Tells("gone") && Tells(id));
+    CHECK_THAT(mend(orange, found.command("worktrees")), Tells("shop--1"));
     CHECK(diagnose(orange).said("worktrees").empty());
     CHECK(orange.git({"symbolic-ref", "--short", "HEAD"}, worktree) == branch);
     orange.eventually("its TASK.md is back", [&] { return fs::exists(worktree / "TASK.md"); });
@@ -142,7 +141,7 @@ TEST_CASE("A repository that was moved is found again with its workspaces, and i
     CHECK(found.status == 1);
     CHECK(found.file("repositories") == shop.repo.string());
     auto command = found.command("repositories");
-    REQUIRE_THAT(command, Contains(" --path NEW_PATH"));
+    REQUIRE_THAT(command, Tells(" --path NEW_PATH"));
     command.replace(command.find("NEW_PATH"), 8, moved.string());
     mend(orange, command);
     CHECK(diagnose(orange).errors().empty());
@@ -164,7 +163,7 @@ TEST_CASE("A worktree whose .git points nowhere finds its repository again with 
     const auto worktree = orange.worktree(id);
     write_file(worktree / ".git", "gitdir: /nowhere/.git/worktrees/shop--1\n");
     const auto found = diagnose(orange);
-    CHECK_THAT(found.said("worktrees"), Contains("do not find each other"));
+    CHECK_THAT(found.said("worktrees"), Tells(worktree.string()));
     CHECK(read_file(worktree / ".git") == "gitdir: /nowhere/.git/worktrees/shop--1\n");  // it only looks
     mend(orange, found.command("worktrees"));
     CHECK(diagnose(orange).errors().empty());
@@ -182,7 +181,7 @@ TEST_CASE("A lock that a killed git left is named with its age, and goes with th
         CHECK(diagnose(orange).said("locks").empty());  // a git may be running
         fs::last_write_time(lock, fs::file_time_type::clock::now() - 10min);
         const auto found = diagnose(orange);
-        CHECK_THAT(found.said("locks"), Contains("10 minutes"));
+        CHECK_THAT(found.said("locks"), Tells("10"));
         CHECK(found.file("locks") == lock.string());
         mend(orange, found.command("locks"));
         CHECK_FALSE(fs::exists(lock));
@@ -202,7 +201,7 @@ TEST_CASE("A task that ended while somebody worked in its worktree leaves it by 
     rpc::TaskCancel cancel;
     cancel.id = id;
     orange.call(cancel);
-    CHECK_THAT(shop.why(id), Contains("process " + std::to_string(somebody)));
+    CHECK_THAT(shop.why(id), Tells(std::to_string(somebody)));
     CHECK(orange.fields(id).at("workspace") == "shop--1");
     CHECK(orange.status(waiting) == "pending");
 
@@ -223,7 +222,7 @@ TEST_CASE("A repository that is away for a while costs no task its place in the 
     fs::rename(shop.repo, away);
     CHECK(orange.orange({"project", "update", "shop", "--pool-size", "3"}).status == 0);
     orange.eventually("somebody is told", [&] { return orange.fields(second).at("attention").is_string(); });
-    CHECK_THAT(shop.why(second), Contains("it starts by itself once"));
+    CHECK_THAT(shop.why(second), Tells("orange doctor"));
     CHECK(orange.status(second) == "pending");
     CHECK(orange.status(third) == "pending");
 
@@ -271,13 +270,13 @@ TEST_CASE("A lock on a branch refuses the merge with its name, and the doctor ha
     fs::last_write_time(lock, fs::file_time_type::clock::now() - 10min);
     const auto refused = orange.orange({"task", "merge", id});
     CHECK(refused.status == 1);
-    CHECK_THAT(refused.out + refused.err, Contains("main.lock"));
+    CHECK_THAT(refused.out + refused.err, Tells("main.lock"));
     CHECK(orange.status(id) == "reviewing");
     CHECK(orange.git({"rev-parse", "main"}, shop.repo) == before);
     CHECK(orange.git({"status", "--porcelain"}, shop.repo).empty());
     const auto found = diagnose(orange);
     CHECK(found.file("locks") == lock.string());
-    CHECK_THAT(found.said("locks"), Contains("branch main of shop"));
+    CHECK_THAT(found.said("locks"), Tells("main") && Tells("shop"));
     mend(orange, found.command("locks"));
     CHECK(diagnose(orange).said("locks").empty());
     CHECK(orange.orange({"task", "merge", id}).status == 0);
@@ -306,11 +305,11 @@ TEST_CASE("A worktree whose git was killed half-way is named, removed, and made 
         ::close(held);
         orange.git({"config", "--unset", "filter.slow.smudge"}, shop.repo);
         fs::remove(shop.repo / ".git" / "info" / "attributes");
-        REQUIRE_THAT(orange.git({"worktree", "list", "--porcelain"}, shop.repo), Contains("locked initializing"));
+        REQUIRE_THAT(orange.git({"worktree", "list", "--porcelain"}, shop.repo), Holds("locked initializing"));
 
         if (was_known) {  // to the daemon this is another folder than the one that it had made
             const auto found = diagnose(orange);
-            CHECK_THAT(found.said("worktrees"), Contains("in the place of workspace shop--1"));
+            CHECK_THAT(found.said("worktrees"), Tells("shop--1"));
             mend(orange, found.command("worktrees"));
             CHECK(fs::exists(path.string() + ".old"));
         } else {  // as a daemon leaves it that is killed with its git: the next one removes it
@@ -341,7 +340,7 @@ TEST_CASE("A git that outlives its daemon is ended, and the workspace that it ha
         {"task", "create", "--project", "shop", "--harness", "idle", "--review-harness", "idle", "Wait"});
     orange.eventually("git makes the workspace", [&] { return read_file(begun).ends_with('\n'); });
     const pid_t filter = std::stoi(read_file(begun));
-    REQUIRE_THAT(orange.git({"worktree", "list", "--porcelain"}, shop.repo), Contains("locked initializing"));
+    REQUIRE_THAT(orange.git({"worktree", "list", "--porcelain"}, shop.repo), Holds("locked initializing"));
     CHECK(diagnose(orange).errors().empty());  // nothing is wrong while it lives
     orange.kill_daemon();
     REQUIRE(::kill(filter, 0) == 0);
@@ -367,7 +366,7 @@ TEST_CASE("A remote that takes the connection and stays silent is a warning afte
     REQUIRE_FALSE(reply.notes.empty());
     std::string notes;
     for (const auto& note : reply.notes) notes += note + "\n";
-    CHECK_THAT(notes, Contains("origin could not be fetched"));
+    CHECK_THAT(notes, Tells("origin"));
     shop.orange.wait_for_status(id_of(reply), "planning");
 }
 
@@ -381,15 +380,14 @@ TEST_CASE("Whoever cancels a task does not wait for a remote that is silent") {
     const auto id = id_of(orange.call(create));
     Background starting(orange, "starting", {"task", "spawn", id});
     orange.eventually("it is being made ready", [&] {
-        rpc::TaskWhy why;
-        why.id = id;
-        return orange.call(why).waiting_for.starts_with("its workspace to be made ready");
+        const auto workspaces = orange.call(rpc::WorkspaceList{}).workspaces;
+        return std::any_of(workspaces.begin(), workspaces.end(), [&](const auto& space) { return space.task == id; });
     });
     rpc::TaskCancel cancel;
     cancel.id = id;
     orange.call(cancel);
     CHECK(starting.status() != 0);
-    CHECK_THAT(starting.err(), Contains("the task is being cancelled"));
+    CHECK_THAT(starting.err(), Tells("cancelled"));
     CHECK(orange.status(id) == "cancelled");
     CHECK(orange.fields(id).at("workspace").is_null());
 }
@@ -438,8 +436,8 @@ TEST_CASE("A remote that is gone, or asks for a password, is a warning at once, 
         const auto reply = orange.call(idle_task("shop", "Wait"));
         std::string notes;
         for (const auto& note : reply.notes) notes += note + "\n";
-        CHECK_THAT(notes, Contains("origin could not be fetched"));
-        CHECK_THAT(notes, !Contains("within"));  // the time limit
+        CHECK_THAT(notes, Tells("origin"));
+        CHECK_THAT(notes, !Catch::Matches("(.|\n)*[0-9] s\\b(.|\n)*"));  // the time limit
         orange.wait_for_status(id_of(reply), "planning");
     }
     CHECK_FALSE(fs::exists(asked));
@@ -455,7 +453,7 @@ TEST_CASE("A default branch that origin renamed starts nothing from the old one,
     INFO(refused.out + refused.err);
     const auto found = diagnose(orange);
     CHECK(found.status == 1);
-    CHECK_THAT(found.said("branches"), Contains("origin has no branch main any more") && Contains("trunk"));
+    CHECK_THAT(found.said("branches"), Tells("main") && Tells("trunk"));
     // Whoever has a workspace can still give it back.
     rpc::TaskCancel cancel;
     cancel.id = held;
@@ -479,9 +477,9 @@ TEST_CASE("A branch that is checked out elsewhere names the place, and is taken 
     orange.git({"checkout", "-q", "-b", "feature"}, shop.repo);
     const auto refused = orange.orange({"task", "spawn", id});
     CHECK(refused.status == 1);
-    CHECK_THAT(refused.err, Contains("branch feature is checked out in " + shop.repo.string()));
+    CHECK_THAT(refused.err, Tells("feature") && Tells(shop.repo.string()));
     CHECK(orange.status(id) == "pending");
-    CHECK_THAT(shop.why(id), Contains("orange task spawn " + id));
+    CHECK_THAT(shop.why(id), Tells("orange task spawn " + id));
     CHECK(diagnose(orange).said("worktrees").empty());  // the workspace was given back
     orange.git({"checkout", "-q", "main"}, shop.repo);
     CHECK(orange.orange({"task", "spawn", id}).status == 0);
@@ -507,10 +505,10 @@ TEST_CASE("A rejected push leaves the task where it was, with origin's words, an
     const auto before = orange.git({"rev-parse", "main"}, origin);
     const auto refused = orange.orange({"task", "merge", id});
     CHECK(refused.status == 1);
-    CHECK_THAT(refused.out + refused.err, Contains("not on a Friday"));
+    CHECK_THAT(refused.out + refused.err, Holds("not on a Friday"));
     CHECK(orange.status(id) == "reviewing");
     CHECK(orange.git({"rev-parse", "main"}, origin) == before);
-    CHECK_THAT(shop.why(id), Contains("orange task merge " + id));
+    CHECK_THAT(shop.why(id), Tells("orange task merge " + id));
     fs::remove(hook);
     CHECK(orange.orange({"task", "merge", id}).status == 0);
     CHECK(orange.status(id) == "done");
@@ -526,7 +524,7 @@ TEST_CASE("A killed tmux server is explained with the command that brings the ag
     orange.eventually("the loss is seen", [&] { return !orange.history(id, "session.lost").empty(); });
     const auto found = diagnose(orange);
     CHECK(found.command("agents") == "orange task respawn " + id);
-    CHECK_THAT(shop.why(id), Contains("orange task respawn " + id));
+    CHECK_THAT(shop.why(id), Tells("orange task respawn " + id));
     mend(orange, found.command("agents"));
     CHECK(diagnose(orange).errors().empty());
     CHECK(orange.fields(id).at("crash_count") == 0);
@@ -579,7 +577,7 @@ TEST_CASE("Agents in a tmux server that another one hides are named, and the com
         REQUIRE(orange.tmux({"start-server", ";", "set-option", "-g", "exit-empty", "off"}).status == 0);
         orange.start_daemon();
         const auto found = diagnose(orange);
-        CHECK_THAT(found.said("servers"), Contains(id) && Contains("nobody can reach it"));
+        CHECK_THAT(found.said("servers"), Tells(id));
         mend(orange, found.command("servers"));
         orange.eventually("the agent is back", [&] { return diagnose(orange).errors().empty(); });
         CHECK(answering() == std::to_string(hidden) + "\n");
@@ -589,7 +587,7 @@ TEST_CASE("Agents in a tmux server that another one hides are named, and the com
         REQUIRE(orange.tmux({"new-session", "-d", "-s", "mine", "sleep 600"}).status == 0);
         orange.start_daemon();
         const auto found = diagnose(orange);
-        CHECK_THAT(found.said("servers"), Contains(id) && Contains("nobody can reach it"));
+        CHECK_THAT(found.said("servers"), Tells(id));
         mend(orange, found.command("servers"));
         orange.eventually("its end is seen", [&] { return !orange.history(id, "agent.crashed").empty(); });
         const auto ended = diagnose(orange);
