@@ -89,7 +89,7 @@ TEST_CASE("A task is created from bare words, in the project of the directory") 
                          {"name_branch", false},
                          {"add_project", false}});
     CHECK(line.ran.status == 0);
-    CHECK_THAT(line.ran.out, Catch::Contains("4f2aBcDe") && Catch::Contains("Watch it"));
+    CHECK_THAT(line.ran.out, Tells("4f2aBcDe") && Tells("orange task attach"));
     CHECK(line.sent({"task", "create", "demo", "list", "task"})["summary"] == "demo list task");
     CHECK(line.sent({"task", "create", "--", "-x", "--help"})["summary"] == "-x --help");
     CHECK(line.sent({"task", "create"})["summary"] == "");
@@ -172,9 +172,9 @@ TEST_CASE("A run is one request that registers the directory's repository and na
                          {"name_branch", true},
                          {"add_project", true}});
     CHECK(line.ran.status == 0);
-    CHECK_THAT(line.ran.out, Catch::Contains("4f2aBcDe") && Catch::Contains("branch fix/total") &&
-                                 Catch::Contains("Watch it") && Catch::Contains("orange task why 4f2aBcDe"));
-    CHECK(line.ran.out.find('\x1b') == std::string::npos);
+    CHECK_THAT(line.ran.out, Tells("4f2aBcDe") && Tells("fix/total") && Tells("orange task attach") &&
+                                 Tells("orange task why 4f2aBcDe"));
+    CHECK_THAT(line.ran.out, !Holds("\x1b"));
     for (const auto row : split_lines(line.ran.out)) CHECK(columns_of(row) <= 80);
 }
 
@@ -217,7 +217,7 @@ TEST_CASE("An update of nothing is refused without asking the daemon") {
     CommandLine line;
     const auto ran = line.run({"task", "update", "4f2a"});
     CHECK(ran.status == 1);
-    CHECK_THAT(ran.err, Catch::Contains("--status"));
+    CHECK_THAT(ran.err, Tells("--status"));
     CHECK(line.daemon.requests().empty());
 }
 
@@ -311,7 +311,7 @@ TEST_CASE("A wrong command line is status 2 and says where help is") {
         CAPTURE(join(words, " "));
         const auto ran = line.run(words);
         CHECK(ran.status == 2);
-        CHECK_THAT(ran.err + ran.out, Catch::Contains("--help"));
+        CHECK_THAT(ran.err + ran.out, Tells("--help"));
     }
     CHECK(line.daemon.requests().empty());
 }
@@ -365,7 +365,7 @@ TEST_CASE("Without a terminal a merge that has to be confirmed is refused, with 
         line.reply_lines = {refusal};
         const auto ran = line.run(words);
         CHECK(ran.status == 1);
-        CHECK_THAT(ran.err, Catch::Contains("orange task merge 4f2a --force"));
+        CHECK_THAT(ran.err, Tells("orange task merge 4f2a --force"));
     }
     CHECK(line.daemon.requests().size() == 2);
     line.result = {{"task", task_json()}, {"commit", "0123456789abcdef"}, {"pushed", true}};
@@ -384,7 +384,7 @@ TEST_CASE("Without a terminal a task is cancelled or deleted with --yes only") {
         CAPTURE(words);
         const auto refused = line.run(words);
         CHECK(refused.status == 1);
-        CHECK_THAT(refused.err, Catch::Contains("orange " + join(words, " ") + " --yes"));
+        CHECK_THAT(refused.err, Tells("orange " + join(words, " ") + " --yes"));
         auto as_json = words;
         as_json.push_back("--json");
         const auto json = line.run(as_json);
@@ -402,8 +402,8 @@ TEST_CASE("A task whose agent did not start is there, and the status says that i
         CAPTURE(words);
         const auto ran = line.run(words);
         CHECK(ran.status == 1);
-        CHECK_THAT(ran.out, Catch::Contains("4f2aBcDe"));
-        CHECK_THAT(ran.err, Catch::Contains("no such dependency"));
+        CHECK_THAT(ran.out, Tells("4f2aBcDe"));
+        CHECK_THAT(ran.err, Holds("no such dependency"));
         auto as_json = words;
         as_json.push_back("--json");
         const auto json = line.run(as_json);
@@ -418,7 +418,7 @@ TEST_CASE("Yes to deleting is no yes to ending a task that is at work") {
     line.reply_lines = {R"({"error":{"code":-32008,"message":"it has not ended","data":{}}})"};
     const auto ran = line.run({"task", "delete", "4f2a", "--yes"});
     CHECK(ran.status == 1);
-    CHECK_THAT(ran.err, Catch::Contains("--force"));
+    CHECK_THAT(ran.err, Tells("--force"));
     CHECK(line.daemon.requests().size() == 1);
 }
 
@@ -426,7 +426,7 @@ TEST_CASE("Attaching needs a terminal and says what does not") {
     CommandLine line;
     const auto ran = line.run({"task", "attach", "4f2a"});
     CHECK(ran.status == 1);
-    CHECK_THAT(ran.err, Catch::Contains("terminal") && Catch::Contains("orange task peek"));
+    CHECK_THAT(ran.err, Tells("terminal") && Tells("orange task peek"));
     CHECK(line.daemon.requests().empty());
 }
 
@@ -496,13 +496,13 @@ TEST_CASE("Nobody is attached to a tmux server in a folder that others may enter
     const auto attached = attach(folder / "tmux.sock");
     INFO(attached.out << attached.err);
     CHECK(attached.status == 0);
-    CHECK_THAT(attached.out, Catch::Contains("attached"));
+    CHECK_THAT(attached.out, Tells("attached"));
     std::filesystem::create_directory_symlink(folder, line.folder.path() / "link");
     const auto linked = attach(line.folder.path() / "link" / "tmux.sock");
     CHECK(linked.status == 1);
-    CHECK_THAT(linked.out, Catch::Contains("symbolic link"));
+    CHECK_THAT(linked.out, Tells("ORANGE_HOME"));
     std::filesystem::permissions(folder, std::filesystem::perms(0755));
     const auto open = attach(folder / "tmux.sock");
     CHECK(open.status == 1);
-    CHECK_THAT(open.out, Catch::Contains("chmod 700 " + folder.string()));
+    CHECK_THAT(open.out, Tells("chmod 700 " + folder.string()));
 }
