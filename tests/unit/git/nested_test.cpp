@@ -137,7 +137,7 @@ TEST_CASE("a repository inside with more files than git makes is refused, and st
     const auto refused = at.keep();
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::conflict);
-    CHECK_THAT(refused.error().message, Catch::Contains("orange workspace gc"));
+    CHECK_THAT(refused.error().message, Tells("orange workspace gc"));
     CHECK(at.is_kept_in(at.nested));
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("git's own folder for a worktree with more files than git makes is ref
     const auto refused = at.go(git::pin_new(at.git, at.repo.string(), at.tree.string()));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::conflict);
-    CHECK_THAT(refused.error().message, Catch::Contains("orange workspace gc"));
+    CHECK_THAT(refused.error().message, Tells("orange workspace gc"));
 }
 
 TEST_CASE("an index that is larger than any repository's is not copied") {
@@ -159,6 +159,6 @@ TEST_CASE("an index that is larger than any repository's is not copied") {
     fs::resize_file(at.admin / "index", index.size() + k_size + 20);
     const auto refused = at.go(git::snapshot(at.git, *at.worktree, "refs/orange/t1/wip", "wip"));
     REQUIRE_FALSE(refused);
-    CHECK_THAT(refused.error().message, Catch::Contains("index") && Catch::Contains("orange workspace gc"));
+    CHECK_THAT(refused.error().message, Tells("index") && Tells("orange workspace gc"));
     CHECK(fs::file_size(at.admin / "index") > k_size);
 }

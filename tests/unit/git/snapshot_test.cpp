@@ -111,7 +111,7 @@ TEST_CASE_METHOD(SnapshotFixture,
     CHECK(read_file(repo + "/.git/worktrees/tree/index") == index);
     CHECK(ref(repo, "refs/heads/task") == branch);
     for (const auto& entry : std::filesystem::directory_iterator(repo + "/.git/worktrees/tree")) {
-        CHECK(entry.path().filename().string().find("orange") == std::string::npos);
+        CHECK_THAT(entry.path().filename().string(), !Holds("orange"));
     }
 }
 
@@ -152,7 +152,7 @@ TEST_CASE_METHOD(SnapshotFixture,
         MeddledGit full(git, 2, [] { return false; });
         const auto saved = go(snapshot(full, at(tree), k_ref, "unfinished"));
         REQUIRE_FALSE(saved);
-        CHECK(saved.error().message.find("unable to write new index file") != std::string::npos);
+        CHECK_THAT(saved.error().message, Holds("unable to write new index file"));
     }
     CHECK(show(save() + "^2:f") == "staged only");
 }
@@ -171,7 +171,7 @@ TEST_CASE_METHOD(SnapshotFixture, "conflicts are saved with their marks") {
     commit(tree, "README", "task's\n");
     commit(repo, "README", "main's\n");
     plain(tree, {"merge", "main"}, true);
-    CHECK(show(save() + ":README").find("<<<<<<<") != std::string::npos);
+    CHECK_THAT(show(save() + ":README"), Tells("<<<<<<<"));
 }
 
 TEST_CASE_METHOD(SnapshotFixture, "repositories that an agent made inside do not stop a snapshot, and stay") {

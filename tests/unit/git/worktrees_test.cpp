@@ -126,7 +126,7 @@ TEST_CASE_METHOD(WorktreesFixture,
     const auto done = go(checkout_branch(git, repo, at(tree), "main", "refs/heads/main"));
     REQUIRE_FALSE(done);
     CHECK(done.error().code == ErrorCode::conflict);
-    CHECK(done.error().message.find(repo) != std::string::npos);
+    CHECK_THAT(done.error().message, Tells(repo));
     CHECK(go(current_branch(git, tree)).value().empty());
 }
 

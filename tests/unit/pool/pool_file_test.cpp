@@ -25,7 +25,7 @@ TEST_CASE_METHOD(PoolFixture, "a .pool.json that makes no sense refuses everythi
         REQUIRE_FALSE(broken.load());
         const auto refused = go(broken.acquire(project, task("a"), {}, {}));
         REQUIRE_FALSE(refused);
-        CHECK(refused.error().message.find(".pool.json") != std::string::npos);
+        CHECK_THAT(refused.error().message, Tells(".pool.json"));
         CHECK_FALSE(go(broken.init(project)));
         CHECK(read_file(root / ".pool.json") == content);
     }

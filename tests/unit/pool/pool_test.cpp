@@ -22,7 +22,7 @@ TEST_CASE_METHOD(PoolFixture, "no worktree is made in a home that went away whil
     const auto refused = go(other.acquire(project, task("a"), environment(), {}));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::io);
-    CHECK(plain(project.path, {"worktree", "list"}).find("shop--1") == std::string::npos);
+    CHECK_THAT(plain(project.path, {"worktree", "list"}), !Holds("shop--1"));
     CHECK_FALSE(std::filesystem::exists(root / "shop--1"));
 }
 
@@ -32,7 +32,7 @@ TEST_CASE_METHOD(PoolFixture, "an exhausted pool says how to get more") {
     const auto refused = acquire(task("c"));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::pool_exhausted);
-    CHECK(refused.error().message.find("orange project update shop --pool-size") != std::string::npos);
+    CHECK_THAT(refused.error().message, Tells("orange project update shop --pool-size"));
 }
 
 TEST_CASE_METHOD(PoolFixture, "a task that has a workspace gets the same one, as it is") {
@@ -55,7 +55,7 @@ TEST_CASE_METHOD(PoolFixture, "a setup that fails gives the workspace back, clea
     const auto refused = acquire(task("a"));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::external_failed);
-    CHECK(refused.error().message.find("no database") != std::string::npos);
+    CHECK_THAT(refused.error().message, Holds("no database"));
     CHECK(holder(1) == "");
     CHECK_FALSE(std::filesystem::exists(root / "shop--1/made"));
     project.setup.clear();
@@ -103,7 +103,7 @@ TEST_CASE_METHOD(PoolFixture, "what somebody left in a free workspace is saved b
     write_file(path / "notes.txt", "mine\n");
     const auto acquired = acquire(task("b")).value();
     REQUIRE(acquired.notes.size() == 1);
-    CHECK(acquired.notes[0].find("uncommitted files in shop--1") != std::string::npos);
+    CHECK_THAT(acquired.notes[0], Tells("shop--1"));
     CHECK_FALSE(std::filesystem::exists(path / "notes.txt"));
     CHECK(plain(project.path, {"show", "refs/orange/shop--1/found:notes.txt"}) == "mine");
 }
@@ -139,7 +139,7 @@ TEST_CASE_METHOD(PoolFixture, "an origin that cannot be reached is a note") {
     std::filesystem::remove_all(origin);
     const auto acquired = acquire(task("a")).value();
     REQUIRE(acquired.notes.size() == 1);
-    CHECK(acquired.notes[0].find("origin could not be fetched") != std::string::npos);
+    CHECK_THAT(acquired.notes[0], Tells("origin"));
 }
 
 TEST_CASE_METHOD(PoolFixture, "a repository with a TASK.md of its own keeps it") {
@@ -155,7 +155,7 @@ TEST_CASE_METHOD(PoolFixture, "a repository whose .orange is a link gets nothing
     commit(project.path, "TASK.md", "theirs\n");
     const auto acquired = acquire(task("a"));
     REQUIRE(!acquired);
-    CHECK(acquired.error().message.find(".orange: it is a link") != std::string::npos);
+    CHECK_THAT(acquired.error().message, Tells(".orange"));
     CHECK(read_file(notes / "TASK.md") == "mine\n");
     CHECK(holder(1).empty());
 }
@@ -166,7 +166,7 @@ TEST_CASE_METHOD(PoolFixture, "gc frees what nobody live holds, and keeps its wo
     write_file(path / "left.txt", "left\n");
     const auto done = go(pool.gc(project, [](const TaskId& id) { return id.value == "b"; })).value();
     REQUIRE(done.size() == 1);
-    CHECK(done[0].find("shop--1 freed") != std::string::npos);
+    CHECK_THAT(done[0], Tells("shop--1"));
     CHECK(plain(project.path, {"show", "refs/orange/a/wip:left.txt"}) == "left");
     CHECK(holder(1) == "");
     CHECK(holder(2) == "b");
@@ -214,8 +214,7 @@ TEST_CASE_METHOD(PoolFixture, "a pool that was made smaller gives nothing out un
     CHECK(pool.free(project) == 0);
     CHECK(acquire(task("d")).error().code == ErrorCode::pool_exhausted);
     project.pool_size = 1;
-    CHECK(acquire(task("d")).error().message.find("2 tasks have workspaces of shop, whose limit is now 1 workspace") !=
-          std::string::npos);
+    CHECK_THAT(acquire(task("d")).error().message, Tells("shop") && Tells("2") && Tells("1"));
     project.pool_size = 2;
     REQUIRE(go(pool.release(project, task("b"))));
     CHECK(pool.free(project) == 1);
@@ -233,7 +232,7 @@ TEST_CASE_METHOD(PoolFixture, "gc removes what is more than the pool's size, nev
     REQUIRE(go(pool.release(project, task("b"))));
     const auto done = go(pool.gc(project, [](const TaskId&) { return true; })).value();
     REQUIRE(done.size() == 1);
-    CHECK(done[0].find("shop--2 removed") != std::string::npos);
+    CHECK_THAT(done[0], Tells("shop--2"));
     CHECK_FALSE(std::filesystem::exists(root / "shop--2"));
     CHECK(std::filesystem::exists(root / "shop--1"));
 }
@@ -264,7 +263,7 @@ TEST_CASE_METHOD(PoolFixture, "a project with a taken workspace cannot leave") {
     REQUIRE(go(pool.release(project, task("a"))));
     CHECK(go(pool.remove_all(project)));
     CHECK(pool.list("shop").empty());
-    CHECK(plain(project.path, {"worktree", "list", "--porcelain"}).find("shop--1") == std::string::npos);
+    CHECK_THAT(plain(project.path, {"worktree", "list", "--porcelain"}), !Holds("shop--1"));
 }
 
 TEST_CASE_METHOD(PoolFixture, "init makes workspaces up to the pool's size, once") {

@@ -229,7 +229,7 @@ TEST_CASE_METHOD(Agent, "a release is refused while a process works in the direc
     const auto refused = go(pool.release(project, task("a")));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::conflict);
-    CHECK(refused.error().message.find("process " + std::to_string(sitter.pid())) != std::string::npos);
+    CHECK_THAT(refused.error().message, Tells(std::to_string(sitter.pid())));
     CHECK(read_file(tree / "work") == "mine\n");
     CHECK(holder(1) == "a");
     sitter.end();
@@ -246,7 +246,7 @@ TEST_CASE_METHOD(Agent, "gc leaves alone what it would remove while a process wo
     Sitter sitter(tree);
     const auto busy = go(pool.gc(project, [](const TaskId&) { return true; })).value();
     REQUIRE(busy.size() == 1);
-    CHECK(busy[0].find("still works in") != std::string::npos);
+    CHECK_THAT(busy[0], Tells(tree.string()));
     CHECK(fs::exists(tree));
     sitter.end();
     REQUIRE(go(pool.gc(project, [](const TaskId&) { return true; })));
