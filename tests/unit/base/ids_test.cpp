@@ -43,7 +43,7 @@ TEST_CASE("A project name is safe in a path and in a tmux session name, or refus
         const auto checked = check_project_name(name);
         REQUIRE_FALSE(checked);
         CHECK(checked.error().code == ErrorCode::invalid_argument);
-        CHECK(checked.error().message.find("lower-case") != std::string::npos);
+        CHECK_THAT(checked.error().message, Tells("lower-case"));
     }
     CHECK(check_project_name(std::string(40, 'a')));
     CHECK_FALSE(check_project_name(std::string(41, 'a')));

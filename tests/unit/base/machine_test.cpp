@@ -55,7 +55,7 @@ TEST_CASE("the machine as this program sees it", "[.]") {
 
 TEST_CASE("tests see the same machine wherever their program is started from") {
     const auto seen = seen_after("");
-    CHECK_THAT(seen, Catch::Contains("PATH=" + orange::tests::tools() + "\n") && Catch::Contains("mask 18\n"));
+    CHECK_THAT(seen, Holds("PATH=" + orange::tests::tools() + "\n") && Holds("mask 18\n"));
     CHECK(seen_after(
               "export PATH=/elsewhere HOME=/elsewhere ORANGE_HOME=/elsewhere TMUX=/elsewhere,1,0 GIT_DIR=/elsewhere "
               "SHELL=/bin/false LC_ALL=POSIX TZ=Asia/Kathmandu XDG_RUNTIME_DIR=/elsewhere NO_COLOR=1; umask 077; "

@@ -48,7 +48,7 @@ TEST_CASE("A relative ORANGE_HOME is refused, since every command would mean ano
     const Variable home("ORANGE_HOME", "here");
     const auto paths = paths_from_environment();
     REQUIRE_FALSE(paths);
-    CHECK(paths.error().message.find("absolute") != std::string::npos);
+    CHECK_THAT(paths.error().message, Tells("absolute"));
 }
 
 TEST_CASE("Without ORANGE_HOME it is ~/orange, by HOME or by the password database") {

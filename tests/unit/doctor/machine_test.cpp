@@ -57,37 +57,37 @@ TEST_CASE_METHOD(Patient, "a disk that is full, nearly full, read-only or out of
     auto disk = healthy();
     disk.free_bytes = std::uint64_t{63} << 20;
     on(disk);
-    CHECK_THAT(said("disk"), Contains("error the disk is full: 63 MiB are free → df -h "));
+    CHECK_THAT(said("disk"), Catch::StartsWith("error ") && Tells("63") && Holds("→ df -h "));
     disk.free_bytes = std::uint64_t{512} << 20;
     on(disk);
-    CHECK_THAT(said("disk"), Contains("warning the disk is nearly full: 512 MiB are free → df -h "));
+    CHECK_THAT(said("disk"), Catch::StartsWith("warning ") && Tells("512") && Holds("→ df -h "));
     disk = healthy();
     disk.free_files = 7;
     on(disk);
-    CHECK_THAT(said("disk"), Contains("error the disk has room for 7 more files only → df -i "));
+    CHECK_THAT(said("disk"), Catch::StartsWith("error ") && Tells("7") && Holds("→ df -i "));
     disk = healthy();
     disk.read_only = true;
     on(disk);
-    CHECK_THAT(said("disk"), Contains("error the file system is mounted read-only"));
+    CHECK_THAT(said("disk"), Catch::StartsWith("error "));
     facts.machine.disk = [](const std::filesystem::path&) {
         return Result<Disk>(Error(ErrorCode::io, "looking at the disk: Input/output error"));
     };
-    CHECK_THAT(said("disk"), Contains("error looking at the disk: Input/output error"));
+    CHECK_THAT(said("disk"), Catch::StartsWith("error ") && Holds("Input/output error"));
 }
 
 TEST_CASE_METHOD(Patient, "a home on a network disk is a warning that says where it should be") {
     auto disk = healthy();
     disk.network = "nfs";
     on(disk);
-    CHECK_THAT(said("disk"), Contains("warning it is on a network disk (nfs)") && Contains("set ORANGE_HOME"));
+    CHECK_THAT(said("disk"), Catch::StartsWith("warning ") && Tells("nfs") && Tells("ORANGE_HOME"));
 }
 
 TEST_CASE_METHOD(Patient, "who does not linger is told so where systemd would end the agents at logout") {
     facts.machine.systemd = git.dir.path;
     facts.machine.lingering = git.dir / "linger";
     facts.machine.user = 4'000'000'000U;  // nobody's: its number stands for its name
-    CHECK_THAT(said("service"), Contains("warning agents end when 4000000000 logs out everywhere → sudo "
-                                         "loginctl enable-linger 4000000000"));
+    CHECK_THAT(said("service"), Catch::StartsWith("warning ") && Tells("4000000000") &&
+                                    Holds("→ sudo loginctl enable-linger 4000000000"));
     write_file(git.dir / "linger/4000000000", "");
     CHECK_THAT(said("service"), Catch::StartsWith("ok "));
     std::filesystem::remove(git.dir / "linger/4000000000");

@@ -7,14 +7,12 @@
 
 using namespace orange;
 using namespace orange::engine;
-using Catch::Matchers::Contains;
-
 namespace {
 
-void refused(const Result<Decision>& decision, ErrorCode code, const std::string& part) {
+void refused(const Result<Decision>& decision, ErrorCode code, const std::vector<std::string>& facts) {
     REQUIRE_FALSE(decision);
     CHECK(decision.error().code == code);
-    CHECK_THAT(decision.error().message, Contains(part));
+    for (const auto& fact : facts) CHECK_THAT(decision.error().message, Tells(fact));
 }
 
 using Names = std::vector<std::string>;
@@ -74,57 +72,49 @@ TEST_CASE("an exact entry wins over a list, and a list over the star") {
 
 TEST_CASE("an edge that is not in the map says what is, and the way there") {
     World world("working");
-    refused(
-        world.ask("reviewing", Role::worker), ErrorCode::illegal_transition,
-        "There is no transition working → reviewing. Set review instead: the way to reviewing leads through it. From "
-        "working a worker can set only: review (needs ## Handoff with a line DONE:, written since this state was "
-        "entered); stuck.");
-    refused(
-        world.ask("nowhere\x1b", Role::human), ErrorCode::illegal_transition,
-        "The workflow small has no state \"nowhere\\x1b\"; its states are pending, working, review, reviewing, stuck, "
-        "done, cancelled.");
-    refused(world.ask("working", Role::worker), ErrorCode::illegal_transition, "The task is in working already.");
+    refused(world.ask("reviewing", Role::worker), ErrorCode::illegal_transition,
+            {"working → reviewing", "## Handoff", "DONE:", "review"});
+    refused(world.ask("nowhere\x1b", Role::human), ErrorCode::illegal_transition,
+            {"\"nowhere\\x1b\"", "pending, working, review, reviewing, stuck, done, cancelled"});
+    refused(world.ask("working", Role::worker), ErrorCode::illegal_transition, {"working"});
     world.task.status = "done";
-    refused(world.ask("working", Role::human), ErrorCode::illegal_transition, "The task is done: that is final");
+    refused(world.ask("working", Role::human), ErrorCode::illegal_transition, {"done"});
     world.task.status = "lost";
-    refused(world.ask("working", Role::human), ErrorCode::illegal_transition, "is no state of the workflow small");
+    refused(world.ask("working", Role::human), ErrorCode::illegal_transition, {"lost", "small"});
     world.task.status = "pending";
-    refused(world.ask("review", Role::worker), ErrorCode::illegal_transition, "From pending a worker can set nothing.");
+    refused(world.ask("review", Role::worker), ErrorCode::illegal_transition, {"pending"});
 }
 
 TEST_CASE("who may not ask is told who may, and the command for the human") {
     World world("stuck");
     const auto reviewing = world.ask("reviewing", Role::worker);
     refused(reviewing, ErrorCode::forbidden,
-            "stuck → reviewing may be asked for by human, not by worker. From stuck a worker can set nothing. Ask the "
-            "human to "
-            "run: orange task update 0123456789abcdefghijk --status reviewing");
-    CHECK(reviewing.error().details.at("attention") == "ready for review");
+            {"stuck → reviewing", "human", "orange task update 0123456789abcdefghijk --status reviewing"});
+    CHECK_FALSE(reviewing.error().details.at("attention").empty());
     CHECK(reviewing.error().details.at("human_command") ==
           "orange task update 0123456789abcdefghijk --status reviewing");
     CHECK(world.ask("reviewing", Role::human));
 
     const auto cancelled = world.ask("cancelled", Role::worker);
-    refused(cancelled, ErrorCode::forbidden, "orange task cancel 0123456789abcdefghijk");
+    refused(cancelled, ErrorCode::forbidden, {"orange task cancel 0123456789abcdefghijk"});
     CHECK_FALSE(cancelled.error().details.contains("attention"));
 
     world.task.status = "reviewing";
-    refused(world.ask("done", Role::human), ErrorCode::forbidden,
-            "reviewing → done may be asked for by system, not by human. The command for it is: orange task merge");
+    refused(world.ask("done", Role::human), ErrorCode::forbidden, {"reviewing → done", "system", "orange task merge"});
     CHECK(world.ask("done", Role::system));
 }
 
 TEST_CASE("a worker never passes a verdict gate that names nobody, and unknown callers pass nothing") {
     World world("review");
     world.section("Review", "Verdict: PASS");
-    refused(world.ask("reviewing", Role::worker), ErrorCode::forbidden, "by reviewer, human or system, not by worker");
+    refused(world.ask("reviewing", Role::worker), ErrorCode::forbidden, {"reviewer, human", "worker"});
     CHECK_FALSE(world.ask("reviewing", Role::worker).error().details.contains("attention"));
     for (const Role role : {Role::reviewer, Role::human, Role::system}) CHECK(world.ask("reviewing", role));
     for (const auto* to : {"reviewing", "cancelled", "working", "pending", "nowhere"}) {
-        refused(world.ask(to, Role::unknown, true), ErrorCode::forbidden, "Use a terminal of your own");
+        refused(world.ask(to, Role::unknown, true), ErrorCode::forbidden, {"orange task"});
     }
     world.definition.transitions.push_back(edge({"review"}, "pending", {Role::unknown}));
-    refused(world.ask("pending", Role::unknown), ErrorCode::forbidden, "Use a terminal of your own");
+    refused(world.ask("pending", Role::unknown), ErrorCode::forbidden, {"orange task"});
     world.task.status = "working";
     CHECK(world.ask("stuck", Role::worker));
     CHECK_FALSE(world.ask("stuck", Role::unknown));
@@ -133,7 +123,7 @@ TEST_CASE("a worker never passes a verdict gate that names nobody, and unknown c
 TEST_CASE("a forced edge needs force, and those who may ask") {
     World world("working");
     refused(world.ask("done", Role::system), ErrorCode::needs_force,
-            "--force: orange task merge 0123456789abcdefghijk --force");
+            {"orange task merge 0123456789abcdefghijk --force"});
     CHECK(world.ask("done", Role::system, true));
     CHECK(world.ask("done", Role::worker, true).error().code == ErrorCode::forbidden);
     world.definition.transitions.back().by.clear();
@@ -145,31 +135,29 @@ TEST_CASE("exactly one guard must hold, and a failed one says what is, and what 
     World world("review");
     world.section("Review", "Verdict: FAIL");
     world.task.counters["review_round"] = 2;
-    refused(
-        world.ask("working", Role::reviewer), ErrorCode::guard_failed,
-        "review → working is open only when review_round < 2, and review_round is 2. What is open to you now: orange "
-        "task update --status stuck");
+    refused(world.ask("working", Role::reviewer), ErrorCode::guard_failed,
+            {"review → working", "review_round", "2", "orange task update --status stuck"});
     CHECK(world.ask("stuck", Role::reviewer));
     world.task.counters["review_round"] = 1;
     CHECK(world.ask("working", Role::reviewer));
     auto twin = *world.definition.between("review", "working").front();
     world.definition.transitions.push_back(twin);
-    refused(world.ask("working", Role::reviewer), ErrorCode::guard_failed, "ambiguous");
+    refused(world.ask("working", Role::reviewer), ErrorCode::guard_failed, {"working"});
 }
 
 TEST_CASE("a gate that does not hold says what to write, and nothing is decided") {
     World world("working");
     const auto missing = world.ask("review", Role::worker);
-    refused(missing, ErrorCode::gate_failed, "## Handoff is missing: add a section \"## Handoff\" to TASK.md");
+    refused(missing, ErrorCode::gate_failed, {"## Handoff", "missing"});
     CHECK(missing.error().details.at("section") == "Handoff");
     world.section("Handoff", "DONE: x", "old");
     world.entry["Handoff"] = "old";
-    refused(world.ask("review", Role::human), ErrorCode::gate_failed, "## Handoff is stale");
+    refused(world.ask("review", Role::human), ErrorCode::gate_failed, {"## Handoff", "stale"});
     world.section("Handoff", "DONE: x", "new");
     CHECK(world.ask("review", Role::worker));
     world.task.status = "review";
     world.section("Review", "Verdict: FAIL");
-    refused(world.ask("reviewing", Role::reviewer), ErrorCode::gate_failed, "orange task update --status working");
+    refused(world.ask("reviewing", Role::reviewer), ErrorCode::gate_failed, {"orange task update --status working"});
 }
 
 TEST_CASE("spawning goes to the first ordinary state, or to clarification where there is no summary") {
@@ -190,16 +178,16 @@ TEST_CASE("explaining shows every edge, who may take it, and what is missing") {
     world.section("Review", "Verdict: FAIL");
     const auto edges = explain(world.definition, world.situation());
     REQUIRE(edges.size() == 5);
-    CHECK(describe(edges[0]).starts_with(
-        "→ reviewing by reviewer, human or system; needs ## Review, Verdict: PASS. ## Review says FAIL"));
-    CHECK(describe(edges[1]) ==
-          "→ working by reviewer, human or system; when review_round < 2 (holds); needs ## Review, Verdict: FAIL "
-          "(holds)");
+    CHECK_THAT(describe(edges[0]), Catch::StartsWith("→ reviewing") && Tells("reviewer, human") && Tells("## Review") &&
+                                       Tells("PASS") && Tells("FAIL"));
+    CHECK_THAT(describe(edges[1]), Catch::StartsWith("→ working") && Tells("reviewer, human") &&
+                                       Holds("review_round < 2") && Tells("## Review") && Tells("FAIL"));
     CHECK(edges[1].open());
-    CHECK(describe(edges[2]).find("when review_round >= 2 (does not hold)") != std::string::npos);
+    CHECK_THAT(describe(edges[2]), Holds("review_round >= 2"));
     CHECK_FALSE(edges[2].open());
-    CHECK(describe(edges[3]) == "→ cancelled by human or system");
-    CHECK(describe(edges[4]) == "→ done by system, only with --force");
+    CHECK_THAT(describe(edges[3]),
+               Catch::StartsWith("→ cancelled") && Tells("human") && Tells("system") && !Holds("--force"));
+    CHECK_THAT(describe(edges[4]), Catch::StartsWith("→ done") && Tells("system") && Tells("--force"));
 }
 
 TEST_CASE("a guard compares as it is written") {
@@ -243,8 +231,7 @@ TEST_CASE("where several guards fail, each is named, and each number once") {
     world.definition.transitions.push_back(other);
     world.task.counters["review_round"] = 2;
     refused(world.ask("working", Role::human), ErrorCode::guard_failed,
-            "review → working is open only when review_round < 2 or review_round == 7 or urgency > 3, and review_round "
-            "is 2, urgency is 0.");
+            {"review → working", "7", "urgency", "3", "2", "0"});
 }
 
 TEST_CASE("a refused reviewer is offered only what it could do now") {
@@ -253,10 +240,11 @@ TEST_CASE("a refused reviewer is offered only what it could do now") {
     const auto offer = [&] {
         const auto refused = world.ask("reviewing", Role::reviewer);
         REQUIRE_FALSE(refused);
-        const auto at = refused.error().message.find("What is open to you now");
-        return at == std::string::npos ? std::string("nothing") : refused.error().message.substr(at);
+        const auto& text = refused.error().message;
+        const auto at = text.find("orange task update");
+        return at == std::string::npos ? std::string("nothing") : text.substr(at);
     };
-    CHECK(offer() == "What is open to you now: orange task update --status working");
+    CHECK(offer() == "orange task update --status working");
     world.definition.transitions[3].force = true;  // asking for it once more would be refused once more
     CHECK(offer() == "nothing");
     world.definition.transitions[3].force = false;
@@ -275,11 +263,10 @@ TEST_CASE("a value that is no integer sets a field to zero") {
 TEST_CASE("a way through stuck is shown where there is no other") {
     World world("working");
     std::erase_if(world.definition.transitions, [](const Transition& t) { return t.to == "review"; });
-    refused(world.ask("reviewing", Role::worker), ErrorCode::illegal_transition,
-            "Set stuck instead: the way to reviewing leads through it.");
+    refused(world.ask("reviewing", Role::worker), ErrorCode::illegal_transition, {"stuck"});
     std::erase_if(world.definition.transitions, [](const Transition& t) { return t.to == "reviewing"; });
     const auto nowhere = world.ask("reviewing", Role::worker);
-    refused(nowhere, ErrorCode::illegal_transition, "There is no transition working → reviewing. From working");
+    refused(nowhere, ErrorCode::illegal_transition, {"working → reviewing"});
 }
 
 TEST_CASE("a gate without a verdict is a worker's to pass where the transition names nobody") {
@@ -297,22 +284,20 @@ TEST_CASE("who may not ask is told what the human can run, as far as there is so
     auto& review = world.definition.transitions[1];
     review.by = {Role::system};
     const auto refused_review = world.ask("review", Role::worker);
-    refused(refused_review, ErrorCode::forbidden, "may be asked for by system, not by worker");
+    refused(refused_review, ErrorCode::forbidden, {"system", "worker"});
     CHECK_FALSE(refused_review.error().details.contains("human_command"));
     CHECK_FALSE(refused_review.error().details.contains("attention"));
 
     review.by = {Role::human};
-    CHECK(world.ask("review", Role::worker).error().details.at("attention") == "ready for review");
+    CHECK(world.ask("review", Role::worker).error().details.contains("attention"));
     world.definition.transitions.push_back(edge({"working"}, "reviewing", {Role::human}));
-    CHECK(world.ask("reviewing", Role::worker).error().details.at("attention") == "ready for review");
+    CHECK(world.ask("reviewing", Role::worker).error().details.contains("attention"));
 
     auto cancel = edge({"working"}, "cancelled", {Role::system});
     world.definition.transitions.push_back(cancel);
-    refused(world.ask("cancelled", Role::worker), ErrorCode::forbidden,
-            "Ask the human to run: orange task cancel 0123456789abcdefghijk");
+    refused(world.ask("cancelled", Role::worker), ErrorCode::forbidden, {"orange task cancel 0123456789abcdefghijk"});
     world.task.id.value.clear();
-    refused(world.ask("cancelled", Role::human), ErrorCode::forbidden,
-            "The command for it is: orange task cancel <task id>");
+    refused(world.ask("cancelled", Role::human), ErrorCode::forbidden, {"orange task cancel"});
 }
 
 TEST_CASE("a workflow whose only ways out of the first state are no beginnings cannot be spawned") {
@@ -323,8 +308,7 @@ TEST_CASE("a workflow whose only ways out of the first state are no beginnings c
     const auto none = spawn_target(world.definition, world.task);
     REQUIRE_FALSE(none);
     CHECK(none.error().code == ErrorCode::conflict);
-    CHECK_THAT(none.error().message, Contains("The workflow small has no way to spawn a task from pending; use orange "
-                                              "task update --status."));
+    CHECK_THAT(none.error().message, Tells("small") && Tells("pending") && Tells("orange task update --status"));
     transitions[0].by.clear();
     transitions[0].force = true;
     CHECK_FALSE(spawn_target(world.definition, world.task));
@@ -341,10 +325,10 @@ TEST_CASE("work that is merged already is done, whatever gate, condition or forc
     for (auto& transition : world.definition.transitions) {
         if (transition.to == k_done) transition.gate = verdict_gate(Verdict::pass);
     }
-    refused(world.ask("done", Role::system), ErrorCode::gate_failed, "Review");
+    refused(world.ask("done", Role::system), ErrorCode::gate_failed, {"Review"});
     const auto decision = decide_done(world.definition, world.situation());
     REQUIRE(decision);
     CHECK(decision->to == "done");
     world.task.status = "done";
-    refused(decide_done(world.definition, world.situation()), ErrorCode::illegal_transition, "done");
+    refused(decide_done(world.definition, world.situation()), ErrorCode::illegal_transition, {"done"});
 }

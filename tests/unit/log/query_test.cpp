@@ -71,7 +71,7 @@ TEST_CASE("A search is by level and above, component, literal text and time, and
     CHECK(home.found(query) == Messages{"terminate called without JSON", "says \"Hello\"", "No space left"});
     query = {};
     query.level = "loud";
-    CHECK_THAT(log::search(home.log, query).error().message, Catch::Contains("debug, info, warn, error"));
+    CHECK_THAT(log::search(home.log, query).error().message, Tells("debug, info, warn, error"));
 }
 
 TEST_CASE("A search that may read only so much says that there may be more") {

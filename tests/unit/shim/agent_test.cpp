@@ -74,9 +74,9 @@ TEST_CASE_METHOD(Fixture, "a program that does not exist, or cannot be run, is s
     const auto done = run_shim(spec);
     CHECK(done.exit_status == expected);
     CHECK(done.out.empty());
-    CHECK(done.err.find(spec.argv[0]) != std::string::npos);
+    CHECK_THAT(done.err, Tells(spec.argv[0]));
     CHECK(exit_record().exit_status == expected);
-    CHECK(exit_record().error.find(spec.argv[0]) != std::string::npos);
+    CHECK_THAT(exit_record().error, Tells(spec.argv[0]));
 }
 
 TEST_CASE_METHOD(Fixture, "a missing directory, or one outside the worktree, is refused") {

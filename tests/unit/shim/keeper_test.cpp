@@ -56,6 +56,6 @@ TEST_CASE_METHOD(KeeperFixture, "a keeper's command has default signals, and one
     CHECK(keep({"sh", "-c", "kill -9 $$"}).exit_status == 128 + SIGKILL);
     const auto missing = keep({"no-such-program"});
     CHECK(missing.exit_status == 127);
-    CHECK(missing.err.find("no-such-program") != std::string::npos);
+    CHECK_THAT(missing.err, Tells("no-such-program"));
     CHECK(keep({}).exit_status == 2);
 }

@@ -39,8 +39,8 @@ TEST_CASE_METHOD(PaneFixture,
     REQUIRE(ended());
     CHECK(exit_record().exit_status == 6);
     REQUIRE(eventually([&] { return server.state().panes.at(0).dead; }));
-    CHECK(screen(pane).find("got hello.") != std::string::npos);
-    CHECK(screen(pane).find("orange-agent") == std::string::npos);
+    CHECK_THAT(screen(pane), Holds("got hello."));
+    CHECK_THAT(screen(pane), !Holds("orange-agent"));
 }
 
 TEST_CASE_METHOD(PaneFixture, "the agent gets the pane's TERM where its spec has none") {
@@ -104,5 +104,5 @@ TEST_CASE_METHOD(PaneFixture, "a program that cannot be started says so in the p
     REQUIRE(ended());
     CHECK(exit_record().exit_status == 127);
     REQUIRE(eventually([&] { return server.state().panes.at(0).dead; }));
-    CHECK(screen(pane).find("no-such-agent") != std::string::npos);
+    CHECK_THAT(screen(pane), Holds("no-such-agent"));
 }

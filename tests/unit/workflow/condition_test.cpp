@@ -26,7 +26,7 @@ TEST_CASE("a condition is a field, an operator and a whole number") {
         INFO(text);
         const auto condition = parse_condition(text);
         REQUIRE_FALSE(condition);
-        CHECK(condition.error().message.find("review_round < 2") != std::string::npos);
+        CHECK_THAT(condition.error().message, Holds("review_round < 2"));
     }
 }
 

@@ -557,7 +557,7 @@ TEST_CASE("a review that never ends is found") {
     // The first failed review is the last one, and after a human's help they go on for ever.
     auto text = text_of("workflows/default.yml");
     const std::string reset = "      - action: set_field\n        field: review_round\n        value: 0\n";
-    REQUIRE(text.find(reset) != std::string::npos);
+    REQUIRE_THAT(text, Holds(reset));
     text.erase(text.find(reset), reset.size());
     for (std::size_t at = 0; (at = text.find("when: \"review_round ", at)) != std::string::npos; ++at) {
         const bool less = text.compare(at + 20, 3, "< 2") == 0;

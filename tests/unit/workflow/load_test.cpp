@@ -68,9 +68,9 @@ prompts:
 )";
 
 struct Case {
-    std::string from, to;  ///< what is replaced in the sound workflow, once
-    std::string place;     ///< "line:column" of the one problem
-    std::string message;   ///< its beginning
+    std::string from, to;            ///< what is replaced in the sound workflow, once
+    std::string place;               ///< "line:column" of the one problem
+    std::vector<std::string> names;  ///< what the problem is about, and what would be right
 };
 
 std::string broken(const Case& one) {
@@ -94,8 +94,8 @@ void check_all(const std::vector<Case>& cases) {
         const auto problems = problems_of(broken(one));
         INFO("in place of \"" << one.from << "\": \"" << one.to << "\"");
         REQUIRE_FALSE(problems.empty());
-        const auto expected = "small.yml:" + one.place + ": " + one.message;
-        CHECK(problems.front().substr(0, expected.size()) == expected);
+        CHECK_THAT(problems.front(), Catch::StartsWith("small.yml:" + one.place + ": "));
+        for (const auto& name : one.names) CHECK_THAT(problems.front(), Tells(name));
         CHECK(problems.size() == 1);
     }
 }
@@ -129,220 +129,226 @@ TEST_CASE("a sound workflow is read as it is written") {
 
 TEST_CASE("wrong keys and types at the top are refused where they stand") {
     check_all({
-        {"name: small", "name: other", "1:7", "the name must be that of the file: small, but is other"},
-        {"name: small", "name: \"Not A Name\"", "1:7", "\"Not A Name\" is no name"},
-        {"name: small", "name: [a]", "1:7", "name must be a text, but is a list"},
-        {"name: small\n", "", "1:1", "a workflow needs a \"name\""},
-        {"version: 1", "version: 2", "2:10", "version must be a whole number from 1 to 1, but is \"2\""},
-        {"version: 1", "version: \"1\"", "2:10", "version must be a whole number"},
-        {"version: 1\n", "", "1:1", "a workflow needs a \"version\""},
-        {"version: 1", "version: 1\nextra: x", "3:1", "unknown key \"extra\" in a workflow"},
-        {"prompts:", "promts:", "51:1", "unknown key \"promts\" in a workflow; did you mean prompts?"},
-        {"poll_interval: 30", "poll_interval: 0", "35:18",
-         "poll_interval must be a whole number from 1 to 3600, but is \"0\""},
-        {"poll_interval: 30", "poll_interval: 3601", "35:18", "poll_interval must be"},
-        {"poll_interval: 30", "poll_interval: 30s", "35:18", "poll_interval must be"},
-        {"poll_interval: 30", "poll: 30", "35:3", "unknown key \"poll\" in exit_monitoring"},
-        {"look: Look at {branch}.", "look: \"\"", "55:9", "the prompt look must be a text, but is empty"},
-        {"  look: Look", "  Look: x\n  look: Look", "55:3", "\"Look\" is no prompt's name"},
+        {"name: small", "name: other", "1:7", {"name", "other"}},
+        {"name: small", "name: \"Not A Name\"", "1:7", {"\"Not A Name\"", "name"}},
+        {"name: small", "name: [a]", "1:7", {"name"}},
+        {"name: small\n", "", "1:1", {"\"name\""}},
+        {"version: 1", "version: 2", "2:10", {"\"2\"", "version", "1"}},
+        {"version: 1", "version: \"1\"", "2:10", {"version"}},
+        {"version: 1\n", "", "1:1", {"\"version\""}},
+        {"version: 1", "version: 1\nextra: x", "3:1", {"\"extra\""}},
+        {"prompts:", "promts:", "51:1", {"\"promts\"", "prompts"}},
+        {"poll_interval: 30", "poll_interval: 0", "35:18", {"\"0\"", "poll_interval", "1", "3600"}},
+        {"poll_interval: 30", "poll_interval: 3601", "35:18", {"poll_interval"}},
+        {"poll_interval: 30", "poll_interval: 30s", "35:18", {"poll_interval"}},
+        {"poll_interval: 30", "poll: 30", "35:3", {"\"poll\"", "exit_monitoring"}},
+        {"look: Look at {branch}.", "look: \"\"", "55:9", {"look"}},
+        {"  look: Look", "  Look: x\n  look: Look", "55:3", {"\"Look\""}},
     });
 }
 
 TEST_CASE("wrong states are refused where they stand") {
     check_all({
-        {"stuck: {}", "stuck: {terminal: yes}", "7:21", "terminal must be true or false, but is \"yes\""},
-        {"stuck: {}", "stuck: {final: true}", "7:11", "unknown key \"final\" in a state"},
-        {"stuck: {}", "stuck: [x]", "7:10", "the state stuck must be a map"},
-        {"agent: worker", "agent: wroker", "5:20",
-         "agent must be one of worker, reviewer, but is \"wroker\"; did you mean worker?"},
-        {"stuck: {}", "stuck: {}\n  Odd Name: {}", "8:3", "\"Odd Name\" is no state's name"},
-        {"stuck: {}", "stuck: {}\n  lost: {}", "8:3", "the state lost is unreachable"},
-        {"done: {terminal: true}", "done: {terminal: true, agent: worker}", "8:33",
-         "the terminal state done cannot have an agent"},
-        {"done: {terminal: true}", "done: {terminal: true, respawn_prompt: go}", "8:42",
-         "the terminal state done cannot have a respawn_prompt"},
-        {"stuck: {}", "stuck: {agent: worker}", "7:18", "the state stuck has an agent and needs a respawn_prompt"},
-        {"respawn_prompt: look", "respawn_prompt: lok", "6:47", "there is no prompt \"lok\"; did you mean look?"},
-        {"{terminal: true}", "{terminal: false}", "4:3", "no state is terminal"},
-        {"action: spawn_reviewer, prompt: look, increment", "action: increment, field", "6:21",
-         "nothing spawns a reviewer"},
-        {"action: spawn_agent\n        prompt: go", "action: spawn_reviewer\n        prompt: go", "5:20",
-         "nothing spawns a worker"},
-        {"- from: \"*\"\n    to: done", "- from: [pending, working, checking]\n    to: done", "7:3",
-         "the state stuck is a dead end"},
+        {"stuck: {}", "stuck: {terminal: yes}", "7:21", {"\"yes\"", "terminal"}},
+        {"stuck: {}", "stuck: {final: true}", "7:11", {"\"final\""}},
+        {"stuck: {}", "stuck: [x]", "7:10", {"stuck"}},
+        {"agent: worker", "agent: wroker", "5:20", {"\"wroker\"", "agent", "worker"}},
+        {"stuck: {}", "stuck: {}\n  Odd Name: {}", "8:3", {"\"Odd Name\""}},
+        {"stuck: {}", "stuck: {}\n  lost: {}", "8:3", {"lost"}},
+        {"done: {terminal: true}", "done: {terminal: true, agent: worker}", "8:33", {"terminal", "done", "agent"}},
+        {"done: {terminal: true}",
+         "done: {terminal: true, respawn_prompt: go}",
+         "8:42",
+         {"terminal", "done", "respawn_prompt"}},
+        {"stuck: {}", "stuck: {agent: worker}", "7:18", {"stuck", "agent", "respawn_prompt"}},
+        {"respawn_prompt: look", "respawn_prompt: lok", "6:47", {"\"lok\"", "look"}},
+        {"{terminal: true}", "{terminal: false}", "4:3", {"terminal"}},
+        {"action: spawn_reviewer, prompt: look, increment", "action: increment, field", "6:21", {"reviewer"}},
+        {"action: spawn_agent\n        prompt: go", "action: spawn_reviewer\n        prompt: go", "5:20", {"worker"}},
+        {"- from: \"*\"\n    to: done", "- from: [pending, working, checking]\n    to: done", "7:3", {"stuck"}},
         {"  - from: \"*\"\n    to: done",
-         "  - from: [pending, working, checking]\n    to: done\n  - {from: stuck, to: stuck}", "7:3",
-         "the state stuck is a dead end"},
-        {"{terminal: false}", "{}\n  over: {terminal: true}", "5:3", "the state over is unreachable"},
+         "  - from: [pending, working, checking]\n    to: done\n  - {from: stuck, to: stuck}",
+         "7:3",
+         {"stuck"}},
+        {"{terminal: false}", "{}\n  over: {terminal: true}", "5:3", {"over"}},
     });
 }
 
 TEST_CASE("wrong transitions are refused where they stand") {
     check_all({
-        {"to: stuck", "to: stick", "21:9", "there is no state \"stick\"; did you mean stuck?"},
-        {"from: pending", "from: panding", "10:11", "there is no state \"panding\"; did you mean pending?"},
-        {"[working, checking]", "[working, cheking]", "20:21", "there is no state \"cheking\"; did you mean checking?"},
-        {"[working, checking]", "[working, working]", "20:21", "\"working\" is in this list twice"},
-        {"[working, checking]", "[working, \"*\"]", "20:21", "\"*\" stands alone"},
-        {"[working, checking]", "[]", "20:11", "from must name at least one state"},
-        {"[working, checking]", "[working, done, checking]", "20:21",
-         "no transition leads out of the terminal state done"},
-        {"    to: stuck\n", "", "20:5", "a transition needs a \"to\""},
-        {"by: [human, system]", "by: [humans, system]", "22:10",
-         "by must be one of worker, reviewer, human, system, but is \"humans\"; did you mean human?"},
-        {"by: [human, system]", "by: human", "22:9", "by must be a list"},
-        {"by: [human, system]", "by: []", "22:9", "by is empty"},
-        {"by: [human, system]", "by: [human, system, human]", "22:25", "\"human\" is in this list twice"},
-        {"by: [human, system]", "force: maybe", "22:12", "force must be true or false"},
-        {"by: [human, system]", "bye: [human]", "22:5", "unknown key \"bye\" in a transition; did you mean by?"},
-        {"section: \"## Handoff\", f", "section: Handoff, f", "17:21",
-         "section must be a level-2 heading, as \"## Handoff\""},
-        {"section: \"## Handoff\", f", "section: \"### Handoff\", f", "17:21", "section must be a level-2 heading"},
-        {"section: \"## Handoff\", f", "f", "17:11", "a gate needs a \"section\""},
-        {"fields: [DONE]", "fields: DONE", "17:43", "fields must be a list"},
-        {"fields: [DONE]", "fields: []", "17:43", "fields must name at least one field"},
-        {"fields: [DONE]", "fields: [\"DONE:\"]", "17:44", "a field is a name without its colon"},
-        {"fresh: true", "fresh: 1", "17:58", "fresh must be true or false"},
-        {"fresh: true", "frsh: true", "17:51", "unknown key \"frsh\" in a gate; did you mean fresh?"},
-        {"verdict: FAIL", "verdict: FAILED", "26:43",
-         "verdict must be one of PASS, FAIL, but is \"FAILED\"; did you mean FAIL?"},
-        {"verdict: FAIL, ", "", "26:48", "verdict_line means something only beside a verdict"},
-        {"verdict_line: first", "verdict_line: last", "26:63", "verdict_line must be one of first, any"},
-        {"when: \"review_round < 2\"\n    gate", "when: \"review_round\"\n    gate", "25:11",
-         "\"review_round\" is no condition"},
-        {"by: [human, system]", "when: \"revew_round < 2\"", "22:11",
-         "nothing counts \"revew_round\"; did you mean review_round?"},
-        {"when: \"review_round >= 2\"\n    hooks", "when: \"review_round >= 1\"\n    hooks", "29:11",
-         "ambiguous: checking → working is in line 23 too, and both hold for review_round = 1"},
-        {"    when: \"review_round >= 2\"\n", "", "27:5",
-         "ambiguous: checking → working is in line 23 too, and both hold for review_round = 0"},
-        {"- from: \"*\"\n", "- {from: [working, checking], to: stuck, when: \"crash_count > 3\"}\n  - from: \"*\"\n",
-         "32:50", "ambiguous: working → stuck is in line 20 too"},
-        {"when: \"review_round >= 2\"\n    hooks", "when: \"review_round > 9223372036854775807\"\n    hooks", "29:11",
-         "no number satisfies"},
+        {"to: stuck", "to: stick", "21:9", {"\"stick\"", "stuck"}},
+        {"from: pending", "from: panding", "10:11", {"\"panding\"", "pending"}},
+        {"[working, checking]", "[working, cheking]", "20:21", {"\"cheking\"", "checking"}},
+        {"[working, checking]", "[working, working]", "20:21", {"\"working\""}},
+        {"[working, checking]", "[working, \"*\"]", "20:21", {"\"*\""}},
+        {"[working, checking]", "[]", "20:11", {"from"}},
+        {"[working, checking]", "[working, done, checking]", "20:21", {"done"}},
+        {"    to: stuck\n", "", "20:5", {"\"to\""}},
+        {"by: [human, system]", "by: [humans, system]", "22:10", {"\"humans\"", "human", "system"}},
+        {"by: [human, system]", "by: human", "22:9", {"by"}},
+        {"by: [human, system]", "by: []", "22:9", {"by"}},
+        {"by: [human, system]", "by: [human, system, human]", "22:25", {"\"human\""}},
+        {"by: [human, system]", "force: maybe", "22:12", {"force"}},
+        {"by: [human, system]", "bye: [human]", "22:5", {"\"bye\"", "by"}},
+        {"section: \"## Handoff\", f", "section: Handoff, f", "17:21", {"\"## Handoff\"", "section"}},
+        {"section: \"## Handoff\", f", "section: \"### Handoff\", f", "17:21", {"section", "\"## Handoff\""}},
+        {"section: \"## Handoff\", f", "f", "17:11", {"\"section\""}},
+        {"fields: [DONE]", "fields: DONE", "17:43", {"fields"}},
+        {"fields: [DONE]", "fields: []", "17:43", {"fields"}},
+        {"fields: [DONE]", "fields: [\"DONE:\"]", "17:44", {}},
+        {"fresh: true", "fresh: 1", "17:58", {"fresh"}},
+        {"fresh: true", "frsh: true", "17:51", {"\"frsh\"", "fresh"}},
+        {"verdict: FAIL", "verdict: FAILED", "26:43", {"\"FAILED\"", "verdict", "PASS", "FAIL"}},
+        {"verdict: FAIL, ", "", "26:48", {"verdict_line", "verdict"}},
+        {"verdict_line: first", "verdict_line: last", "26:63", {"verdict_line"}},
+        {"when: \"review_round < 2\"\n    gate", "when: \"review_round\"\n    gate", "25:11", {"\"review_round\""}},
+        {"by: [human, system]", "when: \"revew_round < 2\"", "22:11", {"\"revew_round\"", "review_round"}},
+        {"when: \"review_round >= 2\"\n    hooks",
+         "when: \"review_round >= 1\"\n    hooks",
+         "29:11",
+         {"checking → working", "23", "review_round", "1"}},
+        {"    when: \"review_round >= 2\"\n", "", "27:5", {"checking → working", "23", "review_round", "0"}},
+        {"- from: \"*\"\n",
+         "- {from: [working, checking], to: stuck, when: \"crash_count > 3\"}\n  - from: \"*\"\n",
+         "32:50",
+         {"working → stuck", "20"}},
+        {"when: \"review_round >= 2\"\n    hooks",
+         "when: \"review_round > 9223372036854775807\"\n    hooks",
+         "29:11",
+         {}},
     });
 }
 
 TEST_CASE("wrong hooks are refused where they stand") {
     check_all({
-        {"action: spawn_agent", "action: spawn_agnt", "13:17",
-         "unknown action \"spawn_agnt\"; did you mean spawn_agent?"},
-        {"        prompt: go\n", "", "13:9", "the action spawn_agent needs a \"prompt\""},
-        {"        prompt: go\n", "        prompt: goo\n", "14:17", "there is no prompt \"goo\"; did you mean go?"},
-        {"        prompt: go\n", "        prompt: go\n        harness: other\n", "15:18",
-         "spawn_agent's harness must be one of task, review"},
-        {"        prompt: go\n", "        prompt: go\n        permissions: all\n", "15:22",
-         "spawn_agent's permissions must be one of full, reduced"},
-        {"increment: review_round", "increment: status", "19:59", "spawn_reviewer's increment may not change status"},
-        {"increment: review_round", "increment: crash_count", "19:59",
-         "spawn_reviewer's increment may not change crash_count"},
-        {"increment: review_round", "increment: \"Review Round\"", "19:59",
-         "spawn_reviewer's increment must be the name of a number"},
-        {"argv: [make, test]", "argv: make test", "31:37", "argv must be a list"},
-        {"argv: [make, test]", "argv: []", "31:37", "argv needs at least the program"},
-        {"argv: [make, test], ", "", "31:9", "the action run_command needs a \"argv\""},
-        {"timeout: 5", "timeout: 0", "31:60", "run_command's timeout must be a whole number from 1 to 3600"},
-        {"timeout: 5", "shell: true", "31:51", "unknown key \"shell\" in the action run_command"},
-        {"{action: run_command, argv: [make, test], timeout: 5}", "{action: kill_session, prompt: go}", "31:32",
-         "unknown key \"prompt\" in the action kill_session"},
-        {"{action: run_command, argv: [make, test], timeout: 5}", "{action: notify_worker, message: pased}", "31:42",
-         "notify_worker's message must be one of passed, failed, changes_requested, but is \"pased\"; did you mean "
-         "passed?"},
-        {"{action: run_command, argv: [make, test], timeout: 5}", "{action: notify_worker}", "31:9",
-         "the action notify_worker needs a \"message\""},
+        {"action: spawn_agent", "action: spawn_agnt", "13:17", {"\"spawn_agnt\"", "action", "spawn_agent"}},
+        {"        prompt: go\n", "", "13:9", {"\"prompt\"", "spawn_agent"}},
+        {"        prompt: go\n", "        prompt: goo\n", "14:17", {"\"goo\"", "prompt", "go"}},
+        {"        prompt: go\n", "        prompt: go\n        harness: other\n", "15:18", {"spawn_agent", "harness"}},
+        {"        prompt: go\n",
+         "        prompt: go\n        permissions: all\n",
+         "15:22",
+         {"spawn_agent", "permissions"}},
+        {"increment: review_round", "increment: status", "19:59", {"spawn_reviewer", "increment", "status"}},
+        {"increment: review_round", "increment: crash_count", "19:59", {"spawn_reviewer", "increment", "crash_count"}},
+        {"increment: review_round", "increment: \"Review Round\"", "19:59", {"spawn_reviewer", "increment"}},
+        {"argv: [make, test]", "argv: make test", "31:37", {"argv"}},
+        {"argv: [make, test]", "argv: []", "31:37", {"argv"}},
+        {"argv: [make, test], ", "", "31:9", {"\"argv\"", "run_command"}},
+        {"timeout: 5", "timeout: 0", "31:60", {"run_command", "timeout", "1", "3600"}},
+        {"timeout: 5", "shell: true", "31:51", {"\"shell\"", "run_command"}},
         {"{action: run_command, argv: [make, test], timeout: 5}",
-         "{action: set_field, field: review_round, value: none}", "31:57",
-         "set_field's value must be a whole number, but is \"none\""},
-        {"{action: run_command, argv: [make, test], timeout: 5}", "{field: review_round}", "31:9",
-         "a hook needs a \"action\""},
-        {"{action: run_command, argv: [make, test], timeout: 5}", "kill_session", "31:9", "a hook must be a map"},
+         "{action: kill_session, prompt: go}",
+         "31:32",
+         {"\"prompt\"", "action", "kill_session"}},
+        {"{action: run_command, argv: [make, test], timeout: 5}",
+         "{action: notify_worker, message: pased}",
+         "31:42",
+         {"\"pased\"", "notify_worker", "message", "changes_requested", "passed"}},
+        {"{action: run_command, argv: [make, test], timeout: 5}",
+         "{action: notify_worker}",
+         "31:9",
+         {"\"message\"", "action", "notify_worker"}},
+        {"{action: run_command, argv: [make, test], timeout: 5}",
+         "{action: set_field, field: review_round, value: none}",
+         "31:57",
+         {"\"none\"", "set_field", "value"}},
+        {"{action: run_command, argv: [make, test], timeout: 5}", "{field: review_round}", "31:9", {"\"action\""}},
+        {"{action: run_command, argv: [make, test], timeout: 5}", "kill_session", "31:9", {}},
     });
 }
 
 TEST_CASE("wrong exit rules are refused where they stand") {
     check_all({
-        {"then: checking", "then: cheking", "39:13", "there is no state \"cheking\"; did you mean checking?"},
-        {"then: checking", "then: pending", "39:13",
-         "there is no transition working → pending that this rule could take"},
-        {"    by: [human, system]\n", "    by: [human]\n", "48:45",
-         "the transition checking → stuck is not open to the exit monitor"},
-        {"- status: working\n      has", "- status: wroking\n      has", "37:15",
-         "there is no state \"wroking\"; did you mean working?"},
-        {"status: stuck", "status: done", "49:15", "the terminal state done has no agent that could exit"},
-        {"action: crash", "action: explode", "42:15", "action must be one of crash, mark_dead"},
-        {"action: crash", "action: crash\n      then: checking", "42:15",
-         "an exit rule has one of then, then_when and action"},
-        {"      action: mark_dead\n", "", "49:7", "an exit rule needs one of then, then_when and action"},
-        {"action: mark_dead", "action: mark_dead\n      stuck_after: 2", "51:20",
-         "stuck_after means something only beside action: crash"},
-        {"action: mark_dead", "action: mark_dead\n      respawn: true", "51:16",
-         "respawn means something only beside action: crash"},
-        {"action: mark_dead", "action: crash\n      respawn: true", "51:16",
-         "respawn needs a respawn_prompt in the state stuck"},
-        {"action: mark_dead", "action: crash\n      stuck_after: 1", "51:20",
-         "stuck_after needs a transition stuck → stuck"},
-        {"from: [working, checking]", "from: [checking]", "43:20",
-         "stuck_after needs a transition working → stuck, and there is none"},
-        {"stuck_after: 2", "stuck_after: 0", "43:20", "stuck_after must be a whole number from 1 to 1000"},
-        {"no_artifact: true", "no_artifact: false", "41:20", "no_artifact can only be true"},
-        {"no_artifact: true", "no_artifact: true\n      has_artifact: {section: \"## Handoff\"}", "41:20",
-         "a rule has either has_artifact or no_artifact"},
-        {"- status: stuck\n", "- status: stuck\n      no_artifact: true\n", "50:20",
-         "no_artifact needs a has_artifact rule for stuck before it"},
-        {"action: mark_dead", "action: mark_dead\n    - status: stuck\n      action: mark_dead", "51:7",
-         "never reached: the rule for stuck in line 49 always applies"},
-        {"when: \"review_round >= 2\", then: stuck", "when: \"review_round > 2\", then: stuck", "47:9",
-         "then_when does not cover everything: no case holds for review_round = 2"},
-        {"when: \"review_round >= 2\", then: stuck", "when: \"review_round >= 1\", then: stuck", "48:45",
-         "ambiguous: \"review_round < 2\" and \"review_round >= 1\" both hold for review_round = 1"},
-        {"when: \"review_round >= 2\", then: stuck", "then: stuck", "48:11", "a case of then_when needs a \"when\""},
-        {"      then: checking\n", "", "37:7", "an exit rule needs one of"},
+        {"then: checking", "then: cheking", "39:13", {"\"cheking\"", "checking"}},
+        {"then: checking", "then: pending", "39:13", {"working → pending"}},
+        {"    by: [human, system]\n", "    by: [human]\n", "48:45", {"checking → stuck"}},
+        {"- status: working\n      has", "- status: wroking\n      has", "37:15", {"\"wroking\"", "working"}},
+        {"status: stuck", "status: done", "49:15", {"done"}},
+        {"action: crash", "action: explode", "42:15", {"action", "mark_dead"}},
+        {"action: crash", "action: crash\n      then: checking", "42:15", {"then", "then_when", "action"}},
+        {"      action: mark_dead\n", "", "49:7", {"then_when", "action"}},
+        {"action: mark_dead", "action: mark_dead\n      stuck_after: 2", "51:20", {"stuck_after", "action"}},
+        {"action: mark_dead", "action: mark_dead\n      respawn: true", "51:16", {"respawn", "action"}},
+        {"action: mark_dead", "action: crash\n      respawn: true", "51:16", {"respawn", "respawn_prompt"}},
+        {"action: mark_dead", "action: crash\n      stuck_after: 1", "51:20", {"stuck → stuck", "stuck_after"}},
+        {"from: [working, checking]", "from: [checking]", "43:20", {"working → stuck", "stuck_after"}},
+        {"stuck_after: 2", "stuck_after: 0", "43:20", {"stuck_after", "1", "1000"}},
+        {"no_artifact: true", "no_artifact: false", "41:20", {"no_artifact"}},
+        {"no_artifact: true",
+         "no_artifact: true\n      has_artifact: {section: \"## Handoff\"}",
+         "41:20",
+         {"has_artifact", "no_artifact"}},
+        {"- status: stuck\n",
+         "- status: stuck\n      no_artifact: true\n",
+         "50:20",
+         {"no_artifact", "has_artifact", "stuck"}},
+        {"action: mark_dead",
+         "action: mark_dead\n    - status: stuck\n      action: mark_dead",
+         "51:7",
+         {"stuck", "49"}},
+        {"when: \"review_round >= 2\", then: stuck",
+         "when: \"review_round > 2\", then: stuck",
+         "47:9",
+         {"then_when", "review_round", "2"}},
+        {"when: \"review_round >= 2\", then: stuck",
+         "when: \"review_round >= 1\", then: stuck",
+         "48:45",
+         {"\"review_round < 2\"", "\"review_round >= 1\"", "review_round", "1"}},
+        {"when: \"review_round >= 2\", then: stuck", "then: stuck", "48:11", {"\"when\"", "then_when"}},
+        {"      then: checking\n", "", "37:7", {"then_when"}},
     });
 }
 
 TEST_CASE("what is no list or no map where one belongs is refused where it stands") {
     const auto first = [](const std::string& text) { return problems_of("name: small\nversion: 1\n" + text).front(); };
-    CHECK(first("states: [a]\ntransitions: []\n") ==
-          "small.yml:3:9: states must be a map of keys and values, but is a list");
-    CHECK(first("states: {}\ntransitions: []\n") == "small.yml:3:9: states must hold at least one state");
-    CHECK(first("states: {a: {}}\ntransitions: {}\n") == "small.yml:4:14: transitions must be a list, but is a map");
-    CHECK(first("states: {a: {}}\ntransitions: []\n") ==
-          "small.yml:4:14: transitions must hold at least one transition");
-    CHECK(first("states: {a: {}}\ntransitions: [x]\n") ==
-          "small.yml:4:15: a transition must be a map of keys and values, but is \"x\"");
+    const auto at = [](const std::string& place) { return Catch::StartsWith("small.yml:" + place + ": "); };
+    CHECK_THAT(first("states: [a]\ntransitions: []\n"), at("3:9") && Tells("states"));
+    CHECK_THAT(first("states: {}\ntransitions: []\n"), at("3:9") && Tells("states"));
+    CHECK_THAT(first("states: {a: {}}\ntransitions: {}\n"), at("4:14") && Tells("transitions"));
+    CHECK_THAT(first("states: {a: {}}\ntransitions: []\n"), at("4:14") && Tells("transitions"));
+    CHECK_THAT(first("states: {a: {}}\ntransitions: [x]\n"), at("4:15") && Tells("\"x\""));
     check_all({
         {"hooks:\n      - action: spawn_agent\n        prompt: go\n  - from: working\n    to: checking",
-         "hooks: none\n  - from: working\n    to: checking", "12:12", "hooks must be a list, but is \"none\""},
-        {"argv: [make, test]", "argv: [make, [test]]", "31:44", "an argument must be a text, but is a list"},
-        {"gate: {section: \"## Review\", verdict: FAIL, verdict_line: first}", "gate: \"## Review\"", "26:11",
-         "a gate must be a map"},
-        {"- {when: \"review_round < 2\", then: working}\n        - {when: \"review_round >= 2\", then: stuck}", "[]",
-         "47:9", "then_when must hold at least one case"},
-        {"has_artifact: {section: \"## Handoff\"}", "has_artifact: Handoff", "38:21", "has_artifact must be a map"},
-        {"- status: stuck\n      action", "- action", "49:7", "an exit rule needs a \"status\""},
+         "hooks: none\n  - from: working\n    to: checking",
+         "12:12",
+         {"\"none\"", "hooks"}},
+        {"argv: [make, test]", "argv: [make, [test]]", "31:44", {}},
+        {"gate: {section: \"## Review\", verdict: FAIL, verdict_line: first}",
+         "gate: \"## Review\"",
+         "26:11",
+         {"gate"}},
+        {"- {when: \"review_round < 2\", then: working}\n        - {when: \"review_round >= 2\", then: stuck}",
+         "[]",
+         "47:9",
+         {"then_when"}},
+        {"has_artifact: {section: \"## Handoff\"}", "has_artifact: Handoff", "38:21", {"has_artifact"}},
+        {"- status: stuck\n      action", "- action", "49:7", {"\"status\""}},
     });
 }
 
 TEST_CASE("unknown variables of prompts are found in their line") {
     check_all({
-        {"in {project}.", "in {projekt}.", "54:8",
-         "unknown variable {projekt} in the prompt go; did you mean project?"},
-        {"Look at {branch}.", "Look at {task}.", "55:17", "unknown variable {task} in the prompt look"},
+        {"in {project}.", "in {projekt}.", "54:8", {"{projekt}", "project"}},
+        {"Look at {branch}.", "Look at {task}.", "55:17", {"{task}"}},
     });
-    CHECK(problems_of(broken({"{summary}", "{\"a\": 1} {} { branch } {", "", ""})).empty());
+    CHECK(problems_of(broken({"{summary}", "{\"a\": 1} {} { branch } {", "", {}})).empty());
 }
 
 TEST_CASE("syntax errors have their place too") {
     CHECK(problems_of("name: [a\n").front().starts_with("small.yml:2:"));
-    CHECK(problems_of("name: a\nname: b\n") ==
-          std::vector<std::string>{"small.yml:2:1: the key \"name\" is there twice"});
-    CHECK(problems_of("") ==
-          std::vector<std::string>{"small.yml:1:1: a workflow must be a map of keys and values, but is empty"});
-    CHECK(problems_of("- a").front().starts_with("small.yml:1:1: a workflow must be a map"));
+    const auto only = [](const std::string& text) {
+        const auto problems = problems_of(text);
+        REQUIRE(problems.size() == 1);
+        return problems.front();
+    };
+    CHECK_THAT(only("name: a\nname: b\n"), Catch::StartsWith("small.yml:2:1: ") && Tells("\"name\""));
+    CHECK(only("").starts_with("small.yml:1:1: "));
+    CHECK(only("- a").starts_with("small.yml:1:1: "));
 }
 
 TEST_CASE("all problems come at once, in the order of the file") {
-    auto text = broken({"version: 1", "version: 9", "", ""});
+    auto text = broken({"version: 1", "version: 9", "", {}});
     text.replace(text.find("to: stuck"), 9, "to: stick");
     text.replace(text.find("{branch}"), 8, "{brunch}");
     const auto problems = problems_of(text);
@@ -353,9 +359,10 @@ TEST_CASE("all problems come at once, in the order of the file") {
 }
 
 TEST_CASE("tasks cannot begin where they end") {
-    CHECK(problems_of("name: small\nversion: 1\nstates:\n  done: {terminal: true}\n  on: {}\ntransitions:\n"
-                      "  - {from: on, to: done}\n")
-              .front() == "small.yml:4:3: tasks begin in done, so it cannot be terminal");
+    CHECK_THAT(problems_of("name: small\nversion: 1\nstates:\n  done: {terminal: true}\n  on: {}\ntransitions:\n"
+                           "  - {from: on, to: done}\n")
+                   .front(),
+               Catch::StartsWith("small.yml:4:3: ") && Tells("done"));
 }
 
 TEST_CASE("a name is not held against anything where none is expected") {
@@ -381,8 +388,8 @@ TEST_CASE("a workflow of thousands of entries is refused before each is compared
     for (int i = 0; i < 5'000; ++i) many += "  - {from: [t, u], to: x" + std::to_string(i) + "}\n";
     const auto loaded = load(many, "big.yml", "big");
     REQUIRE(loaded.problems.size() == 2);
-    CHECK(loaded.problems[0].message == "states has 5000 entries; the limit is 100");
-    CHECK(loaded.problems[1].message == "transitions has 5000 entries; the limit is 100");
+    CHECK_THAT(loaded.problems[0].message, Tells("states") && Tells("5000") && Tells("100"));
+    CHECK_THAT(loaded.problems[1].message, Tells("transitions") && Tells("5000") && Tells("100"));
 }
 
 TEST_CASE("of many problems the first hundred are kept, and long names are not repeated in each") {
