@@ -161,9 +161,9 @@ TEST_CASE("the demo worker names its branch, plans, commits, hands over and wait
     CHECK(scratch.git({"symbolic-ref", "--short", "HEAD"}) == "demo-add-greeting-x-now-aaaaaa");
     CHECK(scratch.get("branch") == "demo-add-greeting-x-now-aaaaaa");
     CHECK(scratch.commits() == 2);
-    CHECK_THAT(scratch.task(), Catch::Contains("\n## Plan\n\nAPPROACH: "));
-    CHECK_THAT(scratch.task(), Catch::Contains("```\n## Plan\n```\n"));
-    CHECK_THAT(scratch.task(), Catch::Contains("\n## Handoff\n\nDONE: round 0, as planned, in "));
+    CHECK_THAT(scratch.task(), Holds("\n## Plan\n\nAPPROACH: "));
+    CHECK_THAT(scratch.task(), Holds("```\n## Plan\n```\n"));
+    CHECK_THAT(scratch.task(), Holds("\n## Handoff\n\nDONE: round 0, as planned, in "));
     CHECK(scratch.git({"status", "--porcelain", "--untracked-files=no"}) == "");
     scratch.close_input();
     CHECK(scratch.exit_status() == 0);
@@ -179,9 +179,9 @@ TEST_CASE("the demo worker fixes what a review found, and stays when it passed")
     scratch.send("not for me\n[orange] The review failed.\n");
     scratch.wait_until("round 2", [&] { return scratch.get("round") == "2"; });
     CHECK(scratch.commits() == 3);
-    CHECK_THAT(scratch.task(), Catch::Contains("DONE: round 1"));
-    CHECK_THAT(scratch.task(), !Catch::Contains("DONE: round 0"));
-    CHECK_THAT(scratch.task(), Catch::Contains("Verdict: FAIL"));
+    CHECK_THAT(scratch.task(), Holds("DONE: round 1"));
+    CHECK_THAT(scratch.task(), !Holds("DONE: round 0"));
+    CHECK_THAT(scratch.task(), Tells("Verdict: FAIL"));
     scratch.set("status", "reviewing");
     scratch.send("[orange] The review passed.\n");
     scratch.wait_for_output("the review passed; waiting");
@@ -193,11 +193,11 @@ TEST_CASE("a respawned demo worker goes on where the last one was") {
     scratch.start("worker");
     CHECK(scratch.exit_status() == 0);
     CHECK(scratch.get("status") == "working");
-    CHECK_THAT(scratch.task(), Catch::Contains("DONE: "));
-    CHECK_THAT(scratch.log(), !Catch::Contains("agent-review"));
+    CHECK_THAT(scratch.task(), Tells("DONE: "));
+    CHECK_THAT(scratch.log(), !Holds("agent-review"));
     scratch.start("worker");
     CHECK(scratch.exit_status() == 0);
-    CHECK_THAT(scratch.output(), Catch::Contains("committed already"));
+    CHECK_THAT(scratch.output(), Holds("committed already"));
     CHECK(scratch.commits() == 2);
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("the demo reviewer passes, or fails as often as the task says") {
         scratch.set("round", row.round);
         scratch.start("reviewer");
         scratch.wait_until(row.next, [&] { return scratch.get("status") == row.next; });
-        CHECK_THAT(scratch.task(), Catch::Contains("\n## Review\n\nVerdict: " + std::string(row.verdict) + "\n"));
+        CHECK_THAT(scratch.task(), Holds("\n## Review\n\nVerdict: " + std::string(row.verdict) + "\n"));
     }
 }
 
@@ -227,7 +227,7 @@ TEST_CASE("the demo agent crashes once or always, and knows it after a respawn")
     Scratch once("demo:crash-once", "working");
     once.start("worker");
     CHECK(once.exit_status() == 1);
-    CHECK_THAT(once.task(), !Catch::Contains("Handoff"));
+    CHECK_THAT(once.task(), !Holds("Handoff"));
     once.start("worker");
     once.wait_until("agent-review", [&] { return once.get("status") == "agent-review"; });
 
@@ -239,14 +239,14 @@ TEST_CASE("the demo agent crashes once or always, and knows it after a respawn")
     Scratch reviewer("demo:review-crash-once", "agent-review");
     reviewer.start("reviewer");
     CHECK(reviewer.exit_status() == 1);
-    CHECK_THAT(reviewer.task(), !Catch::Contains("Verdict"));
+    CHECK_THAT(reviewer.task(), !Holds("Verdict"));
     reviewer.start("reviewer");
     reviewer.wait_until("reviewing", [&] { return reviewer.get("status") == "reviewing"; });
 
     Scratch silent("demo:silent-review", "agent-review");
     silent.start("reviewer");
     CHECK(silent.exit_status() == 0);
-    CHECK_THAT(silent.task(), Catch::Contains("Verdict: PASS"));
+    CHECK_THAT(silent.task(), Tells("Verdict: PASS"));
     CHECK(silent.get("status") == "agent-review");
 }
 
@@ -254,7 +254,7 @@ TEST_CASE("the demo worker leaves without an artifact where it is told to") {
     Scratch none("demo:no-artifact", "working");
     none.start("worker");
     CHECK(none.exit_status() == 0);
-    CHECK_THAT(none.task(), !Catch::Contains("Handoff"));
+    CHECK_THAT(none.task(), !Holds("Handoff"));
 
     Scratch stale("demo:stale", "working");
     stale.set("round", "1");
@@ -268,7 +268,7 @@ TEST_CASE("the demo worker asks and goes on with the answer, however it comes") 
     scratch.start("worker");
     scratch.wait_for_output("waiting for an answer");
     CHECK(scratch.get("status") == "clarification");
-    CHECK_THAT(scratch.task(), Catch::Contains("\n## Questions\n\n1. "));
+    CHECK_THAT(scratch.task(), Holds("\n## Questions\n\n1. "));
     SECTION("typed") {
         scratch.send("Hello, please\n");
     }
@@ -282,7 +282,7 @@ TEST_CASE("the demo worker asks and goes on with the answer, however it comes") 
         fs::rename(scratch.root / "repo/.new", scratch.root / "repo/TASK.md");
     }
     scratch.wait_until("agent-review", [&] { return scratch.get("status") == "agent-review"; });
-    CHECK_THAT(scratch.task(), Catch::Contains("## Plan\n\nAPPROACH"));
+    CHECK_THAT(scratch.task(), Holds("## Plan\n\nAPPROACH"));
 }
 
 TEST_CASE("a refusal is shown, tried again, and given up after three") {
@@ -290,14 +290,14 @@ TEST_CASE("a refusal is shown, tried again, and given up after three") {
     twice.set("refuse", "2");
     twice.start("worker");
     twice.wait_until("agent-review", [&] { return twice.get("status") == "agent-review"; });
-    CHECK_THAT(twice.output(), Catch::Contains("refused for the test"));
+    CHECK_THAT(twice.output(), Holds("refused for the test"));
 
     Scratch thrice("x", "working");
     thrice.set("refuse", "3");
     thrice.start("worker");
     CHECK(thrice.exit_status() == 1);
     CHECK(thrice.get("status") == "working");
-    CHECK_THAT(thrice.output(), Catch::Contains("giving up"));
+    CHECK_THAT(thrice.output(), Holds("giving up"));
 }
 
 TEST_CASE("the demo worker's cheating is refused, and it goes on honestly") {
@@ -306,9 +306,9 @@ TEST_CASE("the demo worker's cheating is refused, and it goes on honestly") {
     scratch.wait_until("three tries", [&] {
         return scratch.get("status") == "agent-review" && scratch.output().find("waiting") != std::string::npos;
     });
-    CHECK_THAT(scratch.output(), !Catch::Contains("CHEATING WORKED"));
-    CHECK_THAT(scratch.output(), Catch::Contains("worker may not go from agent-review to reviewing"));
-    CHECK_THAT(scratch.log(), Catch::Contains("--status done"));
+    CHECK_THAT(scratch.output(), !Holds("CHEATING WORKED"));
+    CHECK_THAT(scratch.output(), Holds("worker may not go from agent-review to reviewing"));
+    CHECK_THAT(scratch.log(), Tells("--status done"));
 }
 
 TEST_CASE("a waiting demo agent ends at once when it is told to") {

@@ -71,47 +71,45 @@ root_needs: SANDBOX
 
 TEST_CASE("unknown keys are refused with their place, all problems at once") {
     const auto message = error_of(k_head + "modus: oneshot\nargv:\n  full: [--, \"{prompt}\"]\n  fool: []\n");
-    CHECK_THAT(message, Catch::StartsWith("mine.yml:3:1: unknown key \"modus\""));
-    CHECK_THAT(message,
-               Catch::Contains("\nmine.yml:6:3: unknown key \"fool\" in argv; known are full, reduced, review, "));
+    CHECK_THAT(message, Catch::StartsWith("mine.yml:3:1: ") && Tells("modus"));
+    CHECK_THAT(message, Holds("\nmine.yml:6:3: ") && Tells("fool") && Tells("full, reduced, review"));
 }
 
 TEST_CASE("a definition that says too little or the wrong thing is refused") {
     struct Row {
         const char* text;
-        const char* message;
+        const char* names;
     };
     const Row rows[] = {
-        {"[]", "a harness definition is a map"},
-        {"", "a harness definition is a map"},
-        {"name: mine\nprogram: x", "\"argv\" is missing"},
-        {"name: other\nprogram: x\nargv: {full: [--, '{prompt}']}", "mine.yml:1:7: name is \"other\", but the file"},
-        {"name: mine\nprogram: x\nargv: {reduced: [--, '{prompt}']}", "argv.full is missing"},
-        {"name: mine\nprogram: x\nargv: {full: [go]}", "argv.full has no {prompt}"},
-        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}', '{promt}']}", "unknown placeholder {promt}"},
-        {"name: mine\nprogram: x\nargv: {full: ['{effort_args}', --, '{prompt}']}", "but effort.args is missing"},
-        {"name: mine\nprogram: x\nargv: {full: ['a{effort_args}', --, '{prompt}']}", "must be an argument by itself"},
-        {"name: mine\nprogram: x\nargv: {full: ['{effort}', --, '{prompt}']}", "{effort} belongs into effort.args"},
-        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\neffort: {args: [-e, '{effort}']}", "would be lost"},
+        {"[]", "mine.yml:1:1"},
+        {"", "mine.yml:1:1"},
+        {"name: mine\nprogram: x", "\"argv\""},
+        {"name: other\nprogram: x\nargv: {full: [--, '{prompt}']}", "\"other\""},
+        {"name: mine\nprogram: x\nargv: {reduced: [--, '{prompt}']}", "argv.full"},
+        {"name: mine\nprogram: x\nargv: {full: [go]}", "{prompt}"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}', '{promt}']}", "{promt}"},
+        {"name: mine\nprogram: x\nargv: {full: ['{effort_args}', --, '{prompt}']}", "effort.args"},
+        {"name: mine\nprogram: x\nargv: {full: ['a{effort_args}', --, '{prompt}']}", "{effort_args}"},
+        {"name: mine\nprogram: x\nargv: {full: ['{effort}', --, '{prompt}']}", "effort.args"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\neffort: {args: [-e, '{effort}']}", "{effort_args}"},
         {"name: mine\nprogram: x\nargv: {full: ['{effort_args}', --, '{prompt}'], review: [--, '{prompt}']}\n"
          "effort: {args: [-e, '{effort}']}",
-         "argv.review has no {effort_args}"},
+         "argv.review"},
         {"name: mine\nprogram: x\nargv: {full: ['{effort_args}', --, '{prompt}']}\neffort: {args: [-e]}",
-         "effort.args has no {effort}"},
-        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\neffort: {values: [a]}", "effort needs args"},
-        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nmode: forever", "mode must be persistent"},
-        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nready_after: 4", "ready_after must be a time"},
-        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nready_after: 90s", "ready_after must be a time"},
-        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nenv: {ORANGE_ROLE: human}",
-         "4:7: ORANGE_ROLE is Orange's"},
-        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nenv: {'A B': x}", "is no name of an environment"},
-        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nexclude: x", "exclude must be a list"},
-        {"name: mine\nprogram: x\nargv: {full: [--, [a], '{prompt}']}", "each item of argv.full must be a text"},
-        {"name: mine\nprogram: ''\nargv: {full: [--, '{prompt}']}", "2:10: program must be a text"},
+         "effort.args"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\neffort: {values: [a]}", "effort"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nmode: forever", "mode"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nready_after: 4", "ready_after"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nready_after: 90s", "ready_after"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nenv: {ORANGE_ROLE: human}", "ORANGE_ROLE"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nenv: {'A B': x}", "\"A B\""},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nexclude: x", "exclude"},
+        {"name: mine\nprogram: x\nargv: {full: [--, [a], '{prompt}']}", "argv.full"},
+        {"name: mine\nprogram: ''\nargv: {full: [--, '{prompt}']}", "program"},
     };
     for (const auto& row : rows) {
         INFO(row.text);
-        CHECK_THAT(error_of(row.text), Catch::Contains(row.message));
+        CHECK_THAT(error_of(row.text), Tells(row.names));
     }
 }
 
@@ -119,7 +117,7 @@ TEST_CASE("a prompt that could be taken for an option is refused on load") {
     for (const char* bad : {"['{prompt}']", "[--prompt, '{prompt}']", "['-{prompt}']", "['--p{prompt}']",
                             "['{worktree}{prompt}']", "['{prompt}', --]", "['{summary}', --, '{prompt}']"}) {
         INFO(bad);
-        CHECK_THAT(error_of(k_head + "argv: {full: " + bad + "}"), Catch::Contains("could be taken for an option"));
+        CHECK_THAT(error_of(k_head + "argv: {full: " + bad + "}"), Tells("\"--\""));
     }
     for (const char* good : {"[--, '{prompt}']", "['--prompt={prompt}']", "['Task: {prompt}']", "[' {prompt}']",
                              "[--, x, '{summary}', '{prompt}']"}) {
@@ -155,7 +153,7 @@ TEST_CASE("an effort is passed, left out, or refused") {
     CHECK(launch(harness, "/m", asked)->argv == Argv{"/m", "-e", "low", "--", "p"});
     CHECK(launch(harness, "/m", asked)->env.at("E") == "v=low");
     asked.effort = "max";
-    CHECK_THAT(launch(harness, "/m", asked).error().message, Catch::Contains("it is one of low, high"));
+    CHECK_THAT(launch(harness, "/m", asked).error().message, Tells("low, high"));
 
     auto any = harness;
     any.effort_values.clear();
@@ -165,7 +163,7 @@ TEST_CASE("an effort is passed, left out, or refused") {
     }
     const auto without = loaded(k_head + "argv: {full: [--, '{prompt}']}");
     asked.effort = "low";
-    CHECK_THAT(launch(without, "/m", asked).error().message, Catch::Contains("has no effort setting"));
+    CHECK_THAT(launch(without, "/m", asked).error().message, Tells("mine"));
 }
 
 TEST_CASE("what the system cannot carry is refused before anything is started") {
@@ -175,7 +173,7 @@ TEST_CASE("what the system cannot carry is refused before anything is started") 
     CHECK_FALSE(launch(harness, "/m", request("full", std::string(131'072, 'x'))));
     const auto missing = launch(harness, "", request("full", "p"));
     CHECK(missing.error().code == ErrorCode::not_found);
-    CHECK(missing.error().message == "mine is not installed; buy it");
+    CHECK_THAT(missing.error().message, Tells("mine") && Holds("buy it"));
 }
 
 TEST_CASE("the shipped claude asks for nothing, and keeps the prompt behind its options") {

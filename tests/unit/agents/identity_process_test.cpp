@@ -135,7 +135,7 @@ TEST_CASE("a real process that left by setsid and a double fork is found below i
     const auto caller = identified(escape, "/ws", Role::reviewer);
     CHECK(caller.role == Role::reviewer);
     CHECK(caller.run.value == "runworker000");
-    CHECK_THAT(caller.evidence, Catch::Contains("ancestor orange-agent"));
+    CHECK_THAT(caller.evidence, Holds("ancestor orange-agent"));
 }
 
 TEST_CASE("a real process that left its ancestors is found by its environment") {

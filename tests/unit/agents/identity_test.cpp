@@ -244,7 +244,7 @@ TEST_CASE("each way of calling is told apart") {
         const auto caller = world.caller(500);
         CHECK(name_of(caller.role) == name_of(row.role));
         CHECK(caller.run.value == row.run);
-        CHECK_THAT(caller.evidence, Catch::Contains(row.evidence));
+        CHECK_THAT(caller.evidence, Holds(row.evidence));
         CHECK(caller.pid == 500);
         CHECK(caller.task.empty() == (row.role == Role::human || row.role == Role::unknown));
     }
@@ -308,7 +308,7 @@ TEST_CASE("an agent whose run is over is nobody") {
     world.registry.runs.erase(30);
     const auto caller = world.caller(31);
     CHECK(caller.role == Role::unknown);
-    CHECK_THAT(caller.evidence, Catch::Contains("run is over"));
+    CHECK_THAT(caller.evidence, Holds("run is over"));
 }
 
 TEST_CASE("a session whose leader has gone still tells whose it is") {

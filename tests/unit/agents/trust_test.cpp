@@ -138,15 +138,14 @@ TEST_CASE("a new file is the user's alone, and what is odd is refused") {
     std::ofstream(dir / ".conf") << "[projects.\"/repo\"]\ntrust = false\n";
     CHECK(write_trust(files, trust("toml"), "/repo", home).error().code == ErrorCode::conflict);
     std::ofstream(dir / ".conf") << "not toml\n";
-    CHECK_THAT(write_trust(files, trust("toml"), "/repo", home).error().message,
-               Catch::Contains("nothing was changed"));
+    CHECK_THAT(write_trust(files, trust("toml"), "/repo", home).error().message, Tells((dir / ".conf").string()));
     CHECK(text_of(dir / ".conf") == "not toml\n");
     fs::remove(dir / ".conf");
     fs::create_symlink(dir / "nowhere", dir / ".conf");
-    CHECK_THAT(write_trust(files, trust("toml"), "/repo", home).error().message, Catch::Contains("link to nothing"));
+    CHECK_THAT(write_trust(files, trust("toml"), "/repo", home).error().message, Tells((dir / ".conf").string()));
     fs::remove(dir / ".conf");
     fs::create_directory(dir / ".conf");
-    CHECK_THAT(plan_trust(files, trust("toml"), "/repo", home).error().message, Catch::Contains("no regular file"));
+    CHECK_THAT(plan_trust(files, trust("toml"), "/repo", home).error().message, Tells((dir / ".conf").string()));
     CHECK_FALSE(plan_trust(files, trust("toml"), "/repo", ""));
     CHECK_FALSE(plan_trust(files, trust("toml"), "/\xFF", home));
 }

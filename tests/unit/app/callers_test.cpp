@@ -156,5 +156,5 @@ TEST_CASE("an agent whose start came to nothing is nobody, and nobody waits for 
     CHECK(world.identified().role == Role::unknown);
     const auto at_once = world.identified();
     CHECK(at_once.role == Role::unknown);
-    CHECK(at_once.evidence.find("whose run is over, or never was") != std::string::npos);
+    CHECK_THAT(at_once.evidence, Holds("whose run is over, or never was"));
 }

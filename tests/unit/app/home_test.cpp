@@ -93,7 +93,7 @@ TEST_CASE("a home is made, closed to others, and held by one daemon") {
         const auto second = Home::take(paths);
         REQUIRE_FALSE(second);
         CHECK(second.error().code == ErrorCode::conflict);
-        CHECK(second.error().message.find("pid " + std::to_string(::getpid())) != std::string::npos);
+        CHECK_THAT(second.error().message, Tells(std::to_string(::getpid())));
         CHECK(taken_by_child(paths) == static_cast<int>(ErrorCode::conflict));
         CHECK(read_file(paths.lock()) == std::to_string(::getpid()));
     }
@@ -110,8 +110,8 @@ TEST_CASE("a daemon that ends is waited for, and one that does neither end nor l
     const auto hung = Home::take(paths, 0ms);
     REQUIRE_FALSE(hung);
     CHECK(hung.error().code == ErrorCode::timeout);
-    CHECK(hung.error().message.find("pid " + std::to_string(before.pid())) != std::string::npos);
-    CHECK(hung.error().message.find("orange daemon restart --force") != std::string::npos);
+    CHECK_THAT(hung.error().message, Tells(std::to_string(before.pid())));
+    CHECK_THAT(hung.error().message, Tells("orange daemon restart --force"));
 
     std::thread later([&] { before.let_end(); });
     const auto home = Home::take(paths);
@@ -181,7 +181,7 @@ TEST_CASE("a home that is open to others is refused with the command that closes
     const auto home = Home::take(paths);
     REQUIRE_FALSE(home);
     CHECK(home.error().code == ErrorCode::forbidden);
-    CHECK(home.error().message.find("chmod 700 " + paths.home.string()) != std::string::npos);
+    CHECK_THAT(home.error().message, Tells("chmod 700 " + paths.home.string()));
     CHECK_FALSE(fs::exists(paths.lock()));
     ::chmod(paths.home.c_str(), 0700);
     CHECK(Home::take(paths));
@@ -251,9 +251,9 @@ TEST_CASE("a clone where the home would be is refused with two ways out, and is 
     REQUIRE_FALSE(home);
     CHECK(home.error().code == ErrorCode::forbidden);
     const auto& message = home.error().message;
-    CHECK(message.find("mv " + paths.home.string()) != std::string::npos);
-    CHECK(message.find("export ORANGE_HOME=") != std::string::npos);
-    CHECK(message.find("chmod") == std::string::npos);
+    CHECK_THAT(message, Tells("mv " + paths.home.string()));
+    CHECK_THAT(message, Tells("export ORANGE_HOME="));
+    CHECK_THAT(message, !Holds("chmod"));
     CHECK_FALSE(fs::exists(paths.lock()));
     struct stat info {};
     REQUIRE(::stat(paths.home.c_str(), &info) == 0);
@@ -308,7 +308,7 @@ TEST_CASE("another user's home is refused") {
     const auto home = Home::take(paths);
     REQUIRE_FALSE(home);
     CHECK(home.error().code == ErrorCode::forbidden);
-    CHECK(home.error().message.find("another user") != std::string::npos);
+    CHECK_THAT(home.error().message, Tells(paths.home.string()));
 }
 
 TEST_CASE("the command that mends a home can be pasted into a shell") {
@@ -318,9 +318,10 @@ TEST_CASE("the command that mends a home can be pasted into a shell") {
     write_file(paths.home / "diary", "");
     ::chmod(paths.home.c_str(), 0750);
     const auto message = Home::take(paths).error().message;
-    CHECK(message.ends_with("run: chmod 700 '" + dir.path.string() + "/my home'\\''s'"));
+    CHECK_THAT(message, Catch::EndsWith("chmod 700 '" + dir.path.string() + "/my home'\\''s'"));
     fs::create_directory_symlink(dir / "my home's", dir / "link");
-    CHECK(Home::take(Paths{dir / "link"}).error().message.find("set ORANGE_HOME to '") != std::string::npos);
+    CHECK_THAT(Home::take(Paths{dir / "link"}).error().message,
+               Tells("ORANGE_HOME") && Holds("'" + dir.path.string() + "/my home'\\''s'"));
 }
 
 TEST_CASE("a home that is too long for tmux's socket has a folder of its own for it, closed to others") {
@@ -335,7 +336,7 @@ TEST_CASE("a home that is too long for tmux's socket has a folder of its own for
     ::chmod(folder.c_str(), 0755);
     const auto refused = Home::take(paths);
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().message.find("chmod 700 " + folder.string()) != std::string::npos);
+    CHECK_THAT(refused.error().message, Tells("chmod 700 " + folder.string()));
     CHECK_FALSE(make_tmux_folder(paths));
     fs::remove_all(folder);
     CHECK(make_tmux_folder(paths));
@@ -359,7 +360,7 @@ TEST_CASE("a home that is away is waited for for a minute, and another folder in
     const auto first = watch.look(begin);
     CHECK_FALSE(first.here);
     CHECK_FALSE(first.over);
-    CHECK(first.note == paths.home.string() + " is gone: nothing is written until it is back");
+    CHECK_THAT(first.note, Tells(paths.home.string()));
     const auto second = watch.look(begin + 59s);
     CHECK_FALSE(second.here);
     CHECK_FALSE(second.over);
@@ -368,7 +369,7 @@ TEST_CASE("a home that is away is waited for for a minute, and another folder in
     fs::rename(dir / "away", paths.home);
     const auto back = watch.look(begin + 59s);
     CHECK(back.here);
-    CHECK(back.note == paths.home.string() + " is back");
+    CHECK_THAT(back.note, Tells(paths.home.string()));
     CHECK(watch.look(begin + 59s).note.empty());
 
     fs::rename(paths.home, dir / "away");
@@ -376,14 +377,14 @@ TEST_CASE("a home that is away is waited for for a minute, and another folder in
     CHECK_FALSE(watch.look(begin + 149s).over);
     const auto last = watch.look(begin + 150s);
     CHECK(last.over);
-    CHECK(last.note.find("has been gone for a minute") != std::string::npos);
+    CHECK_THAT(last.note, Tells(paths.home.string()));
 
     fs::create_directory(paths.home);
     CHECK(home->state() == Home::State::another);
     const auto other = HomeWatch(*home).look(begin);
     CHECK_FALSE(other.here);
     CHECK(other.over);
-    CHECK(other.note.find("is another folder than the one that this daemon has locked") != std::string::npos);
+    CHECK_THAT(other.note, Tells(paths.home.string()));
 }
 
 TEST_CASE("nothing is read or written where the home is away, or is another folder") {
@@ -401,11 +402,11 @@ TEST_CASE("nothing is read or written where the home is away, or is another fold
     CHECK(files.list(paths.home / "tasks")->size() == 2);
     REQUIRE(files.remove(paths.home / "tasks/old"));
 
-    const auto refuses = [&](const std::string& why) {
+    const auto refuses_all = [&] {
         const auto check = [&](const auto& result) {
             REQUIRE_FALSE(result);
             CHECK(result.error().code == ErrorCode::io);
-            CHECK(result.error().message.find(why) != std::string::npos);
+            CHECK_THAT(result.error().message, Tells(paths.home.string()));
         };
         check(files.read(file));
         check(files.replace(file, "more"));
@@ -415,10 +416,10 @@ TEST_CASE("nothing is read or written where the home is away, or is another fold
         check(files.remove(file));
     };
     fs::rename(paths.home, dir / "away");
-    refuses("is gone");
+    refuses_all();
     CHECK_FALSE(fs::exists(paths.home));
     fs::create_directory(paths.home);
-    refuses("is another folder");
+    refuses_all();
     CHECK(fs::is_empty(paths.home));
     fs::remove(paths.home);
     fs::rename(dir / "away", paths.home);

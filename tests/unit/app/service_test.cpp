@@ -100,9 +100,9 @@ TEST_CASE("systemd finds nothing wrong with the unit, where systemd is installed
     const auto said = verify(unit);
     INFO(said);
     CHECK(said.starts_with("0 "));
-    CHECK(said.find("oranged.service") == std::string::npos);
+    CHECK_THAT(said, !Holds("oranged.service"));
     // It would have said so.
-    CHECK(verify(replaced(unit, "KillMode=process", "KillMode=proces")).find("oranged.service") != std::string::npos);
+    CHECK_THAT(verify(replaced(unit, "KillMode=process", "KillMode=proces")), Tells("oranged.service"));
 }
 
 TEST_CASE("the launch agent comes back after a crash only, and leaves agents alone") {
@@ -113,7 +113,7 @@ TEST_CASE("the launch agent comes back after a crash only, and leaves agents alo
           "<key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>", "<key>AbandonProcessGroup</key><true/>",
           "<key>ProgramArguments</key><array><string>/usr/local/bin/oranged"}) {
         INFO(part);
-        CHECK(squeezed.find(part) != std::string::npos);
+        CHECK_THAT(squeezed, Tells(part));
     }
     CHECK(plist.find('~') == plist.find("~ nor"));  // launchd expands none
 }

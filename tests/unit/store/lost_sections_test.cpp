@@ -57,7 +57,7 @@ TEST_CASE("sections come back as they were, whatever the new text leaves open") 
         CHECK(section_of(whole, "Context") == "The human's words.");
         CHECK(section_of(whole, "Plan") == "APPROACH: round");
         CHECK(section_of(whole, "Handoff") == section_of(after, "Handoff"));
-        CHECK(whole.find(after) != std::string::npos);
+        CHECK_THAT(whole, Holds(after));
     }
     // What is open is closed, if the text must not become part of a section either.
     for (const std::string open : {"one\n\n```\nopen\n", "note\n\n<!-- open", "note\n\n<pre>\nopen\n"}) {

@@ -68,7 +68,7 @@ TEST_CASE_METHOD(Projects, "a file cut at any byte is never overwritten, and men
         write_text(file, whole.substr(0, length));
         ProjectStore again(files, file);
         CHECK(!again.load());
-        CHECK(again.problem().find("projects.json.bak") != std::string::npos);
+        CHECK_THAT(again.problem(), Tells("projects.json.bak"));
         CHECK(!again.put(project("c")));
         CHECK(!again.remove("a"));
         CHECK(read_text(file) == whole.substr(0, length));
@@ -125,8 +125,8 @@ TEST_CASE_METHOD(Projects, "a file of a newer schema is refused with what to do,
     write_text(file, newer);
     const auto loaded = store.load();
     REQUIRE_FALSE(loaded);
-    CHECK(loaded.error().message.find("newer Orange (schema 2") != std::string::npos);
-    CHECK(loaded.error().message.find("upgrade") != std::string::npos);
+    CHECK_THAT(loaded.error().message, Tells("2") && Tells(file.string()));
+    CHECK_THAT(loaded.error().message, Tells("upgrade"));
     CHECK_FALSE(store.put(project("a")));
     CHECK(read_text(file) == newer);
 }
@@ -144,13 +144,12 @@ TEST_CASE_METHOD(Projects,
         CHECK(read_text(file) == text);
         return loaded.error().message;
     };
-    CHECK(refused("{}").find("not a list of projects") != std::string::npos);
-    CHECK(refused("[7]").find("cannot be used") != std::string::npos);
-    CHECK(refused(R"([{"name": "A b", "path": "/x", "default_branch": "main"}])").find("cannot be used") !=
-          std::string::npos);
-    CHECK(refused(R"([{"name": "a", "path": "/x", "default_branch": "main"},
-                      {"name": "a", "path": "/y", "default_branch": "main"}])")
-              .find("two projects are called \"a\"") != std::string::npos);
+    CHECK_THAT(refused("{}"), Tells(file.string()));
+    CHECK_THAT(refused("[7]"), Tells(file.string()));
+    CHECK_THAT(refused(R"([{"name": "A b", "path": "/x", "default_branch": "main"}])"), Tells(file.string()));
+    CHECK_THAT(refused(R"([{"name": "a", "path": "/x", "default_branch": "main"},
+                      {"name": "a", "path": "/y", "default_branch": "main"}])"),
+               Tells("\"a\""));
 }
 
 TEST_CASE_METHOD(Projects, "a file that somebody removed is an empty list, and one that cannot be read is not") {
@@ -159,8 +158,7 @@ TEST_CASE_METHOD(Projects, "a file that somebody removed is an empty list, and o
     files.fail_at(1);
     const auto unread = store.refresh();
     REQUIRE_FALSE(unread);
-    CHECK(unread.error().message.find("mend it (the last good one is projects.json.bak) or remove it") !=
-          std::string::npos);
+    CHECK_THAT(unread.error().message, Tells("projects.json.bak"));
     CHECK(store.find("a"));
     REQUIRE(store.refresh());
     CHECK(store.list().empty());
@@ -190,7 +188,7 @@ TEST_CASE_METHOD(Projects, "while a file cannot be used, what it said before sta
     REQUIRE(store.put(project("a")));
     write_text(file, "[{\"name\": ");
     CHECK(store.find("a"));
-    CHECK(store.problem().find("cannot be used") != std::string::npos);
+    CHECK_THAT(store.problem(), Tells(file.string()));
     CHECK_FALSE(store.put(project("b")));
     std::filesystem::remove(file);  // an editor that is saving
     CHECK(store.find("a"));

@@ -105,7 +105,7 @@ TEST_CASE("headings of odd forms are read as Markdown reads them") {
     CHECK(section("## A\nx\n####### not a heading\ny", "A") == "x\n####### not a heading\ny");
     CHECK(section("## A\t#\nx", "A") == "x");
     CHECK(section("## A\n\nTitle\n-----\ny\n## B\nz", "A") == "Title\n-----\ny");
-    CHECK(section("## A\n\nTwo\nlines\n   ===   \ny\n", "A").find("y") != std::string::npos);
+    CHECK_THAT(section("## A\n\nTwo\nlines\n   ===   \ny\n", "A"), Tells("y"));
     CHECK(section("text\n    ## A\nx", "A") == "<none>");
 }
 
@@ -125,5 +125,5 @@ TEST_CASE("an unclosed fence within what is written below it is closed with its 
     CHECK(demoted("text\n````\ncode").ends_with("code\n````\n"));
     CHECK(demoted("Top\n===\n").starts_with("### Top"));
     CHECK(demoted("#### Deep\n##### Deeper\n").starts_with("#### Deep"));
-    CHECK(demoted("# One\n###### Six\n").find("\n###### Six") != std::string::npos);
+    CHECK_THAT(demoted("# One\n###### Six\n"), Tells("\n###### Six"));
 }

@@ -258,7 +258,7 @@ TEST_CASE_METHOD(TaskWorld, "fields that Orange does not know are kept, and told
     CHECK(synced.extra_frontmatter == "labels: [a, b]\njira: A-1\n");
     CHECK(synced.events.empty());
     CHECK(in_step("body\n"));
-    CHECK(own().find("jira: A-1") != std::string::npos);
+    CHECK_THAT(own(), Holds("jira: A-1"));
     CHECK(!sync().extra_frontmatter);
 }
 
@@ -391,8 +391,8 @@ TEST_CASE_METHOD(TaskWorld, "what an editor made of an older text does not take 
     sync();
     save_over(*copies.mirror, read_before + "three\n");
     const auto synced = sync();
-    CHECK(synced.body.find("two\n") != std::string::npos);
-    CHECK(synced.body.find("three\n") != std::string::npos);
+    CHECK_THAT(synced.body, Holds("two\n"));
+    CHECK_THAT(synced.body, Holds("three\n"));
     CHECK(in_step(synced.body));
 }
 
@@ -517,8 +517,8 @@ TEST_CASE_METHOD(TaskWorld, "whatever fails while two edits are brought together
         CHECK(in_step(synced.body));
         std::string everything = synced.body;
         for (const auto& name : others()) everything += read_text(home / ("task/" + name));
-        CHECK(everything.find(left) != std::string::npos);
-        CHECK(everything.find(right) != std::string::npos);
+        CHECK_THAT(everything, Holds(left));
+        CHECK_THAT(everything, Holds(right));
     }
     CHECK(failures > 5);
 }
@@ -547,7 +547,7 @@ TEST_CASE_METHOD(TaskWorld, "whichever of two edits is newer stays, and the othe
         CHECK(synced.events[0].type == "body.conflict");
         CHECK(field(synced.events[0], "stayed") == (mirror_is_newer ? "mirror" : "own"));
         const auto kept = read_text(home / ("task/" + field(synced.events[0], "kept")));
-        CHECK(kept.find(mirror_is_newer ? "of the own" : "of the mirror") != std::string::npos);
+        CHECK_THAT(kept, Holds(mirror_is_newer ? "of the own" : "of the mirror"));
         REQUIRE(synced.attention);
         CHECK(synced.attention->find("was edited in two places at once") != std::string::npos);
     }
@@ -564,12 +564,12 @@ TEST_CASE_METHOD(TaskWorld, "kept texts of one moment get names of their own, an
         save_over(copies.own, read_before + "own " + std::to_string(n) + "\n");
         sync();
         save_over(*copies.mirror, read_before + "mirror " + std::to_string(n) + "\n");
-        CHECK(sync().body.find("mirror " + std::to_string(n) + "\n") != std::string::npos);
+        CHECK_THAT(sync().body, Holds("mirror " + std::to_string(n) + "\n"));
     }
     const auto body = sync().body;
     for (int n = 1; n <= 8; ++n) {
-        CHECK(body.find("own " + std::to_string(n) + "\n") != std::string::npos);
-        CHECK(body.find("mirror " + std::to_string(n) + "\n") != std::string::npos);
+        CHECK_THAT(body, Holds("own " + std::to_string(n) + "\n"));
+        CHECK_THAT(body, Holds("mirror " + std::to_string(n) + "\n"));
     }
     auto kept = others();
     std::erase_if(kept, [](const std::string& name) { return !name.starts_with("TASK.md.merged-"); });
@@ -597,7 +597,7 @@ TEST_CASE_METHOD(TaskWorld, "two edits that git cannot merge are both kept, and 
     for (const auto& name : others()) {
         if (name.starts_with("TASK.md.conflict-")) kept += read_text(home / ("task/" + name));
     }
-    CHECK(kept.find("three\n") != std::string::npos);
+    CHECK_THAT(kept, Tells("three\n"));
 }
 
 TEST_CASE_METHOD(TaskWorld, "a body that is gone from everywhere is told, and not taken for an empty one by itself") {
@@ -728,7 +728,7 @@ TEST_CASE_METHOD(MeddledWorld,
     CHECK(in_step("one\ntwo\n"));
     REQUIRE(synced.events.size() == 1);
     CHECK(synced.events[0].type == "frontmatter.restored");
-    CHECK(field(synced.events[0], "refused").find("status: done") != std::string::npos);
+    CHECK_THAT(field(synced.events[0], "refused"), Tells("status: done"));
 }
 
 TEST_CASE_METHOD(MeddledWorld, "a writer that never stops holds up nobody, and no line of his is lost") {
@@ -746,7 +746,7 @@ TEST_CASE_METHOD(MeddledWorld, "a writer that never stops holds up nobody, and n
     CHECK(times < 20);
     meddled.before = [](const Path&) {};
     const auto last = sync();
-    for (int n = 1; n <= line; ++n) CHECK(last.body.find("line " + std::to_string(n) + "\n") != std::string::npos);
+    for (int n = 1; n <= line; ++n) CHECK_THAT(last.body, Holds("line " + std::to_string(n) + "\n"));
     CHECK(in_step(last.body));
 }
 
@@ -771,7 +771,7 @@ TEST_CASE_METHOD(MeddledWorld, "whatever fails while somebody is faster, his tex
         meddled.before = [](const Path&) {};
         if (times == 0) continue;  // it failed before anything was written
         const auto synced = sync();
-        CHECK(synced.body.find(line) != std::string::npos);
+        CHECK_THAT(synced.body, Holds(line));
         CHECK(in_step(synced.body));
         if (!failed) break;
     }

@@ -171,7 +171,7 @@ TEST_CASE_METHOD(TmuxFixture,
     ::kill(static_cast<pid_t>(first.server_pid), SIGCONT);
     REQUIRE_FALSE(listed);
     CHECK(listed.error().code == ErrorCode::unavailable);
-    CHECK(listed.error().message.find("kill -USR1 " + std::to_string(first.server_pid)) != std::string::npos);
+    CHECK_THAT(listed.error().message, Tells("kill -USR1 " + std::to_string(first.server_pid)));
     REQUIRE_FALSE(second);
     CHECK(second.error().code == ErrorCode::unavailable);
     CHECK(state().server_pid == first.server_pid);
@@ -213,14 +213,14 @@ TEST_CASE_METHOD(TmuxFixture, "names that a human gave are listed as one safe wo
     REQUIRE(now.panes.size() == 1);
     CHECK(now.panes[0].ref == pane);
     CHECK(now.panes[0].window_name == "a-b-c-d");
-    CHECK(now.panes[0].session_name.find(' ') == std::string::npos);
+    CHECK_THAT(now.panes[0].session_name, !Holds(" "));
 }
 
 TEST_CASE_METHOD(TmuxFixture, "a socket path that is too long is an error that says so") {
     CliTmux other(runner, dir / std::string(120, 'x'), scrubbed_environment());
     const auto opened_there = go(other.open(window("demo", "w")));
     REQUIRE_FALSE(opened_there);
-    CHECK(opened_there.error().message.find("at most 107") != std::string::npos);
+    CHECK_THAT(opened_there.error().message, Tells("107"));
     CHECK_FALSE(go(other.list()));
 }
 

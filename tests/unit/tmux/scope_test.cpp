@@ -59,8 +59,8 @@ TEST_CASE("the tmux server starts in a scope of the user manager, and only the s
     INFO(record);
     CHECK(record.starts_with("--user\n--scope\n--collect\n--quiet\n--unit=orange-tmux-"));
     CHECK(record.find("\n--\n") < record.find("/tmux\n-S\n"));
-    CHECK(record.find("\nstart-server\n") != std::string::npos);
-    CHECK(record.find("new-session") == std::string::npos);
+    CHECK_THAT(record, Tells("\nstart-server\n"));
+    CHECK_THAT(record, !Holds("new-session"));
     // The server is there now: nothing is wrapped again.
     CHECK(world.open(note).error().code == ErrorCode::conflict);
     CHECK(read_file(world.dir / "record") == record);
@@ -70,7 +70,7 @@ TEST_CASE("a user manager that refuses leaves a note and a server without a scop
     ManagerWorld world("echo 'Failed to connect to bus' >&2\nexit 1\n");
     std::string note;
     REQUIRE(world.open(note));
-    CHECK(note.find("without one: Failed to connect to bus") != std::string::npos);
+    CHECK_THAT(note, Holds("Failed to connect to bus"));
 }
 
 TEST_CASE("without a user manager or its systemd-run there are no words in front of tmux") {

@@ -109,5 +109,5 @@ TEST_CASE_METHOD(Fixture, "a capture has the last lines of scrollback and screen
     CHECK(go(tmux.capture(pane.pane_id, 1000)).value().starts_with("line 1\nline 2\n"));
     const auto screen = go(tmux.capture(pane.pane_id, 0)).value();
     CHECK(screen.ends_with("line 199\nline 200\n"));
-    CHECK(screen.find("line 100\n") == std::string::npos);  // scrolled away
+    CHECK_THAT(screen, !Holds("line 100\n"));  // scrolled away
 }
