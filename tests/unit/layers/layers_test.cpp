@@ -289,7 +289,7 @@ TEST_CASE("The client links nothing of the daemon's") {
     });
     const auto links = read(fs::path(ORANGE_SOURCE_DIR) / "client/CMakeLists.txt");
     for (const char* library : {"orange_async", "orange_asio", "yaml-cpp", "spdlog", "orange_engine", "orange_store"}) {
-        CHECK(links.find(library) == std::string::npos);
+        CHECK_THAT(links, !Holds(library));
     }
 }
 
@@ -318,6 +318,14 @@ TEST_CASE("No shell, no detached coroutine, no reaping of whoever comes") {
             if (std::regex_search(source.text, word.pattern)) return word.why;
         }
         return "";
+    });
+}
+
+TEST_CASE("No test asks for the words of a text: facts are asked for with Tells(), contents with Holds()") {
+    static const std::regex words(R"(\bContains\()");
+    none(sources_of({"tests"}), [](const Source& source) -> std::string {
+        if (source.folder == "tests/unit/layers" || source.path == "tests/facts.hpp") return "";
+        return std::regex_search(source.text, words) ? "calls Contains(): see tests/facts.hpp" : "";
     });
 }
 
