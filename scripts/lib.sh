@@ -60,7 +60,12 @@ cores() { getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1; }
 build() {
     preset=$1
     shift
-    say "building ($preset)"
+    case $preset in
+        release*) what='some 5 minutes of one core and 200 MB of disk' ;;
+        *) what='some 5 minutes of one core and 1.5 GB of disk; with sanitizers three times that' ;;
+    esac
+    if [ -d "$root/build/$preset" ]; then what='what has changed'; else what="the first time it takes $what"; fi
+    say "building ($preset): $what"
     # A build folder that was made in another place, or half made, is of no use: CMake would refuse it.
     cache=$root/build/$preset/CMakeCache.txt
     if [ -f "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache"; then

@@ -11,6 +11,9 @@ const char* const k_settings[] = {
     "core.fsync=committed,reference",
     "core.fsyncMethod=batch",
     "core.fsmonitor=false",
+    // What an agent sets to make git see fewer changes, or a machine's owner for speed.
+    "core.trustctime=true",
+    "core.checkStat=default",
     "core.hooksPath=/dev/null",
     "protocol.ext.allow=never",
     "gc.auto=0",

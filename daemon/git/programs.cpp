@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -162,7 +162,7 @@ Awaitable<Result<void>> add_files(Git& git, Pinned worktree, Programs& found) {
 /// Inode, mode, size and times of all that programs_of() reads, includes apart. Nothing if one was changed so lately
 /// that a further change might have the same time.
 std::optional<std::string> facts_of_files(const Pinned& worktree) {
-    constexpr auto k_tick = std::chrono::milliseconds(100);
+    constexpr std::time_t k_tick = 2;  ///< seconds
     const auto& common = worktree.common_dir();
     std::vector<std::string> paths = {common + "/config", common + "/config.worktree", common + "/info/attributes",
                                       worktree.git_dir() + "/config.worktree", common + "/hooks"};
@@ -176,7 +176,7 @@ std::optional<std::string> facts_of_files(const Pinned& worktree) {
         struct stat facts {};
         if (::stat(path.c_str(), &facts) != 0) continue;
         const auto written = fs::last_write_time(path, error);
-        if (error || fs::file_time_type::clock::now() - written < k_tick) return std::nullopt;
+        if (error || std::time(nullptr) - std::max(facts.st_ctime, facts.st_mtime) < k_tick) return std::nullopt;
         all += path;
         for (const auto number : {static_cast<std::int64_t>(facts.st_ino), static_cast<std::int64_t>(facts.st_mode),
                                   static_cast<std::int64_t>(facts.st_size), static_cast<std::int64_t>(facts.st_ctime),

@@ -76,13 +76,14 @@ Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree) {
     CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
     if (!head.empty()) CO_TRY(co_await ask_inside(git, worktree, words("read-tree", head), "", index.env()));
     CO_TRY(const auto specs, co_await pathspecs_without_nested_repositories(git, worktree));
-    CO_TRY(co_await ask_inside(git, worktree, words("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"),
+    CO_TRY(co_await ask_inside(git, worktree,
+                               words("add", "--sparse", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"),
                                specs, index.env()));
     CO_TRY(const auto forced, co_await tracked_ignored_files(git, worktree));
     if (!forced.empty()) {
         CO_TRY(co_await ask_inside(git, worktree,
-                                   words("add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"), forced,
-                                   index.env()));
+                                   words("add", "--sparse", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"),
+                                   forced, index.env()));
     }
     CO_TRY(const auto tree, co_await ask_inside(git, worktree, words("write-tree"), "", index.env()));
     co_return std::string(trim(tree));
@@ -173,9 +174,16 @@ Awaitable<Result<std::string>> snapshot_of_files(Git& git, Pinned worktree, std:
     const PrivateIndex index(worktree);
     const auto shown = worktree.git_dir() + "/index";
     CO_TRY(copy_file_at(worktree.admin(), "index", index.name(), k_largest_index, shown));
-    CO_TRY(co_await ask_inside(git, worktree, words("add", "--all", "--", ":(top)"), "", index.env()));
+    // Git looks into a file that is as young as the index: the copy must not pass for younger.
+    std::error_code error;
+    const auto written_at = fs::last_write_time(shown, error);
+    if (!error) fs::last_write_time(worktree.git_dir() + "/" + index.name(), written_at, error);
+    if (error) co_return Error(ErrorCode::external_failed, "the time of " + shown + " cannot be copied");
+    CO_TRY(co_await ask_inside(git, worktree, words("add", "--sparse", "--all", "--", ":(top)"), "", index.env()));
     CO_TRY(const auto written, co_await ask_inside(git, worktree, words("write-tree"), "", index.env()));
+    CO_TRY(const auto unchanged, co_await ask_inside(git, worktree, words("rev-parse", "--verify", head + "^{tree}")));
     const auto tree = std::string(trim(written)), none = std::string(head.size(), '0');
+    if (tree == trim(unchanged)) co_return Error(ErrorCode::external_failed, "git sees no difference");
     const auto made = co_await ask_inside(
         git, worktree, words("-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", head, "-F", "-"),
         message + "\n");
@@ -221,7 +229,9 @@ Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, Standing stan
     if (standing.clean) co_return std::string();
     if (standing.only_files && !standing.head.empty()) {
         auto quick = co_await snapshot_of_files(git, worktree, standing.head, ref, message);
-        if (quick || quick.error().code != ErrorCode::external_failed) co_return quick;
+        const bool thorough =
+            !quick && (quick.error().code == ErrorCode::external_failed || quick.error().code == ErrorCode::not_found);
+        if (!thorough) co_return quick;
     }
     co_return co_await snapshot(git, std::move(worktree), std::move(ref), std::move(message));
 }

@@ -62,9 +62,12 @@ bool read_index(const std::string& answer, const std::string& worktree, Standing
         if (tab == std::string::npos || entry.size() < 8) return false;
         const auto path = entry.substr(tab + 1);
         if (entry[0] != 'H') standing.clean = standing.only_files = false;
-        const bool is_submodule = std::string_view(entry).substr(2).starts_with("160000 ");
-        for (auto end = is_submodule ? path.size() : path.rfind('/'); end != std::string::npos && end > 0;
-             end = path.rfind('/', end - 1)) {
+        std::error_code error;
+        if (std::string_view(entry).substr(2).starts_with("160000 ") &&
+            !fs::is_empty(fs::path(worktree) / path, error)) {
+            standing.may_hold_repositories = true;  // whether the submodule's or another, and below it
+        }
+        for (auto end = path.rfind('/'); end != std::string::npos && end > 0; end = path.rfind('/', end - 1)) {
             if (holds_repository(worktree, path.substr(0, end), looked_at)) standing.may_hold_repositories = true;
         }
     }
@@ -87,8 +90,8 @@ Awaitable<Result<Standing>> standing_of(Git& git, Pinned worktree) {
     if (!index) co_return unknown(index.error());
     Standing standing;
     standing.known = read_status(*status, standing) && read_index(*index, worktree.path(), standing);
-    // Not one of refs/heads: what that holds is asked for.
-    if (standing.branch.starts_with("refs/")) standing.known = false;
+    // HEAD is not on one of refs/heads, for which git has no name: what has its commit is asked for.
+    if (standing.branch == "(null)" || standing.branch.starts_with("refs/")) standing.known = false;
     if (!operation_under_way(worktree.git_dir()).empty()) standing.clean = standing.only_files = false;
     if (standing.clean) standing.only_files = false;
     if (!standing.known) standing = {};

@@ -210,13 +210,13 @@ Awaitable<Result<CheckedOut>> checkout_branch(Git& git, Pinned worktree, std::st
         co_return Error(ErrorCode::not_found, "there is no " + printable(base) + " to start at");
     }
     if (done.origin == BranchOrigin::created) {
-        CO_TRY(
-            co_await ask_inside(git, worktree, words("checkout", "--quiet", "--no-track", "-b", branch, done.commit)));
+        CO_TRY(co_await ask_inside(git, worktree,
+                                   words("checkout", "--quiet", "--no-track", "-b", branch, done.commit + "^0")));
         co_return done;
     }
     // Never `checkout <branch>`: what git makes of "refs/heads/x" or "@{-1}" there is not the branch of that name. The
     // commit first, then HEAD is pointed at the branch, which is at that same commit.
-    CO_TRY(co_await ask_inside(git, worktree, words("checkout", "--quiet", "--detach", done.commit)));
+    CO_TRY(co_await ask_inside(git, worktree, words("checkout", "--quiet", "--detach", done.commit + "^0")));
     if (done.origin == BranchOrigin::remote) CO_TRY(co_await create_tracking(git, worktree, branch, done.commit));
     CO_TRY(co_await ask_inside(git, worktree,
                                words("symbolic-ref", "-m", "orange: checkout", "HEAD", std::string(k_heads) + branch)));
@@ -232,10 +232,12 @@ Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string ba
     CO_TRY(co_await end_operations(git, worktree));
     bool there = false;
     if (standing.clean || standing.only_files) {
-        auto args = words("checkout", "--quiet", "--detach", to);
+        auto args = words("checkout", "--quiet", "--detach", to + "^0");  // also if a branch is called like a commit
         if (standing.only_files) args.emplace(args.begin() + 1, "--force");
-        const auto done = co_await attempt(git, worktree, std::move(args));
-        there = done && done->ok();
+        CO_TRY(const auto done, co_await attempt(git, worktree, args));
+        there = done.ok();
+        // It was clean: whatever stands in the way now came since, and nobody has saved it.
+        if (!there && standing.clean) co_return command_failed(args, done);
     }
     if (there && standing.clean && standing.head == to) co_return Result<void>{};
     if (!there) {

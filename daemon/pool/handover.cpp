@@ -193,7 +193,7 @@ Awaitable<Result<Pool::Saved>> Pool::save_all(git::Pinned worktree, std::string 
     CO_TRY(saved.standing, co_await git::standing_of(git_, worktree));
     auto& standing = saved.standing;
     standing.is_held = !standing.branch.empty() || std::any_of(known.begin(), known.end(), [&](const auto& ref) {
-        return ref.second.commit == standing.head;
+        return ref.first != git::k_stash && ref.second.commit == standing.head;
     });
     CO_TRY(saved.commits, co_await git::keep_commits(git_, worktree, refs, saved.standing));
     if (saved.standing.may_hold_repositories) saved.standing = {};  // what was inside them is the worktree's own now

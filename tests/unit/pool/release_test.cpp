@@ -1,9 +1,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
+#include <ctime>
 
 #include <csignal>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "tests/catch.hpp"
 #include "tests/unit/pool/pool_fixture.hpp"
@@ -373,4 +375,47 @@ TEST_CASE_METHOD(Agent, "looking for what was stashed runs no program that the r
     REQUIRE(fs::remove(dir / "ran"));  // what git does by itself
     CHECK(go(pool.release(project, task("a"))).value().commits.size() == 1);
     CHECK_FALSE(fs::exists(dir / "ran"));
+}
+
+TEST_CASE_METHOD(Agent, "what git's own view of a worktree passes over is reachable from a ref, too") {
+    const auto racy = [&](const Path& tree) {  // as young as the index, and as long
+        write_file(tree / "a.txt", "v2\n");
+        plain(tree, {"commit", "-qam", "v2"});
+        write_file(tree / "a.txt", "v3\n");
+        // What is copied from now on is younger, by git's seconds.
+        for (const auto then = std::time(nullptr); std::time(nullptr) == then;) std::this_thread::yield();
+        return std::string("v3\n");
+    };
+    const auto sparse = [&](const Path& tree) {
+        plain(tree, {"sparse-checkout", "set", "nothing"});
+        write_file(tree / "src/one.cpp", "precious\n");
+        return std::string("precious\n");
+    };
+    const auto elsewhere = [&](const Path& tree) {  // a commit that goes with the worktree
+        plain(tree, {"symbolic-ref", "HEAD", "refs/worktree/x"});
+        write_file(tree / "a.txt", "on no branch\n");
+        plain(tree, {"add", "a.txt"});
+        plain(tree, {"commit", "-qm", "on no branch"});
+        return std::string("on no branch\n");
+    };
+    const auto forged = [&](const Path& tree) {
+        plain(tree, {"config", "core.trustctime", "false"});
+        plain(tree, {"config", "core.checkStat", "minimal"});
+        const auto time = fs::last_write_time(tree / "hidden");
+        write_file(tree / "hidden", "F1RST hidden\n");
+        fs::last_write_time(tree / "hidden", time);
+        return std::string("F1RST hidden\n");
+    };
+    const std::function<std::string(const Path&)> ways[] = {racy, sparse, elsewhere, forged};
+    for (std::size_t i = 0; i < std::size(ways); ++i) {
+        INFO("way " << i);
+        const auto id = task("w" + std::to_string(i));
+        const auto tree = taken(id);
+        const auto text = ways[i](tree);
+        write_file(dir / "blob", text);
+        const auto blob = plain(dir.path, {"hash-object", "--no-filters", (dir / "blob").string()});
+        REQUIRE(go(pool.release(project, id)));
+        CHECK(reachable().contains(blob));
+        project.pool_size = 4;
+    }
 }
