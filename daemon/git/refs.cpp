@@ -1,5 +1,7 @@
 #include "daemon/git/refs.hpp"
 
+#include <algorithm>
+
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"

@@ -22,8 +22,9 @@ bool is_blank(std::string_view text) {
 
 bool seems_cut(const std::string& text, const std::string& body_before) {
     const auto parts = split_task_text(text);
-    const bool ends_in_a_line = body_before.ends_with('\n') && !parts.body.ends_with('\n');
-    return !parts.has_frontmatter || ends_in_a_line || without_lines_missing_in(parts.body, body_before) != body_before;
+    const bool stops_within_a_line = body_before.ends_with('\n') && !parts.body.ends_with('\n');
+    return !parts.has_frontmatter || stops_within_a_line ||
+           without_lines_missing_in(parts.body, body_before) != body_before;
 }
 
 Result<std::optional<std::string>> read_any(FileSystem& files, const Path& path) {
