@@ -2,101 +2,13 @@
 
 #include <functional>
 
-#include "tests/catch.hpp"
+#include "tests/golden.hpp"
+#include "tests/unit/model/full_records.hpp"
 
 using namespace orange;
-using namespace std::chrono_literals;
+using namespace orange::test;
 
 namespace {
-
-const Timestamp k_time{1795258143120ms};
-
-Task some_task() {
-    Task task;
-    task.id.value = "4f2aBcDeFgHiJkLmNoPqR";
-    task.project = "shop";
-    task.branch = "fix/total";
-    task.workflow = "relay";
-    task.workflow_hash = "0011";
-    task.harness = "demo";
-    task.review_harness = "claude";
-    task.effort = "high";
-    task.status = "agent-review";
-    task.counters = {{"review_round", 2}, {"crash_count", 1}, {"polish", 4}};
-    task.summary = "Round \"the\" total — \u202e\x1b";
-    task.workspace = "shop--1";
-    task.attention = "look";
-    task.created_at = k_time;
-    task.updated_at = k_time + 5s;
-    task.extra_frontmatter = "labels: [a, b]\n";
-    return task;
-}
-
-TaskRecord some_record() {
-    TaskRecord record;
-    record.reviewed_commit = "0123456789abcdef";
-    record.branch_start = "fedcba9876543210";
-    MergeRecord merge;
-    merge.phase = MergePhase::pushed;
-    merge.tx = "m1";
-    merge.target = "main";
-    merge.strategy = "ff";
-    merge.tip = "aa";
-    merge.base = "bb";
-    merge.commit = "cc";
-    merge.push = false;
-    merge.include_unpushed = merge.keep_branch = merge.elsewhere = true;
-    merge.forced = "not reviewed";
-    merge.attempts = 3;
-    merge.by.evidence = "terminal";
-    merge.at = k_time;
-    merge.failure = "none";
-    record.merge = merge;
-    record.programs = std::map<std::string, std::string>{{"filter.lfs.clean", "0011"}};
-    record.programs_changed = {"filter.lfs.clean", "hooks/pre-push"};
-    record.harness_hashes = {{"claude", "shipped 1.0.0 0011"}};
-    record.harnesses_changed = {"claude"};
-    record.unwritten_feedback = "Once more.";
-    record.imported = true;
-    record.task = some_task();
-    Intent intent;
-    intent.id = "i1";
-    intent.from = "working";
-    intent.to = "agent-review";
-    intent.by = {
-        Role::worker, record.task.id, RunId{"run1"}, 4711, "ancestor orange-agent 4711", "claude > make > orange",
-        "make"};
-    intent.auto_reason = "exited";
-    intent.attested = false;
-    intent.actions = {{{"spawn_agent", {{"prompt", "worker"}}, {}}, true},
-                      {{"run_command", {}, {"echo", "a b"}}, true, "it ended with 3"}};
-    intent.at = k_time;
-    record.intent = intent;
-    AgentRun run;
-    run.run.value = "run1";
-    run.role = Role::reviewer;
-    run.harness = "claude";
-    run.harness_hash = "0011";
-    run.prompt = "reviewer";
-    run.intent = "i1";
-    run.window_name = "review-2";
-    run.session_id = "$3";
-    run.window_id = "@7";
-    run.pane_id = "%7";
-    run.server_pid = 1;
-    run.server_start = 3;
-    run.pid = 1LL << 40;
-    run.start_time = 99;
-    run.ending = true;
-    run.spawned_at = k_time;
-    record.runs = {run};
-    record.outbox = {{"m1", Role::worker, Role::human, "line\nline", k_time}};
-    record.entry_sections = {{"Handoff", "abcd"}};
-    record.body_hash = "ffff";
-    record.queued = true;
-    record.queued_seq = 12;
-    return record;
-}
 
 /// Through text, as it goes to disk.
 Json through_text(const Json& json) {
@@ -107,26 +19,34 @@ Json through_text(const Json& json) {
 
 }  // namespace
 
+TEST_CASE("Records on disk look as they always have") {
+    check_golden("state.json", dump(to_json(full_record())) + "\n");
+    check_golden("state-minimal.json", dump(to_json(TaskRecord{})) + "\n");
+    check_golden("project.json", dump(to_json(full_project())) + "\n");
+    check_golden("project-minimal.json", dump(to_json(Project{})) + "\n");
+    check_golden("caller-minimal.json", dump(to_json(Caller{})) + "\n");
+}
+
 TEST_CASE("A task comes back from its JSON as it was") {
-    const auto read = task_from_json(through_text(to_json(some_task())));
+    const auto read = task_from_json(through_text(to_json(full_task())));
     REQUIRE(read);
-    CHECK(*read == some_task());
+    CHECK(*read == full_task());
     const auto empty = task_from_json(through_text(to_json(Task{})));
     REQUIRE(empty);
     CHECK(*empty == Task{});
 }
 
 TEST_CASE("A whole state comes back from its JSON as it was, an unfinished intent included") {
-    const auto read = record_from_json(through_text(to_json(some_record())));
+    const auto read = record_from_json(through_text(to_json(full_record())));
     REQUIRE(read);
-    CHECK(*read == some_record());
+    CHECK(*read == full_record());
     const auto empty = record_from_json(through_text(to_json(TaskRecord{})));
     REQUIRE(empty);
     CHECK(*empty == TaskRecord{});
 }
 
 TEST_CASE("A project comes back from its JSON as it was") {
-    Project project{"shop", "/src/shop", "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}};
+    auto project = full_project();
     auto read = project_from_json(through_text(to_json(project)));
     REQUIRE(read);
     CHECK(*read == project);
@@ -138,7 +58,7 @@ TEST_CASE("A project comes back from its JSON as it was") {
 
 TEST_CASE("An event comes back from its JSON with each kind of field") {
     const HistoryEvent event{
-        "agent.exited", k_time, {{"role", std::string("worker")}, {"code", std::int64_t{-1}}, {"marked", true}}};
+        "agent.exited", k_full_time, {{"role", std::string("worker")}, {"code", std::int64_t{-1}}, {"marked", true}}};
     const auto read = event_from_json(through_text(to_json(event)));
     REQUIRE(read);
     CHECK(*read == event);
@@ -166,21 +86,21 @@ TEST_CASE("A wrong type is an error that names the key, wherever it is") {
     CHECK_THAT(message(project_from_json(Json{{"name", "x"}, {"path", "/x"}, {"pool_size", 1LL << 40}})),
                Tells("\"pool_size\""));
     CHECK_THAT(message(task_from_json(Json{{"crash_count", std::uint64_t{1} << 63}})), Tells("crash_count"));
-    CHECK_THAT(message(event_from_json(Json{{"timestamp", to_rfc3339(k_time)}})), Tells("\"type\""));
+    CHECK_THAT(message(event_from_json(Json{{"timestamp", to_rfc3339(k_full_time)}})), Tells("\"type\""));
     CHECK_THAT(message(record_from_json(Json::object())), Tells("\"fields\""));
-    auto record = to_json(some_record());
+    auto record = to_json(full_record());
     record["intent"]["by"]["role"] = "emperor";
     CHECK_THAT(message(record_from_json(record)), Tells("\"role\""));
-    record = to_json(some_record());
+    record = to_json(full_record());
     record["runs"][0]["pid"] = "4711";
     CHECK_THAT(message(record_from_json(record)), Tells("\"pid\""));
-    record = to_json(some_record());
+    record = to_json(full_record());
     record["outbox"] = "none";
     CHECK_THAT(message(record_from_json(record)), Tells("\"outbox\""));
 }
 
 TEST_CASE("Each key of a state may hold anything, and reading it only ever fails with an error") {
-    const Json state = to_json(some_record());
+    const Json state = to_json(full_record());
     const std::vector<Json> hostile = {nullptr,
                                        true,
                                        -1,
@@ -209,7 +129,7 @@ TEST_CASE("Each key of a state may hold anything, and reading it only ever fails
 }
 
 TEST_CASE("A state of a newer schema is refused with what to do") {
-    auto json = to_json(some_record());
+    auto json = to_json(full_record());
     json["schema"] = 99;
     const auto read = record_from_json(json);
     REQUIRE_FALSE(read);

@@ -1,9 +1,21 @@
-#include "tests/catch.hpp"
+#include <regex>
+
 #include "tests/fakes/faulty_file_system.hpp"
+#include "tests/golden.hpp"
 #include "tests/unit/pool/pool_fixture.hpp"
 
 using namespace orange;
 using namespace orange::test;
+
+TEST_CASE_METHOD(PoolFixture, ".pool.json looks as it always has") {
+    taken(task("a"));
+    REQUIRE(go(pool.init(project)));
+    pool.adopt_claims({{"tool--7", {"b"}}});
+    taken(task("c"));
+    REQUIRE(go(pool.release(project, task("c"))));
+    const std::regex inode(R"re(("inode": |"root": )\d+)re");
+    check_golden("pool.json", std::regex_replace(read_file(root / ".pool.json"), inode, "$017"));
+}
 
 TEST_CASE_METHOD(PoolFixture, "the next daemon knows who has which workspace") {
     taken(task("a"));

@@ -1,7 +1,7 @@
 #include "daemon/shim/spec.hpp"
 
 #include "daemon/shim/exit_record.hpp"
-#include "tests/catch.hpp"
+#include "tests/golden.hpp"
 #include "tests/support/os_fixture.hpp"
 
 using namespace orange;
@@ -19,6 +19,8 @@ TEST_CASE("a spec comes back as it was written") {
     spec.worktree = "/w";
     spec.exit_file = "/e";
     CHECK(spec_from_text(spec_text(spec)).value() == spec);
+    check_golden("spec.json", spec_text(spec));
+    check_golden("spec-minimal.json", spec_text({}));
 }
 
 TEST_CASE("a spec that cannot be run is refused with the key at fault") {
@@ -47,6 +49,10 @@ TEST_CASE("an exit record is written whole, over an older one, and leaves nothin
     REQUIRE(write_exit_record(dir / "exit.json", ExitRecord{}));
     REQUIRE(write_exit_record(dir / "exit.json", record));
     CHECK(read_exit_record(dir / "exit.json").value() == record);
+    record.error = "no such file";
+    check_golden("exit.json", exit_record_text(record));
+    check_golden("exit-minimal.json", exit_record_text({}));
+    record.error.clear();
     CHECK_FALSE(std::filesystem::exists(dir / "exit.json.tmp"));
     CHECK_FALSE(write_exit_record(dir / "none/exit.json", record));
     write_file(dir / "exit.json", "{\"run\":\"r\",\"exit_status\":\"7\"}");

@@ -1,7 +1,8 @@
 #include "daemon/store/task_file.hpp"
 
-#include "tests/catch.hpp"
 #include "tests/fakes/temporary_folder.hpp"
+#include "tests/golden.hpp"
+#include "tests/unit/model/full_records.hpp"
 #include "tests/unit/store/records.hpp"
 
 using namespace orange;
@@ -20,6 +21,8 @@ std::string inner(const Task& task) {
 
 TEST_CASE("frontmatter on disk looks as it always has") {
     CHECK(task_text(example_record().task, "## Context\n\nText.\n") == read_text(k_data / "TASK.md"));
+    check_golden("TASK.md", task_text(test::full_task(), "body\n"));
+    check_golden("TASK-minimal.md", task_text({}, ""));
 }
 
 TEST_CASE("a task survives its frontmatter") {

@@ -1,0 +1,110 @@
+#pragma once
+
+#include "common/model/project.hpp"
+#include "common/model/record.hpp"
+
+/// Records in which every field says something.
+namespace orange::test {
+
+inline constexpr Timestamp k_full_time{std::chrono::milliseconds(1795258143120)};
+
+inline Task full_task() {
+    Task task;
+    task.id.value = "4f2aBcDeFgHiJkLmNoPqR";
+    task.project = "shop";
+    task.branch = "fix/total";
+    task.base = "refs/heads/release";
+    task.workflow = "relay";
+    task.workflow_hash = "0011";
+    task.harness = "demo";
+    task.review_harness = "claude";
+    task.effort = "high";
+    task.review_effort = "low";
+    task.status = "agent-review";
+    task.counters = {{"review_round", 2}, {"crash_count", 1}, {"polish", 4}};
+    task.summary = "Round \"the\" total — \u202e\x1b";
+    task.workspace = "shop--1";
+    task.tmux_session = "shop/fix-total";
+    task.pr_url = "https://example.org/pull/7";
+    task.attention = "look";
+    task.created_at = k_full_time;
+    task.updated_at = k_full_time + std::chrono::seconds(5);
+    task.extra_frontmatter = "labels: [a, b]\n";
+    return task;
+}
+
+inline TaskRecord full_record() {
+    TaskRecord record;
+    record.reviewed_commit = "0123456789abcdef";
+    record.branch_start = "fedcba9876543210";
+    MergeRecord merge;
+    merge.phase = MergePhase::pushed;
+    merge.tx = "m1";
+    merge.target = "main";
+    merge.strategy = "ff";
+    merge.tip = "aa";
+    merge.base = "bb";
+    merge.commit = "cc";
+    merge.push = false;
+    merge.include_unpushed = merge.keep_branch = merge.elsewhere = true;
+    merge.forced = "not reviewed";
+    merge.attempts = 3;
+    merge.by.evidence = "terminal";
+    merge.at = k_full_time;
+    merge.failure = "none";
+    record.merge = merge;
+    record.programs = std::map<std::string, std::string>{{"filter.lfs.clean", "0011"}};
+    record.programs_changed = {"filter.lfs.clean", "hooks/pre-push"};
+    record.harness_hashes = {{"claude", "shipped 1.0.0 0011"}};
+    record.harnesses_changed = {"claude"};
+    record.unwritten_feedback = "Once more.";
+    record.imported = true;
+    record.died = {Role::worker, Role::reviewer};
+    record.task_file = ".orange/TASK.md";
+    record.ended = true;
+    record.start = "clarification";
+    record.task = full_task();
+    Intent intent;
+    intent.id = "i1";
+    intent.from = "working";
+    intent.to = "agent-review";
+    intent.by = {
+        Role::worker, record.task.id, RunId{"run1"}, 4711, "ancestor orange-agent 4711", "claude > make > orange",
+        "make"};
+    intent.auto_reason = "exited";
+    intent.attested = false;
+    intent.actions = {{{"spawn_agent", {{"prompt", "worker"}}, {}}, true},
+                      {{"run_command", {}, {"echo", "a b"}}, true, "it ended with 3"}};
+    intent.at = k_full_time;
+    record.intent = intent;
+    AgentRun run;
+    run.run.value = "run1";
+    run.role = Role::reviewer;
+    run.harness = "claude";
+    run.harness_hash = "0011";
+    run.prompt = "reviewer";
+    run.intent = "i1";
+    run.window_name = "review-2";
+    run.session_id = "$3";
+    run.window_id = "@7";
+    run.pane_id = "%7";
+    run.server_pid = 1;
+    run.server_start = 3;
+    run.pid = 1LL << 40;
+    run.start_time = 99;
+    run.ending = true;
+    run.spawned_at = k_full_time;
+    record.runs = {run};
+    record.outbox = {{"m1", Role::worker, Role::human, "line\nline", k_full_time}};
+    record.entry_sections = {{"Handoff", "abcd"}};
+    record.body_hash = "ffff";
+    record.queued = true;
+    record.queued_seq = 12;
+    return record;
+}
+
+inline Project full_project() {
+    return {"shop", "/src/shop", "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}};
+}
+
+}  // namespace orange::test
