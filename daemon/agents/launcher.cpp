@@ -67,7 +67,7 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
     spec.worktree = request.worktree;
     spec.exit_file = exit_file(run_folder, run.run).string();
     const auto spec_path = spec_file(run_folder, run.run);
-    CO_TRY(files_.replace(spec_path, spec_text(spec)));
+    CO_TRY(files_.replace(spec_path, spec_text(spec), Durability::atomic));
 
     WindowSpec window;
     window.session = request.session;
@@ -180,7 +180,7 @@ Awaitable<bool> Launcher::on_same_server(AgentRun run) {
 Awaitable<void> Launcher::save_scrollback(AgentRun run, Path log) {
     const auto text = co_await tmux_.capture(run.pane_id, k_scrollback_lines);
     if (!text) co_return;  // a window that somebody closed leaves nothing to save
-    if (auto saved = files_.replace(log, *text); !saved) log::warn("agents", saved.error().message);
+    if (auto saved = files_.replace(log, *text, Durability::atomic); !saved) log::warn("agents", saved.error().message);
 }
 
 Awaitable<Result<void>> Launcher::end(AgentRun run, Path log) {

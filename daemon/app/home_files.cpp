@@ -23,14 +23,15 @@ Result<FileSystem::Piece> HomeFiles::read_before(const Path& path, std::optional
     return disk_.read_before(path, end, size);
 }
 
-Result<void> HomeFiles::replace(const Path& path, std::string_view content) {
+Result<void> HomeFiles::replace(const Path& path, std::string_view content, Durability durability) {
     TRY(check());
-    return disk_.replace(path, content);
+    return disk_.replace(path, content, durability);
 }
 
-Result<void> HomeFiles::exchange(const Path& path, std::string_view content, const Path& displaced) {
+Result<void> HomeFiles::exchange(const Path& path, std::string_view content, const Path& displaced,
+                                 Durability durability) {
     TRY(check());
-    return disk_.exchange(path, content, displaced);
+    return disk_.exchange(path, content, displaced, durability);
 }
 
 Result<void> HomeFiles::append(const Path& path, std::string_view content) {

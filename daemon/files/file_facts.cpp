@@ -14,6 +14,17 @@
 #include "daemon/files/descriptor.hpp"
 
 namespace orange::files {
+namespace {
+
+/// Success where there is nothing to be synced.
+Result<void> sync_at(const Path& place, int flags, const Path& file) {
+    const Descriptor opened(::open(place.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags));
+    if (!opened && (errno == ENOENT || errno == ELOOP)) return {};
+    if (!opened || ::fsync(opened.get()) != 0) return io_error("syncing " + file.string(), errno);
+    return {};
+}
+
+}  // namespace
 
 std::optional<Facts> facts_of(const Path& path) {
     struct stat facts {};
@@ -53,13 +64,14 @@ Result<std::string> read_through_link(const Path& link) {
 
 Result<void> create_new(FileSystem& files, const Path& path, std::string_view content) {
     const Path temporary = path.parent_path() / ("." + path.filename().string() + "." + random_id(10) + ".tmp");
-    TRY(files.replace(temporary, content));
+    TRY(files.replace(temporary, content, Durability::atomic));
     // link, not rename: it fails where the name is taken, on every POSIX system.
     const int error = ::link(temporary.c_str(), path.c_str()) == 0 ? 0 : errno;
     auto removed = files.remove(temporary);
     if (error == EEXIST) return {ErrorCode::conflict, "creating " + path.string() + ": it exists already"};
     if (error != 0) return io_error("creating " + path.string(), error);
-    return removed;
+    TRY(removed);
+    return sync_at(path.parent_path(), O_DIRECTORY, path);
 }
 
 Result<void> move_aside(const Path& path, const Path& displaced) {
@@ -70,12 +82,8 @@ Result<void> move_aside(const Path& path, const Path& displaced) {
 }
 
 Result<void> make_durable(const Path& path) {
-    for (const auto& [name, flags] : {std::pair(path, O_NONBLOCK), std::pair(path.parent_path(), O_DIRECTORY)}) {
-        const Descriptor opened(::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags));
-        if (!opened && (errno == ENOENT || errno == ELOOP)) return {};
-        if (!opened || ::fsync(opened.get()) != 0) return io_error("syncing " + path.string(), errno);
-    }
-    return {};
+    TRY(sync_at(path, O_NONBLOCK, path));
+    return sync_at(path.parent_path(), O_DIRECTORY, path);
 }
 
 }  // namespace orange::files

@@ -13,6 +13,12 @@ namespace orange {
 
 using Path = std::filesystem::path;
 
+/// What a write is worth after a loss of power; a daemon that is killed loses neither.
+enum class Durability {
+    synced,  ///< the new content is there for sure
+    atomic,  ///< the old content or the new one, each of them whole: for what the next daemon would do again
+};
+
 /// The disk, as far as the daemon's own files go. Everything that must survive a crash passes here; tests put a
 /// FaultyFileSystem in its place. Links are not followed at the last component; new files are 0600, folders 0700.
 class FileSystem {
@@ -32,13 +38,16 @@ class FileSystem {
     virtual Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) = 0;
 
     /// Old or new, never a mixture: a temporary file in the same folder (O_EXCL, O_NOFOLLOW), written, fsynced,
-    /// renamed, the folder fsynced. Makes missing parent folders. After an error the old content is there and nothing
-    /// is left: where the folder cannot be fsynced it is put back, as far as that disk lets it.
-    virtual Result<void> replace(const Path& path, std::string_view content) = 0;
+    /// renamed, the folder fsynced if it is to be `synced`. Makes missing parent folders. After an error the old
+    /// content is there and nothing is left: where the folder cannot be fsynced it is put back, as far as that disk
+    /// lets it.
+    virtual Result<void> replace(const Path& path, std::string_view content,
+                                 Durability durability = Durability::synced) = 0;
 
     /// Swaps `content` in and leaves what it displaced under `displaced` (same folder), for the caller to compare and
     /// remove: how the daemon writes a file that others edit. Fails with not_found where `path` does not exist.
-    virtual Result<void> exchange(const Path& path, std::string_view content, const Path& displaced) = 0;
+    virtual Result<void> exchange(const Path& path, std::string_view content, const Path& displaced,
+                                  Durability durability = Durability::synced) = 0;
 
     /// Appends and fsyncs; a short write is taken back, so that the file never ends in half a record.
     virtual Result<void> append(const Path& path, std::string_view content) = 0;
@@ -46,7 +55,8 @@ class FileSystem {
     /// Names in a folder, sorted; empty where the folder does not exist.
     virtual Result<std::vector<std::string>> list(const Path& folder) = 0;
 
-    /// Removes a file, or a folder with all in it at once (unfinished.hpp); success if there was nothing.
+    /// Removes a file, or a folder with all in it at once (unfinished.hpp); success if there was nothing. Only the
+    /// folder's removal is sure to outlast a loss of power.
     virtual Result<void> remove(const Path& path) = 0;
 };
 

@@ -255,19 +255,21 @@ Result<FileSystem::Piece> PosixFileSystem::read_before(const Path& path, std::op
     return piece;
 }
 
-Result<void> PosixFileSystem::replace(const Path& path, std::string_view content) {
+Result<void> PosixFileSystem::replace(const Path& path, std::string_view content, Durability durability) {
     auto folder = open_or_make_folder(folder_of(path), without_links_);
     if (!folder) return in_context("writing " + path.string(), folder.error());
     const Previous previous(folder->get(), path);
     Temporary temporary(folder->get(), path);
     TRY(temporary.write(content));
     TRY(temporary.take_name(path));
+    if (durability == Durability::atomic) return {};
     auto synced = sync_folder(folder->get(), "writing", path);
     if (!synced) previous.put_back();
     return synced;
 }
 
-Result<void> PosixFileSystem::exchange(const Path& path, std::string_view content, const Path& displaced) {
+Result<void> PosixFileSystem::exchange(const Path& path, std::string_view content, const Path& displaced,
+                                       Durability durability) {
     auto folder = open_folder(folder_of(path), without_links_);
     if (!folder) return in_context("writing " + path.string(), folder.error());
     const auto name = path.filename().string();
@@ -280,7 +282,7 @@ Result<void> PosixFileSystem::exchange(const Path& path, std::string_view conten
         ::unlinkat(folder->get(), other.c_str(), 0);
         return failed("writing", path, error);
     }
-    return sync_folder(folder->get(), "writing", path);
+    return durability == Durability::atomic ? Result<void>{} : sync_folder(folder->get(), "writing", path);
 }
 
 Result<void> PosixFileSystem::append(const Path& path, std::string_view content) {
@@ -349,8 +351,8 @@ Result<void> PosixFileSystem::remove(const Path& path) {
     std::filesystem::remove_all(doomed, error);  // does not follow links
     if (is_folder) error.clear();  // what is left has no name any more, and is removed with the next start
     if (error && error != std::errc::no_such_file_or_directory) return failed("removing", path, error.value());
-    // What was answered as removed must not be there again after a loss of power.
-    return sync_folder(folder->get(), "removing", path);
+    // A task that was answered as removed must not be there again after a loss of power.
+    return is_folder ? sync_folder(folder->get(), "removing", path) : Result<void>{};
 }
 
 }  // namespace orange

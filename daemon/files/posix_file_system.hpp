@@ -20,8 +20,10 @@ class PosixFileSystem final : public FileSystem {
 
     Result<std::string> read(const Path& path) override;
     Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override;
-    Result<void> replace(const Path& path, std::string_view content) override;
-    Result<void> exchange(const Path& path, std::string_view content, const Path& displaced) override;
+    Result<void> replace(const Path& path, std::string_view content,
+                         Durability durability = Durability::synced) override;
+    Result<void> exchange(const Path& path, std::string_view content, const Path& displaced,
+                          Durability durability = Durability::synced) override;
     Result<void> append(const Path& path, std::string_view content) override;
     Result<std::vector<std::string>> list(const Path& folder) override;
     Result<void> remove(const Path& path) override;

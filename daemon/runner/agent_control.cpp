@@ -186,7 +186,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     }
     watch_harness(world_, record, request.run);
     record.runs.push_back(request.run);
-    CO_TRY(world_.tasks.save(record));
+    CO_TRY(world_.tasks.save(record, Durability::atomic));
     auto started = co_await world_.launcher.start(request, run_folder(record));
     if (!started && started.error().code == ErrorCode::timeout) {
         // It may run all the same. While tmux says nothing it stays "being started", and is never started twice.
@@ -198,7 +198,8 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     }
     if (!started) {
         forget_run(record, order.role);
-        if (auto saved = world_.tasks.save(record); !saved) log::error("agents", saved.error().message);
+        if (auto saved = world_.tasks.save(record, Durability::atomic); !saved)
+            log::error("agents", saved.error().message);
         co_return in_context("starting the " + std::string(name_of(order.role)), started.error());
     }
     const auto run = started->run;
@@ -208,7 +209,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     std::erase_if(record.outbox,
                   [&](const Message& message) { return message.to == order.role && message.from == Role::system; });
     if (!started->session.empty()) record.task.tmux_session = started->session;
-    CO_TRY(world_.tasks.save(record));
+    CO_TRY(world_.tasks.save(record, Durability::atomic));
     tell_started(record, run, order.respawn);
     started_(record.task.id, run);
     co_return Result<void>{};
@@ -241,7 +242,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     if (was_alive) record.died.erase(role);  // one that had died by itself before has not been ended
     if (!run->ending) {
         run->ending = true;
-        CO_TRY(world_.tasks.save(record));
+        CO_TRY(world_.tasks.save(record, Durability::atomic));
     }
     const auto ending = *run;
     CO_TRY(co_await world_.launcher.end(ending, log_file(record, ending)));
@@ -249,7 +250,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     forget_run(record, role);
     std::erase_if(record.outbox,
                   [role](const Message& message) { return message.to == role && message.from == Role::system; });
-    CO_TRY(world_.tasks.save(record));
+    CO_TRY(world_.tasks.save(record, Durability::atomic));
     if (was_alive) {
         world_.journal.write(record, "agent.exited",
                              {{"role", std::string(name_of(role))}, {"run", ending.run.value}, {"ended_by", "orange"}});

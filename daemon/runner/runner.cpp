@@ -307,7 +307,10 @@ Awaitable<void> Runner::run_actions(TaskRecord& record, const engine::Definition
             world_.journal.write(record, "hook.failed", {{"hook", action.name}, {"error", done.error().message}});
         }
         record.intent->actions[i].done = true;
-        if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
+        if (i + 1 == record.intent->actions.size()) break;  // saved with the end of the transition
+        if (auto saved = world_.tasks.save(record, Durability::atomic); !saved) {
+            log::error("runner", saved.error().message);
+        }
     }
 }
 
@@ -362,7 +365,7 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
     const auto* state = definition->state(record.task.status);
     const bool ended = state && state->terminal;
     if (ended) drop_messages(record, outcome);
-    if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
+    if (auto saved = world_.tasks.save(record, Durability::atomic); !saved) log::error("runner", saved.error().message);
     if (auto stepped = co_await step_bodies(record); !stepped) log::error("runner", stepped.error().message);
     if (ended) world_.task_files.forget(record.task.id);
     changed_(record.task.id);

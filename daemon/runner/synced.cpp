@@ -10,7 +10,8 @@ void apply_synced(World& world, TaskRecord& record, const store::Synced& synced)
     if (synced.extra_frontmatter) record.task.extra_frontmatter = *synced.extra_frontmatter;
     record.body_hash = synced.body_hash;
     if (const auto* known = world.tasks.find(record.task.id); known && *known == record) return;
-    if (auto saved = world.tasks.save(record); !saved) {
+    const auto durability = synced.attention || synced.extra_frontmatter ? Durability::synced : Durability::atomic;
+    if (auto saved = world.tasks.save(record, durability); !saved) {
         log::error("runner", saved.error().message, {{"task", record.task.id.value}});
     }
 }

@@ -290,11 +290,11 @@ Result<void> TaskStore::create(const TaskRecord& record, std::string_view body) 
     return {};
 }
 
-Result<void> TaskStore::save(const TaskRecord& record) {
+Result<void> TaskStore::save(const TaskRecord& record, Durability durability) {
     const auto* old = find(record.task.id);
     if (!old) return {ErrorCode::not_found, "there is no task \"" + record.task.id.value + "\""};
     if (old->task.project != record.task.project) return {ErrorCode::invalid_argument, "a task keeps its project"};
-    TRY(files_.replace(folder(record) / k_state, state_text(record)));
+    TRY(files_.replace(folder(record) / k_state, state_text(record), durability));
     const TaskRecord copy = record;  // `record` may be the very one that is indexed
     unindex(*old);
     index(copy);

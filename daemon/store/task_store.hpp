@@ -73,8 +73,10 @@ class TaskStore {
 
     /// Makes the folder with state.json and TASK.md.
     Result<void> create(const TaskRecord& record, std::string_view body);
-    /// The commit point of every change: replaces state.json, then the index. updated_at is the caller's.
-    Result<void> save(const TaskRecord& record);
+    /// The commit point of every change: replaces state.json, then the index. updated_at is the caller's. Whoever is
+    /// told that something has happened is told after a `synced` one; what the next daemon would find out, or do, again
+    /// may be `atomic`. Of several, a loss of power leaves an earlier one, never a mixture.
+    Result<void> save(const TaskRecord& record, Durability durability = Durability::synced);
     /// Removes the folder with everything in it.
     Result<void> remove(const TaskId& id);
 

@@ -69,7 +69,9 @@ Awaitable<Result<void>> TaskSync::create(Side& side, std::string desired) {
 
 Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     const auto displaced = displaced_name(side.path);
-    if (auto done = files_.exchange(side.path, desired, displaced); !done) {
+    // The frontmatter can be shown again from the record.
+    const auto durability = body_of(side.text) == body_ ? Durability::atomic : Durability::synced;
+    if (auto done = files_.exchange(side.path, desired, displaced, durability); !done) {
         // The exchange itself may have happened where only making it durable failed: then this is not ours to lose.
         if (files::facts_of(displaced)) memory_->swept.erase(side.path.parent_path());
         co_return done;

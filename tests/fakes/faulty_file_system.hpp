@@ -26,13 +26,14 @@ class FaultyFileSystem final : public FileSystem {
         if (is_due()) return error("reading", path);
         return real_.read_before(path, end, size);
     }
-    Result<void> replace(const Path& path, std::string_view content) override {
+    Result<void> replace(const Path& path, std::string_view content, Durability durability) override {
         if (is_due()) return error("writing", path);
-        return real_.replace(path, content);
+        return real_.replace(path, content, durability);
     }
-    Result<void> exchange(const Path& path, std::string_view content, const Path& displaced) override {
+    Result<void> exchange(const Path& path, std::string_view content, const Path& displaced,
+                          Durability durability) override {
         if (is_due()) return error("writing", path);
-        return real_.exchange(path, content, displaced);
+        return real_.exchange(path, content, displaced, durability);
     }
     Result<void> append(const Path& path, std::string_view content) override {
         if (is_due()) return error("appending to", path);

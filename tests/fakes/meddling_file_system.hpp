@@ -17,13 +17,14 @@ class MeddlingFileSystem final : public FileSystem {
     Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override {
         return real_.read_before(path, end, size);
     }
-    Result<void> replace(const Path& path, std::string_view content) override {
+    Result<void> replace(const Path& path, std::string_view content, Durability durability) override {
         before(path);
-        return real_.replace(path, content);
+        return real_.replace(path, content, durability);
     }
-    Result<void> exchange(const Path& path, std::string_view content, const Path& displaced) override {
+    Result<void> exchange(const Path& path, std::string_view content, const Path& displaced,
+                          Durability durability) override {
         before(path);
-        return real_.exchange(path, content, displaced);
+        return real_.exchange(path, content, displaced, durability);
     }
     Result<void> append(const Path& path, std::string_view content) override {
         before(path);

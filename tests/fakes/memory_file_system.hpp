@@ -31,14 +31,16 @@ class MemoryFileSystem final : public FileSystem {
         return Piece{from, whole->substr(from, to - from)};
     }
 
-    Result<void> replace(const Path& path, std::string_view content) override {
+    Result<void> replace(const Path& path, std::string_view content,
+                         Durability /*durability*/ = Durability::synced) override {
         if (auto failure = failure_of(path)) return *failure;
         files[path] = content;
         ++writes;
         return {};
     }
 
-    Result<void> exchange(const Path& path, std::string_view content, const Path& displaced) override {
+    Result<void> exchange(const Path& path, std::string_view content, const Path& displaced,
+                          Durability /*durability*/ = Durability::synced) override {
         if (auto failure = failure_of(path)) return *failure;
         const auto found = files.find(path);
         if (found == files.end()) return missing("exchanging", path);

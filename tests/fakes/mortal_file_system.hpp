@@ -63,13 +63,14 @@ class MortalFileSystem final : public FileSystem {
         if (fuse_.reads_count && fuse_.file_step()) return full("listing", folder);
         return real_.list(folder);
     }
-    Result<void> replace(const Path& path, std::string_view content) override {
+    Result<void> replace(const Path& path, std::string_view content, Durability durability) override {
         if (fuse_.file_step()) return full("writing", path);
-        return real_.replace(path, content);
+        return real_.replace(path, content, durability);
     }
-    Result<void> exchange(const Path& path, std::string_view content, const Path& displaced) override {
+    Result<void> exchange(const Path& path, std::string_view content, const Path& displaced,
+                          Durability durability) override {
         if (fuse_.file_step()) return full("writing", path);
-        return real_.exchange(path, content, displaced);
+        return real_.exchange(path, content, displaced, durability);
     }
     Result<void> append(const Path& path, std::string_view content) override {
         if (fuse_.file_step()) return full("appending to", path);

@@ -54,6 +54,8 @@ TEST_CASE("what a start, an end and a transition cost stays within its bounds") 
     const auto id = in_a_warm_pool(world);
     check("start in a warm pool", costs_of(world, [&] { world.move(id, "planning").value(); }));
     world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
+    const auto take_in = [&] { world.house().go(world.house().runner().body_changed(id)); };
+    check("edit of TASK.md", costs_of(world, take_in));
     check("transition", costs_of(world, [&] { world.move(id, "working").value(); }));
     check("transition with a question", costs_of(world, [&] { world.move(id, "stuck").value(); }));
     check("cancel, nothing uncommitted", costs_of(world, [&] { world.move(id, "cancelled").value(); }));

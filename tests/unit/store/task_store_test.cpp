@@ -516,11 +516,13 @@ TEST_CASE_METHOD(Stored, "a creation that can neither be finished nor undone tel
         Result<Piece> read_before(const Path& path, std::optional<std::uintmax_t> end, std::size_t size) override {
             return real.read_before(path, end, size);
         }
-        Result<void> replace(const Path& path, std::string_view text) override {
+        Result<void> replace(const Path& path, std::string_view text, Durability durability) override {
             if (path.filename() == "TASK.md") return full("writing");
-            return real.replace(path, text);
+            return real.replace(path, text, durability);
         }
-        Result<void> exchange(const Path&, std::string_view, const Path&) override { return full("writing"); }
+        Result<void> exchange(const Path&, std::string_view, const Path&, Durability) override {
+            return full("writing");
+        }
         Result<void> append(const Path& path, std::string_view text) override { return real.append(path, text); }
         Result<std::vector<std::string>> list(const Path& folder) override { return real.list(folder); }
         Result<void> remove(const Path&) override { return full("removing"); }
