@@ -82,7 +82,7 @@ Awaitable<void> check_agents(Exam& exam) {
 Awaitable<void> check_intents(Exam& exam) {
     for (const auto& record : exam.tasks()) {
         if (is_busy(exam, record)) continue;
-        if (const auto merge = Runner::merge_under_way(record); !merge.empty()) {
+        if (const auto merge = Merges::under_way(record); !merge.empty()) {
             exam.report.wrong("task " + record.task.id.value + ": " + merge + ", and is tried again at each poll",
                               "orange task merge " + record.task.id.value);
         }

@@ -8,7 +8,7 @@
 #include "daemon/git/git.hpp"
 
 /// The steps of a merge. Each one may be repeated after a crash; none of them remembers anything. The runner calls them
-/// in order and writes down how far it has come (daemon/runner/merge_task.cpp).
+/// in order and writes down how far it has come (daemon/runner/merge_run.hpp).
 ///
 ///     fetch → look → find_elsewhere → build_merge → push_merge → follow
 ///

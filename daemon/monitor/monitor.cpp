@@ -41,8 +41,7 @@ Awaitable<void> Monitor::run() {
     for (const auto& id : active) {
         const auto* record = world_.tasks.find(id);
         // In order, but for those that may take minutes: a request may be at one already.
-        if (record &&
-            (record->intent || !Runner::merge_under_way(*record).empty() || world_.task_locks.busy(id.value))) {
+        if (record && (record->intent || !Merges::under_way(*record).empty() || world_.task_locks.busy(id.value))) {
             async::spawn(world_.executor, "resume", runner_.resume(id));
         } else {
             co_await runner_.resume(id);
@@ -60,7 +59,7 @@ Awaitable<void> Monitor::run() {
 
 /// Each project by itself: one whose remote is silent holds up no other.
 Awaitable<void> Monitor::collect(Project project) {
-    co_await runner_.remove_left_merges(project);
+    co_await runner_.merges().remove_left(project);
     const auto collected = co_await runner_.collect_workspaces(project);
     if (!collected) log::warn("monitor", collected.error().message, {{"project", project.name}});
     if (collected) {
@@ -104,7 +103,7 @@ Awaitable<void> Monitor::poll() {
 Awaitable<void> Monitor::look_at(TaskId id) {
     const auto* record = world_.tasks.find(id);
     if (!record || world_.task_locks.busy(id.value)) co_return;  // somebody is at it
-    if (record->intent || !Runner::merge_under_way(*record)
+    if (record->intent || !Merges::under_way(*record)
                                .empty()) {  // and nobody is: the disk was full when its transition was to be finished
         async::spawn(world_.executor, "resume", runner_.resume(id));  // its actions may take minutes
         co_return;

@@ -80,7 +80,7 @@ TaskView Api::view(const TaskRecord& record) const {
     view.reviewer = agent_view(record, Role::reviewer);
     view.queue_place = world_.tasks.queue_place(record);
     if (record.intent) view.in_progress = record.intent->from + " → " + record.intent->to;
-    if (auto merge = Runner::merge_under_way(record); !merge.empty() && !view.in_progress) view.in_progress = merge;
+    if (auto merge = Merges::under_way(record); !merge.empty() && !view.in_progress) view.in_progress = merge;
     if (auto alarm = alarm_of(record); !alarm.empty()) view.alarm = std::move(alarm);
     return view;
 }

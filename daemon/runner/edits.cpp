@@ -31,7 +31,7 @@ Awaitable<Result<Outcome>> Runner::edit(TaskId id, Edit edit, Caller by) {
     auto changed = record;
     // What an agent says of its work is no reason to; another workflow is the way out for a task that its own cannot
     // take to its end.
-    if (edit.branch || (by.role == Role::human && !edit.workflow)) CO_TRY(co_await give_up_merge(changed, false));
+    if (edit.branch || (by.role == Role::human && !edit.workflow)) CO_TRY(co_await merges_.give_up(changed, false));
     CO_TRY(co_await set_fields(changed, edit, by));
     if (!(changed.task == record.task)) changed.task.updated_at = world_.clock.now();
     CO_TRY(auto notes, co_await commit(record, changed, by, edit.branch.has_value()));
@@ -305,7 +305,7 @@ Awaitable<Result<Outcome>> Runner::send(TaskId id, Role to, std::string text) {
 Awaitable<Result<Outcome>> Runner::remove(TaskId id, Caller by, bool force) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
     CO_TRY(auto record, co_await settled(id));
-    CO_TRY(auto given_up, co_await give_up_merge(record, force));
+    CO_TRY(auto given_up, co_await merges_.give_up(record, force));
     const auto definition = definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
     const bool ended = state ? state->terminal : store::has_ended(record);

@@ -3,6 +3,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/runner/merge_concerns.hpp"
 #include "daemon/runner/merge_run.hpp"
 
 /// The commit that a merge publishes: made anew on whatever the target is at, each time that somebody else was faster.
@@ -27,36 +28,36 @@ std::string short_commit(const std::string& commit) {
 }  // namespace
 
 /// The commit of this attempt, saved before anybody is shown it.
-Awaitable<Result<void>> Runner::build_merge(MergeRun& run) {
-    auto& merge = run.merge();
-    const auto& request = run.request;
+Awaitable<Result<void>> MergeRun::build() {
+    auto& merge = *record_.merge;
+    const auto& request = request_;
     const auto lock = co_await world_.repositories.acquire(request.repo);
     const bool first = merge.phase == MergePhase::planned;
-    if (first) CO_TRY(co_await check_tip(run));
+    if (first) CO_TRY(co_await check_tip());
     CO_TRY(const auto view, co_await git::look(world_.git, request));
-    run.remote = view.remote;
+    remote_ = view.remote;
     // Whoever resolves a conflict has to look at what it is with.
-    run.request.shown_base = (!view.remote.empty() && view.base == view.remote ? "origin/" : "") + request.target;
+    request_.shown_base = (!view.remote.empty() && view.base == view.remote ? "origin/" : "") + request.target;
     const auto target = request.push && !view.remote.empty() ? view.remote : view.base;
-    CO_TRY(co_await find_elsewhere(run, target));
-    if (merge.elsewhere) co_return check_own_commits(run);
-    CO_TRY(auto commit, co_await commit_on(run, view.base));
+    CO_TRY(co_await find_elsewhere(target));
+    if (merge.elsewhere) co_return check_own_commits();
+    CO_TRY(auto commit, co_await commit_on(view.base));
     merge.base = view.base;
     merge.commit = std::move(commit);
     merge.phase = MergePhase::merged;
     ++merge.attempts;
-    co_return world_.tasks.save(run.record);
+    co_return world_.tasks.save(record_);
 }
 
 /// In full once; in a race with others only for what they merged meanwhile, since every look makes it longer.
-Awaitable<Result<void>> Runner::find_elsewhere(MergeRun& run, std::string target) {
-    auto& merge = run.merge();
-    const auto& repo = run.request.repo;
-    if (run.looked) {
+Awaitable<Result<void>> MergeRun::find_elsewhere(std::string target) {
+    auto& merge = *record_.merge;
+    const auto& repo = request_.repo;
+    if (looked_) {
         CO_TRY(const auto contained, co_await git::has_commit(world_.git, repo, target, merge.tip));
         if (!contained) co_return Result<void>{};
     }
-    run.looked = true;
+    looked_ = true;
     CO_TRY(const auto found, co_await git::find_elsewhere(world_.git, repo, target, merge.tip));
     merge.elsewhere = !found.empty();
     if (merge.elsewhere) merge.commit = found;
@@ -64,79 +65,79 @@ Awaitable<Result<void>> Runner::find_elsewhere(MergeRun& run, std::string target
 }
 
 /// A commit of the target itself is no work of the task's, unless the target was fast-forwarded to it.
-Result<void> Runner::check_own_commits(MergeRun& run) {
-    auto& merge = run.merge();
+Result<void> MergeRun::check_own_commits() {
+    auto& merge = *record_.merge;
     if (merge.commit != merge.tip) return {};
     const MergeConcern concern{
-        run.request.branch + " has no commit that " + merge.target +
-            " does not have: nothing was committed on it, or " + merge.target + " was fast-forwarded to it",
-        "Finish the task without a merge?", "To give the task up:\n  orange task cancel " + run.record.task.id.value};
-    if (!run.force) {
+        request_.branch + " has no commit that " + merge.target + " does not have: nothing was committed on it, or " +
+            merge.target + " was fast-forwarded to it",
+        "Finish the task without a merge?", "To give the task up:\n  orange task cancel " + record_.task.id.value};
+    if (!force_) {
         merge.elsewhere = false;
-        return confirmation(run.record.task.id, {concern}, merge.tip);
+        return confirmation(record_.task.id, {concern}, merge.tip);
     }
     if (merge.forced.empty()) merge.forced = concern.text;
     return {};
 }
 
-Awaitable<Result<void>> Runner::check_tip(MergeRun& run) {
-    auto& merge = run.merge();
-    CO_TRY(const auto tip, co_await git::branch_tip(world_.git, run.request.repo, run.request.branch));
-    if (merge.tip.empty()) merge.tip = run.request.tip = tip;
+Awaitable<Result<void>> MergeRun::check_tip() {
+    auto& merge = *record_.merge;
+    CO_TRY(const auto tip, co_await git::branch_tip(world_.git, request_.repo, request_.branch));
+    if (merge.tip.empty()) merge.tip = request_.tip = tip;
     if (tip == merge.tip) co_return Result<void>{};
-    co_return Error(ErrorCode::conflict, run.request.branch + " has moved from " + short_commit(merge.tip) + " to " +
+    co_return Error(ErrorCode::conflict, request_.branch + " has moved from " + short_commit(merge.tip) + " to " +
                                              short_commit(tip) + " meanwhile; try again");
 }
 
 /// A merge that was built on this base already is pushed again as it is.
-Awaitable<Result<std::string>> Runner::commit_on(MergeRun& run, std::string base) {
-    const auto& merge = run.merge();
-    CO_TRY(const auto contained, co_await git::has_commit(world_.git, run.request.repo, base, merge.tip));
+Awaitable<Result<std::string>> MergeRun::commit_on(std::string base) {
+    const auto& merge = *record_.merge;
+    CO_TRY(const auto contained, co_await git::has_commit(world_.git, request_.repo, base, merge.tip));
     if (contained) co_return base;  // merged by hand here, and not published
     if (merge.base == base) {
-        CO_TRY(const auto made, co_await git::commit_of(world_.git, run.request.repo, merge.commit));
+        CO_TRY(const auto made, co_await git::commit_of(world_.git, request_.repo, merge.commit));
         if (!made.empty()) co_return merge.commit;
     }
-    auto message = message_for(run.record);
-    auto built = co_await git::build_merge(world_.git, run.request, strategy_of(merge), base, std::move(message));
-    if (!built && built.error().details.contains("files")) co_return with_next_step(run, built.error());
+    auto message = message_for(record_);
+    auto built = co_await git::build_merge(world_.git, request_, strategy_of(merge), base, std::move(message));
+    if (!built && built.error().details.contains("files")) co_return with_next_step(built.error());
     co_return built;
 }
 
-/// Who resolves it: the worker, if the workflow lets a human give the task back; else the human, in the worktree.
-Error Runner::with_next_step(MergeRun& run, Error conflict) {
-    const auto& task = run.record.task;
-    const auto definition = definition_of(task);
-    std::string command;
-    if (definition) {
-        const engine::Artifacts none;
-        const engine::Situation situation{task, none, run.record.entry_sections};
-        for (const auto& edge : engine::explain(**definition, situation)) {
-            const auto* to = (*definition)->state(edge.to);
-            const bool human = std::find(edge.by.begin(), edge.by.end(), Role::human) != edge.by.end();
-            // A worker hands its work over as after a review; it is not asked for a plan or for help.
-            const bool back =
-                to && to->agent == Role::worker && edge.to != engine::k_stuck && edge.to != "clarification";
-            if (!human || !back || edge.needs_force || !edge.guard_holds) continue;
-            std::string files;
-            for (const auto file : split_lines(conflict.details.at("files"))) {
-                files += (files.empty() ? "" : ", ") + std::string(file);
-            }
-            command = "orange task update " + task.id.value + " --status " + edge.to + " --feedback " +
-                      shell_word("Resolve the conflict with " + run.request.shown_base + " in " +
-                                 ellipsized(printable(files), 200));
-            break;
-        }
-    }
-    if (command.empty()) {
-        const auto& base = run.request.shown_base;
-        command = task.workspace ? "git -C " + shell_word(world_.pool.path_of(*task.workspace).string()) + " merge " +
-                                       shell_word(base)
-                                 : "git -C " + shell_word(run.request.repo) + " switch " + shell_word(task.branch);
+Error MergeRun::with_next_step(Error conflict) {
+    auto command = giving_back(conflict.details.at("files"));
+    const auto& task = record_.task;
+    if (command.empty() && task.workspace) {
+        command = "git -C " + shell_word(world_.pool.path_of(*task.workspace).string()) + " merge " +
+                  shell_word(request_.shown_base);
+    } else if (command.empty()) {
+        command = "git -C " + shell_word(request_.repo) + " switch " + shell_word(task.branch);
     }
     conflict.message += "\nNext:\n  " + command;
     conflict.details["command"] = command;
     return conflict;
+}
+
+/// To the worker, if the workflow lets a human give the task back; empty if not.
+std::string MergeRun::giving_back(const std::string& conflicting) {
+    const auto& task = record_.task;
+    const auto definition = world_.workflows.pinned(task.workflow, task.workflow_hash);
+    if (!definition) return {};
+    const engine::Artifacts none;
+    const engine::Situation situation{task, none, record_.entry_sections};
+    for (const auto& edge : engine::explain(**definition, situation)) {
+        const auto* to = (*definition)->state(edge.to);
+        const bool human = std::find(edge.by.begin(), edge.by.end(), Role::human) != edge.by.end();
+        // A worker hands its work over as after a review; it is not asked for a plan or for help.
+        const bool back = to && to->agent == Role::worker && edge.to != engine::k_stuck && edge.to != "clarification";
+        if (!human || !back || edge.needs_force || !edge.guard_holds) continue;
+        std::vector<std::string> files;
+        for (const auto file : split_lines(conflicting)) files.emplace_back(file);
+        return "orange task update " + task.id.value + " --status " + edge.to + " --feedback " +
+               shell_word("Resolve the conflict with " + request_.shown_base + " in " +
+                          ellipsized(printable(join(files, ", ")), 200));
+    }
+    return {};
 }
 
 }  // namespace orange

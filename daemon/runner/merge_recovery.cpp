@@ -6,7 +6,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/runner.hpp"
+#include "daemon/runner/merges.hpp"
 
 /// A merge that was begun and not finished: by a daemon that was killed, or since the remote or the disk did not
 /// answer.
@@ -41,7 +41,7 @@ std::string what_to_look_at(const MergeRecord& merge) {
 
 }  // namespace
 
-std::string Runner::merge_under_way(const TaskRecord& record) {
+std::string Merges::under_way(const TaskRecord& record) {
     if (!record.merge || !record.merge->unfinished()) return {};
     switch (record.merge->phase) {
         case MergePhase::pushed:
@@ -55,14 +55,14 @@ std::string Runner::merge_under_way(const TaskRecord& record) {
     }
 }
 
-Awaitable<Result<MergeOutcome>> Runner::finish_merge(TaskRecord record) {
+Awaitable<Result<MergeOutcome>> Merges::finish(TaskRecord record) {
     if (record.merge->phase != MergePhase::planned) {
         std::vector<std::string> notes;
-        co_return co_await run_merge(std::move(record), std::move(notes), MergeStart::resumed);
+        co_return co_await run(std::move(record), std::move(notes), Start::resumed);
     }
     const auto* project = world_.projects.find(record.task.project);
     if (project) {
-        const auto request = merge_request(record, *project);
+        const auto request = request_for(record, *project);
         if (auto removed = co_await git::remove_scratch(world_.git, request.repo, request.scratch); !removed) {
             log::warn("runner", removed.error().message, {{"task", record.task.id.value}});
         }
@@ -70,26 +70,26 @@ Awaitable<Result<MergeOutcome>> Runner::finish_merge(TaskRecord record) {
     record.merge->phase = MergePhase::failed;
     record.merge->failure = "the daemon ended before anything was merged";
     auto saved = world_.tasks.save(record);
-    changed_(record.task.id);
+    mover_.changed(record.task.id);
     if (!saved) co_return saved.error();
     co_return Error(ErrorCode::conflict, record.merge->failure);
 }
 
 /// Not more often than it can help: each try may wait for a remote that is silent, with the task locked.
-Awaitable<void> Runner::resume_merge(TaskRecord record) {
+Awaitable<void> Merges::resume(TaskRecord record) {
     const auto id = record.task.id;
     const auto now = std::chrono::steady_clock::now();
-    const auto tried = merge_tried_.find(id);
-    if (tried != merge_tried_.end() && now - tried->second < k_between_tries) co_return;
+    const auto tried = tried_.find(id);
+    if (tried != tried_.end() && now - tried->second < k_between_tries) co_return;
     log::info("runner", "resuming an interrupted merge",
               {{"task", id.value}, {"phase", std::string(name_of(record.merge->phase))}});
-    const auto finished = co_await finish_merge(std::move(record));
-    if (finished) merge_tried_.erase(id);
+    const auto finished = co_await finish(std::move(record));
+    if (finished) tried_.erase(id);
     if (!finished) log::warn("runner", finished.error().message, {{"task", id.value}});
 }
 
 /// Asked anew: what git remembers of origin may be of a push that never ended.
-Awaitable<Result<bool>> Runner::was_published(MergeRecord merge, Project project) {
+Awaitable<Result<bool>> Merges::was_published(MergeRecord merge, Project project) {
     // A push of a killed daemon would land behind the back of whoever looks now.
     co_await agents::end_left_by_daemons(project.path, world_.pool.mark());
     auto ref = "refs/heads/" + merge.target;
@@ -101,7 +101,7 @@ Awaitable<Result<bool>> Runner::was_published(MergeRecord merge, Project project
     co_return co_await git::has_commit(world_.git, project.path, ref, merge.commit);
 }
 
-Awaitable<Result<std::vector<std::string>>> Runner::give_up_merge(TaskRecord& record, bool force) {
+Awaitable<Result<std::vector<std::string>>> Merges::give_up(TaskRecord& record, bool force) {
     std::vector<std::string> notes;
     if (!record.merge || !record.merge->unfinished()) co_return notes;
     auto& merge = *record.merge;
@@ -120,8 +120,8 @@ Awaitable<Result<std::vector<std::string>>> Runner::give_up_merge(TaskRecord& re
 }
 
 /// Checkouts that versions before this one left when they were killed in a merge, and folders of this one.
-Awaitable<void> Runner::remove_left_merges(Project project) {
-    const auto turn = co_await merges_.acquire(project.path);  // no merge of this repository is at work
+Awaitable<void> Merges::remove_left(Project project) {
+    const auto turn = co_await turns_.acquire(project.path);  // no merge of this repository is at work
     const auto lock = co_await world_.repositories.acquire(project.path);
     const auto trees = co_await git::worktrees(world_.git, project.path);
     if (!trees) co_return;  // collecting its workspaces says so

@@ -4,26 +4,63 @@
 #include <string>
 
 #include "daemon/async/keyed_mutex.hpp"
-#include "daemon/runner/runner.hpp"
+#include "daemon/git/merge.hpp"
+#include "daemon/runner/merges.hpp"
 
-/// For the files of a merge alone: merge_task.cpp (what has to hold before), merge_steps.cpp (the phases),
-/// merge_commit.cpp (what is published) and merge_end.cpp (what follows, and what a failure leaves).
 namespace orange {
 
 /// For a merge that somebody waits for.
 inline constexpr std::chrono::milliseconds k_fetch_deadline = std::chrono::seconds(60);
 
-struct Runner::MergeRun {
-    TaskRecord& record;
-    Project project;
-    git::MergeRequest request;
+/// One merge at work, from its plan to its end. How far it has come is in the task's state.json (MergeRecord): each
+/// phase is saved before what belongs to the next one begins. So a daemon that finds an unfinished merge knows what may
+/// have been published, asks, and goes on from there; what it repeats recognizes what was done.
+///
+///     planned ── look, build ──► merged ── push until it lands ──► pushed ── follow, tell, transition ──► done
+///
+/// merge_run.cpp has the phases, merge_commit.cpp the commit that is published, merge_end.cpp what follows.
+class MergeRun {
+  public:
+    /// `turn`: one merge of a repository at a time. `force`: a human has confirmed whatever is found out.
+    MergeRun(World& world, TaskMover& mover, TaskRecord& record, git::MergeRequest request, async::Mutex::Lock turn,
+             bool force);
+
+    /// From the phase that it is in to its end. Failing, it is to be undone unless it may_be_published().
+    Awaitable<Result<void>> go_on();
+    /// Nothing is undone on a mere suspicion.
+    bool may_be_published() const { return arriving_ || record_.merge->phase == MergePhase::pushed; }
+
+    const TaskRecord& record() const { return record_; }
+    MergeRecord& merge() { return *record_.merge; }
     MergeOutcome outcome;
-    async::Mutex::Lock turn;  ///< one merge of a repository at a time
-    bool looked = false;      ///< whether the work is there already was asked in full
-    std::string remote = {};  ///< where origin's target was at the last look
-    bool force = false;       ///< a human has confirmed whatever is found out
-    bool arriving = false;    ///< the commit may have been published: nothing is undone on a mere suspicion
-    MergeRecord& merge() { return *record.merge; }
+
+  private:
+    Awaitable<Result<void>> publish();
+    Awaitable<Result<bool>> is_published();
+    Awaitable<Result<git::PushAnswer>> push_once();
+    Error not_landed(const git::PushAnswer& answer);
+
+    Awaitable<Result<void>> build();
+    Awaitable<Result<void>> check_tip();
+    Awaitable<Result<void>> find_elsewhere(std::string target);
+    Result<void> check_own_commits();
+    Awaitable<Result<std::string>> commit_on(std::string base);
+    /// Who resolves it: the worker; else the human, in the worktree.
+    Error with_next_step(Error conflict);
+    std::string giving_back(const std::string& conflicting);
+
+    Awaitable<Result<void>> complete();
+    Awaitable<void> follow_locally();
+
+    World& world_;
+    TaskMover& mover_;
+    TaskRecord& record_;
+    git::MergeRequest request_;
+    async::Mutex::Lock turn_;
+    bool force_;
+    bool arriving_;        ///< the commit may have been published
+    bool looked_ = false;  ///< whether the work is there already was asked in full
+    std::string remote_;   ///< where origin's target was at the last look
 };
 
 }  // namespace orange

@@ -10,6 +10,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/actions/actions.hpp"
+#include "daemon/runner/explained.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/synced.hpp"
 #include "daemon/runner/worktree.hpp"
@@ -22,7 +23,7 @@ constexpr std::string_view k_not_told = "the transition is not in its history ye
 
 }  // namespace
 
-Runner::Runner(World& world, AgentControl& agents) : world_(world), agents_(agents), merges_(world.executor) {
+Runner::Runner(World& world, AgentControl& agents) : world_(world), agents_(agents), merges_(world, *this) {
     world_.pool.tell_mended([this](const TaskId& id, const std::string& workspace, const git::Mended& mended) {
         tell_mended(id, workspace, mended);
     });
@@ -54,7 +55,7 @@ store::Copies Runner::copies_of(const TaskRecord& record) const {
     return copies;
 }
 
-Awaitable<Result<Runner::Stepped>> Runner::step_bodies(TaskRecord& record) {
+Awaitable<Result<Stepped>> Runner::step_bodies(TaskRecord& record) {
     const auto copies = copies_of(record);
     Result<store::Synced> synced = Error{};
     if (record.unwritten_feedback.empty()) {
@@ -94,16 +95,6 @@ Result<void> Runner::authorize(const TaskRecord& record, const Caller& by, const
     return {};
 }
 
-Error Runner::explained(Error error, const engine::Definition& definition, const engine::Situation& situation,
-                        const Caller& by) const {
-    if (error.code == ErrorCode::forbidden) error.message += "; you were taken for " + agents::describe(by);
-    std::vector<std::string> edges;
-    for (const auto& edge : engine::explain(definition, situation)) edges.push_back(engine::describe(edge));
-    error.details["status"] = situation.task.status;
-    error.details["edges"] = join(edges, "\n");
-    return error;
-}
-
 /// Where a human could do what the worker of a stuck task asks for, its asking says that it is ready.
 void Runner::remember_readiness(TaskRecord& record, const Caller& by, const Error& refused) {
     const auto ready = refused.details.find("attention"), command = refused.details.find("human_command");
@@ -131,7 +122,7 @@ Awaitable<Result<Outcome>> Runner::request(TaskId id, engine::Request request, C
     CO_TRY(leave_lost_workflow(id, edit, by));
     CO_TRY(auto record, co_await settled(id));
     CO_TRY(authorize(record, by, request));
-    CO_TRY(const auto given_up, co_await give_up_merge(record, request.force));
+    CO_TRY(const auto given_up, co_await merges_.give_up(record, request.force));
     auto moved = co_await request_locked(std::move(record), std::move(request), by, std::move(edit));
     if (moved) moved->notes.insert(moved->notes.begin(), given_up.begin(), given_up.end());
     co_return moved;
@@ -218,6 +209,12 @@ Awaitable<void> Runner::give_back(TaskRecord record, Prepared prepared) {
     const auto released = co_await world_.pool.release(copy, record.task);
     if (!released) log::error("runner", released.error().message);
     if (!is_starting(record.task.id)) kick(copy.name);  // else its start has failed, and says who is next
+}
+
+Awaitable<Result<Outcome>> Runner::perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
+                                           engine::Decision decision, Stepped stepped, Caller by) {
+    return perform(std::move(record), std::move(definition), std::move(decision), std::move(stepped), std::move(by),
+                   false);
 }
 
 Intent Runner::intent_of(const engine::Decision& decision, const Caller& by, Timestamp at) {

@@ -12,8 +12,9 @@
 #include "common/model/record.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/explain.hpp"
-#include "daemon/git/merge.hpp"
 #include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/merges.hpp"
+#include "daemon/runner/task_mover.hpp"
 #include "daemon/runner/world.hpp"
 
 /// The one door through which a task changes. Requests (rpc) and events (monitor) end in the same path:
@@ -25,12 +26,6 @@
 /// Whatever goes wrong before the commit point has changed nothing. Whatever goes wrong after it is resumed: by the
 /// same call, or by resume() in the next daemon, from the intent. There is no third way to change a status.
 namespace orange {
-
-/// What a call tells its human beside the task itself.
-struct Outcome {
-    std::vector<std::string> notes;
-    std::string spawn_error;  ///< why an agent that was to start did not; empty: all did
-};
 
 /// Fields that may be changed outside transitions; all or nothing.
 struct Edit {
@@ -49,32 +44,7 @@ struct Edit {
     }
 };
 
-/// What a human asks for with `orange task merge`.
-struct MergeOrder {
-    git::MergeStrategy strategy = git::MergeStrategy::merge;
-    bool force = false;             ///< merge although something has to be confirmed
-    bool push = true;               ///< to origin, if there is one
-    bool keep_branch = false;       ///< leave the local branch when the task is done
-    bool include_unpushed = false;  ///< publish the user's own commits of the target with it
-    std::string tip = {};           ///< the commit that the human was shown; empty: whichever
-};
-
-/// Something that a human has to confirm before a merge.
-struct MergeConcern {
-    std::string text;         ///< the fact, as the merge commit and the history repeat it
-    std::string question;     ///< for a terminal
-    std::string advice = {};  ///< what to do instead
-};
-
-struct MergeOutcome {
-    std::string commit;      ///< what the target is at, or the commit that brought the work
-    bool pushed = false;     ///< origin has it too
-    bool elsewhere = false;  ///< it was there already: nothing was merged
-    std::string forced;      ///< what was confirmed; empty: nothing had to be
-    std::vector<std::string> notes;
-};
-
-class Runner {
+class Runner : private TaskMover {
   public:
     Runner(World& world, AgentControl& agents);
 
@@ -98,19 +68,6 @@ class Runner {
     /// Whether the role's agent died without Orange ending it and was not started again since, or does not run although
     /// the task's state wants it.
     bool is_dead(const TaskRecord& record, Role role);
-
-    /// Merges the task's branch and moves it to `done`; finishes a merge that was interrupted; success for a task that
-    /// was merged already. needs_force names what a human has to confirm (`details`: facts, question, tip).
-    Awaitable<Result<MergeOutcome>> merge(TaskId id, MergeOrder order, Caller by);
-
-    /// The same needs_force for a task that could be merged otherwise, without beginning anything.
-    Awaitable<Result<void>> check_merge(TaskRecord record);
-
-    /// A sentence about a merge that was begun and not finished; empty if there is none.
-    static std::string merge_under_way(const TaskRecord& record);
-
-    /// Removes what merges of killed daemons left in the project's repository and beside its workspaces.
-    Awaitable<void> remove_left_merges(Project project);
 
     /// Removes an ended task and its files.
     Awaitable<Result<Outcome>> remove(TaskId id, Caller by, bool force = false);
@@ -164,14 +121,9 @@ class Runner {
 
     World& world() { return world_; }
     AgentControl& agents() { return agents_; }
+    Merges& merges() { return merges_; }
 
   private:
-    struct Stepped {
-        engine::Artifacts artifacts;
-        std::string body;
-        std::optional<std::string> attention_before;  ///< what a transition clears; what came with this look stays
-    };
-
     /// A workspace that is ready for a transition that is not committed yet.
     struct Prepared {
         std::string workspace;  ///< empty: none was needed
@@ -182,7 +134,7 @@ class Runner {
 
     Result<TaskRecord> record_of(const TaskId& id) const;
     store::Copies copies_of(const TaskRecord& record) const;
-    Awaitable<Result<Stepped>> step_bodies(TaskRecord& record);
+    Awaitable<Result<Stepped>> step_bodies(TaskRecord& record) override;
 
     /// Whether the task's workflow lets this caller do that now, sections apart.
     bool is_open(const TaskId& id, engine::Request request, const Caller& by);
@@ -191,8 +143,10 @@ class Runner {
     static Intent intent_of(const engine::Decision& decision, const Caller& by, Timestamp at);
     /// Steps 5 to 9. `record` may differ from what is saved in what an edit changes; `moved_branch`: in git already.
     Awaitable<Result<Outcome>> perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
-                                       engine::Decision decision, Stepped stepped, Caller by,
-                                       bool moved_branch = false);
+                                       engine::Decision decision, Stepped stepped, Caller by, bool moved_branch);
+    Awaitable<Result<Outcome>> perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
+                                       engine::Decision decision, Stepped stepped, Caller by) override;
+    void changed(const TaskId& id) override { changed_(id); }
     /// Step 5. Nothing where the transition needs no workspace, or the task has one. Failing has changed nothing.
     Awaitable<Result<Prepared>> prepare(TaskRecord record, engine::Decision decision);
     Awaitable<void> give_back(TaskRecord record, Prepared prepared);
@@ -204,11 +158,8 @@ class Runner {
     void drop_messages(TaskRecord& record, Outcome& outcome);
     /// The transition into history, once, however often it is tried.
     Result<void> tell(const TaskRecord& record, const Intent& intent);
-    /// The task's record without an intent: what was interrupted is finished first.
-    Awaitable<Result<TaskRecord>> settled(TaskId id);
+    Awaitable<Result<TaskRecord>> settled(TaskId id) override;
     Awaitable<void> run_actions(TaskRecord& record, const engine::Definition& definition);
-    Error explained(Error error, const engine::Definition& definition, const engine::Situation& situation,
-                    const Caller& by) const;
     void remember_readiness(TaskRecord& record, const Caller& by, const Error& refused);
 
     /// Brings TASK.md in step with what was changed.
@@ -230,42 +181,6 @@ class Runner {
     void tell_workflow(const TaskRecord& record, const std::string& from);
     Result<void> set_harnesses(TaskRecord& record, const Edit& edit);
     Awaitable<void> rename_session(TaskRecord& record);
-
-    struct MergeRun;  ///< one merge at work
-    enum class MergeStart { asked, forced, resumed };
-    Awaitable<Result<std::string>> commits_since_review(std::string repo, std::string seen, std::string tip,
-                                                        std::string branch, std::string target);
-    /// All that a human has to confirm before this commit is merged, but for a state that is not reviewed.
-    Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(TaskRecord record, std::string tip);
-    static Error confirmation(const TaskId& id, const std::vector<MergeConcern>& concerns, const std::string& tip);
-    /// The commit that may be merged; `forced`: what had to be confirmed, and was.
-    Awaitable<Result<std::string>> confirmed_tip(TaskRecord& record, const engine::Definition& definition,
-                                                 MergeOrder order, Caller by, std::string& forced);
-    Awaitable<Result<std::vector<std::string>>> notes_before_merge(TaskRecord record);
-    std::map<std::string, std::string> unpushed_merges(const std::string& project) const;
-    git::MergeRequest merge_request(const TaskRecord& record, const Project& project) const;
-    Awaitable<Result<MergeOutcome>> run_merge(TaskRecord record, std::vector<std::string> notes, MergeStart start);
-    Awaitable<Result<void>> merge_steps(MergeRun& run);
-    Awaitable<Result<void>> publish_merge(MergeRun& run);
-    Awaitable<Result<bool>> is_published(MergeRun& run);
-    Awaitable<Result<void>> build_merge(MergeRun& run);
-    Awaitable<Result<void>> find_elsewhere(MergeRun& run, std::string target);
-    Awaitable<Result<void>> check_tip(MergeRun& run);
-    static Result<void> check_own_commits(MergeRun& run);
-    Awaitable<Result<std::string>> commit_on(MergeRun& run, std::string base);
-    Awaitable<Result<git::PushAnswer>> push_once(MergeRun& run);
-    static Error not_landed(MergeRun& run, const git::PushAnswer& answer);
-    Error with_next_step(MergeRun& run, Error conflict);
-    Awaitable<Result<void>> complete_merge(MergeRun& run);
-    Awaitable<void> follow_locally(MergeRun& run);
-    Awaitable<Error> merge_failed(MergeRun& run, Error error, bool resumed);
-    /// A merge of an earlier call that is not finished: undone if nothing was published, else finished.
-    Awaitable<Result<MergeOutcome>> finish_merge(TaskRecord record);
-    Awaitable<void> resume_merge(TaskRecord record);
-    Awaitable<Result<bool>> was_published(MergeRecord merge, Project project);
-    /// Before something else is done to the task: undoes an unfinished merge in `record`, which the caller saves.
-    /// conflict if it is published; unavailable if nobody can say so, unless `force`. Returns notes.
-    Awaitable<Result<std::vector<std::string>>> give_up_merge(TaskRecord& record, bool force);
 
     Awaitable<void> handle_exit(TaskRecord record, AgentRun run);
     Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
@@ -309,7 +224,7 @@ class Runner {
 
     World& world_;
     AgentControl& agents_;
-    async::KeyedMutex merges_;  ///< one a repository, taken after a task's lock and before the repository's own
+    Merges merges_;
     std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
     std::map<TaskId, Outcome> starts_;  ///< of tasks that create() waits for
     /// The message that a task's outbox is held up by, and since when this daemon has tried it. By the steady clock: a
@@ -321,7 +236,6 @@ class Runner {
     std::map<TaskId, Undelivered> undelivered_;
     std::set<TaskId> syncing_soon_;
     std::map<TaskId, std::chrono::steady_clock::time_point> release_tried_;  ///< of ended tasks, that failed
-    std::map<TaskId, std::chrono::steady_clock::time_point> merge_tried_;    ///< of unfinished merges
     std::set<std::string> stalled_;  ///< projects whose queue stands still: no task of theirs could be started
     std::set<TaskId> starting_;      ///< tasks whose start is under way
     std::map<std::string, std::chrono::steady_clock::time_point> recent_crashes_;  ///< by run

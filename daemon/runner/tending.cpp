@@ -27,7 +27,7 @@ Awaitable<void> Runner::resume(TaskId id) {
     }
     if (auto stepped = co_await step_bodies(*record); !stepped) log::warn("runner", stepped.error().message);
     changed_(id);
-    if (record->merge && record->merge->unfinished()) co_await resume_merge(std::move(*record));
+    if (record->merge && record->merge->unfinished()) co_await merges_.resume(std::move(*record));
 }
 
 Awaitable<void> Runner::settle_starting(TaskId id) {

@@ -127,7 +127,7 @@ Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call)
     order.keep_branch = params.keep_branch;
     order.include_unpushed = params.include_unpushed;
     order.tip = params.tip.value_or("");
-    CO_TRY(auto merged, co_await api.runner().merge(id, std::move(order), call.caller));
+    CO_TRY(auto merged, co_await api.runner().merges().merge(id, std::move(order), call.caller));
     CO_TRY(auto shown, api.view(id));
     TaskMerge::Reply reply;
     reply.task = std::move(shown);

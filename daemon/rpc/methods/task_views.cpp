@@ -171,7 +171,7 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
     if (auto alarm = alarm_of(record); !alarm.empty()) reply.hints.push_back("alarm: " + alarm);
     if (record.intent) {
         reply.waiting_for = "the actions of " + record.intent->from + " → " + record.intent->to + " to end";
-    } else if (const auto merge = Runner::merge_under_way(record); !merge.empty()) {
+    } else if (const auto merge = Merges::under_way(record); !merge.empty()) {
         reply.waiting_for = merge + "; the daemon tries again by itself";
         reply.hints.push_back(merge_command(task.id));
     } else if (api.runner().is_starting(task.id)) {
@@ -238,8 +238,8 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     CO_TRY(const auto definition, api.runner().definition_of(record.task));
     say_what_next(api, record, *definition, reply);
     const auto merge = std::find(reply.hints.begin(), reply.hints.end(), merge_command(record.task.id));
-    if (!busy && merge != reply.hints.end() && Runner::merge_under_way(record).empty()) {
-        const auto ready = co_await api.runner().check_merge(record);
+    if (!busy && merge != reply.hints.end() && Merges::under_way(record).empty()) {
+        const auto ready = co_await api.runner().merges().check(record);
         if (!ready) *merge = ready.error().message;
     }
     if (busy && !is_held_up()) {

@@ -131,7 +131,7 @@ inline Change merging() {
     change.arrange = ready_to_merge;
     change.act = [](RunnerWorld& world, const TaskId& id) {
         auto& runner = world.house().runner();
-        const auto merged = world.house().go(runner.merge(id, MergeOrder{}, a_human()));
+        const auto merged = world.house().go(runner.merges().merge(id, MergeOrder{}, a_human()));
         return merged ? Result<void>{} : Result<void>{merged.error()};
     };
     change.is_done = [](RunnerWorld& world, const TaskId& id) {

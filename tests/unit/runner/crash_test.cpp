@@ -366,7 +366,7 @@ TEST_CASE("a merge that was cut off anywhere is finished once", "[soak]") {
     scenario.arrange = mergeable;
     scenario.act = [](RunnerWorld& world, const TaskId& id) {
         auto& runner = world.house().runner();
-        (void)world.house().go(runner.merge(id, MergeOrder{}, Caller{}));
+        (void)world.house().go(runner.merges().merge(id, MergeOrder{}, Caller{}));
     };
     scenario.from = "reviewing";
     scenario.to = "done";
@@ -489,7 +489,7 @@ TEST_CASE("a recovery that is killed, again and again, recovers in the end: what
     merge.arrange = mergeable;
     merge.act = [](RunnerWorld& world, const TaskId& id) {
         auto& runner = world.house().runner();
-        (void)world.house().go(runner.merge(id, MergeOrder{}, Caller{}));
+        (void)world.house().go(runner.merges().merge(id, MergeOrder{}, Caller{}));
     };
     merge.from = "reviewing";
     merge.to = "done";

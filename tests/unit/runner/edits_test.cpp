@@ -268,7 +268,7 @@ TEST_CASE("whoever asks for a task that there is not is told so, whatever they a
     told(world.house().go(runner.request(none, engine::Request{}, human(), Edit{})));
     told(world.house().go(runner.spawn(none, human())));
     told(world.house().go(runner.respawn(none, human())));
-    told(world.house().go(runner.merge(none, MergeOrder{}, human())));
+    told(world.house().go(runner.merges().merge(none, MergeOrder{}, human())));
     told(world.house().go(runner.remove(none, human())));
     told(world.house().go(runner.acknowledge(none)));
     told(world.house().go(runner.send(none, Role::worker, "hello")));
@@ -320,7 +320,7 @@ TEST_CASE("a merge that may not be is refused with the way there, and nothing is
     const auto merge = [&](bool force) {
         MergeOrder order;
         order.force = force;
-        return world.house().go(world.house().runner().merge(id, order, human()));
+        return world.house().go(world.house().runner().merges().merge(id, order, human()));
     };
     const auto unreviewed = merge(false);
     REQUIRE_FALSE(unreviewed);

@@ -29,7 +29,7 @@ std::size_t told(RunnerWorld& world, const TaskId& id) {
 }
 
 Result<MergeOutcome> merge(RunnerWorld& world, const TaskId& id) {
-    return world.house().go(world.house().runner().merge(id, MergeOrder{}, a_human()));
+    return world.house().go(world.house().runner().merges().merge(id, MergeOrder{}, a_human()));
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ TEST_CASE("what git is made to run after the review has to be confirmed before t
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::needs_force);
     CHECK_THAT(refused.error().message, Tells("filter.evil.clean"));
-    const auto merged = world.house().go(world.house().runner().merge(id, forced_order(), a_human()));
+    const auto merged = world.house().go(world.house().runner().merges().merge(id, forced_order(), a_human()));
     REQUIRE(merged);
     CHECK_THAT(merged->forced, Tells("filter.evil.clean"));
     CHECK_THAT(alarm(world, id), Tells("filter.evil.clean"));

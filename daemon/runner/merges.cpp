@@ -1,22 +1,24 @@
-#include <chrono>
+#include "daemon/runner/merges.hpp"
+
 #include <filesystem>
 
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/runner/explained.hpp"
+#include "daemon/runner/merge_concerns.hpp"
 #include "daemon/runner/merge_run.hpp"
 #include "daemon/runner/programs.hpp"
-#include "daemon/runner/runner.hpp"
 #include "daemon/runner/worktree.hpp"
 
-/// `orange task merge`: what has to hold before a merge begins. It is the caller of the engine, not a hook (seed 003,
-/// "The Merge Command"). How the merge is done, and finished after a crash, is in merge_steps.cpp.
+/// `orange task merge`: what has to hold before a merge begins, and what one leaves that failed. It is the caller of
+/// the engine, not a hook (seed 003, "The Merge Command").
 namespace orange {
 namespace {
-
-constexpr std::size_t k_named_commits = 5;
 
 MergeOutcome remembered(const MergeRecord& merge) {
     MergeOutcome outcome;
@@ -28,84 +30,28 @@ MergeOutcome remembered(const MergeRecord& merge) {
     return outcome;
 }
 
+/// A conflict or a refusal is the branch's or the remote's, and stands until somebody does something about it.
+bool stands(const Error& error) {
+    return error.details.contains("files") || error.details.contains("refused") || error.details.contains("raced");
+}
+
 }  // namespace
 
-Awaitable<Result<std::string>> Runner::commits_since_review(std::string repo, std::string seen, std::string tip,
-                                                            std::string branch, std::string target) {
-    CO_TRY(const auto reviewed, co_await git::has_commit(world_.git, repo, tip, seen));
-    const auto look =
-        " Look: git -C " + repo + " log -p " + (seen == "none" ? "" : seen.substr(0, 12) + "..") + tip.substr(0, 12);
-    if (!reviewed) {
-        co_return "branch " + branch + " is not what was reviewed: the reviewer was given " + seen.substr(0, 12) +
-            ", and it is at " + tip.substr(0, 12) + " now." + look;
-    }
-    GitCommand log;
-    log.place = std::move(repo);
-    log.args = {"log", "--no-show-signature", "--format=%h %s", seen + ".." + tip};
-    // The target's own commits are no news there.
-    for (const auto& ref : {"refs/remotes/origin/" + target, "refs/heads/" + target}) {
-        CO_TRY(const auto known, co_await git::commit_of(world_.git, log.place.path(), ref));
-        if (!known.empty()) log.args.push_back("^" + ref);
-    }
-    CO_TRY(const auto listed, co_await git_output(world_.git, std::move(log)));
-    const auto lines = split_lines(listed);
-    if (lines.empty()) co_return std::string();
-    std::string names;
-    for (std::size_t i = 0; i < lines.size() && i < k_named_commits; ++i) {
-        names += (i > 0 ? ", " : "") + ellipsized(printable(lines[i]), 72);
-    }
-    if (lines.size() > k_named_commits) names += ", …";
-    co_return counted(lines.size(), "commit") + " came after the review: " + names + "." + look;
-}
-
-Awaitable<Result<std::vector<MergeConcern>>> Runner::merge_concerns(TaskRecord record, std::string tip) {
-    std::vector<MergeConcern> concerns;
-    const auto& task = record.task;
-    const auto* project = world_.projects.find(task.project);
-    const auto& seen = record.reviewed_commit;
-    if (project && !seen.empty() && seen != tip) {
-        CO_TRY(auto since,
-               co_await commits_since_review(project->path, seen, tip, task.branch, project->default_branch));
-        if (!since.empty()) concerns.push_back({since, "Merge what was not reviewed, too?"});
-    }
-    if (!record.branch_start.empty() && record.branch_start == tip) {
-        concerns.push_back({"branch " + task.branch + " has no commits of its own: there is nothing to merge",
-                            "Finish the task without a merge?",
-                            "To give the task up:\n  orange task cancel " + task.id.value});
-    }
-    const bool of_last_merge = record.merge && task.attention == record.merge->failure;
-    if (task.attention && !of_last_merge) concerns.push_back({first_line(*task.attention), "Merge all the same?"});
-    if (auto alarm = alarm_of(record); !alarm.empty()) {
-        concerns.push_back({std::move(alarm), "Merge all the same?"});
-    }
-    co_return concerns;
-}
-
-Error Runner::confirmation(const TaskId& id, const std::vector<MergeConcern>& concerns, const std::string& tip) {
-    std::string text;
-    for (const auto& concern : concerns) {
-        text += concern.text + "\n" + concern.advice + (concern.advice.empty() ? "" : "\n");
-    }
-    return {ErrorCode::needs_force,
-            text + "If that is meant:\n  orange task merge " + id.value + " --force",
-            {{"tip", tip}, {"facts", std::string(trim(text))}, {"question", concerns.front().question}}};
-}
-
-Awaitable<Result<void>> Runner::check_merge(TaskRecord record) {
+Awaitable<Result<void>> Merges::check(TaskRecord record) {
     const auto* project = world_.projects.find(record.task.project);
     if (!project) co_return Result<void>{};
     const auto tip = co_await git::branch_tip(world_.git, project->path, record.task.branch);
     if (!tip && tip.error().code == ErrorCode::not_found) co_return Result<void>{};  // the merge itself says so
     if (!tip) co_return tip.error();
-    CO_TRY(const auto concerns, co_await merge_concerns(record, *tip));
+    CO_TRY(const auto concerns, co_await merge_concerns(world_, record, *tip));
     if (concerns.empty()) co_return Result<void>{};
     co_return confirmation(record.task.id, concerns, *tip);
 }
 
-Awaitable<Result<std::string>> Runner::confirmed_tip(TaskRecord& record, const engine::Definition& definition,
+Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const engine::Definition& definition,
                                                      MergeOrder order, Caller by, std::string& forced) {
     const auto repo = world_.projects.find(record.task.project)->path;
-    CO_TRY(auto stepped, co_await step_bodies(record));
+    CO_TRY(auto stepped, co_await mover_.step_bodies(record));
     engine::Request done;
     done.to = std::string(engine::k_done);
     done.by = Role::system;
@@ -122,7 +68,7 @@ Awaitable<Result<std::string>> Runner::confirmed_tip(TaskRecord& record, const e
         (void)co_await git::fetch(world_.git, repo, deadline);
         CO_TRY(tip, co_await git::branch_tip(world_.git, repo, record.task.branch));
     }
-    CO_TRY(auto concerns, co_await merge_concerns(record, tip));
+    CO_TRY(auto concerns, co_await merge_concerns(world_, record, tip));
     if (not_reviewed) {
         concerns.insert(concerns.begin(),
                         MergeConcern{"task " + record.task.id.value + " is " + record.task.status + ", not reviewed",
@@ -137,7 +83,7 @@ Awaitable<Result<std::string>> Runner::confirmed_tip(TaskRecord& record, const e
     co_return tip;
 }
 
-Awaitable<Result<std::vector<std::string>>> Runner::notes_before_merge(TaskRecord record) {
+Awaitable<Result<std::vector<std::string>>> Merges::notes_before(TaskRecord record) {
     std::vector<std::string> notes;
     if (!record.task.workspace) co_return notes;
     const auto workspace = world_.pool.path_of(*record.task.workspace);
@@ -155,14 +101,14 @@ Awaitable<Result<std::vector<std::string>>> Runner::notes_before_merge(TaskRecor
     co_return notes;
 }
 
-Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, MergeOrder order, Caller by) {
+Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Caller by) {
     const auto lock = co_await world_.task_locks.acquire(id.value);
-    CO_TRY(auto record, co_await settled(id));
+    CO_TRY(auto record, co_await mover_.settled(id));
     if (record.merge && record.merge->phase == MergePhase::done) co_return remembered(*record.merge);
     if (record.merge && record.merge->unfinished() && record.merge->phase != MergePhase::planned) {
-        co_return co_await finish_merge(std::move(record));
+        co_return co_await finish(std::move(record));
     }
-    CO_TRY(const auto definition, definition_of(record.task));
+    CO_TRY(const auto definition, world_.workflows.pinned(record.task.workflow, record.task.workflow_hash));
     const auto* project = world_.projects.find(record.task.project);
     if (!project) {
         co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
@@ -175,7 +121,7 @@ Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, MergeOrder order, Calle
     MergeRecord merge;
     CO_TRY(auto tip, co_await confirmed_tip(record, *definition, order, by, merge.forced));
     CO_TRY(const auto origin, co_await git::has_origin(world_.git, copy.path));
-    CO_TRY(auto notes, co_await notes_before_merge(record));
+    CO_TRY(auto notes, co_await notes_before(record));
     merge.tx = random_id(12);
     merge.target = copy.default_branch;
     merge.strategy = order.strategy == git::MergeStrategy::ff ? "ff" : "merge";
@@ -186,8 +132,82 @@ Awaitable<Result<MergeOutcome>> Runner::merge(TaskId id, MergeOrder order, Calle
     merge.by = by;
     merge.at = world_.clock.now();
     record.merge = std::move(merge);
-    const auto start = order.force ? MergeStart::forced : MergeStart::asked;
-    co_return co_await run_merge(std::move(record), std::move(notes), start);
+    const auto start = order.force ? Start::forced : Start::asked;
+    co_return co_await run(std::move(record), std::move(notes), start);
+}
+
+/// Merges of this project that were not pushed: they are Orange's, not commits of the user's that must stay private.
+std::map<std::string, std::string> Merges::unpushed(const std::string& project) const {
+    std::map<std::string, std::string> all;
+    world_.tasks.each([&](const TaskRecord& record) {
+        const auto& merge = record.merge;
+        if (record.task.project == project && merge && merge->phase == MergePhase::done && !merge->push &&
+            !merge->elsewhere) {
+            all[merge->commit] = merge->base;
+        }
+        return true;
+    });
+    return all;
+}
+
+git::MergeRequest Merges::request_for(const TaskRecord& record, const Project& project) const {
+    git::MergeRequest request;
+    request.repo = project.path;
+    request.scratch = (world_.paths.workspaces() / (".merge-" + record.task.id.value)).string();
+    request.branch = record.task.branch;
+    request.tip = record.merge->tip;
+    request.target = record.merge->target;
+    request.push = record.merge->push;
+    request.include_unpushed = record.merge->include_unpushed;
+    request.unpushed = unpushed(record.task.project);
+    return request;
+}
+
+Awaitable<Result<MergeOutcome>> Merges::run(TaskRecord record, std::vector<std::string> notes, Start start) {
+    const auto* project = world_.projects.find(record.task.project);
+    if (!project) {
+        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
+    }
+    const auto copy = *project;
+    // One after the other: the second begins at what the first has pushed.
+    auto turn = co_await turns_.acquire(copy.path);
+    MergeRun run(world_, mover_, record, request_for(record, copy), std::move(turn), start == Start::forced);
+    run.outcome.notes = std::move(notes);
+    const bool resumed = start == Start::resumed;
+    // A push of a killed daemon that is still under way would land behind the back of whoever looks now.
+    if (resumed) co_await agents::end_left_by_daemons(copy.path, world_.pool.mark());
+    auto done = world_.tasks.save(record);
+    if (done) done = co_await run.go_on();
+    if (done) co_return std::move(run.outcome);
+    co_return failed(run, done.error(), resumed);
+}
+
+Error Merges::failed(MergeRun& run, Error error, bool resumed) {
+    const auto& id = run.record().task.id;
+    const bool known = run.merge().phase == MergePhase::pushed;
+    if (run.may_be_published()) {
+        error.message = "the merge of " + id.value +
+                        (known ? " is published, but not finished: "
+                               : " is not finished: whether it was published is not known: ") +
+                        error.message + "\nThe daemon tries again by itself. To try now:\n  orange task merge " +
+                        id.value;
+        log::warn("runner", error.message, {{"task", id.value}});
+        tried_[id] = std::chrono::steady_clock::now();
+        mover_.changed(id);
+        return error;
+    }
+    error = in_context("cannot merge " + id.value, std::move(error));
+    const auto* saved_record = world_.tasks.find(id);
+    if (!saved_record) return error;
+    auto record = *saved_record;
+    record.task.attention = run.record().task.attention;
+    record.merge = run.merge();
+    record.merge->phase = MergePhase::failed;
+    record.merge->failure = error.message;
+    if ((stands(error) || resumed) && !record.task.attention) record.task.attention = error.message;
+    if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
+    mover_.changed(id);
+    return error;
 }
 
 }  // namespace orange

@@ -1,0 +1,77 @@
+#include "daemon/runner/merge_concerns.hpp"
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/merge.hpp"
+#include "daemon/runner/programs.hpp"
+
+namespace orange {
+namespace {
+
+constexpr std::size_t k_named_commits = 5;
+
+Awaitable<Result<std::string>> commits_since_review(Git& git, std::string repo, std::string seen, std::string tip,
+                                                    std::string branch, std::string target) {
+    CO_TRY(const auto reviewed, co_await git::has_commit(git, repo, tip, seen));
+    const auto look =
+        " Look: git -C " + repo + " log -p " + (seen == "none" ? "" : seen.substr(0, 12) + "..") + tip.substr(0, 12);
+    if (!reviewed) {
+        co_return "branch " + branch + " is not what was reviewed: the reviewer was given " + seen.substr(0, 12) +
+            ", and it is at " + tip.substr(0, 12) + " now." + look;
+    }
+    GitCommand log;
+    log.place = std::move(repo);
+    log.args = {"log", "--no-show-signature", "--format=%h %s", seen + ".." + tip};
+    // The target's own commits are no news there.
+    for (const auto& ref : {"refs/remotes/origin/" + target, "refs/heads/" + target}) {
+        CO_TRY(const auto known, co_await git::commit_of(git, log.place.path(), ref));
+        if (!known.empty()) log.args.push_back("^" + ref);
+    }
+    CO_TRY(const auto listed, co_await git_output(git, std::move(log)));
+    const auto lines = split_lines(listed);
+    if (lines.empty()) co_return std::string();
+    std::string names;
+    for (std::size_t i = 0; i < lines.size() && i < k_named_commits; ++i) {
+        names += (i > 0 ? ", " : "") + ellipsized(printable(lines[i]), 72);
+    }
+    if (lines.size() > k_named_commits) names += ", …";
+    co_return counted(lines.size(), "commit") + " came after the review: " + names + "." + look;
+}
+
+}  // namespace
+
+Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRecord record, std::string tip) {
+    std::vector<MergeConcern> concerns;
+    const auto& task = record.task;
+    const auto* project = world.projects.find(task.project);
+    const auto& seen = record.reviewed_commit;
+    if (project && !seen.empty() && seen != tip) {
+        CO_TRY(auto since, co_await commits_since_review(world.git, project->path, seen, tip, task.branch,
+                                                         project->default_branch));
+        if (!since.empty()) concerns.push_back({since, "Merge what was not reviewed, too?"});
+    }
+    if (!record.branch_start.empty() && record.branch_start == tip) {
+        concerns.push_back({"branch " + task.branch + " has no commits of its own: there is nothing to merge",
+                            "Finish the task without a merge?",
+                            "To give the task up:\n  orange task cancel " + task.id.value});
+    }
+    const bool of_last_merge = record.merge && task.attention == record.merge->failure;
+    if (task.attention && !of_last_merge) concerns.push_back({first_line(*task.attention), "Merge all the same?"});
+    if (auto alarm = alarm_of(record); !alarm.empty()) {
+        concerns.push_back({std::move(alarm), "Merge all the same?"});
+    }
+    co_return concerns;
+}
+
+Error confirmation(const TaskId& id, const std::vector<MergeConcern>& concerns, const std::string& tip) {
+    std::string text;
+    for (const auto& concern : concerns) {
+        text += concern.text + "\n" + concern.advice + (concern.advice.empty() ? "" : "\n");
+    }
+    return {ErrorCode::needs_force,
+            text + "If that is meant:\n  orange task merge " + id.value + " --force",
+            {{"tip", tip}, {"facts", std::string(trim(text))}, {"question", concerns.front().question}}};
+}
+
+}  // namespace orange

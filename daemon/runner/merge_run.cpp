@@ -1,0 +1,114 @@
+#include "daemon/runner/merge_run.hpp"
+
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/async/async.hpp"
+#include "daemon/git/branches.hpp"
+
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds k_first_pause = 50ms, k_longest_pause = 1s;
+
+/// Of a failed command only why: git's last words, without the command and its options.
+std::string what_git_said(const Error& error) {
+    std::string said;
+    for (const auto line : split_lines(error.message)) {
+        const auto fatal = line.find("fatal: ");
+        if (fatal != std::string_view::npos && said.empty()) said = trim(line.substr(fatal + 7));
+    }
+    return said.empty() ? first_line(error.message) : said;
+}
+
+}  // namespace
+
+MergeRun::MergeRun(World& world, TaskMover& mover, TaskRecord& record, git::MergeRequest request,
+                   async::Mutex::Lock turn, bool force)
+    : world_(world),
+      mover_(mover),
+      record_(record),
+      request_(std::move(request)),
+      turn_(std::move(turn)),
+      force_(force),
+      arriving_(record.merge->phase != MergePhase::planned) {}
+
+Awaitable<Result<void>> MergeRun::go_on() {
+    if (merge().phase != MergePhase::pushed) {
+        CO_TRY(co_await publish());
+        merge().phase = MergePhase::pushed;
+        CO_TRY(world_.tasks.save(record_));
+    }
+    co_return co_await complete();
+}
+
+/// Success when the commit is where it is to be published. A lost race is no failure: it is built again on what has
+/// won.
+Awaitable<Result<void>> MergeRun::publish() {
+    const auto give_up = std::chrono::steady_clock::now() + world_.settings.push_patience;
+    for (auto pause = k_first_pause;; pause = std::min(pause * 2, k_longest_pause)) {
+        CO_TRY(const auto there, co_await is_published());
+        if (there) co_return Result<void>{};
+        arriving_ = false;
+        auto ready = co_await build();
+        if (!ready || merge().elsewhere) co_return ready;
+        arriving_ = true;
+        CO_TRY(const auto pushed, co_await push_once());
+        if (pushed.state == git::Pushed::landed) co_return Result<void>{};
+        arriving_ = pushed.state == git::Pushed::unknown;
+        if (std::chrono::steady_clock::now() > give_up) co_return not_landed(pushed);
+        co_await async::sleep(pause);
+    }
+}
+
+Error MergeRun::not_landed(const git::PushAnswer& answer) {
+    if (answer.state == git::Pushed::raced) {
+        return {ErrorCode::conflict,
+                "origin's " + merge().target + " moved before each of " +
+                    counted(static_cast<std::size_t>(merge().attempts), "attempt") + " (" + answer.why +
+                    "). Try again:\n  orange task merge " + record_.task.id.value,
+                {{"raced", "true"}}};
+    }
+    return {ErrorCode::unavailable, "origin gave no answer: " + answer.why};
+}
+
+/// Fetches, too, so that what is looked at is as it is now.
+Awaitable<Result<bool>> MergeRun::is_published() {
+    const auto& repo = request_.repo;
+    CO_TRY(const auto origin, co_await git::has_origin(world_.git, repo));
+    auto ref = "refs/heads/" + request_.target;
+    if (origin) {
+        const std::chrono::milliseconds deadline = k_fetch_deadline;
+        auto fetched = co_await git::fetch(world_.git, repo, deadline);
+        if (!fetched && request_.push) {
+            co_return Error(ErrorCode::unavailable,
+                            "origin does not answer: " + what_git_said(fetched.error()) +
+                                "\nTo merge here alone:\n  orange task merge " + record_.task.id.value + " --no-push",
+                            fetched.error().details);
+        }
+        if (!fetched) outcome.notes.push_back("origin could not be fetched: " + first_line(fetched.error().message));
+    }
+    if (request_.push) ref = "refs/remotes/origin/" + request_.target;
+    co_return co_await git::has_commit(world_.git, repo, ref, merge().commit);
+}
+
+Awaitable<Result<git::PushAnswer>> MergeRun::push_once() {
+    if (request_.push) {
+        auto pushed = co_await git::push_merge(world_.git, request_, merge().commit, remote_);
+        if (!pushed) arriving_ = false;  // origin has refused it
+        co_return pushed;
+    }
+    const auto lock = co_await world_.repositories.acquire(request_.repo);
+    const auto followed = co_await git::follow(world_.git, request_, merge().commit);
+    CO_TRY(const auto there,
+           co_await git::has_commit(world_.git, request_.repo, "refs/heads/" + request_.target, merge().commit));
+    arriving_ = there;
+    if (there) co_return git::PushAnswer{git::Pushed::landed, {}};
+    if (!followed) co_return followed.error();
+    co_return Error(ErrorCode::conflict, "there is no local branch " + request_.target);
+}
+
+}  // namespace orange

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/async/keyed_mutex.hpp"
+#include "daemon/engine/definition.hpp"
+#include "daemon/git/merge.hpp"
+#include "daemon/runner/task_mover.hpp"
+#include "daemon/runner/world.hpp"
+
+/// Merging a task's branch: what has to hold before (merges.cpp, merge_concerns.cpp), one merge at work (merge_run.cpp,
+/// merge_commit.cpp, merge_end.cpp), and what is left of one that was interrupted (merge_recovery.cpp).
+namespace orange {
+
+class MergeRun;
+
+/// What a human asks for with `orange task merge`.
+struct MergeOrder {
+    git::MergeStrategy strategy = git::MergeStrategy::merge;
+    bool force = false;             ///< merge although something has to be confirmed
+    bool push = true;               ///< to origin, if there is one
+    bool keep_branch = false;       ///< leave the local branch when the task is done
+    bool include_unpushed = false;  ///< publish the user's own commits of the target with it
+    std::string tip = {};           ///< the commit that the human was shown; empty: whichever
+};
+
+struct MergeOutcome {
+    std::string commit;      ///< what the target is at, or the commit that brought the work
+    bool pushed = false;     ///< origin has it too
+    bool elsewhere = false;  ///< it was there already: nothing was merged
+    std::string forced;      ///< what was confirmed; empty: nothing had to be
+    std::vector<std::string> notes;
+};
+
+/// The merges of all tasks. Owned by the runner, which asks here before it does something else to a task.
+class Merges {
+  public:
+    Merges(World& world, TaskMover& mover) : world_(world), mover_(mover), turns_(world.executor) {}
+
+    /// Merges the task's branch and moves it to `done`; finishes a merge that was interrupted; success for a task that
+    /// was merged already. needs_force names what a human has to confirm (`details`: facts, question, tip).
+    Awaitable<Result<MergeOutcome>> merge(TaskId id, MergeOrder order, Caller by);
+
+    /// The same needs_force for a task that could be merged otherwise, without beginning anything.
+    Awaitable<Result<void>> check(TaskRecord record);
+
+    /// A sentence about a merge that was begun and not finished; empty if there is none.
+    static std::string under_way(const TaskRecord& record);
+
+    /// Under the task's lock, before something else is done to it: undoes an unfinished merge in `record`, which the
+    /// caller saves. conflict if it is published; unavailable if nobody can say so, unless `force`. Returns notes.
+    Awaitable<Result<std::vector<std::string>>> give_up(TaskRecord& record, bool force);
+
+    /// Under the task's lock: goes on with a merge that is not finished; from time to time only, if that fails.
+    Awaitable<void> resume(TaskRecord record);
+
+    /// Removes what merges of killed daemons left in the project's repository and beside its workspaces.
+    Awaitable<void> remove_left(Project project);
+
+  private:
+    enum class Start { asked, forced, resumed };
+    /// The commit that may be merged; `forced`: what had to be confirmed, and was.
+    Awaitable<Result<std::string>> confirmed_tip(TaskRecord& record, const engine::Definition& definition,
+                                                 MergeOrder order, Caller by, std::string& forced);
+    Awaitable<Result<std::vector<std::string>>> notes_before(TaskRecord record);
+    std::map<std::string, std::string> unpushed(const std::string& project) const;
+    git::MergeRequest request_for(const TaskRecord& record, const Project& project) const;
+    Awaitable<Result<MergeOutcome>> run(TaskRecord record, std::vector<std::string> notes, Start start);
+    Error failed(MergeRun& run, Error error, bool resumed);
+    /// A merge of an earlier call that is not finished: undone if nothing was published, else finished.
+    Awaitable<Result<MergeOutcome>> finish(TaskRecord record);
+    Awaitable<Result<bool>> was_published(MergeRecord merge, Project project);
+
+    World& world_;
+    TaskMover& mover_;
+    async::KeyedMutex turns_;  ///< one a repository, taken after a task's lock and before the repository's own
+    std::map<TaskId, std::chrono::steady_clock::time_point> tried_;  ///< of unfinished merges
+};
+
+}  // namespace orange
