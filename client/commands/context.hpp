@@ -64,7 +64,7 @@ int print(const Context& context, const Result<Json>& reply, Render render) {
 /// The whole of most commands: request, then print().
 template <class Method, class Render>
 int answer(Context& context, const Method& params, Render render) {
-    return print<Method>(context, context.call_json(Method::k_name, rpc::written(params)), render);
+    return print<Method>(context, context.call_json(Method::k_name, written(params)), render);
 }
 
 /// `-` is standard input, to its end; anything else is itself.

@@ -17,7 +17,7 @@ int ask_running(Context& context, const Method& params, Render render) {
     auto daemon = connection::connect(context.paths);
     if (!daemon) return fail(context, daemon.error());
     const auto call = [&](const Json& json) { return daemon->call_json(Method::k_name, json); };
-    return print<Method>(context, call_with_caller(call, rpc::written(params)), render);
+    return print<Method>(context, call_with_caller(call, written(params)), render);
 }
 
 /// Has the daemon look for agents' programs where the caller has them; what is worth saying of it. A daemon that is
@@ -44,7 +44,7 @@ int say_which(const Context& context, connection::Connection& daemon, const std:
     auto pong = daemon.call(rpc::DaemonPing{});
     if (!pong) return fail(context, pong.error());
     const auto notes = search_programs(daemon);
-    auto json = rpc::written(*pong);
+    auto json = written(*pong);
     json["notes"] = notes;
     auto text = "oranged " + pong->version + " " + what + ", pid " + std::to_string(pong->pid) + "\n" +
                 output::notes_text(notes, context.style);

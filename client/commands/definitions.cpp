@@ -61,7 +61,7 @@ int workflow_validate(Context& context, const std::string& file) {
     rpc::WorkflowValidate params;
     params.text = std::move(*text);
     params.file = file == "-" ? "stdin.yml" : std::filesystem::path(file).filename().string();
-    auto reply = context.call_json(params.k_name, rpc::written(params));
+    auto reply = context.call_json(params.k_name, written(params));
     if (!reply) return fail(context, reply.error());
     auto typed = connection::reply_as<rpc::WorkflowValidate::Reply>(params.k_name, *reply);
     if (!typed) return fail(context, typed.error());

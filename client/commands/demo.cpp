@@ -188,7 +188,7 @@ Result<void> Tour::show_result() {
                   {"status", status_},
                   {"commit", commit_},
                   {"repository", repository_.path().string()},
-                  {"workspaces", rpc::written(workspaces.workspaces)}});
+                  {"workspaces", written(workspaces.workspaces)}});
         return {};
     }
     command("git log --oneline --graph");

@@ -190,7 +190,7 @@ int doctor(Context& context, rpc::DaemonDoctor params) {
     if (context.json) {
         rpc::DaemonDoctor::Reply all;
         all.findings = findings;
-        put_json(rpc::written(all));
+        put_json(written(all));
     } else {
         output::put(output::doctor_page(findings, context.style));
     }

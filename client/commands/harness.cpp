@@ -26,7 +26,7 @@ int harness_trust(Context& context, rpc::HarnessTrust params, bool yes) {
     complete_with_cwd(context, params, params.project.has_value() || params.cwd.has_value());
     if (!yes) {
         params.dry_run = true;
-        auto reply = context.call_json(params.k_name, rpc::written(params));
+        auto reply = context.call_json(params.k_name, written(params));
         if (!reply) return fail(context, reply.error());
         auto plan = connection::reply_as<rpc::HarnessTrust::Reply>(params.k_name, *reply);
         if (!plan) return fail(context, plan.error());

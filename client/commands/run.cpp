@@ -40,7 +40,7 @@ int wait_for(Context& context, TaskFollower& follower, const rpc::TaskReply& cre
     });
     if (!followed) return fail(context, followed.error());
     if (context.json) {
-        put_json({{"task", rpc::written(followed->task)},
+        put_json({{"task", written(followed->task)},
                   {"notes", created.notes},
                   {"ready", followed->ready},
                   {"reason", followed->reason}});

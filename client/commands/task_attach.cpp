@@ -28,7 +28,7 @@ int task_attach(Context& context, rpc::TaskAttach params) {
         return fail(context, {ErrorCode::invalid_argument,
                               "attach needs a terminal; `orange task peek` shows the agent's screen without one"});
     }
-    auto reply = context.call_json(params.k_name, rpc::written(params));
+    auto reply = context.call_json(params.k_name, written(params));
     if (!reply) return fail(context, reply.error());
     if (context.json) return put_json(*reply);
     auto typed = connection::reply_as<rpc::TaskAttach::Reply>(params.k_name, *reply);

@@ -18,7 +18,7 @@ int change(Context& context, Method params) {
 
 int task_spawn(Context& context, rpc::TaskSpawn params) {
     complete_with_cwd(context, params, params.id.has_value());
-    return print_started(context, context.call_json(params.k_name, rpc::written(params)));
+    return print_started(context, context.call_json(params.k_name, written(params)));
 }
 int task_complete(Context& context, rpc::TaskComplete params) {
     return change(context, std::move(params));

@@ -9,7 +9,7 @@ Result<Json> create_task(Context& context, rpc::TaskCreate params) {
     params.id = random_id(k_task_id_length);
     params.caller = caller_environment();
     const auto call = [&](const Json& json) { return context.call_json_again(params.k_name, json); };
-    return call_with_caller(call, rpc::written(params), {"id"});
+    return call_with_caller(call, written(params), {"id"});
 }
 
 int spawn_status(const Context& context, const Json& reply) {

@@ -28,7 +28,7 @@ std::string named(const std::optional<std::string>& id) {
 template <class Method>
 Result<Json> call_with_force(Context& context, Method& params, bool yes, const std::string& question,
                              const std::string& flag) {
-    auto reply = context.call_json(Method::k_name, rpc::written(params));
+    auto reply = context.call_json(Method::k_name, written(params));
     if (reply || reply.error().code != ErrorCode::needs_force || params.force) return reply;
     if (may_ask(context, yes)) {
         output::complain("orange: " + printable(reply.error().message, true) + "\n");
@@ -40,7 +40,7 @@ Result<Json> call_with_force(Context& context, Method& params, bool yes, const s
         return error;
     }
     params.force = true;
-    return context.call_json(Method::k_name, rpc::written(params));
+    return context.call_json(Method::k_name, written(params));
 }
 
 std::string merge_page(const rpc::TaskMerge::Reply& reply, bool here_only, const output::Style& style) {
@@ -65,14 +65,14 @@ Result<Json> confirm_merge(Context& context, rpc::TaskMerge& params, const Error
     if (!output::confirmed(detail("question"))) return Error(ErrorCode::needs_force, "nothing was merged");
     params.force = true;
     params.tip = detail("tip");
-    return context.call_json(rpc::TaskMerge::k_name, rpc::written(params));
+    return context.call_json(rpc::TaskMerge::k_name, written(params));
 }
 
 }  // namespace
 
 int task_merge(Context& context, rpc::TaskMerge params, bool yes) {
     complete_with_cwd(context, params, params.id.has_value());
-    auto reply = context.call_json(rpc::TaskMerge::k_name, rpc::written(params));
+    auto reply = context.call_json(rpc::TaskMerge::k_name, written(params));
     if (!reply && reply.error().code == ErrorCode::needs_force && !params.force && !yes) {
         reply = confirm_merge(context, params, reply.error());
     }

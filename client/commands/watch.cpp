@@ -25,7 +25,7 @@ void remark(const std::string& sentence) {
 
 void put_event(const Context& context, const rpc::EventNotification& event) {
     if (context.json) {
-        output::put_now(dump(rpc::written(event)) + "\n");
+        output::put_now(dump(written(event)) + "\n");
     } else {
         output::put_now(output::event_line(event, context.style));
     }
@@ -141,7 +141,7 @@ int task_wait(Context& context, rpc::TaskWait params) {
     }
     if (!reply) return fail(context, reply.error());
     if (context.json) {
-        put_json(rpc::written(*reply));
+        put_json(written(*reply));
     } else if (reply->reached) {
         output::put(printable(reply->task.fields.value("status", std::string())) + "\n");
     }

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "common/model/fields.hpp"
 #include "common/model/json.hpp"
-#include "common/rpc/fields.hpp"
 
 /// The client's side of the wire (docs/protocol.md): one blocking Unix socket, one JSON-RPC message a line, one request
 /// at a time. Life of a request: connect (or start a daemon first: autostart.hpp), send one line, read lines until the
@@ -38,7 +38,7 @@ Error does_not_answer(pid_t daemon, const std::string& method);
 /// A reply as its struct; keys that this version does not know are skipped, since a newer daemon may send more.
 template <class Reply>
 Result<Reply> reply_as(const char* method, const Json& json) {
-    auto reply = rpc::read_as<Reply>(json, "", rpc::UnknownKeys::ignore);
+    auto reply = read_as<Reply>(json, "", UnknownKeys::ignore);
     if (reply) return reply;
     Error error = in_context(std::string("reading the daemon's reply to ") + method, reply.error());
     error.code = ErrorCode::internal;
@@ -63,7 +63,7 @@ class Connection {
 
     template <class Method>
     Result<typename Method::Reply> call(const Method& params) {
-        auto reply = call_json(Method::k_name, rpc::written(params));
+        auto reply = call_json(Method::k_name, written(params));
         if (!reply) return reply.error();
         return reply_as<typename Method::Reply>(Method::k_name, *reply);
     }

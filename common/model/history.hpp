@@ -17,6 +17,12 @@ struct HistoryEvent {
     Timestamp timestamp{};
     std::map<std::string, Scalar> fields;
 
+    /// Of what every event has; `fields` stand beside it.
+    template <class V>
+    void describe(V& v) {
+        v.required("type", type, "what happened");
+        v.optional("timestamp", timestamp, "when");
+    }
     bool operator==(const HistoryEvent&) const = default;
 };
 

@@ -38,6 +38,4 @@ Result<TaskRecord> record_from_json(const Json& json);
 Json to_json(const HistoryEvent& event);
 Result<HistoryEvent> event_from_json(const Json& json);
 
-Json to_json(const Caller& caller);
-
 }  // namespace orange

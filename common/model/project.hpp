@@ -10,14 +10,25 @@ namespace orange {
 /// An entry of projects.json (seed 001): a repository that tasks work on.
 struct Project {
     std::string name;
-    std::string path;  ///< absolute path of the repository's main worktree
+    std::string path;
     std::string default_branch;
     int pool_size = 2;
-    std::optional<std::string> workflow;     ///< name of the workflow for new tasks; `default` where unset
-    std::optional<std::string> harness;      ///< harness for new tasks; first installed where unset
-    std::vector<std::string> setup;          ///< argv run in a workspace before its agent starts; empty: none
-    std::map<std::string, std::string> env;  ///< for its agents
+    std::optional<std::string> workflow;
+    std::optional<std::string> harness;
+    std::vector<std::string> setup;
+    std::map<std::string, std::string> env;
 
+    template <class V>
+    void describe(V& v) {
+        v.required("name", name, "the project's name, in paths and in names of tmux sessions");
+        v.required("path", path, "absolute path of the repository's main worktree");
+        v.optional("default_branch", default_branch, "what tasks begin at and are merged into");
+        v.optional("pool_size", pool_size, "how many workspaces at most");
+        v.sparse("workflow", workflow, "workflow for new tasks; absent: default");
+        v.sparse("harness", harness, "harness for new tasks; absent: the first installed");
+        v.sparse("setup", setup, "argv run in a workspace before its agent starts; absent: none");
+        v.sparse("env", env, "variables for its agents");
+    }
     bool operator==(const Project&) const = default;
 };
 

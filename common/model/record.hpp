@@ -34,36 +34,65 @@ struct Action {
 struct PlannedAction {
     Action action;
     bool done = false;
-    std::string failure = {};  ///< why it is done without effect; empty where it was done
+    std::string failure = {};
 
+    template <class V>
+    void describe(V& v) {
+        v.optional("action", action.name, "name of the action");
+        v.optional("params", action.params, "its parameters");
+        v.sparse("argv", action.argv, "run_command's program and its arguments");
+        v.optional("done", done, "it needs not be run any more");
+        v.sparse("failure", failure, "why it is done without effect");
+    }
     bool operator==(const PlannedAction&) const = default;
 };
 
 /// Who asked, and how we know.
 struct Caller {
     Role role = Role::human;
-    TaskId task;                ///< the agent's own task; empty for humans and the system
-    RunId run;                  ///< the agent's run
-    std::int64_t pid = 0;       ///< of the peer; 0 for the daemon itself
-    std::string evidence;       ///< "ancestor orange-agent 4711", "terminal", "exit monitor" …
-    std::string programs = {};  ///< of an agent's: "claude > bash > orange", from its own program down to the peer
-    std::string through = {};   ///< the build or test runner, or program of a worktree, in between; empty: none
+    TaskId task;
+    RunId run;
+    std::int64_t pid = 0;
+    std::string evidence;
+    std::string programs = {};
+    std::string through = {};
 
+    template <class V>
+    void describe(V& v) {
+        v.optional("role", role, "worker, reviewer, human, system or unknown");
+        v.sparse("task", task, "an agent's own task");
+        v.sparse("run", run, "the agent's run");
+        v.optional("pid", pid, "of the peer; 0 for the daemon itself");
+        v.optional("evidence", evidence, "\"ancestor orange-agent 4711\", \"terminal\", \"exit monitor\" …");
+        v.sparse("programs", programs, "of an agent's: \"claude > bash > orange\", from its own program to the peer");
+        v.sparse("through", through, "the build or test runner, or program of a worktree, in between");
+    }
     bool operator==(const Caller&) const = default;
 };
 
 /// A transition that is committed but not finished: written with the new status in one rename of state.json, so that a
 /// daemon killed at any instant resumes exactly the actions that are not done (workflow.md, "Executing a transition").
 struct Intent {
-    std::string id;  ///< unique; keys the effects, so that a resumed spawn adopts what it started
+    std::string id;
     std::string from;
     std::string to;
     Caller by;
-    std::string auto_reason;  ///< not empty: an auto-advance, and why
-    bool attested = true;     ///< false: a verdict that nobody can say the reviewer has given
+    std::string auto_reason;
+    bool attested = true;
     std::vector<PlannedAction> actions;
     Timestamp at{};
 
+    template <class V>
+    void describe(V& v) {
+        v.optional("id", id, "unique; keys the effects, so that a resumed spawn adopts what it started");
+        v.optional("from", from, "the state that is left");
+        v.optional("to", to, "the state that is entered");
+        v.optional("by", by, "who asked");
+        v.optional("auto_reason", auto_reason, "not empty: an auto-advance, and why");
+        v.optional("attested", attested, "false: a verdict that nobody can say the reviewer has given");
+        v.optional("actions", actions, "what the transition asks for, in order");
+        v.optional("at", at, "when it was committed");
+    }
     bool operator==(const Intent&) const = default;
 };
 
@@ -73,20 +102,39 @@ struct AgentRun {
     RunId run;
     Role role = Role::worker;
     std::string harness;
-    std::string harness_hash;       ///< of that definition as it was when the run began; empty in older records
-    std::string prompt;             ///< key of the prompt it was started with
-    std::string intent;             ///< id of the intent that started it; empty for a respawn
-    std::string window_name;        ///< "worker", "review-1", "worker-2" …
-    std::string session_id;         ///< tmux "$3"
-    std::string window_id;          ///< tmux "@7"
-    std::string pane_id;            ///< tmux "%7"
-    std::int64_t server_pid = 0;    ///< of the tmux server that gave those ids
-    std::int64_t server_start = 0;  ///< of that pid; 0: unknown, as in older records
-    std::int64_t pid = 0;           ///< of the shim (orange-agent) in the pane
-    std::int64_t start_time = 0;    ///< of that pid, in clock ticks since boot: pids are reused
-    bool ending = false;            ///< Orange is ending it: its death reaches no rule
+    std::string harness_hash;
+    std::string prompt;
+    std::string intent;
+    std::string window_name;
+    std::string session_id;
+    std::string window_id;
+    std::string pane_id;
+    std::int64_t server_pid = 0;
+    std::int64_t server_start = 0;
+    std::int64_t pid = 0;
+    std::int64_t start_time = 0;
+    bool ending = false;
     Timestamp spawned_at{};
 
+    template <class V>
+    void describe(V& v) {
+        v.optional("run", run, "the run's id");
+        v.optional("role", role, "worker or reviewer");
+        v.optional("harness", harness, "which agent it is");
+        v.sparse("harness_hash", harness_hash, "of that definition when the run began; absent in older records");
+        v.optional("prompt", prompt, "key of the prompt that it was started with");
+        v.optional("intent", intent, "id of the intent that started it; empty for a respawn");
+        v.optional("window_name", window_name, "\"worker\", \"review-1\", \"worker-2\" …");
+        v.optional("session_id", session_id, "tmux \"$3\"");
+        v.optional("window_id", window_id, "tmux \"@7\"");
+        v.optional("pane_id", pane_id, "tmux \"%7\"");
+        v.optional("server_pid", server_pid, "of the tmux server that gave those ids");
+        v.sparse("server_start", server_start, "start time of that pid; absent: unknown, as in older records");
+        v.optional("pid", pid, "of the shim (orange-agent) in the pane");
+        v.optional("start_time", start_time, "of that pid, in clock ticks since boot: pids are reused");
+        v.optional("ending", ending, "Orange is ending it: its death reaches no rule");
+        v.optional("spawned_at", spawned_at, "when it was started");
+    }
     bool operator==(const AgentRun&) const = default;
 };
 
@@ -94,10 +142,18 @@ struct AgentRun {
 struct Message {
     std::string id;
     Role to = Role::worker;
-    Role from = Role::system;  ///< a human's message outlives the agent that it was for
+    Role from = Role::system;
     std::string text;
     Timestamp queued_at{};
 
+    template <class V>
+    void describe(V& v) {
+        v.optional("id", id, "the message's id");
+        v.optional("to", to, "worker or reviewer");
+        v.optional("from", from, "whose it is; a human's outlives the agent that it was for");
+        v.optional("text", text, "what is typed into its window");
+        v.optional("queued_at", queued_at, "when it was sent");
+    }
     bool operator==(const Message&) const = default;
 };
 
@@ -113,7 +169,7 @@ inline constexpr std::string_view k_merge_phases[] = {"planned", "merged", "push
 constexpr std::string_view name_of(MergePhase phase) {
     return k_merge_phases[static_cast<std::size_t>(phase)];
 }
-constexpr std::optional<MergePhase> merge_phase_from(std::string_view name) {
+constexpr std::optional<MergePhase> from_name(std::string_view name, MergePhase) {
     for (std::size_t i = 0; i < std::size(k_merge_phases); ++i) {
         if (k_merge_phases[i] == name) return static_cast<MergePhase>(i);
     }
@@ -124,22 +180,41 @@ constexpr std::optional<MergePhase> merge_phase_from(std::string_view name) {
 /// that the next daemon finishes or undoes, once.
 struct MergeRecord {
     MergePhase phase = MergePhase::planned;
-    std::string tx;      ///< unique; its `task.merged` is recognized by it
-    std::string target;  ///< the default branch
+    std::string tx;
+    std::string target;
     std::string strategy = "merge";
-    std::string tip;     ///< the commit of the task's branch that is merged
-    std::string base;    ///< the commit of `target` that `commit` was built on
-    std::string commit;  ///< the result; of a merge that was made elsewhere, the commit that brought it
-    bool push = true;    ///< false: published means the local branch
+    std::string tip;
+    std::string base;
+    std::string commit;
+    bool push = true;
     bool include_unpushed = false;
     bool keep_branch = false;
-    bool elsewhere = false;  ///< somebody else had merged it: nothing was merged or pushed
-    std::string forced;      ///< what a human confirmed, in words; empty: nothing had to be
-    int attempts = 0;        ///< pushes that were begun
+    bool elsewhere = false;
+    std::string forced;
+    int attempts = 0;
     Caller by;
     Timestamp at{};
     std::string failure;
 
+    template <class V>
+    void describe(V& v) {
+        v.required("phase", phase, "planned, merged, pushed, done or failed");
+        v.optional("tx", tx, "unique; its `task.merged` is recognized by it");
+        v.optional("target", target, "the default branch");
+        v.optional("strategy", strategy, "merge or ff");
+        v.optional("tip", tip, "the commit of the task's branch that is merged");
+        v.optional("base", base, "the commit of `target` that `commit` was built on");
+        v.optional("commit", commit, "the result; if it was made elsewhere, the commit that brought it");
+        v.optional("push", push, "false: published means the local branch");
+        v.sparse("include_unpushed", include_unpushed, "publishes the user's own commits of the target with it");
+        v.sparse("keep_branch", keep_branch, "leaves the local branch when the task is done");
+        v.sparse("elsewhere", elsewhere, "somebody else had merged it: nothing was merged or pushed");
+        v.sparse("forced", forced, "what a human confirmed, in words; absent: nothing had to be");
+        v.optional("attempts", attempts, "pushes that were begun");
+        v.optional("by", by, "who asked");
+        v.optional("at", at, "when it was asked for");
+        v.sparse("failure", failure, "why it was undone");
+    }
     /// Begun, and neither finished nor undone.
     bool unfinished() const { return phase != MergePhase::done && phase != MergePhase::failed; }
     bool operator==(const MergeRecord&) const = default;
@@ -149,34 +224,58 @@ struct MergeRecord {
 struct TaskRecord {
     Task task;
     std::optional<Intent> intent;
-    std::optional<MergeRecord> merge;  ///< the last merge that was asked for
-    std::vector<AgentRun> runs;        ///< at most one of each role
-    std::set<Role> died;  ///< roles whose last run died without Orange ending it, until one is started or released
+    std::optional<MergeRecord> merge;
+    std::vector<AgentRun> runs;
+    std::set<Role> died;
     std::vector<Message> outbox;
-    /// Hash of each section when the current state was entered: what `fresh` gates compare with.
     std::map<std::string, std::string> entry_sections;
-    /// The commit that the worktree was on when it was last given to a reviewer; "none" where it was on none; empty:
-    /// it never was.
     std::string reviewed_commit;
-    /// The commit that the task's branch was at when the task began on it without any work; empty if it had some.
     std::string branch_start;
-    /// What its repository made git run when that was last looked at, by name, with a hash each
-    /// (daemon/git/programs.hpp); nothing before it has a workspace, and after.
-    std::optional<std::map<std::string, std::string>> programs;
-    std::vector<std::string> programs_changed;  ///< names of those that somebody changed; until a human has looked
-    /// Harness → hash of its definition when it was last started or chosen for the task.
+    std::optional<std::map<std::string, std::string>> programs;  ///< daemon/git/programs.hpp
+    std::vector<std::string> programs_changed;
     std::map<std::string, std::string> harness_hashes;
-    std::vector<std::string> harnesses_changed;  ///< names of those that changed since; until a human has looked
-    std::string unwritten_feedback;              ///< what ## Feedback of TASK.md has still to say
-    bool imported = false;                       ///< from a TASK.md that had no state.json
-    std::string body_hash;                       ///< of the body that both copies of TASK.md last agreed on
-    std::string task_file =
-        "TASK.md";                ///< the mirror in the worktree; ".orange/TASK.md" where the repository has its own
-    bool ended = false;           ///< its state is terminal in its workflow
-    bool queued = false;          ///< pending, and to be spawned as soon as a workspace is free
-    std::int64_t queued_seq = 0;  ///< place in the project's queue: lower is earlier
-    /// The state that it is started in, where it was created for one (`--status`); else the workflow's own choice.
+    std::vector<std::string> harnesses_changed;
+    std::string unwritten_feedback;
+    bool imported = false;
+    std::string body_hash;
+    std::string task_file = "TASK.md";
+    bool ended = false;
+    bool queued = false;
+    std::int64_t queued_seq = 0;
     std::optional<std::string> start;
+
+    template <class V>
+    void describe(V& v) {
+        v.required("fields", task, "the task");
+        v.nullable("intent", intent, "the transition that is committed but not finished");
+        v.sparse("merge", merge, "the last merge that was asked for");
+        v.optional("runs", runs, "the agents alive or not yet dealt with, at most one of each role");
+        v.sparse("died", died, "roles whose last run died without Orange ending it, until one is started or released");
+        v.optional("outbox", outbox, "messages that are not delivered yet");
+        v.optional("entry_sections", entry_sections,
+                   "heading → hash of the section when the current state was entered: what `fresh` gates compare with");
+        v.sparse("reviewed_commit", reviewed_commit,
+                 "the commit that the worktree was on when it was last given to a reviewer; \"none\": on none");
+        v.sparse("branch_start", branch_start,
+                 "the commit that the branch was at when the task began on it, if it had no work of its own then");
+        v.sparse("programs", programs,
+                 "what the repository made git run when that was last looked at, name → hash; none before a workspace");
+        v.sparse("programs_changed", programs_changed,
+                 "names of those that somebody changed, until a human has looked");
+        v.sparse("harness_hashes", harness_hashes,
+                 "harness → hash of its definition when it was last started or chosen for the task");
+        v.sparse("harnesses_changed", harnesses_changed, "names of those that changed since, until a human has looked");
+        v.sparse("unwritten_feedback", unwritten_feedback, "what ## Feedback of TASK.md has still to say");
+        v.sparse("imported", imported, "made from a TASK.md that had no state.json");
+        v.optional("body_hash", body_hash, "of the body that both copies of TASK.md last agreed on");
+        v.optional("task_file", task_file,
+                   "the mirror in the worktree; \".orange/TASK.md\" if the repository has a TASK.md of its own");
+        v.sparse("ended", ended, "its state is terminal in its workflow");
+        v.optional("queued", queued, "it is spawned as soon as a workspace is free");
+        v.optional("queued_seq", queued_seq, "place in the project's queue: lower is earlier");
+        v.sparse("start", start,
+                 "the state that it is started in, if it was created for one; else the workflow's choice");
+    }
 
     /// Something has changed that a human should look at.
     bool alarmed() const { return !programs_changed.empty() || !harnesses_changed.empty(); }

@@ -37,5 +37,8 @@ constexpr std::optional<Role> role_from(std::string_view name) {
     }
     return std::nullopt;
 }
+constexpr std::optional<Role> from_name(std::string_view name, Role) {
+    return role_from(name);
+}
 
 }  // namespace orange

@@ -4,41 +4,71 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/base/clock.hpp"
 #include "common/base/ids.hpp"
 
 namespace orange {
 
-/// What is known of a task: the fields of TASK.md's frontmatter (docs/files.md). Field names go to disk and over the
-/// wire. A plain record: only the daemon's store writes one back.
+/// What is known of a task. A plain record: only the daemon's store writes one back.
 struct Task {
     TaskId id;
     std::string project;
     std::string branch;
-    /// Where a new branch begins, where that is not the default branch: a full ref, or a commit's hash. What the
-    /// branch is compared with; it is merged into the default branch all the same.
     std::optional<std::string> base;
     std::string workflow = "default";
-    std::string workflow_hash;  ///< content of the definition the task began with
+    std::string workflow_hash;
     std::string harness;
     std::string review_harness;
     std::optional<std::string> effort;
     std::optional<std::string> review_effort;
-    std::string status;  ///< a state of the workflow; only the engine moves it
+    std::string status;
     /// The numeric fields that `when` may ask for and `increment` / `set_field` may change: review_round, crash_count,
     /// and whatever a custom workflow counts. A missing one is 0.
     std::map<std::string, std::int64_t> counters;
-    std::string summary;  ///< one line, may be empty
+    std::string summary;
     std::optional<std::string> workspace;
     std::optional<std::string> tmux_session;
     std::optional<std::string> pr_url;
-    std::optional<std::string>
-        attention;  ///< a sentence for the human; cleared by the next good transition or `task ack`
+    std::optional<std::string> attention;
     Timestamp created_at{};
     Timestamp updated_at{};
-    /// Frontmatter that Orange does not know, as its YAML lines; kept and written back.
     std::string extra_frontmatter;
+
+    /// TASK.md's frontmatter in its order on disk (docs/files.md).
+    template <class V>
+    void describe_frontmatter(V& v) {
+        v.optional("id", id, "the task's id");
+        v.optional("project", project, "the project that it belongs to");
+        v.optional("branch", branch, "the branch that it works on");
+        // What the branch is compared with; it is merged into the default branch all the same.
+        v.sparse("base", base, "where the branch began, if not at the default branch: a full ref or a commit");
+        v.optional("workflow", workflow, "name of its workflow");
+        v.optional("workflow_hash", workflow_hash, "of the content of the definition that it began with");
+        v.optional("harness", harness, "which agent works");
+        v.optional("review_harness", review_harness, "which agent reviews");
+        v.nullable("effort", effort, "the worker's effort, as its harness names it");
+        v.nullable("review_effort", review_effort, "the reviewer's effort");
+        v.optional("status", status, "a state of the workflow; only the engine moves it");
+        v.counter("review_round", counters, "which review round it is in; 0 before the first");
+        v.counter("crash_count", counters, "crashes of its agents in a row");
+        v.counters("counters", counters, "what a custom workflow counts; in TASK.md, a field each");
+        v.optional("summary", summary, "what is to be done, one line; may be empty");
+        v.nullable("workspace", workspace, "the workspace that it has");
+        v.nullable("tmux_session", tmux_session, "the tmux session of its agents");
+        v.nullable("pr_url", pr_url, "its pull request");
+        v.nullable("attention", attention,
+                   "a sentence for the human; cleared by the next good transition or `orange task ack`");
+        v.optional("created_at", created_at, "when it was created");
+        v.optional("updated_at", updated_at, "when it was last changed");
+    }
+    template <class V>
+    void describe(V& v) {
+        describe_frontmatter(v);
+        v.sparse("extra_frontmatter", extra_frontmatter,
+                 "YAML lines of the frontmatter that Orange does not know; kept and written back");
+    }
 
     std::int64_t counter(const std::string& name) const {
         const auto found = counters.find(name);
@@ -49,5 +79,12 @@ struct Task {
 
     bool operator==(const Task&) const = default;
 };
+
+struct FrontmatterField {
+    std::string name;
+    bool is_number = false;
+};
+/// The frontmatter's fields in their order, but for those that custom workflows count.
+const std::vector<FrontmatterField>& frontmatter_fields();
 
 }  // namespace orange

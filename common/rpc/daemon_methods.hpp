@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "common/model/fields.hpp"
 #include "common/rpc/caller_environment.hpp"
 #include "common/rpc/empty.hpp"
-#include "common/rpc/fields.hpp"
 
 /// Parameters and results of `daemon.*` and `rpc.discover`.
 namespace orange::rpc {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/rpc/fields.hpp"
+#include "common/model/fields.hpp"
 
 /// What a method has that takes nothing, or answers nothing.
 namespace orange::rpc {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "common/model/fields.hpp"
 #include "common/rpc/empty.hpp"
-#include "common/rpc/fields.hpp"
 
 /// Parameters and results of `events.*`, and the notification that a subscription brings.
 namespace orange::rpc {

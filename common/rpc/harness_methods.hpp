@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "common/model/fields.hpp"
 #include "common/rpc/caller_environment.hpp"
-#include "common/rpc/fields.hpp"
 
 /// Parameters and results of `harness.*`.
 namespace orange::rpc {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/rpc/fields.hpp"
+#include "common/model/fields.hpp"
 
 /// Parameters and results of `log.*`.
 namespace orange::rpc {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "common/model/fields.hpp"
 #include "common/rpc/caller_environment.hpp"
-#include "common/rpc/fields.hpp"
 #include "common/rpc/task_view.hpp"
 
 /// Parameters and results of the `task.*` methods that change something.

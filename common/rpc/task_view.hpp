@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/rpc/fields.hpp"
+#include "common/model/fields.hpp"
 
 /// How the `task.*` methods name a task and show it. `id` and `cwd` select one: an id (or a prefix of one, at least
 /// four characters), else the task whose workspace contains `cwd`.

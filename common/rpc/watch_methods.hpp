@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/rpc/fields.hpp"
+#include "common/model/fields.hpp"
 #include "common/rpc/task_view.hpp"
 
 /// Parameters and results of `task.wait` and `task.log`.

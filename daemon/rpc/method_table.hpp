@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "common/base/result.hpp"
+#include "common/model/fields.hpp"
 #include "common/model/record.hpp"
 #include "common/rpc/errors.hpp"
-#include "common/rpc/fields.hpp"
 #include "daemon/async/awaitable.hpp"
 
 /// The one table of all methods: dispatch, parameter checking, rpc.discover and docs/protocol.md come from it. A

@@ -49,7 +49,7 @@ inline Diagnosis diagnose(Sandbox& orange) {
     const auto ran = orange.orange({"doctor", "--json"});
     const auto json = parse_json(ran.out);
     if (!json) orange.fail("orange doctor --json: " + ran.out + ran.err);
-    auto reply = rpc::read_as<rpc::DaemonDoctor::Reply>(*json, "", rpc::UnknownKeys::ignore);
+    auto reply = read_as<rpc::DaemonDoctor::Reply>(*json, "", UnknownKeys::ignore);
     if (!reply) orange.fail("orange doctor --json: " + reply.error().message);
     return {ran.status, std::move(reply->findings)};
 }

@@ -1,13 +1,5 @@
-#include "common/rpc/fields.hpp"
+#include "common/model/fields.hpp"
 
-#include "common/rpc/daemon_methods.hpp"
-#include "common/rpc/event_methods.hpp"
-#include "common/rpc/harness_methods.hpp"
-#include "common/rpc/project_methods.hpp"
-#include "common/rpc/task_methods.hpp"
-#include "common/rpc/task_queries.hpp"
-#include "common/rpc/workflow_methods.hpp"
-#include "common/rpc/workspace_methods.hpp"
 #include "tests/catch.hpp"
 
 using namespace orange;
@@ -49,7 +41,7 @@ struct Everything {
 };
 
 std::string why_not(const Json& json) {
-    const auto read = rpc::read_as<Everything>(json, "");
+    const auto read = read_as<Everything>(json, "");
     REQUIRE_FALSE(read);
     CHECK(read.error().code == ErrorCode::invalid_argument);
     return read.error().message;
@@ -68,19 +60,19 @@ TEST_CASE("Everything that is given is read, and written back the same") {
                        {"inner", {{{"name", "n"}}}},
                        {"counts", {{"working", 2}}},
                        {"any", {1, nullptr}}};
-    const auto read = rpc::read_as<Everything>(json, "");
+    const auto read = read_as<Everything>(json, "");
     REQUIRE(read);
     CHECK(read->inner.at(0).name == "n");
     CHECK(read->maybe == "");
-    CHECK(rpc::written(*read) == json);
+    CHECK(written(*read) == json);
 }
 
 TEST_CASE("What is optional keeps its default, absent or null alike, and an empty optional is not written") {
-    const auto read = rpc::read_as<Everything>(Json{{"text", "a"}, {"number", nullptr}, {"maybe", nullptr}}, "");
+    const auto read = read_as<Everything>(Json{{"text", "a"}, {"number", nullptr}, {"maybe", nullptr}}, "");
     REQUIRE(read);
     CHECK(read->number == 7);
     CHECK_FALSE(read->maybe);
-    CHECK_FALSE(rpc::written(*read).contains("maybe"));
+    CHECK_FALSE(written(*read).contains("maybe"));
 }
 
 TEST_CASE("What is required and missing is named, with what it means") {
@@ -95,11 +87,11 @@ TEST_CASE("A parameter that does not exist is refused with the ones that do") {
 
 TEST_CASE("A reader of replies skips what it does not know, at every depth") {
     const Json json = {{"text", "a"}, {"new", 1}, {"inner", {{{"name", "n"}, {"newer", 2}}}}};
-    CHECK_FALSE(rpc::read_as<Everything>(json, ""));
-    const auto read = rpc::read_as<Everything>(json, "", rpc::UnknownKeys::ignore);
+    CHECK_FALSE(read_as<Everything>(json, ""));
+    const auto read = read_as<Everything>(json, "", UnknownKeys::ignore);
     REQUIRE(read);
     CHECK(read->inner.at(0).name == "n");
-    CHECK_FALSE(rpc::read_as<Everything>(Json{{"new", 1}}, "", rpc::UnknownKeys::ignore));
+    CHECK_FALSE(read_as<Everything>(Json{{"new", 1}}, "", UnknownKeys::ignore));
 }
 
 TEST_CASE("A wrong type is refused with what would be right") {
@@ -121,7 +113,7 @@ TEST_CASE("A wrong type is refused with what would be right") {
 }
 
 TEST_CASE("The schema says names, types, meanings and what is required") {
-    const Json schema = rpc::schema_of<Everything>();
+    const Json schema = schema_of<Everything>();
     CHECK(schema["type"] == "object");
     CHECK(schema["required"] == Json{"text"});
     CHECK(schema["additionalProperties"] == false);
@@ -130,16 +122,4 @@ TEST_CASE("The schema says names, types, meanings and what is required") {
     CHECK(schema["properties"]["inner"]["items"]["properties"]["name"]["type"] == "string");
     CHECK(schema["properties"]["counts"]["additionalProperties"]["type"] == "integer");
     CHECK(schema["properties"]["any"] == Json{{"description", "anything"}});
-}
-
-TEST_CASE("A selector's fields are those of the method that has it") {
-    rpc::TaskUpdate update;
-    update.id = "4f2a";
-    update.status = "working";
-    const Json json = rpc::written(update);
-    CHECK(json["id"] == "4f2a");
-    const auto read = rpc::read_as<rpc::TaskUpdate>(json, "");
-    REQUIRE(read);
-    CHECK(read->status == "working");
-    CHECK_FALSE(read->cwd);
 }
