@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/model/fields.hpp"
 #include "daemon/yaml/node.hpp"
 
 namespace orange::store {
@@ -23,44 +23,39 @@ bool is_fence(std::string_view line) {
 
 /// What a field says in YAML; nothing is null.
 using Value = std::optional<std::string>;
+using Counters = std::map<std::string, std::int64_t>;
 
-Value number(std::int64_t value) {
-    return std::to_string(value);
-}
+struct Field {
+    std::string name;
+    Value value;
+    bool is_plain = false;     ///< a number or time of our own making, which needs no quotes
+    bool is_left_out = false;  ///< it says nothing, and has no line then
+};
 
-/// The frontmatter's fields in their order on disk. Names are never changed.
-std::vector<std::pair<std::string, Value>> fields_of(const Task& task) {
-    std::vector<std::pair<std::string, Value>> fields = {{"id", task.id.value},
-                                                         {"project", task.project},
-                                                         {"branch", task.branch},
-                                                         {"workflow", task.workflow},
-                                                         {"workflow_hash", task.workflow_hash},
-                                                         {"harness", task.harness},
-                                                         {"review_harness", task.review_harness},
-                                                         {"effort", task.effort},
-                                                         {"review_effort", task.review_effort},
-                                                         {"status", task.status},
-                                                         {"review_round", number(task.review_round())},
-                                                         {"crash_count", number(task.crash_count())}};
-    if (task.base) fields.insert(fields.begin() + 3, {"base", task.base});
-    for (const auto& [name, value] : task.counters) {
-        if (name != "review_round" && name != "crash_count") fields.emplace_back(name, number(value));
+/// The frontmatter's fields in their order on disk.
+class Projection : public FieldVisitor<Projection> {
+  public:
+    explicit Projection(const Task& task) { const_cast<Task&>(task).describe_frontmatter(*this); }  // changes nothing
+
+    void field(const char* name, const Value& value, const char*, Presence presence) {
+        fields.push_back({name, value, false, !value && presence == Presence::sparse});
     }
-    fields.insert(fields.end(), {{"summary", task.summary},
-                                 {"workspace", task.workspace},
-                                 {"tmux_session", task.tmux_session},
-                                 {"pr_url", task.pr_url},
-                                 {"attention", task.attention},
-                                 {"created_at", to_rfc3339(task.created_at)},
-                                 {"updated_at", to_rfc3339(task.updated_at)}});
-    return fields;
-}
-
-/// Fields whose text needs no quotes: numbers and times of our own making.
-bool is_plain(const std::string& name, const Task& task) {
-    return name == "created_at" || name == "updated_at" || name == "review_round" || name == "crash_count" ||
-           task.counters.contains(name);
-}
+    void field(const char* name, const TaskId& id, const char*, Presence) { fields.push_back({name, id.value}); }
+    void field(const char* name, Timestamp time, const char*, Presence) {
+        fields.push_back({name, to_rfc3339(time), true});
+    }
+    void counter(const std::string& name, const Counters& all, const char*) {
+        const auto found = all.find(name);
+        fields.push_back({name, std::to_string(found == all.end() ? 0 : found->second), true});
+    }
+    void counters(const char*, const Counters& all, const char*) {
+        for (const auto& [name, value] : all) {
+            const auto is_it = [&, wanted = name](const Field& field) { return field.name == wanted; };
+            if (std::none_of(fields.begin(), fields.end(), is_it)) counter(name, all, "");
+        }
+    }
+    std::vector<Field> fields;
+};
 
 std::string current_name(const std::string& name) {
     return name == "description" ? "summary" : name;
@@ -73,12 +68,8 @@ std::string current_status(const std::string& status) {
 }
 
 bool is_known(const std::string& name) {
-    static const auto names = [] {
-        std::set<std::string> all;
-        for (const auto& [field, value] : fields_of({})) all.insert(field);
-        return all;
-    }();
-    return names.contains(current_name(name));
+    const auto& all = frontmatter_fields();
+    return std::any_of(all.begin(), all.end(), [&](const auto& field) { return field.name == current_name(name); });
 }
 
 Error at_line(int line, std::string_view why) {
@@ -95,38 +86,46 @@ Result<yaml::Node> parse_map(std::string_view frontmatter) {
 }
 
 /// Reads fields into a task; the first problem is kept.
-class FieldReader {
+class FrontmatterReader : public FieldVisitor<FrontmatterReader> {
   public:
-    FieldReader(const yaml::Node& map) : map_(map) {}
+    explicit FrontmatterReader(const yaml::Node& map) : map_(map) {}
 
-    void read(const char* name, std::string& into) {
+    void field(const char* name, std::string& into, const char*, Presence) {
         if (const auto* node = find(name)) into = node->is_null() ? std::string{} : node->scalar;
     }
-    void read(const char* name, std::optional<std::string>& into) {
+    void field(const char* name, TaskId& into, const char* doc, Presence presence) {
+        field(name, into.value, doc, presence);
+    }
+    void field(const char* name, Value& into, const char*, Presence) {
         const auto* node = find(name);
         if (node && !node->is_null() && !node->scalar.empty()) into = node->scalar;
     }
-    void read(const char* name, std::map<std::string, std::int64_t>& counters) {
-        const auto* node = find(name);
-        if (!node || node->is_null()) return;
-        std::int64_t value = 0;
-        const char* end = node->scalar.data() + node->scalar.size();
-        const auto [stop, error] = std::from_chars(node->scalar.data(), end, value);
-        if (error != std::errc{} || stop != end) return fail(node->place.line, name, "is not a number");
-        if (value != 0) counters[name] = value;
-    }
-    void read(const char* name, Timestamp& into) {
+    void field(const char* name, Timestamp& into, const char*, Presence) {
         const auto* node = find(name);
         if (!node || node->is_null()) return;
         const auto time = from_rfc3339(node->scalar);
         if (!time) return fail(node->place.line, name, "is not an RFC 3339 time");
         into = *time;
     }
+    void counter(const char* name, Counters& into, const char*) {
+        const auto* node = find(name);
+        if (!node || node->is_null()) return;
+        std::int64_t value = 0;
+        const char* end = node->scalar.data() + node->scalar.size();
+        const auto [stop, error] = std::from_chars(node->scalar.data(), end, value);
+        if (error != std::errc{} || stop != end) return fail(node->place.line, name, "is not a number");
+        if (value != 0) into[name] = value;
+    }
+    /// Which unknown fields count something only the workflow knows.
+    void counters(const char*, Counters&, const char*) {}
     const std::optional<Error>& error() const { return error_; }
 
   private:
-    const yaml::Node* find(const char* name) {
-        const auto* node = map_.find(name);
+    const yaml::Node* find(std::string_view name) {
+        const yaml::Node* node = nullptr;
+        for (const auto& [key, value] : map_.members) {
+            if (key == name || (!node && current_name(key) == name)) node = &value;
+        }
         if (!node || error_) return nullptr;
         if (!node->is_scalar() && !node->is_null()) {
             fail(node->place.line, name, "is not a single value");
@@ -164,9 +163,10 @@ TaskText split_task_text(std::string_view text) {
 
 std::string frontmatter_of(const Task& task) {
     std::string text = "---\n";
-    for (const auto& [name, value] : fields_of(task)) {
+    for (const auto& [name, value, is_plain, is_left_out] : Projection(task).fields) {
+        if (is_left_out) continue;
         text += name + ": ";
-        text += !value ? "null" : is_plain(name, task) ? *value : yaml::scalar_text(*value);
+        text += !value ? "null" : is_plain ? *value : yaml::scalar_text(*value);
         text += "\n";
     }
     text += task.extra_frontmatter;
@@ -181,28 +181,8 @@ std::string task_text(const Task& task, std::string_view body) {
 Result<Task> task_from_frontmatter(std::string_view frontmatter) {
     TRY(auto map, parse_map(frontmatter));
     Task task;
-    FieldReader in(map);
-    in.read("id", task.id.value);
-    in.read("project", task.project);
-    in.read("branch", task.branch);
-    in.read("base", task.base);
-    in.read("workflow", task.workflow);
-    in.read("workflow_hash", task.workflow_hash);
-    in.read("harness", task.harness);
-    in.read("review_harness", task.review_harness);
-    in.read("effort", task.effort);
-    in.read("review_effort", task.review_effort);
-    in.read("status", task.status);
-    in.read("review_round", task.counters);
-    in.read("crash_count", task.counters);
-    in.read("description", task.summary);
-    in.read("summary", task.summary);
-    in.read("workspace", task.workspace);
-    in.read("tmux_session", task.tmux_session);
-    in.read("pr_url", task.pr_url);
-    in.read("attention", task.attention);
-    in.read("created_at", task.created_at);
-    in.read("updated_at", task.updated_at);
+    FrontmatterReader in(map);
+    task.describe_frontmatter(in);
     if (in.error()) return *in.error();
     task.status = current_status(task.status);
     task.extra_frontmatter = unknown_fields(frontmatter, task);
@@ -267,7 +247,7 @@ std::string frontmatter_difference(const Task& task, std::string_view found) {
                                         : Value("(not a single value)");
     }
     std::vector<std::string> differences;
-    for (const auto& [name, value] : fields_of(task)) {
+    for (const auto& [name, value, is_plain, is_left_out] : Projection(task).fields) {
         if (name == "updated_at") continue;  // differs in every stale copy, and says nothing
         const auto there = values.find(name);
         const bool is_missing = there == values.end();

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "common/base/text.hpp"
+#include "common/model/task.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/workflow/condition.hpp"
 #include "daemon/workflow/reader.hpp"
@@ -98,7 +99,10 @@ void check_prompts(Reader& reader, const Source& source, std::string_view text) 
 }
 
 void check_fields(Reader& reader, const Source& source) {
-    std::vector<std::string> known{"review_round", "crash_count"};
+    std::vector<std::string> known;
+    for (const auto& field : frontmatter_fields()) {
+        if (field.is_number) known.push_back(field.name);
+    }
     std::set<std::string> seen(known.begin(), known.end());
     for (const auto& field : source.counted) {
         if (seen.insert(field).second) known.push_back(field);

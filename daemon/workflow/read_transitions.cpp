@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <array>
 
 #include "common/base/text.hpp"
+#include "common/model/task.hpp"
 #include "daemon/workflow/actions.hpp"
 #include "daemon/workflow/reader.hpp"
 #include "daemon/workflow/suggest.hpp"
@@ -9,11 +9,12 @@
 namespace orange::workflow {
 namespace {
 
-/// The frontmatter that is no number, and crash_count, which the exit monitor counts.
-constexpr std::array k_not_counters{"id",         "project",    "branch",         "workflow",     "workflow_hash",
-                                    "harness",    "status",     "review_harness", "effort",       "review_effort",
-                                    "summary",    "workspace",  "pr_url",         "tmux_session", "attention",
-                                    "created_at", "updated_at", "crash_count",    "base"};
+/// crash_count is what the exit monitor counts.
+bool may_be_counted(const std::string& name) {
+    const auto& known = frontmatter_fields();
+    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& field) { return field.name == name; });
+    return name != "crash_count" && (found == known.end() || found->is_number);
+}
 
 std::vector<std::string> action_names() {
     std::vector<std::string> names;
@@ -27,7 +28,7 @@ void read_field(Reader& reader, const Node& node, const std::string& what, engin
     if (!letters || value.front() < 'a' || value.front() > 'z') {
         reader.problem(node.place, what + " must be the name of a number of the task, as review_round, but is \"" +
                                        printable(value) + "\"");
-    } else if (std::find(k_not_counters.begin(), k_not_counters.end(), value) != k_not_counters.end()) {
+    } else if (!may_be_counted(value)) {
         reader.problem(node.place,
                        what + " may not change " + value + ": only numbers of the task's own, as review_round");
     } else {

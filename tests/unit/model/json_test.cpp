@@ -1,6 +1,8 @@
 #include "common/model/json.hpp"
 
+#include <fstream>
 #include <functional>
+#include <set>
 
 #include "common/model/fields.hpp"
 #include "tests/golden.hpp"
@@ -10,6 +12,23 @@ using namespace orange;
 using namespace orange::test;
 
 namespace {
+
+void add_names(const Json& schema, std::set<std::string>& names) {
+    if (!schema.contains("properties")) return;
+    for (const auto& [name, field] : schema["properties"].items()) {
+        names.insert(name);
+        add_names(field, names);
+        add_names(field.value("items", Json::object()), names);
+    }
+}
+
+/// Every name that its description has, at every depth.
+template <class T>
+std::set<std::string> names_of() {
+    std::set<std::string> names;
+    add_names(schema_of<T>(), names);
+    return names;
+}
 
 /// Through text, as it goes to disk.
 Json through_text(const Json& json) {
@@ -26,6 +45,22 @@ TEST_CASE("Records on disk look as they always have") {
     check_golden("project.json", dump(to_json(full_project())) + "\n");
     check_golden("project-minimal.json", dump(to_json(Project{})) + "\n");
     check_golden("caller-minimal.json", dump(written(Caller{})) + "\n");
+}
+
+TEST_CASE("Every field that is described is in a record that says everything, and in docs/files.md") {
+    std::ifstream in(ORANGE_SOURCE_DIR "/docs/files.md");
+    const std::string docs{std::istreambuf_iterator<char>(in), {}};
+    const auto check = [&](const std::set<std::string>& names, const Json& full) {
+        const auto text = dump(full);
+        for (const auto& name : names) {
+            CAPTURE(name);
+            CHECK_THAT(text, Holds("\"" + name + "\":"));
+            CHECK(docs.find("`" + name + "`") != std::string::npos);
+        }
+    };
+    check(names_of<TaskRecord>(), to_json(full_record()));
+    check(names_of<Project>(), to_json(full_project()));
+    CHECK(names_of<TaskRecord>().size() > 80);
 }
 
 TEST_CASE("A task comes back from its JSON as it was") {

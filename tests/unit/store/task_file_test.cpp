@@ -1,5 +1,8 @@
 #include "daemon/store/task_file.hpp"
 
+#include <algorithm>
+
+#include "common/base/text.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/golden.hpp"
 #include "tests/unit/model/full_records.hpp"
@@ -23,6 +26,25 @@ TEST_CASE("frontmatter on disk looks as it always has") {
     CHECK(task_text(example_record().task, "## Context\n\nText.\n") == read_text(k_data / "TASK.md"));
     check_golden("TASK.md", task_text(test::full_task(), "body\n"));
     check_golden("TASK-minimal.md", task_text({}, ""));
+}
+
+TEST_CASE("every field of the frontmatter has a line, is read back and is none of those that Orange does not know") {
+    const auto task = test::full_task();
+    const auto text = inner(task);
+    const auto lines = split_lines(text);
+    auto line = lines.begin();
+    for (const auto& field : frontmatter_fields()) {
+        CAPTURE(field.name);
+        line = std::find_if(line, lines.end(), [&](auto at) { return at.starts_with(field.name + ": "); });
+        CHECK(line != lines.end());
+        CHECK(unknown_fields(field.name + ": 7\n", {}).empty());
+    }
+    auto read = task_from_frontmatter(text);
+    REQUIRE(read);
+    CHECK(read->extra_frontmatter == "polish: 4\n" + task.extra_frontmatter);
+    read->extra_frontmatter = task.extra_frontmatter;
+    read->counters["polish"] = 4;
+    CHECK(*read == task);
 }
 
 TEST_CASE("a task survives its frontmatter") {
@@ -106,6 +128,8 @@ TEST_CASE("a branch that a task was made from is among its fields, and read back
     const auto text = inner(task);
     CHECK_THAT(text, Holds("branch: orange-tasks/V1StGXR8Z5jdHi6BmyT0a\nbase: origin/release\n"));
     CHECK(task_from_frontmatter(text)->base == "origin/release");
+    CHECK(unknown_fields(text, task) == "labels: [a, b]\n");
+    CHECK_THAT(frontmatter_difference(example_record().task, text), Tells("base: origin/release"));
     task.extra_frontmatter = "owner: me";  // a file that ended there
     CHECK(frontmatter_of(task).ends_with("owner: me\n---\n"));
 }

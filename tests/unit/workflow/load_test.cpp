@@ -258,6 +258,16 @@ TEST_CASE("wrong hooks are refused where they stand") {
     });
 }
 
+TEST_CASE("no field of the frontmatter that is not a number can be counted") {
+    std::vector<Case> cases;
+    for (const auto& field : frontmatter_fields()) {
+        if (field.is_number) continue;
+        cases.push_back({"increment: review_round", "increment: " + field.name, "19:59", {"increment", field.name}});
+    }
+    CHECK(cases.size() > 15);
+    check_all(cases);
+}
+
 TEST_CASE("wrong exit rules are refused where they stand") {
     check_all({
         {"then: checking", "then: cheking", "39:13", {"\"cheking\"", "checking"}},
