@@ -15,8 +15,14 @@ namespace orange::git {
 
 /// What is remembered of a worktree.
 struct Identity {
-    std::string admin;        ///< the name of its folder in the repository's .git/worktrees
-    std::uint64_t inode = 0;  ///< of its own folder
+    std::string admin;
+    std::uint64_t inode = 0;
+
+    template <class V>
+    void describe(V& v) {
+        v.required("admin", admin, "the name of its folder in the repository's .git/worktrees");
+        v.required("inode", inode, "of its own folder");
+    }
     bool operator==(const Identity&) const = default;
 };
 

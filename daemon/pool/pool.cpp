@@ -4,6 +4,7 @@
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/model/fields.hpp"
 #include "daemon/pool/pool_parts.hpp"
 
 /// Who has which workspace: .pool.json, claims, and what is asked of them.
@@ -23,64 +24,55 @@ Pool::Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMu
 
 namespace {
 
-bool is_identity(const Json& worktree) {
-    if (!worktree.is_object() || !worktree.contains("admin") || !worktree.contains("inode")) return false;
-    const auto& admin = worktree.at("admin");
-    if (!admin.is_string() || !worktree.at("inode").is_number_unsigned()) return false;
-    const auto name = admin.get<std::string>();
+struct PoolFile {
+    int schema = k_schema;
+    std::uint64_t root = 0;
+    std::vector<Slot> workspaces;
+
+    template <class V>
+    void describe(V& v) {
+        v.optional("schema", schema, "of this file");
+        v.sparse("root", root, "inode of the folder that it is in");
+        v.required("workspaces", workspaces, "all of them");
+    }
+};
+
+bool is_file_name(const std::string& name) {
     return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
+}
+
+/// All workspaces or none: what is left out here would be lost with the next write.
+Result<PoolFile> pool_file_from(const std::string& text) {
+    TRY(const auto json, parse_json(text));
+    TRY(check_schema(json));
+    TRY(auto file, read_as<PoolFile>(json, "", UnknownKeys::ignore));
+    for (const auto& slot : file.workspaces) {
+        const bool fine = check_project_name(slot.project) && slot.number > 0 && slot.number < 1'000'000 &&
+                          (!slot.identity || is_file_name(slot.identity->admin));
+        if (!fine) return Error(ErrorCode::invalid_argument, "this is no workspace: " + dump(written(slot)));
+    }
+    return file;
 }
 
 }  // namespace
 
-/// All of them or none: what is left out here would be lost with the next write.
-Result<std::map<std::string, Pool::Slot>> Pool::slots_from(const Json& entries) {
+Result<std::map<std::string, Slot>> Pool::read() const {
+    const auto file = root_ / ".pool.json";
     std::map<std::string, Slot> slots;
-    for (const auto& entry : entries) {
-        const auto of = [&](const char* key) {
-            const auto found = entry.is_object() ? entry.find(key) : entry.end();
-            return found == entry.end() ? Json() : *found;
-        };
-        const auto project = of("project"), number = of("number"), task = of("task"), worktree = of("worktree");
-        const bool fine = project.is_string() && check_project_name(project.get<std::string>()) &&
-                          number.is_number_integer() && number.get<std::int64_t>() > 0 &&
-                          number.get<std::int64_t>() < 1'000'000 && (task.is_null() || task.is_string()) &&
-                          (worktree.is_null() || is_identity(worktree));
-        if (!fine) return Error(ErrorCode::invalid_argument, "this is no workspace: " + dump(entry));
-        Slot slot{project.get<std::string>(), number.get<int>(), TaskId{}};
-        if (!worktree.is_null()) {
-            slot.identity =
-                git::Identity{worktree.at("admin").get<std::string>(), worktree.at("inode").get<std::uint64_t>()};
-        }
-        if (task.is_string()) slot.task.value = task.get<std::string>();
+    const auto text = files_.read(file);
+    if (!text && text.error().code == ErrorCode::not_found) return slots;
+    auto found = text ? pool_file_from(*text) : Result<PoolFile>(text.error());
+    if (!found) {
+        return Error(ErrorCode::io, file.string() + ": " + found.error().message +
+                                        "; mend or remove it, then run: orange workspace gc");
+    }
+    // A home that was copied, or put back from a backup, has other folders under the same names.
+    const bool same = found->root == inode_of(root_);
+    for (auto& slot : found->workspaces) {
+        if (!same) slot.identity.reset();
         slots[workspace_name(slot.project, slot.number)] = std::move(slot);
     }
     return slots;
-}
-
-Result<std::map<std::string, Pool::Slot>> Pool::read() const {
-    const auto file = root_ / ".pool.json";
-    auto text = files_.read(file);
-    if (!text && text.error().code == ErrorCode::not_found) return std::map<std::string, Slot>();
-    auto json = text ? parse_json(*text) : Result<Json>(text.error());
-    if (json) {
-        if (auto known = check_schema(*json); !known) json = known.error();
-    }
-    if (json && !(json->is_object() && json->contains("workspaces") && json->at("workspaces").is_array())) {
-        json = Error(ErrorCode::invalid_argument, "\"workspaces\" is missing or no list");
-    }
-    auto slots = json ? slots_from(json->at("workspaces")) : Result<std::map<std::string, Slot>>(json.error());
-    if (slots) {
-        // A home that was copied, or put back from a backup, has other folders under the same names.
-        const auto root = json->find("root");
-        const bool same = root != json->end() && root->is_number_unsigned() && *root == inode_of(root_);
-        for (auto& [name, slot] : *slots) {
-            if (!same) slot.identity.reset();
-        }
-        return slots;
-    }
-    return Error(ErrorCode::io,
-                 file.string() + ": " + slots.error().message + "; mend or remove it, then run: orange workspace gc");
 }
 
 Result<void> Pool::load() {
@@ -110,18 +102,10 @@ void Pool::adopt_claims(const std::map<std::string, TaskId>& workspaces) {
 
 Result<void> Pool::write() {
     if (!problem_.empty()) return Error(ErrorCode::io, problem_);
-    Json workspaces = Json::array();
-    for (const auto& [name, slot] : slots_) {
-        workspaces.push_back({{"name", name},
-                              {"project", slot.project},
-                              {"number", slot.number},
-                              {"task", slot.task.empty() ? Json(nullptr) : Json(slot.task.value)}});
-        if (!slot.identity) continue;
-        workspaces.back()["worktree"] = {{"admin", slot.identity->admin}, {"inode", slot.identity->inode}};
-    }
-    Json all = {{"schema", k_schema}, {"workspaces", std::move(workspaces)}};
-    if (const auto root = inode_of(root_); root != 0) all["root"] = root;
-    return files_.replace(root_ / ".pool.json", all.dump(2) + "\n");
+    PoolFile file;
+    file.root = inode_of(root_);
+    for (const auto& [name, slot] : slots_) file.workspaces.push_back(slot);
+    return files_.replace(root_ / ".pool.json", written(file).dump(2) + "\n");
 }
 
 Result<std::string> Pool::claim(const Project& project, const TaskId& task) {
@@ -200,7 +184,7 @@ std::vector<WorkspaceInfo> Pool::list(const std::optional<std::string>& project)
     return found;
 }
 
-const std::pair<const std::string, Pool::Slot>* Pool::slot_at(const Path& directory) const {
+const std::pair<const std::string, Slot>* Pool::slot_at(const Path& directory) const {
     const auto relative = directory.lexically_normal().lexically_relative(root_);
     if (relative.empty() || *relative.begin() == "..") return nullptr;
     const auto found = slots_.find(relative.begin()->string());

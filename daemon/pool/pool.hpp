@@ -9,7 +9,6 @@
 
 #include "common/base/ids.hpp"
 #include "common/base/result.hpp"
-#include "common/model/json.hpp"
 #include "common/model/project.hpp"
 #include "common/model/task.hpp"
 #include "daemon/async/keyed_mutex.hpp"
@@ -38,6 +37,28 @@ struct Released {
     std::string snapshot;              ///< commit with everything that was uncommitted; empty where nothing was
     std::string ref;                   ///< refs/orange/<task>/wip
     std::vector<std::string> commits;  ///< refs of commits that no branch has: refs/orange/<task>/…
+};
+
+inline std::string workspace_name(const std::string& project, int number) {
+    return project + "--" + std::to_string(number);
+}
+
+/// A workspace of .pool.json.
+struct Slot {
+    std::string project;
+    int number = 0;
+    TaskId task;
+    std::optional<git::Identity> identity = {};
+
+    template <class V>
+    void describe(V& v) {
+        auto name = workspace_name(project, number);
+        v.optional("name", name, "its folder's, which follows from project and number");
+        v.required("project", project, "whose workspace it is");
+        v.required("number", number, "from 1");
+        v.nullable("task", task, "who has it; null: it is free");
+        v.sparse("worktree", identity, "what it was when it was made");
+    }
 };
 
 struct WorkspaceInfo {
@@ -125,12 +146,6 @@ class Pool {
   private:
     class AtWork;
     class Stoppable;
-    struct Slot {
-        std::string project;
-        int number = 0;
-        TaskId task;
-        std::optional<git::Identity> identity = {};  ///< of its worktree, once that is made
-    };
 
     int taken(const std::string& project) const;
     /// It is there, free, and nobody is busy with it.
@@ -161,7 +176,6 @@ class Pool {
     /// Removes a free worktree; what somebody left in it is kept. Under the repository's lock.
     Awaitable<Result<void>> discard(Project project, std::string name);
     Awaitable<std::vector<std::string>> remove_half_made(Project project, std::vector<std::string> names);
-    static Result<std::map<std::string, Slot>> slots_from(const Json& entries);
     Result<std::map<std::string, Slot>> read() const;
     TaskId holder_of(const std::string& name) const;
     /// `still`: asked once nobody else is busy with the workspace; false: nothing is to be released any more.

@@ -17,10 +17,6 @@ namespace orange {
 
 namespace pool_parts {
 
-inline std::string workspace_name(const std::string& project, int number) {
-    return project + "--" + std::to_string(number);
-}
-
 /// 0 where it is no workspace's name.
 inline int number_in(const std::string& workspace) {
     const auto dashes = workspace.rfind("--");

@@ -8,14 +8,10 @@
 #include <fstream>
 #include <iterator>
 
-#include "common/model/json.hpp"
+#include "common/model/fields.hpp"
 
 namespace orange {
 namespace {
-
-Error bad_record(const std::string& why) {
-    return {ErrorCode::invalid_argument, "exit record: " + why};
-}
 
 /// 0 or an errno.
 int write_all(int fd, std::string_view text) {
@@ -50,36 +46,14 @@ int sync_folder(const std::string& folder) {
 }  // namespace
 
 std::string exit_record_text(const ExitRecord& record) {
-    Json json;
-    json["run"] = record.run.value;
-    json["exit_status"] = record.exit_status;
-    json["signal"] = record.signal;
-    json["error"] = record.error;
-    json["ended_at"] = to_rfc3339(record.ended_at);
-    return dump(json) + "\n";
+    return dump(written(record)) + "\n";
 }
 
 Result<ExitRecord> exit_record_from_text(std::string_view text) {
     const auto json = parse_json(text);
-    if (!json) return in_context("exit record", json.error());
-    if (!json->is_object()) return bad_record("not an object");
-    ExitRecord record;
-    std::string ended;
-    const std::pair<const char*, std::string*> strings[] = {
-        {"run", &record.run.value}, {"error", &record.error}, {"ended_at", &ended}};
-    for (const auto& [key, into] : strings) {
-        if (!json->contains(key)) continue;
-        if (!(*json)[key].is_string()) return bad_record("\"" + std::string(key) + "\" is not a string");
-        *into = (*json)[key].get<std::string>();
-    }
-    const std::pair<const char*, int*> numbers[] = {{"exit_status", &record.exit_status}, {"signal", &record.signal}};
-    for (const auto& [key, into] : numbers) {
-        if (!json->contains(key)) continue;
-        if (!(*json)[key].is_number_integer()) return bad_record("\"" + std::string(key) + "\" is not an integer");
-        *into = (*json)[key].get<int>();
-    }
-    if (record.run.empty()) return bad_record("\"run\" is missing");
-    record.ended_at = from_rfc3339(ended).value_or(Timestamp{});
+    auto record = json ? read_as<ExitRecord>(*json, "", UnknownKeys::ignore) : Result<ExitRecord>(json.error());
+    if (record && record->run.empty()) record = Error(ErrorCode::invalid_argument, "\"run\" is empty");
+    if (!record) return in_context("exit record", record.error());
     return record;
 }
 

@@ -14,11 +14,19 @@ namespace orange {
 /// disk: keys are never renamed.
 struct ExitRecord {
     RunId run;
-    int exit_status = 0;  ///< as a shell shows it: 128 + signal; 127 and 126 where it could not be started
-    int signal = 0;       ///< that ended it; 0: none
-    std::string error;    ///< why it could not be started; empty mostly
+    int exit_status = 0;
+    int signal = 0;
+    std::string error;
     Timestamp ended_at{};
 
+    template <class V>
+    void describe(V& v) {
+        v.required("run", run, "the run's id");
+        v.required("exit_status", exit_status, "as a shell shows it: 128 + signal; 127, 126: could not be started");
+        v.optional("signal", signal, "that ended it; 0: none");
+        v.optional("error", error, "why it could not be started; empty mostly");
+        v.optional("ended_at", ended_at, "when it ended");
+    }
     bool operator==(const ExitRecord&) const = default;
 };
 

@@ -20,12 +20,25 @@ struct RunSpec {
     TaskId task;
     Role role = Role::worker;
     std::string project;
-    std::vector<std::string> argv;           ///< argv[0] is looked up in env's PATH where it has no slash
-    std::map<std::string, std::string> env;  ///< the whole environment; TERM is the pane's where it is missing
-    std::string cwd;                         ///< absolute; must exist
-    std::string worktree;   ///< absolute; what is left running with a working directory in it is ended; may be empty
-    std::string exit_file;  ///< absolute; where the ExitRecord goes
+    std::vector<std::string> argv;
+    std::map<std::string, std::string> env;
+    std::string cwd;
+    std::string worktree;
+    std::string exit_file;
 
+    template <class V>
+    void describe(V& v) {
+        v.optional("run", run, "the run's id");
+        v.optional("task", task, "the task's id");
+        v.optional("role", role, "worker or reviewer");
+        v.optional("project", project, "the task's project");
+        v.required("argv", argv, "argv[0] is looked up in env's PATH if it has no slash");
+        v.required("env", env, "the whole environment; TERM is the pane's if it is missing");
+        v.optional("cwd", cwd, "absolute; must exist");
+        v.optional("worktree", worktree,
+                   "absolute, or empty; what is left running with a working directory in it is ended");
+        v.optional("exit_file", exit_file, "absolute; where the exit record goes");
+    }
     bool operator==(const RunSpec&) const = default;
 };
 

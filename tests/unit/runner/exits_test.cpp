@@ -1,5 +1,6 @@
 #include <fstream>
 
+#include "common/model/json.hpp"
 #include "daemon/async/async.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"

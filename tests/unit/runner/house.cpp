@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "common/model/json.hpp"
 #include "daemon/github/cli_github.hpp"
 
 namespace orange::test {

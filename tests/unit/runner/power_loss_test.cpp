@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "common/model/json.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/changes.hpp"
 #include "tests/unit/runner/power.hpp"
