@@ -133,8 +133,8 @@ Result<void> Tour::create_task() {
     create.harness = create.review_harness = "demo";
     command("orange task create --project " + project_ + " \"" + create.summary + "\"");
     TRY(auto reply, daemon_.call(create));
-    id_ = output::text_of(reply.task.fields, "id");
-    status_ = output::text_of(reply.task.fields, "status");
+    id_ = reply.task.fields.id.value;
+    status_ = printable(reply.task.fields.status);
     return {};
 }
 
@@ -170,7 +170,7 @@ Result<void> Tour::merge() {
     command("orange task merge " + output::short_id(id_));
     TRY(auto reply, daemon_.call(merge));
     commit_ = reply.commit;
-    status_ = output::text_of(reply.task.fields, "status");
+    status_ = printable(reply.task.fields.status);
     // What the merge did comes as events too; most have come with the reply.
     auto more = daemon_.wait_for_notification(milliseconds(200));
     while (more && *more) more = daemon_.wait_for_notification(milliseconds(200));
@@ -204,8 +204,8 @@ void Tour::explain() {
     auto reply = daemon_.call(why);
     if (!reply) return output::complain("orange task why: " + printable(reply.error().message, true) + "\n");
     output::complain(output::why_page(*reply, output::Style{}));
-    if (const auto attention = output::text_of(reply->task.fields, "attention"); !attention.empty()) {
-        output::complain("  attention: " + attention + "\n");
+    if (const auto& attention = reply->task.fields.attention) {
+        output::complain("  attention: " + printable(*attention) + "\n");
     }
 }
 

@@ -3,6 +3,7 @@
 #include "client/commands/interrupts.hpp"
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
+#include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/rpc/watch_methods.hpp"
 
@@ -30,9 +31,9 @@ bool can_be_merged(const rpc::TaskWhy::Reply& now) {
 /// What the human is needed for.
 Followed ending_of(const rpc::TaskWhy::Reply& now) {
     const auto& task = now.task;
-    const auto status = output::text_of(task.fields, "status");
-    const auto attention = output::text_of(task.fields, "attention");
-    const auto id = output::short_id(output::text_of(task.fields, "id"));
+    const auto status = printable(task.fields.status);
+    const auto attention = printable(task.fields.attention.value_or(""));
+    const auto id = output::short_id(task.fields.id.value);
     if (status == "done") return Followed{true, "it is done", task};
     if (status == "cancelled") return Followed{false, "it was cancelled", task};
     if (!attention.empty()) return Followed{false, attention, task};

@@ -33,7 +33,7 @@ Result<void> complete(const Context& context, RunOptions& options) {
 }
 
 int wait_for(Context& context, TaskFollower& follower, const rpc::TaskReply& created) {
-    const auto id = output::text_of(created.task.fields, "id");
+    const auto id = created.task.fields.id.value;
     auto followed = follower.follow(id, [&](const Json& event) {
         if (context.json) return;
         if (const auto line = output::run_event(event, context.style); !line.empty()) output::put_now(line);
@@ -62,17 +62,17 @@ int run(Context& context, RunOptions options) {
     }
     auto reply = create_task(context, options.params);
     if (!reply) return fail(context, reply.error());
-    if (context.json && !options.wait) {
-        put_json(*reply);
-        return spawn_status(context, *reply);
-    }
     auto created = connection::reply_as<rpc::TaskReply>(options.params.k_name, *reply);
     if (!created) return fail(context, created.error());
+    if (context.json && !options.wait) {
+        put_json(*reply);
+        return spawn_status(context, *created);
+    }
     if (!context.json) output::put_now(output::run_page(*created, context.paths.workspaces().string(), context.style));
-    const int status = options.wait ? 0 : spawn_status(context, *reply);
+    const int status = options.wait ? 0 : spawn_status(context, *created);
     if (options.attach && status == 0) {
         rpc::TaskAttach attach;
-        attach.id = output::text_of(created->task.fields, "id");
+        attach.id = created->task.fields.id.value;
         return task_attach(context, attach);
     }
     return options.wait ? wait_for(context, follower, *created) : status;

@@ -13,7 +13,7 @@ namespace orange::commands {
 Result<Json> create_task(Context& context, rpc::TaskCreate params);
 /// The exit status after a call that starts an agent: 1 where it was not started, said on standard error; the task is
 /// there all the same.
-int spawn_status(const Context& context, const Json& reply);
+int spawn_status(const Context& context, const rpc::TaskReply& started);
 /// Prints such a call's reply; its exit status.
 int print_started(const Context& context, const Result<Json>& reply);
 /// `words` are the summary, joined by blanks.

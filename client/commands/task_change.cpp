@@ -61,10 +61,7 @@ int task_update(Context& context, rpc::TaskUpdate params) {
         if (!text) return fail(context, text.error());
         params.feedback = std::move(*text);
     }
-    const bool anything = params.status || params.summary || params.branch || params.sync_branch || params.workflow ||
-                          params.harness || params.review_harness || params.effort || params.review_effort ||
-                          params.feedback;
-    if (!anything) {
+    if (!params.status && !params.any()) {
         return fail(context, {ErrorCode::invalid_argument,
                               "nothing to change: give at least one of --status, --summary, --branch, --feedback … "
                               "(orange task update --help)"});

@@ -12,22 +12,27 @@ Result<Json> create_task(Context& context, rpc::TaskCreate params) {
     return call_with_caller(call, written(params), {"id"});
 }
 
-int spawn_status(const Context& context, const Json& reply) {
-    const auto error = output::text_of(reply, "spawn_error");
-    if (error.empty()) return 0;
-    const auto id = output::short_id(output::text_of(reply.at("task").at("fields"), "id"));
+int spawn_status(const Context& context, const rpc::TaskReply& started) {
+    if (!started.spawn_error) return 0;
+    const auto id = output::short_id(started.task.fields.id.value);
     if (!context.json) {
-        output::complain("orange: task " + id + " exists, but its agent was not started: " + printable(error, true) +
-                         "\n");
+        output::complain("orange: task " + id +
+                         " exists, but its agent was not started: " + printable(*started.spawn_error, true) + "\n");
     }
     return 1;
 }
 
 int print_started(const Context& context, const Result<Json>& reply) {
-    const int printed = print<rpc::TaskCreate>(context, reply, [&](const rpc::TaskReply& started) {
-        return output::task_line(started.task, context.style) + output::notes_text(started.notes, context.style);
-    });
-    return printed == 0 ? spawn_status(context, *reply) : printed;
+    if (!reply) return fail(context, reply.error());
+    auto started = connection::reply_as<rpc::TaskReply>(rpc::TaskCreate::k_name, *reply);
+    if (!started) return fail(context, started.error());
+    if (context.json) {
+        put_json(*reply);
+    } else {
+        output::put(output::task_line(started->task, context.style) +
+                    output::notes_text(started->notes, context.style));
+    }
+    return spawn_status(context, *started);
 }
 
 int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words) {

@@ -99,7 +99,7 @@ int task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
     auto shown = (*daemon)->call(show);
     if (!shown) return fail(context, shown.error());
     rpc::EventsSubscribe filter;
-    filter.task = shown->task.fields.value("id", std::string());
+    filter.task = shown->task.fields.id.value;
     // The stream first: what happens between the two comes in both, and is told by its time.
     EventStream stream(context.paths, filter);
     if (auto opened = stream.open(); !opened) return fail(context, opened.error());
@@ -143,7 +143,7 @@ int task_wait(Context& context, rpc::TaskWait params) {
     if (context.json) {
         put_json(written(*reply));
     } else if (reply->reached) {
-        output::put(printable(reply->task.fields.value("status", std::string())) + "\n");
+        output::put(printable(reply->task.fields.status) + "\n");
     }
     if (!reply->reached && !context.json) remark(printable(reply->why));
     if (reply->task.alarm && !context.json) remark(printable(*reply->task.alarm));

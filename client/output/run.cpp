@@ -20,13 +20,13 @@ std::string command_line(std::string command, const std::string& what) {
 
 std::string run_page(const rpc::TaskReply& reply, const std::string& folder, const Style& style) {
     const auto& fields = reply.task.fields;
-    const auto id = short_id(text_of(fields, "id"));
-    const auto workspace = text_of(fields, "workspace");
+    const auto id = short_id(fields.id.value);
+    const auto workspace = printable(fields.workspace.value_or(""));
     auto out = task_line(reply.task, style) + notes_text(reply.notes, style);
-    auto where = "branch " + text_of(fields, "branch");
+    auto where = "branch " + printable(fields.branch);
     if (!workspace.empty()) where += " in " + printable(folder) + "/" + workspace;
     out += wrapped(where, "  ", style.width);
-    out += wrapped(text_of(fields, "harness") + " works, " + text_of(fields, "review_harness") + " reviews", "  ",
+    out += wrapped(printable(fields.harness) + " works, " + printable(fields.review_harness) + " reviews", "  ",
                    style.width);
     out += "\n";
     if (!workspace.empty()) out += command_line("orange task attach " + id, "sit down at its terminal");

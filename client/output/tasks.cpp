@@ -27,7 +27,7 @@ Marker marker_of(const rpc::TaskView& task) {
 
 std::string status_of(const rpc::TaskView& task) {
     if (task.unreadable) return "unreadable";
-    std::string status = text_of(task.fields, "status");
+    std::string status = printable(task.fields.status);
     if (task.queue_place > 0) status += " #" + std::to_string(task.queue_place);
     if (task.in_progress) status += "…";
     return status;
@@ -39,9 +39,9 @@ std::string marked_status_of(const rpc::TaskView& task) {
     return marker.text + std::string(marker.dead ? " dead in " : " ") + status_of(task);
 }
 
-std::string age_of(const rpc::TaskView& task, const char* field, Timestamp now) {
-    const auto time = from_rfc3339(text_of(task.fields, field));
-    return time ? age_text(*time, now) : "";
+/// Of a task that cannot be read nobody knows it.
+std::string age_of(Timestamp time, Timestamp now) {
+    return time == Timestamp{} ? "" : age_text(time, now);
 }
 
 std::string ago(const std::string& age) {
@@ -89,19 +89,17 @@ class Fields {
     const Style& style_;
 };
 
-std::string agents_of(const Json& fields) {
-    const auto with_effort = [&](const char* name, const char* effort) {
-        auto text = text_of(fields, name);
-        const auto how = text_of(fields, effort);
-        return how.empty() ? text : text + " (" + how + ")";
+std::string agents_of(const Task& task) {
+    const auto with_effort = [](const std::string& name, const std::optional<std::string>& effort) {
+        return effort ? name + " (" + *effort + ")" : name;
     };
-    return with_effort("harness", "effort") + ", reviewed by " + with_effort("review_harness", "review_effort");
+    return with_effort(task.harness, task.effort) + ", reviewed by " +
+           with_effort(task.review_harness, task.review_effort);
 }
 
 std::string head(const rpc::TaskView& task, const Style& style) {
-    auto summary = text_of(task.fields, "summary");
-    if (summary.empty()) summary = "(no summary)";
-    const auto id = short_id(text_of(task.fields, "id"));
+    const auto summary = task.fields.summary.empty() ? "(no summary)" : printable(task.fields.summary);
+    const auto id = short_id(task.fields.id.value);
     return style.paint(id, Ink::blue) + "  " + style.paint(ellipsized(summary, style.width - 10), Ink::bold) + "\n";
 }
 
@@ -133,7 +131,7 @@ std::string short_id(const std::string& id) {
 
 std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style) {
     std::set<std::string> projects;
-    for (const auto& task : reply.tasks) projects.insert(text_of(task.fields, "project"));
+    for (const auto& task : reply.tasks) projects.insert(task.fields.project);
     const bool several = projects.size() > 1;
     std::vector<Column> columns = {{"ID"}};
     if (several) columns.push_back({"PROJECT", 10});
@@ -143,15 +141,15 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
     Table table(std::move(columns));
     for (const auto& task : reply.tasks) {
         const auto marker = marker_of(task);
-        std::vector<Cell> cells = {{short_id(text_of(task.fields, "id")), Ink::blue}};
-        if (several) cells.push_back({text_of(task.fields, "project")});
+        std::vector<Cell> cells = {{short_id(task.fields.id.value), Ink::blue}};
+        if (several) cells.push_back({task.fields.project});
         cells.push_back({marked_status_of(task), marker.ink});
-        cells.push_back({text_of(task.fields, "branch")});
-        cells.push_back({age_of(task, "created_at", now), Ink::dim});
-        cells.push_back({text_of(task.fields, "summary")});
+        cells.push_back({task.fields.branch});
+        cells.push_back({age_of(task.fields.created_at, now), Ink::dim});
+        cells.push_back({task.fields.summary});
         table.row(std::move(cells));
         if (task.unreadable) table.remark("! " + *task.unreadable, Ink::red);
-        if (const auto why = text_of(task.fields, "attention"); !why.empty()) table.remark("! " + why, Ink::yellow);
+        if (task.fields.attention) table.remark("! " + *task.fields.attention, Ink::yellow);
         if (task.alarm) table.remark("! " + *task.alarm, Ink::yellow);
     }
     std::string out =
@@ -165,26 +163,26 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
 
 std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const Style& style) {
     const auto& task = reply.task;
-    const auto get = [&](const char* key) { return text_of(task.fields, key); };
+    const auto& known = task.fields;
     const auto marker = marker_of(task);
     Fields fields(style);
-    fields.add("id", get("id"));
+    fields.add("id", known.id.value);
     fields.add("status", marked_status_of(task), marker.ink);
     fields.add("moving", task.in_progress.value_or(""));
-    fields.add("attention", get("attention"), Ink::yellow);
+    fields.add("attention", known.attention.value_or(""), Ink::yellow);
     fields.add("alarm", task.alarm.value_or(""), Ink::yellow);
     fields.add("unreadable", task.unreadable.value_or(""), Ink::red);
-    fields.add("project", get("project"));
-    fields.add("branch", get("branch"));
-    fields.add("workflow",
-               get("workflow") + ", review round " + get("review_round") + ", crashes " + get("crash_count"));
-    fields.add("agents", agents_of(task.fields));
+    fields.add("project", known.project);
+    fields.add("branch", known.branch);
+    fields.add("workflow", known.workflow + ", review round " + std::to_string(known.review_round()) + ", crashes " +
+                               std::to_string(known.crash_count()));
+    fields.add("agents", agents_of(known));
     fields.add("alive", "worker " + task.worker + ", reviewer " + task.reviewer);
-    fields.add("workspace", get("workspace"));
-    fields.add("session", get("tmux_session"));
-    fields.add("PR", get("pr_url"));
+    fields.add("workspace", known.workspace.value_or(""));
+    fields.add("session", known.tmux_session.value_or(""));
+    fields.add("PR", known.pr_url.value_or(""));
     fields.add("folder", task.path);
-    const auto created = age_of(task, "created_at", now), updated = age_of(task, "updated_at", now);
+    const auto created = age_of(known.created_at, now), updated = age_of(known.updated_at, now);
     fields.add("created", ago(created) + (updated.empty() ? "" : ", changed " + ago(updated)));
     std::string out = head(task, style) + fields.text;
     if (const auto body = trim(reply.body); !body.empty()) {
@@ -217,10 +215,10 @@ std::string history_page(const Json& events, const Style& style) {
 
 std::string task_line(const rpc::TaskView& task, const Style& style) {
     const auto marker = marker_of(task);
-    const auto id = short_id(text_of(task.fields, "id"));
+    const auto id = short_id(task.fields.id.value);
     const auto status = marked_status_of(task);
-    std::string rest = text_of(task.fields, "branch");
-    if (const auto summary = text_of(task.fields, "summary"); !summary.empty()) rest += "  " + summary;
+    auto rest = printable(task.fields.branch);
+    if (!task.fields.summary.empty()) rest += "  " + printable(task.fields.summary);
     const auto used = columns_of(id) + columns_of(status) + 4;
     return style.paint(id, Ink::blue) + "  " + style.paint(status, marker.ink) + "  " +
            ellipsized(rest, style.width > used + 20 ? style.width - used : 20) + "\n";

@@ -208,6 +208,7 @@ class FieldSchema : public FieldVisitor<FieldSchema> {
     void field(const char* name, T&, const char* doc, Presence presence) {
         Json field = schema_of<T>();
         field["description"] = doc;
+        if (presence == Presence::nullable) field["type"] = Json::array({field["type"], "null"});
         schema["properties"][name] = std::move(field);
         if (presence == Presence::required) schema["required"].push_back(name);
     }

@@ -94,6 +94,10 @@ std::optional<Error> detail::FieldReader::finish() {
     return error_;
 }
 
+template Result<Task> read_as<Task>(const Json&, const std::string&, UnknownKeys);
+template Json written<Task>(const Task&);
+template Json schema_of<Task>();
+
 const std::vector<FrontmatterField>& frontmatter_fields() {
     static const auto all = [] {
         FieldNames names;

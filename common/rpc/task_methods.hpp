@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/model/edit.hpp"
 #include "common/model/fields.hpp"
 #include "common/rpc/caller_environment.hpp"
 #include "common/rpc/task_view.hpp"
@@ -77,33 +78,16 @@ struct TaskRespawn : TaskSelector {
     };
 };
 
-struct TaskUpdate : TaskSelector {
+struct TaskUpdate : TaskSelector, Edit {
     static constexpr const char* k_name = "task.update";
     using Reply = TaskReply;
     std::optional<std::string> status;
-    std::optional<std::string> summary;
-    std::optional<std::string> branch;
-    bool sync_branch = false;
-    std::optional<std::string> workflow;
-    std::optional<std::string> harness;
-    std::optional<std::string> review_harness;
-    std::optional<std::string> effort;
-    std::optional<std::string> review_effort;
-    std::optional<std::string> feedback;
     bool force = false;
     template <class V>
     void describe(V& v) {
         TaskSelector::describe(v);
         v.optional("status", status, "a state of the workflow to move to");
-        v.optional("summary", summary, "new summary, one line");
-        v.optional("branch", branch, "rename the task's branch, or switch to that one where it exists");
-        v.optional("sync_branch", sync_branch, "take over the branch that the workspace is on");
-        v.optional("workflow", workflow, "move the task to another workflow (human)");
-        v.optional("harness", harness, "which agent works, from its next start");
-        v.optional("review_harness", review_harness, "which agent reviews, from its next start");
-        v.optional("effort", effort, "the worker's effort; empty: none");
-        v.optional("review_effort", review_effort, "the reviewer's effort; empty: none");
-        v.optional("feedback", feedback, "text for ## Feedback, written before the worker is told");
+        Edit::describe(v);
         v.optional("force", force, "take a transition that wants a human's confirmation");
     }
 };

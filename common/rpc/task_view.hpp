@@ -5,6 +5,14 @@
 #include <vector>
 
 #include "common/model/fields.hpp"
+#include "common/model/task.hpp"
+
+namespace orange {
+// Compiled once, in common/model/json.cpp.
+extern template Result<Task> read_as<Task>(const Json&, const std::string&, UnknownKeys);
+extern template Json written<Task>(const Task&);
+extern template Json schema_of<Task>();
+}  // namespace orange
 
 /// How the `task.*` methods name a task and show it. `id` and `cwd` select one: an id (or a prefix of one, at least
 /// four characters), else the task whose workspace contains `cwd`.
@@ -12,7 +20,7 @@ namespace orange::rpc {
 
 /// A task as programs see it: TASK.md's fields and what the daemon knows beside them.
 struct TaskView {
-    Json fields = Json::object();            ///< exactly the frontmatter (docs/files.md)
+    Task fields;                             ///< the frontmatter (docs/files.md)
     std::string path;                        ///< its folder
     std::string worker;                      ///< "alive", "dead", "unknown", "none"
     std::string reviewer;                    ///< likewise

@@ -74,7 +74,7 @@ std::string Api::agent_view(const TaskRecord& record, Role role) const {
 
 TaskView Api::view(const TaskRecord& record) const {
     TaskView view;
-    view.fields = to_json(record.task);
+    view.fields = record.task;
     view.path = world_.tasks.folder(record).string();
     view.worker = agent_view(record, Role::worker);
     view.reviewer = agent_view(record, Role::reviewer);

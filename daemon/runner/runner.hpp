@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/result.hpp"
+#include "common/model/edit.hpp"
 #include "common/model/record.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/explain.hpp"
@@ -26,23 +27,6 @@
 /// Whatever goes wrong before the commit point has changed nothing. Whatever goes wrong after it is resumed: by the
 /// same call, or by resume() in the next daemon, from the intent. There is no third way to change a status.
 namespace orange {
-
-/// Fields that may be changed outside transitions; all or nothing.
-struct Edit {
-    std::optional<std::string> summary;
-    std::optional<std::string> branch;  ///< rename to a new name, or switch to an existing branch
-    bool sync_branch = false;           ///< take over what the workspace is on
-    std::optional<std::string> workflow;
-    std::optional<std::string> harness;
-    std::optional<std::string> review_harness;
-    std::optional<std::string> effort;  ///< empty: none
-    std::optional<std::string> review_effort;
-    std::optional<std::string> feedback;
-    bool any() const {
-        return summary || branch || sync_branch || workflow || harness || review_harness || effort || review_effort ||
-               feedback;
-    }
-};
 
 class Runner : private TaskMover {
   public:

@@ -115,7 +115,7 @@ std::string Stage::differs_task(const std::string& id, const Clause& clause) {
     rpc::TaskShow show;
     show.id = id;
     const auto shown = orange_.call(show);
-    const auto& fields = shown.task.fields;
+    const auto fields = to_json(shown.task.fields);
     if (subject == "status") return is(text_or_none(fields.at("status")), words[0]);
     if (subject == "round") return is(text_or_none(fields.at("review_round")), words[0]);
     if (subject == "crashes") return is(text_or_none(fields.at("crash_count")), words[0]);

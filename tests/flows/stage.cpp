@@ -147,7 +147,7 @@ Stage::Done Stage::orange(std::vector<std::string> args) {
         rpc::TaskList list;
         list.all = true;
         for (const auto& view : orange_.call(list).tasks) {
-            const auto id = view.fields.at("id").get<std::string>();
+            const auto id = view.fields.id.value;
             if (std::find(tasks_.begin(), tasks_.end(), id) == tasks_.end()) tasks_.push_back(id);
         }
     }

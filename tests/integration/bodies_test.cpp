@@ -73,7 +73,7 @@ TEST_CASE("No line is lost, however TASK.md is saved, while the daemon writes as
     params.project = "shop";
     params.summary = "Wait";
     params.harness = params.review_harness = "idle";
-    const auto id = orange.call(params).task.fields.at("id").get<std::string>();
+    const auto id = orange.call(params).task.fields.id.value;
     orange.wait_for_status(id, "planning");
     const auto file = (in_worktree ? orange.worktree(id) : orange.folder(id)) / "TASK.md";
 
@@ -277,7 +277,7 @@ TEST_CASE("A TASK.md that is replaced without frontmatter keeps what the human w
     params.summary = "Wait demo:clarify";
     params.context = "Mind the rounding.";
     params.harness = params.review_harness = "demo";
-    const auto id = orange.call(params).task.fields.at("id").get<std::string>();
+    const auto id = orange.call(params).task.fields.id.value;
     orange.wait_for_status(id, "clarification");
     const auto before = orange.git({"status", "--porcelain", "--ignored"}, orange.worktree(id));
     orange.run({"/bin/sh", "-c", "cat >TASK.md <<EOF\n## Plan\n\nAPPROACH: other\nEOF\n"}, orange.worktree(id));

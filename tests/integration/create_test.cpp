@@ -34,7 +34,7 @@ struct Shop {
         const auto reply = orange.call(wanted);
         notes.clear();
         for (const auto& note : reply.notes) notes += note + "\n";
-        return reply.task.fields.at("id").get<std::string>();
+        return reply.task.fields.id.value;
     }
     std::string field(const std::string& id, const std::string& name) {
         const auto fields = orange.fields(id);
@@ -387,7 +387,7 @@ TEST_CASE("Two calls at once with the same id make one task, and both are told o
     const auto ask = [&] {
         auto own = connection::Connection::open(shop.orange.home() / "orange.sock", std::chrono::seconds(5));
         auto reply = own ? own->call(wanted) : Result<rpc::TaskReply>(own.error());
-        return reply ? reply->task.fields.at("id").get<std::string>() : reply.error().message;
+        return reply ? reply->task.fields.id.value : reply.error().message;
     };
     std::vector<std::future<std::string>> asked;
     for (int i = 0; i < 4; ++i) asked.push_back(std::async(std::launch::async, ask));

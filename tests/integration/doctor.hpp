@@ -76,7 +76,7 @@ inline rpc::TaskCreate idle_task(const std::string& project, const std::string& 
 }
 
 inline std::string id_of(const rpc::TaskReply& reply) {
-    return reply.task.fields.at("id").get<std::string>();
+    return reply.task.fields.id.value;
 }
 
 }  // namespace orange::tests

@@ -61,7 +61,7 @@ TEST_CASE("Following goes on after the daemon was killed, and every event comes 
                     cancel.id = id;
                     return cancel;
                 }())
-                .task.fields.at("status") == "cancelled");
+                .task.fields.status == "cancelled");
     orange.wait_for_status(id, "cancelled");
     for (const auto& task : {first, unseen, id}) {
         CAPTURE(task, follow.err());

@@ -115,7 +115,7 @@ void end_in_the_middle(Sandbox& orange, const std::function<void()>& end) {
         rpc::TaskShow show;
         show.id = id;
         const auto task = orange.call(show).task;
-        const auto status = task.fields.at("status").get<std::string>();
+        const auto status = task.fields.status;
         return (status == "reviewing" || status == "stuck") && !task.in_progress;
     };
     orange.eventually("it ends", respawn_if_needed, 60s);
@@ -154,7 +154,7 @@ TEST_CASE("Ending demo/b1 never touches demo/b10") {
         params.branch = branch;
         params.summary = "Wait demo:slow=30";
         params.harness = params.review_harness = "demo";
-        ids.push_back(orange.call(params).task.fields.at("id").get<std::string>());
+        ids.push_back(orange.call(params).task.fields.id.value);
     }
     rpc::TaskCancel cancel;
     cancel.id = ids[0];
@@ -325,7 +325,7 @@ TEST_CASE("What a killed shim leaves is ended before another agent is started in
     create.project = "shop";
     create.summary = "Wait";
     create.harness = create.review_harness = "wrapped";
-    const auto id = orange.call(create).task.fields.at("id").get<std::string>();
+    const auto id = orange.call(create).task.fields.id.value;
     orange.wait_for_status(id, "planning");
     const auto lines = [&] {
         std::istringstream in(read_file(flag));

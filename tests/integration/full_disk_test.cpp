@@ -147,7 +147,7 @@ TEST_CASE("Without a free inode a creation is refused, and succeeds when there i
     for (int n = 0; n < 12 && refused.message.empty(); ++n) {
         create.summary = "task " + std::to_string(n);
         auto reply = orange.try_call(create);
-        if (reply) made.push_back(reply->task.fields.at("id").get<std::string>());
+        if (reply) made.push_back(reply->task.fields.id.value);
         if (!reply) refused = reply.error();
     }
     REQUIRE_FALSE(refused.message.empty());

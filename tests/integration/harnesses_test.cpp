@@ -48,7 +48,7 @@ std::string start(Sandbox& box, const std::string& harness, const std::string& s
     params.project = "shop";
     params.harness = harness;
     params.review_harness = harness;
-    return box.call(params).task.fields.at("id").get<std::string>();
+    return box.call(params).task.fields.id.value;
 }
 
 void send(Sandbox& box, const std::string& id, const std::string& text) {

@@ -32,7 +32,7 @@ std::string create_with_hooks(Sandbox& orange, const std::string& hooks) {
     params.summary = "Try hooks";
     params.workflow = "hooks";
     params.harness = params.review_harness = "demo";
-    return orange.call(params).task.fields.at("id").get<std::string>();
+    return orange.call(params).task.fields.id.value;
 }
 
 std::string config_with_notify(const std::filesystem::path& told) {

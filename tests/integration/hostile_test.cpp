@@ -312,7 +312,7 @@ class Hostile {
         for (std::size_t i = 0; i < tasks.size(); ++i) {
             CHECK(tasks[i].path.starts_with(orange.home().string()));
             if (i % (1 + tasks.size() / 40) != 0) continue;  // hundreds are much alike
-            const auto id = tasks[i].fields.at("id").get<std::string>();
+            const auto id = tasks[i].fields.id.value;
             for (const char* command : {"show", "why", "history"}) CHECK(call({"task", command, id}).status == 0);
             call({"task", "peek", id});
         }
@@ -447,7 +447,7 @@ TEST_CASE("Hostile branches, summaries and folders reach a living agent, git and
         if (refused) continue;
         rpc::TaskList list;
         for (const auto& view : orange.call(list).tasks) {
-            if (view.fields.at("branch") == branch) living[branch] = view.fields.at("id").get<std::string>();
+            if (view.fields.branch == branch) living[branch] = view.fields.id.value;
         }
         CHECK(living.contains(branch));
     }

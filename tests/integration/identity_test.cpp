@@ -127,7 +127,7 @@ class Stage {
         params.summary = "Stand on the stage";
         params.harness = params.review_harness = "puppet";
         params.no_spawn = no_spawn;
-        return orange.call(params).task.fields.at("id").get<std::string>();
+        return orange.call(params).task.fields.id.value;
     }
 
     /// A human takes the task to its review; both agents are there then.

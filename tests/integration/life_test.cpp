@@ -335,7 +335,7 @@ TEST_CASE("Whoever cancels a task does not wait for its setup command") {
     std::thread creating([&] { orange.orange({"task", "create", "--project", "shop", "--harness", "demo", "First"}); });
     orange.eventually("the setup runs", [&] { return !read_file(flag).empty(); });
     rpc::TaskList list;
-    const auto id = orange.call(list).tasks.at(0).fields.at("id").get<std::string>();
+    const auto id = orange.call(list).tasks.at(0).fields.id.value;
     rpc::TaskCancel cancel;
     cancel.id = id;
     orange.call(cancel);

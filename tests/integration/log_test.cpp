@@ -17,7 +17,7 @@ TEST_CASE("The log tells who changed what, and no secret") {
     params.summary = "Do it demo:pass";
     params.context = "the-text-of-the-context";
     params.harness = params.review_harness = "demo";
-    const auto id = orange.call(params).task.fields.at("id").get<std::string>();
+    const auto id = orange.call(params).task.fields.id.value;
     orange.wait_for_status(id, "reviewing");
     CHECK_FALSE(orange.update_status(id, "planning"));
     const auto lines = [&](std::vector<std::string> args) {

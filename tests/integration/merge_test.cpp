@@ -277,7 +277,7 @@ std::string mergeable(Sandbox& orange, const std::filesystem::path& repo, const 
     create.summary = name;
     create.status = "reviewing";
     create.harness = create.review_harness = "demo";
-    return orange.call(create).task.fields.at("id").get<std::string>();
+    return orange.call(create).task.fields.id.value;
 }
 
 /// Done once: one task.merged, and its commit is the one on origin's main that merged the task.

@@ -25,7 +25,7 @@ std::string create_idle(Sandbox& orange, const std::string& summary, bool no_spa
     params.summary = summary;
     params.harness = params.review_harness = "idle";
     params.no_spawn = no_spawn;
-    return orange.call(params).task.fields.at("id").get<std::string>();
+    return orange.call(params).task.fields.id.value;
 }
 
 Ids create_idle(Sandbox& orange, int count) {

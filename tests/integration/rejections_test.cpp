@@ -114,7 +114,7 @@ TEST_CASE("A task whose workspace cannot be made is not half created") {
     // The same where the human takes the branch between creation and start.
     orange.git({"checkout", "-q", "main"}, repo);
     params.no_spawn = true;
-    const auto id = orange.call(params).task.fields.at("id").get<std::string>();
+    const auto id = orange.call(params).task.fields.id.value;
     orange.git({"checkout", "-q", "taken"}, repo);
     rpc::TaskSpawn spawn;
     spawn.id = id;

@@ -163,7 +163,7 @@ TEST_CASE(
     params.project = "shop";
     params.summary = "Probe";
     params.harness = params.review_harness = "probe";
-    const auto id = orange.call(params).task.fields.at("id").get<std::string>();
+    const auto id = orange.call(params).task.fields.id.value;
     orange.eventually("the probe has ended", [&] { return read_file(out).ends_with("end\n"); });
     const auto said = read_file(out);
     INFO(said);

@@ -152,7 +152,7 @@ TEST_CASE("Waiting ends with a reason where somebody is needed") {
         INFO(ran.out + ran.err);
         CHECK(ran.status == 1);
         CHECK_FALSE(ran.err.empty());
-        const auto id = orange.call(rpc::TaskList{}).tasks.at(0).fields.at("id").get<std::string>();
+        const auto id = orange.call(rpc::TaskList{}).tasks.at(0).fields.id.value;
         CHECK((orange.status(id) == what || !orange.history(id, what).empty()));
     }
 }
@@ -166,7 +166,7 @@ TEST_CASE("A task that was cancelled or deleted while somebody waited ends the w
     std::string id;
     orange.eventually("the task is there", [&] {
         const auto tasks = orange.call(rpc::TaskList{}).tasks;
-        if (!tasks.empty() && tasks[0].fields.at("status") == "planning") id = tasks[0].fields.at("id");
+        if (!tasks.empty() && tasks[0].fields.status == "planning") id = tasks[0].fields.id.value;
         return !id.empty();
     });
     rpc::TaskCancel cancel;
@@ -187,7 +187,7 @@ TEST_CASE("Waiting outlives a daemon that crashes and comes back") {
         ran = orange.try_run({"sh", "-c", "exec orange run --wait --harness idle Wait >\"$0\"", out.string()}, repo);
     });
     orange.eventually("it waits", [&] { return holds(read_file(out), "orange task why"); });
-    const auto id = orange.call(rpc::TaskList{}).tasks[0].fields.at("id").get<std::string>();
+    const auto id = orange.call(rpc::TaskList{}).tasks[0].fields.id.value;
     orange.kill_daemon();
     orange.start_daemon();
     rpc::TaskCancel cancel;
@@ -210,7 +210,7 @@ TEST_CASE("Ctrl-C ends the waiting, not the task") {
     });
     orange.eventually("the task is there", [&] {
         const auto tasks = orange.call(rpc::TaskList{}).tasks;
-        return !tasks.empty() && tasks[0].fields.at("status") == "planning";
+        return !tasks.empty() && tasks[0].fields.status == "planning";
     });
     const auto text = read_file(pid_file);
     pid_t pid = 0;

@@ -275,13 +275,13 @@ std::string Sandbox::create(const std::string& project, const std::string& summa
     params.harness = "demo";
     params.review_harness = "demo";
     params.no_spawn = no_spawn;
-    return call(params).task.fields.at("id").get<std::string>();
+    return call(params).task.fields.id.value;
 }
 
 Json Sandbox::fields(const std::string& id) {
     rpc::TaskShow show;
     show.id = id;
-    return call(show).task.fields;
+    return to_json(call(show).task.fields);
 }
 
 std::string Sandbox::status(const std::string& id) {

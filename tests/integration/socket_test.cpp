@@ -359,7 +359,7 @@ TEST_CASE("No descriptor of the daemon's reaches tmux, an agent, git or a comman
     create.project = "shop";
     create.summary = "Idle";
     create.harness = create.review_harness = "idle";
-    const auto id = orange.call(create).task.fields.at("id").get<std::string>();
+    const auto id = orange.call(create).task.fields.id.value;
     orange.wait_for_status(id, "planning");
 
     CHECK(listed(from_setup).size() == 3);

@@ -31,7 +31,7 @@ struct Idle {
         return params;
     }
     std::string create(const std::string& summary, const std::string& workflow = {}, bool spawn = false) {
-        return orange.call(task(summary, workflow, spawn)).task.fields.at("id").get<std::string>();
+        return orange.call(task(summary, workflow, spawn)).task.fields.id.value;
     }
     Ran move_over(const std::string& id, const std::string& workflow) {
         return orange.orange({"task", "update", id, "--workflow", workflow});
@@ -66,7 +66,7 @@ TEST_CASE("On relay every stage is a fresh session, named by its round") {
     params.summary = "Add a greeting demo:fail-once";
     params.harness = params.review_harness = "demo";
     params.workflow = "relay";
-    const auto id = orange.call(params).task.fields.at("id").get<std::string>();
+    const auto id = orange.call(params).task.fields.id.value;
     orange.wait_for_status(id, "reviewing");
     CHECK(orange.path_of(id) == "pending working agent-review working agent-review reviewing");
     std::string windows;

@@ -350,7 +350,7 @@ TEST_CASE("A git that outlives its daemon is ended, and the workspace that it ha
     CHECK(creating.status() == 0);
     const auto tasks = orange.call(rpc::TaskList{}).tasks;
     REQUIRE(tasks.size() == 1);
-    const auto id = tasks[0].fields.at("id").get<std::string>();
+    const auto id = tasks[0].fields.id.value;
     orange.wait_for_status(id, "planning");
     CHECK(orange.fields(id).at("attention").is_null());
     CHECK(read_file(orange.worktree(id) / "README.md") == "# shop\n");

@@ -12,24 +12,13 @@ namespace {
 Awaitable<Result<TaskReply>> update(Api& api, TaskUpdate params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     if (params.summary) CO_TRY(check_summary(*params.summary));
-    const bool user_fields = params.workflow || params.harness || params.review_harness || params.effort ||
-                             params.review_effort || params.feedback;
-    if (user_fields && call.caller.role != Role::human) {
+    Edit edit = params;
+    if (call.caller.role != Role::human && !edit.is_an_agents()) {
         co_return Error(ErrorCode::forbidden,
                         "an agent may set --status, --summary and --branch of its task; the rest is the human's; you "
                         "were taken for " +
                             agents::describe(call.caller));
     }
-    Edit edit;
-    edit.summary = params.summary;
-    edit.branch = params.branch;
-    edit.sync_branch = params.sync_branch;
-    edit.workflow = params.workflow;
-    edit.harness = params.harness;
-    edit.review_harness = params.review_harness;
-    edit.effort = params.effort;
-    edit.review_effort = params.review_effort;
-    edit.feedback = params.feedback;
     if (params.status) {
         engine::Request request;
         request.to = *params.status;
@@ -60,7 +49,7 @@ Awaitable<Result<TaskReply>> move(Api& api, TaskSelector selector, Call call, st
 
 Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
     CO_TRY(auto reply, co_await move(api, params, call, std::string(engine::k_cancelled), params.force));
-    const auto project = reply.task.fields.value("project", "");
+    const auto project = reply.task.fields.project;
     const auto waiting = api.world().tasks.queue(project);
     if (!waiting.empty()) {
         reply.notes.push_back(counted(waiting.size(), "task") + " of " + project +

@@ -42,10 +42,10 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     for (const auto& broken : world.tasks.unreadable()) {
         if (project && broken.project != *project) continue;
         TaskView view;
-        if (broken.shown) view.fields = to_json(*broken.shown);
-        view.fields["id"] = broken.id;
-        view.fields["project"] = broken.project;
-        view.fields["status"] = "unreadable";
+        view.fields = broken.shown.value_or(Task{});
+        view.fields.id.value = broken.id;
+        view.fields.project = broken.project;
+        view.fields.status = "unreadable";
         view.worker = view.reviewer = "unknown";
         view.unreadable = broken.why;
         reply.tasks.push_back(std::move(view));

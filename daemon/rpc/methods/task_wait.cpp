@@ -117,8 +117,7 @@ Awaitable<Result<TaskWait::Reply>> sleep_until(Api& api, TaskId id, TaskWait par
             TaskWait::Reply reply;
             CO_TRY(reply.task, api.view(id));
             reply.timed_out = true;
-            reply.why = "after " + std::to_string(*params.timeout) + " s the task is " +
-                        reply.task.fields.value("status", std::string());
+            reply.why = "after " + std::to_string(*params.timeout) + " s the task is " + reply.task.fields.status;
             co_return reply;
         }
         if (until) {

@@ -16,19 +16,17 @@ const Timestamp k_now = *from_rfc3339("2026-11-20T11:00:00.000Z");
 
 rpc::TaskView some_task(const std::string& id, const std::string& summary) {
     rpc::TaskView task;
-    task.fields = {{"id", id},
-                   {"project", "shop"},
-                   {"branch", "orange-tasks/" + id},
-                   {"status", "agent-review"},
-                   {"summary", summary},
-                   {"workflow", "default"},
-                   {"review_round", 1},
-                   {"crash_count", 0},
-                   {"harness", "demo"},
-                   {"review_harness", "claude"},
-                   {"review_effort", "high"},
-                   {"created_at", "2026-11-20T09:00:00.000Z"},
-                   {"updated_at", "2026-11-20T10:55:00.000Z"}};
+    task.fields.id.value = id;
+    task.fields.project = "shop";
+    task.fields.branch = "orange-tasks/" + id;
+    task.fields.status = "agent-review";
+    task.fields.summary = summary;
+    task.fields.counters["review_round"] = 1;
+    task.fields.harness = "demo";
+    task.fields.review_harness = "claude";
+    task.fields.review_effort = "high";
+    task.fields.created_at = *from_rfc3339("2026-11-20T09:00:00.000Z");
+    task.fields.updated_at = *from_rfc3339("2026-11-20T10:55:00.000Z");
     task.path = "/home/x/orange/tasks/shop/" + id;
     task.worker = "none";
     task.reviewer = "alive";
@@ -81,9 +79,9 @@ TEST_CASE("A list fits 80 columns whatever is in it") {
     for (const std::string summary :
          {"short", "", "Größe 😀 with blanks in it and more than fits into its column at all"}) {
         reply.tasks.push_back(some_task("4f2aBcDeFgHiJkLmNoPqR", summary));
-        reply.tasks.back().fields["attention"] = "spawn_reviewer: " + k_long;
+        reply.tasks.back().fields.attention = "spawn_reviewer: " + k_long;
         reply.tasks.back().alarm = "what git runs was changed: " + k_long;
-        reply.tasks.back().fields["project"] = summary.empty() ? "shop" : "another-project-with-a-long-name";
+        reply.tasks.back().fields.project = summary.empty() ? "shop" : "another-project-with-a-long-name";
     }
     reply.tasks[1].unreadable = "state.json: " + k_long;
     reply.hidden = 3;
@@ -106,8 +104,8 @@ TEST_CASE("A list marks who lives, who died, who is unknown, who waits and what 
         rpc::TaskList::Reply reply;
         reply.tasks = {some_task("4f2aBcDeFgHiJkLmNoPqR", "x")};
         auto& task = reply.tasks.front();
-        task.fields["status"] = "pending";
-        task.fields["branch"] = "b";
+        task.fields.status = "pending";
+        task.fields.branch = "b";
         task.worker = worker;
         task.reviewer = reviewer;
         task.queue_place = place;
@@ -124,7 +122,7 @@ TEST_CASE("A list marks who lives, who died, who is unknown, who waits and what 
 TEST_CASE("A task's page shows all of it within 80 columns, its body whole") {
     rpc::TaskShow::Reply reply;
     reply.task = some_task("4f2aBcDeFgHiJkLmNoPqR", k_long);
-    reply.task.fields["attention"] = "words and " + k_long;
+    reply.task.fields.attention = "words and " + k_long;
     reply.body = "## Plan\n\nAPPROACH: add\x1b[0m it\n";
     reply.history = Json::array({{{"type", "status.changed"},
                                   {"timestamp", "2026-11-20T10:49:03.120Z"},

@@ -24,6 +24,8 @@ struct Everything {
     std::vector<std::string> words;
     std::vector<Inner> inner;
     std::map<std::string, std::int64_t> counts;
+    std::optional<std::string> nullable;
+    std::string sparse;
     Json any;
     template <class V>
     void describe(V& v) {
@@ -36,6 +38,8 @@ struct Everything {
         v.optional("words", words, "words");
         v.optional("inner", inner, "structs");
         v.optional("counts", counts, "numbers by name");
+        v.nullable("nullable", nullable, "a text or null");
+        v.sparse("sparse", sparse, "written if it is not empty");
         v.optional("any", any, "anything");
     }
 };
@@ -59,6 +63,8 @@ TEST_CASE("Everything that is given is read, and written back the same") {
                        {"words", {"x", "y"}},
                        {"inner", {{{"name", "n"}}}},
                        {"counts", {{"working", 2}}},
+                       {"nullable", nullptr},
+                       {"sparse", "s"},
                        {"any", {1, nullptr}}};
     const auto read = read_as<Everything>(json, "");
     REQUIRE(read);
@@ -73,6 +79,7 @@ TEST_CASE("What is optional keeps its default, absent or null alike, and an empt
     CHECK(read->number == 7);
     CHECK_FALSE(read->maybe);
     CHECK_FALSE(written(*read).contains("maybe"));
+    CHECK_FALSE(written(*read).contains("sparse"));
 }
 
 TEST_CASE("What is required and missing is named, with what it means") {
@@ -121,5 +128,6 @@ TEST_CASE("The schema says names, types, meanings and what is required") {
     CHECK(schema["properties"]["count"]["type"] == "integer");
     CHECK(schema["properties"]["inner"]["items"]["properties"]["name"]["type"] == "string");
     CHECK(schema["properties"]["counts"]["additionalProperties"]["type"] == "integer");
+    CHECK(schema["properties"]["nullable"]["type"] == Json{"string", "null"});
     CHECK(schema["properties"]["any"] == Json{{"description", "anything"}});
 }

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace orange {
+
+/// What may be changed of a task outside transitions; all or nothing.
+struct Edit {
+    std::optional<std::string> summary;
+    std::optional<std::string> branch;
+    bool sync_branch = false;
+    std::optional<std::string> workflow;
+    std::optional<std::string> harness;
+    std::optional<std::string> review_harness;
+    std::optional<std::string> effort;
+    std::optional<std::string> review_effort;
+    std::optional<std::string> feedback;
+
+    template <class V>
+    void describe(V& v) {
+        v.optional("summary", summary, "new summary, one line");
+        v.optional("branch", branch, "rename the task's branch, or switch to that one where it exists");
+        v.optional("sync_branch", sync_branch, "take over the branch that the workspace is on");
+        v.optional("workflow", workflow, "move the task to another workflow (human)");
+        v.optional("harness", harness, "which agent works, from its next start");
+        v.optional("review_harness", review_harness, "which agent reviews, from its next start");
+        v.optional("effort", effort, "the worker's effort; empty: none");
+        v.optional("review_effort", review_effort, "the reviewer's effort; empty: none");
+        v.optional("feedback", feedback, "text for ## Feedback, written before the worker is told");
+    }
+    bool any() const { return *this != Edit{}; }
+    /// Nothing but what an agent may change of its own task.
+    bool is_an_agents() const {
+        Edit allowed;
+        allowed.summary = summary;
+        allowed.branch = branch;
+        allowed.sync_branch = sync_branch;
+        return *this == allowed;
+    }
+    bool operator==(const Edit&) const = default;
+};
+
+}  // namespace orange
