@@ -178,8 +178,6 @@ Awaitable<Result<std::string>> remote_commit(Git& git, std::string repo, std::st
 
 Awaitable<Result<void>> delete_remote_branch(Git& git, std::string repo, std::string branch,
                                              std::vector<std::string> merged_into) {
-    CO_TRY(const auto origin, co_await has_origin(git, repo));
-    if (!origin) co_return Result<void>{};
     CO_TRY(const auto there, co_await remote_commit(git, repo, branch));
     if (there.empty()) co_return Result<void>{};
     // A commit that we have never seen cannot be contained in what we merged.

@@ -44,7 +44,7 @@ Awaitable<Result<void>> rename_branch(Git& git, Pinned worktree, std::string fro
 Awaitable<Result<std::string>> remote_commit(Git& git, std::string repo, std::string branch);
 
 /// Deletes origin's branch, only while it is still at a commit that one of `merged_into` contains. Success if there is
-/// none.
+/// no such branch. There has to be an origin.
 Awaitable<Result<void>> delete_remote_branch(Git& git, std::string repo, std::string branch,
                                              std::vector<std::string> merged_into);
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <utility>
@@ -82,30 +83,39 @@ Result<Place> place_of(const std::string& common_dir, const Worktree& worktree, 
 
 }  // namespace
 
-Awaitable<Result<std::optional<Place>>> checkout_of(Git& git, std::string repo, std::string branch) {
-    CO_TRY(auto all, co_await worktrees(git, repo));
-    CO_TRY(const auto common, co_await common_dir(git, repo));
+Result<std::optional<Place>> checkout_of(const std::vector<Worktree>& all, const std::string& git_dir,
+                                         const std::string& branch) {
     std::optional<Place> found;
     bool is_main = true;
     for (const auto& worktree : all) {
         std::error_code error;
         const bool first = std::exchange(is_main, false);
         if (worktree.bare || !fs::exists(worktree.path, error)) continue;
-        auto place = place_of(common, worktree, first);
-        if (!place && worktree.branch == branch) co_return place.error();
+        auto place = place_of(git_dir, worktree, first);
+        if (!place && worktree.branch == branch) return place.error();
         if (!place) continue;
-        const auto dir = co_await git_dir(git, *place);
-        if (dir && operates_on(*dir, branch)) {
-            co_return Error(ErrorCode::conflict, "a rebase or bisect of " + printable(branch) + " is under way in " +
-                                                     printable(worktree.path) + ": finish it first");
+        if (operates_on(place->pinned() ? place->pinned()->git_dir() : git_dir, branch)) {
+            return Error(ErrorCode::conflict, "a rebase or bisect of " + printable(branch) + " is under way in " +
+                                                  printable(worktree.path) + ": finish it first");
         }
         if (worktree.branch == branch && !found) found = std::move(*place);
     }
-    co_return found;
+    return found;
 }
 
-Awaitable<Result<void>> can_fast_forward(Git& git, Place checkout, std::string from, std::string to) {
-    CO_TRY(const auto dir, co_await git_dir(git, checkout));
+bool is_operated_on(const std::string& git_dir, const std::string& branch) {
+    if (operates_on(git_dir, branch)) return true;
+    const auto path = git_dir + "/worktrees";
+    if (!is_folder_at(AT_FDCWD, path)) return false;
+    const auto folder = open_folder(path);
+    const auto names = folder ? names_in(folder->get(), path) : folder.error();
+    return !names || std::any_of(names->begin(), names->end(),
+                                 [&](const std::string& name) { return operates_on(path + "/" + name, branch); });
+}
+
+Awaitable<Result<void>> can_fast_forward(Git& git, Place checkout, std::string git_dir, std::string from,
+                                         std::string to) {
+    const auto& dir = checkout.pinned() ? checkout.pinned()->git_dir() : git_dir;
     const auto operation = operation_under_way(dir);
     std::error_code error;
     if (!operation.empty() || fs::exists(dir + "/index.lock", error) || fs::exists(dir + "/HEAD.lock", error)) {
@@ -113,9 +123,10 @@ Awaitable<Result<void>> can_fast_forward(Git& git, Place checkout, std::string f
                                                  " is under way in " + printable(checkout.path()) +
                                                  ": finish it first");
     }
+    CO_TRY(const auto mine, co_await uncommitted(git, checkout));
+    if (mine.empty()) co_return Result<void>{};
     CO_TRY(const auto diff,
            co_await ask_inside(git, checkout, words("diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to)));
-    CO_TRY(const auto mine, co_await uncommitted(git, checkout));
     std::set<std::string> paths;
     for (const auto& changed : pieces(diff)) {
         for (const auto& file : mine) {

@@ -6,6 +6,7 @@
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/refs.hpp"
 
 /// What is true before a merge: where the refs are, what the merge is built on, and whether it is needed at all.
 namespace orange::git {
@@ -18,6 +19,15 @@ Error no_branch(const std::string& branch) {
     return {ErrorCode::not_found,
             "there is no branch " + printable(branch) +
                 ". If the task's branch was renamed with git, run in its workspace: orange task update --branch"};
+}
+
+/// The local branch, else origin's; empty if there is neither.
+std::string commit_in(const Refs& known, const std::string& branch) {
+    for (const auto& name : refs_of_branch(branch)) {
+        const auto found = known.find(name);
+        if (found != known.end()) return found->second.commit;
+    }
+    return {};
 }
 
 Error diverged(const MergeRequest& request) {
@@ -202,20 +212,27 @@ Awaitable<Result<bool>> has_commit(Git& git, std::string repo, std::string ref, 
 }
 
 Awaitable<Result<std::string>> branch_tip(Git& git, std::string repo, std::string branch) {
-    for (const std::string_view prefix : {k_heads, k_origin}) {
-        auto commit = co_await commit_of(git, repo, std::string(prefix) + branch);
-        if (!commit || !commit->empty()) co_return commit;
-    }
-    co_return no_branch(branch);
+    auto names = refs_of_branch(branch);
+    CO_TRY(const auto known, co_await refs(git, std::move(repo), std::move(names)));
+    auto tip = commit_in(known, branch);
+    if (tip.empty()) co_return no_branch(branch);
+    co_return tip;
 }
 
 Awaitable<Result<MergeView>> look(Git& git, const MergeRequest& request) {
     MergeView view;
-    CO_TRY(const auto origin, co_await has_origin(git, request.repo));
-    CO_TRY(view.local, co_await commit_of(git, request.repo, "refs/heads/" + request.target));
-    if (origin) {
-        CO_TRY(view.remote, co_await commit_of(git, request.repo, "refs/remotes/origin/" + request.target));
+    auto origin = request.has_origin;
+    if (!origin) {
+        CO_TRY(origin, co_await has_origin(git, request.repo));
     }
+    auto names = refs_of_branch(request.target);
+    for (auto& name : refs_of_branch(request.branch)) names.push_back(std::move(name));
+    CO_TRY(const auto known, co_await refs(git, request.repo, std::move(names)));
+    const auto local = known.find(std::string(k_heads) + request.target);
+    const auto remote = known.find(std::string(k_origin) + request.target);
+    if (local != known.end()) view.local = local->second.commit;
+    if (*origin && remote != known.end()) view.remote = remote->second.commit;
+    view.tip = commit_in(known, request.branch);
     CO_TRY(co_await choose_base(git, request, view));
     co_return view;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "daemon/git/git.hpp"
+#include "daemon/git/repository.hpp"
 
 /// The steps of a merge. Each one may be repeated after a crash; none of them remembers anything. The runner calls them
 /// in order and writes down how far it has come (daemon/runner/merge_run.hpp).
@@ -19,14 +20,17 @@ enum class MergeStrategy { ff, merge };
 
 /// What is merged, and into what.
 struct MergeRequest {
-    std::string repo;             ///< main worktree
-    std::string scratch;          ///< a path for a folder that build_merge() makes and removes
-    std::string branch;           ///< what is merged
-    std::string tip;              ///< its commit
-    std::string target;           ///< the default branch
-    std::string shown_base = {};  ///< "origin/main", for messages; empty: `target`
-    bool push = true;             ///< origin gets the merge
+    std::string repo;                     ///< main worktree
+    std::string git_dir = {};             ///< of `repo`; empty: it is asked for
+    std::optional<bool> has_origin = {};  ///< nothing: it is asked for
+    std::string scratch;                  ///< a path for a folder that build_merge() makes and removes
+    std::string branch;                   ///< what is merged
+    std::string tip;                      ///< its commit
+    std::string target;                   ///< the default branch
+    std::string shown_base = {};          ///< "origin/main", for messages; empty: `target`
+    bool push = true;                     ///< origin gets the merge
     bool include_unpushed = false;
+    std::string base = {};  ///< what the commit that is published was built on; empty: not known
     /// Merges that Orange made and did not push: result → the commit of `target` that it was built on.
     std::map<std::string, std::string> unpushed;
 };
@@ -36,6 +40,7 @@ struct MergeView {
     std::string local;   ///< `target` here
     std::string remote;  ///< `target` at origin, as it was fetched; empty if there is no origin
     std::string base;    ///< the commit that the merge is built on
+    std::string tip;     ///< the branch that is merged: as branch_tip()
 };
 
 /// Where a branch is: the local one, else origin's as it was fetched last. not_found if there is neither.
@@ -80,9 +85,9 @@ Awaitable<Result<bool>> has_commit(Git& git, std::string repo, std::string ref, 
 /// says what is in the way, or that the local target has commits of its own (`details["ahead"]`: how many).
 Awaitable<Result<void>> follow(Git& git, const MergeRequest& request, std::string commit);
 
-/// Keeps `tip` as `ref`, then deletes the local branch if it still is at `tip` and no worktree is on it. True if the
-/// branch is gone.
-Awaitable<Result<bool>> retire_branch(Git& git, std::string repo, std::string branch, std::string tip, std::string ref);
+/// Keeps `tip` as `ref`, and with that deletes the local branch if it still is at `tip` and no worktree is on it or has
+/// a rebase or bisect of it under way. True if the branch is gone.
+Awaitable<Result<bool>> retire_branch(Git& git, Repository repo, std::string branch, std::string tip, std::string ref);
 
 /// Removes what a killed daemon, also one of an older version, left of a merge: the folder, and its registration as a
 /// worktree.

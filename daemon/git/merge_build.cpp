@@ -84,6 +84,11 @@ Error conflict_in(const MergeRequest& request, const std::vector<std::string>& f
     return conflict;
 }
 
+Error unrelated(const MergeRequest& request) {
+    return {ErrorCode::conflict,
+            printable(request.branch) + " and " + printable(request.target) + " have no commit in common"};
+}
+
 Result<Pinned::Folder> opened(const std::string& path) {
     UniqueFd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder) return io_error("opening " + path, errno);
@@ -92,7 +97,10 @@ Result<Pinned::Folder> opened(const std::string& path) {
 
 /// The merged tree.
 Awaitable<Result<std::string>> merged_tree(Git& git, const MergeRequest& request, std::string base) {
-    CO_TRY(const auto dir, co_await common_dir(git, request.repo));
+    auto dir = request.git_dir;
+    if (dir.empty()) {
+        CO_TRY(dir, co_await common_dir(git, request.repo));
+    }
     CO_TRY(const auto folder, opened(request.scratch));
     CO_TRY(const auto admin, opened(dir));
     GitCommand command;
@@ -116,12 +124,16 @@ Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& reques
                                             std::string message) {
     CO_TRY(co_await make_scratch(git, request, base));
     CO_TRY(const auto tree, co_await merged_tree(git, request, base));
-    CO_TRY(auto who, co_await identity(git, request.repo));
     if (message.empty()) message = "Merge branch '" + request.branch + "'\n";
-    CO_TRY(const auto made,
-           co_await ask_inside(git, request.repo, words("commit-tree", tree, "-p", base, "-p", request.tip, "-F", "-"),
-                               std::move(message), std::move(who)));
-    auto commit = std::string(trim(made));
+    auto args = words("-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", base, "-p", request.tip, "-F", "-");
+    auto made = co_await ask_inside(git, request.repo, args, message);
+    if (!made) {  // nobody has said who the user is
+        args.erase(args.begin(), args.begin() + 2);
+        CO_TRY(auto who, co_await identity(git, request.repo));
+        made = co_await ask_inside(git, request.repo, std::move(args), std::move(message), std::move(who));
+    }
+    if (!made) co_return made.error();
+    auto commit = std::string(trim(*made));
     if (!is_hash(commit)) co_return nonsense("git commit-tree", commit);
     co_return commit;
 }
@@ -131,14 +143,14 @@ Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& reques
 Awaitable<Result<std::string>> build_merge(Git& git, const MergeRequest& request, MergeStrategy strategy,
                                            std::string base, std::string message) {
     const auto& tip = request.tip;
-    const auto names = printable(request.branch) + " and " + printable(request.target);
-    CO_TRY(const auto related, co_await attempt(git, request.repo, words("merge-base", base, tip)));
-    if (related.exit_status == 1) {
-        co_return Error(ErrorCode::conflict, names + " have no commit in common");
-    }
+    const auto nothing_in_common = [&]() -> Awaitable<bool> {
+        const auto related = co_await attempt(git, request.repo, words("merge-base", base, tip));
+        co_return related && related->exit_status == 1;
+    };
     if (strategy == MergeStrategy::ff) {
         CO_TRY(const auto ahead, co_await contains(git, request.repo, tip, base));
         if (ahead) co_return tip;
+        if (co_await nothing_in_common()) co_return unrelated(request);
         co_return Error(ErrorCode::conflict,
                         printable(request.branch) + " cannot be fast-forwarded: " + printable(request.target) +
                             " has commits that the branch does not have. Rebase it, or use --strategy merge");
@@ -146,6 +158,8 @@ Awaitable<Result<std::string>> build_merge(Git& git, const MergeRequest& request
     auto commit = co_await merge_commit(git, request, base, std::move(message));
     auto removed = co_await remove_scratch(git, request.repo, request.scratch);
     if (commit && !removed) co_return removed.error();
+    const bool conflicts = !commit && commit.error().code == ErrorCode::conflict;
+    if (!commit && !conflicts && co_await nothing_in_common()) co_return unrelated(request);
     co_return commit;
 }
 

@@ -1,3 +1,5 @@
+#include <fcntl.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -7,6 +9,9 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/checkout.hpp"
 #include "daemon/git/merge.hpp"
+#include "daemon/git/refs.hpp"
+#include "daemon/git/small_files.hpp"
+#include "daemon/git/worktrees.hpp"
 
 /// A merge leaves the repository, and the local branches follow.
 namespace orange::git {
@@ -83,16 +88,32 @@ Awaitable<Result<PushAnswer>> check_landed(Git& git, const MergeRequest& request
 }
 
 /// A branch that is locked would be found out too late: git updates the checkout's files first.
-Awaitable<Result<void>> check_unlocked(Git& git, const MergeRequest& request) {
-    CO_TRY(const auto dir, co_await git_dir(git, request.repo));
+Result<void> check_unlocked(const std::string& dir, const MergeRequest& request) {
     const auto lock = dir + "/refs/heads/" + request.target + ".lock";
     std::error_code error;
-    if (!std::filesystem::exists(lock, error)) co_return Result<void>{};
-    co_return Error(ErrorCode::conflict,
-                    printable(request.target) +
-                        " is locked by a git command, or by one that was killed. If none is running, remove the lock:"
-                        "\n  rm " +
-                        shell_word(lock));
+    if (!std::filesystem::exists(lock, error)) return {};
+    return Error(ErrorCode::conflict,
+                 printable(request.target) +
+                     " is locked by a git command, or by one that was killed. If none is running, remove the lock:"
+                     "\n  rm " +
+                     shell_word(lock));
+}
+
+/// The local target: what a worktree is on that has it, else as git says; empty if there is none.
+Awaitable<Result<std::string>> local_target(Git& git, const MergeRequest& request, const std::vector<Worktree>& all) {
+    for (const auto& worktree : all) {
+        const bool born = worktree.head.find_first_not_of('0') != std::string::npos;
+        if (worktree.branch == request.target && born && is_hash(worktree.head)) co_return worktree.head;
+    }
+    co_return co_await commit_of(git, request.repo, std::string(k_heads) + request.target);
+}
+
+/// Whether the repository's own settings say something of a branch: git writes its name into them as it is, but for
+/// quotes.
+bool is_configured(const std::string& git_dir, const std::string& branch) {
+    constexpr std::size_t k_longest = std::size_t{1} << 20;
+    const auto text = small_file_at(AT_FDCWD, git_dir + "/config", k_longest);
+    return !text || branch.find('"') != std::string::npos || text->find(branch) != std::string::npos;
 }
 
 }  // namespace
@@ -127,24 +148,33 @@ Awaitable<Result<PushAnswer>> push_merge(Git& git, const MergeRequest& request, 
 }
 
 Awaitable<Result<void>> follow(Git& git, const MergeRequest& request, std::string commit) {
-    const auto ref = "refs/heads/" + request.target;
-    CO_TRY(const auto local, co_await commit_of(git, request.repo, ref));
-    if (local.empty()) co_return Result<void>{};
-    CO_TRY(const auto there, co_await contains(git, request.repo, local, commit));
-    if (there) co_return Result<void>{};
-    CO_TRY(co_await check_unlocked(git, request));
-    CO_TRY(const auto checkout, co_await checkout_of(git, request.repo, request.target));
-    CO_TRY(const auto forward, co_await contains(git, request.repo, commit, local));
+    auto dir = request.git_dir;
+    if (dir.empty()) {
+        CO_TRY(dir, co_await git_dir(git, request.repo));
+    }
+    CO_TRY(const auto all, co_await worktrees(git, request.repo));
+    CO_TRY(const auto local, co_await local_target(git, request, all));
+    if (local.empty() || local == commit) co_return Result<void>{};
+    bool forward = local == request.base;
+    if (!forward) {
+        CO_TRY(forward, co_await contains(git, request.repo, commit, local));
+    }
+    if (!forward) {
+        CO_TRY(const auto there, co_await contains(git, request.repo, local, commit));
+        if (there) co_return Result<void>{};
+    }
+    CO_TRY(check_unlocked(dir, request));
+    CO_TRY(const auto checkout, checkout_of(all, dir, request.target));
     if (!forward) {
         CO_TRY(const auto ahead, co_await ask(git, request.repo, words("rev-list", "--count", local, "^" + commit)));
         co_return Error(ErrorCode::conflict, printable(request.target) + " has commits that the merge does not have",
                         {{"ahead", std::string(trim(ahead))}});
     }
-    auto args = words("update-ref", "-m", "orange: merge", ref, commit, local);
+    auto args = words("update-ref", "-m", "orange: merge", std::string(k_heads) + request.target, commit, local);
     Place where(request.repo);
     if (checkout) {
         where = *checkout;
-        CO_TRY(co_await can_fast_forward(git, where, local, commit));
+        CO_TRY(co_await can_fast_forward(git, where, dir, local, commit));
         // git moves the branch together with the files.
         args = words("merge", "--quiet", "--ff-only", "--no-overwrite-ignore", "--no-autostash", "--no-stat",
                      "--no-verify-signatures", commit);
@@ -153,22 +183,27 @@ Awaitable<Result<void>> follow(Git& git, const MergeRequest& request, std::strin
     co_return Result<void>{};
 }
 
-Awaitable<Result<bool>> retire_branch(Git& git, std::string repo, std::string branch, std::string tip,
-                                      std::string ref) {
-    CO_TRY(const auto known, co_await commit_of(git, repo, tip));
-    if (known.empty()) co_return false;
-    CO_TRY(co_await ask(git, repo, words("update-ref", "-m", "orange: merged", ref, tip)));
-    const auto head = "refs/heads/" + branch;
-    CO_TRY(const auto now, co_await commit_of(git, repo, head));
-    if (now.empty()) co_return true;
-    if (now != tip) co_return false;
-    const auto checkout = co_await checkout_of(git, repo, branch);
-    if (!checkout && checkout.error().code != ErrorCode::conflict) co_return checkout.error();
-    if (!checkout || *checkout) co_return false;
-    CO_TRY(co_await ask(git, repo, words("update-ref", "-m", "orange: merged", "-d", head, tip)));
-    // What it followed at origin; a branch without such settings has no section.
-    (void)co_await attempt(git, repo, words("config", "--remove-section", "branch." + branch));
-    co_return true;
+Awaitable<Result<bool>> retire_branch(Git& git, Repository repo, std::string branch, std::string tip, std::string ref) {
+    const auto head = std::string(k_heads) + branch;
+    auto names = words(head);
+    CO_TRY(const auto found, co_await refs(git, repo.path, std::move(names)));
+    const auto now = found.find(head);
+    const bool there = now != found.end();
+    if (!there || now->second.commit != tip) {
+        CO_TRY(const auto known, co_await commit_of(git, repo.path, tip));
+        if (known.empty()) co_return false;
+    }
+    const bool goes =
+        there && now->second.commit == tip && now->second.worktree.empty() && !is_operated_on(repo.git_dir, branch);
+    // Both or neither.
+    std::string input = "update " + ref + " " + tip + "\n";
+    if (goes) input += "delete " + head + " " + tip + "\n";
+    CO_TRY(co_await ask_inside(git, repo.path, words("update-ref", "-m", "orange: merged", "--stdin"), input));
+    // What it followed at origin.
+    if (goes && is_configured(repo.git_dir, branch)) {
+        (void)co_await attempt(git, repo.path, words("config", "--remove-section", "branch." + branch));
+    }
+    co_return goes || !there;
 }
 
 }  // namespace orange::git

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
+#include "daemon/git/small_files.hpp"
 #include "daemon/git/worktrees.hpp"
 
 namespace orange::git {
@@ -159,10 +159,8 @@ Awaitable<Result<void>> add_files(Git& git, Pinned worktree, Programs& found) {
     co_return Result<void>{};
 }
 
-/// Inode, mode, size and times of all that programs_of() reads, includes apart. Nothing if one was changed so lately
-/// that a further change might have the same time.
+/// The facts of all that programs_of() reads, includes apart. Nothing if one was changed lately.
 std::optional<std::string> facts_of_files(const Pinned& worktree) {
-    constexpr std::time_t k_tick = 2;  ///< seconds
     const auto& common = worktree.common_dir();
     std::vector<std::string> paths = {common + "/config", common + "/config.worktree", common + "/info/attributes",
                                       worktree.git_dir() + "/config.worktree", common + "/hooks"};
@@ -173,17 +171,9 @@ std::optional<std::string> facts_of_files(const Pinned& worktree) {
     }
     std::string all;
     for (const auto& path : paths) {
-        struct stat facts {};
-        if (::stat(path.c_str(), &facts) != 0) continue;
-        const auto written = fs::last_write_time(path, error);
-        if (error || std::time(nullptr) - std::max(facts.st_ctime, facts.st_mtime) < k_tick) return std::nullopt;
-        all += path;
-        for (const auto number : {static_cast<std::int64_t>(facts.st_ino), static_cast<std::int64_t>(facts.st_mode),
-                                  static_cast<std::int64_t>(facts.st_size), static_cast<std::int64_t>(facts.st_ctime),
-                                  static_cast<std::int64_t>(written.time_since_epoch().count())}) {
-            all += " " + std::to_string(number);
-        }
-        all += "\n";
+        const auto facts = settled_facts(path);
+        if (!facts) return std::nullopt;
+        all += *facts;
     }
     return all;
 }

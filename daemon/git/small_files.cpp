@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <ctime>
+#include <filesystem>
 #include <memory>
 
 #include "common/base/ids.hpp"
@@ -176,6 +178,22 @@ Result<void> copy_file_at(int folder, const std::string& from, const std::string
         left -= static_cast<std::size_t>(n);
     }
     return {};
+}
+
+std::optional<std::string> settled_facts(const std::string& path) {
+    constexpr std::time_t k_tick = 2;  ///< seconds
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) return std::string();
+    std::error_code error;
+    const auto written = std::filesystem::last_write_time(path, error);
+    if (error || std::time(nullptr) - std::max(facts.st_ctime, facts.st_mtime) < k_tick) return std::nullopt;
+    std::string all = path;
+    for (const auto number : {static_cast<std::int64_t>(facts.st_ino), static_cast<std::int64_t>(facts.st_mode),
+                              static_cast<std::int64_t>(facts.st_size), static_cast<std::int64_t>(facts.st_ctime),
+                              static_cast<std::int64_t>(written.time_since_epoch().count())}) {
+        all += " " + std::to_string(number);
+    }
+    return all + "\n";
 }
 
 }  // namespace orange::git

@@ -51,6 +51,10 @@ Result<void> copy_file_at(int folder, const std::string& from, const std::string
 /// The text of a regular file of at most `limit` bytes; nothing for a link, a pipe, a larger file, or none at all.
 std::optional<std::string> small_file_at(int folder, const std::string& name, std::size_t limit = k_longest_pointer);
 
+/// Inode, mode, size and times of what is at a path; empty if there is nothing. No answer if it was changed so lately
+/// that a further change might have the same time.
+std::optional<std::string> settled_facts(const std::string& path);
+
 /// Whole or not at all, under that very name: a link there gives way, and what it points to stays as it is.
 Result<void> replace_file_at(int folder, const std::string& name, std::string_view content, const std::string& shown);
 

@@ -61,6 +61,7 @@ bool read_index(const std::string& answer, const std::string& worktree, Standing
         const auto tab = entry.find('\t');
         if (tab == std::string::npos || entry.size() < 8) return false;
         const auto path = entry.substr(tab + 1);
+        if (path.find('/') == std::string::npos) standing.at_top.insert(path);
         if (entry[0] != 'H') standing.clean = standing.only_files = false;
         std::error_code error;
         if (std::string_view(entry).substr(2).starts_with("160000 ") &&

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Standing {
     bool only_files = false;
     /// There may be repositories inside that are no submodules of HEAD's.
     bool may_hold_repositories = false;
+    std::set<std::string> at_top;  ///< files that the index has at its top
 };
 
 Awaitable<Result<Standing>> standing_of(Git& git, Pinned worktree);

@@ -122,21 +122,6 @@ Awaitable<Result<void>> add_worktree(Git& git, std::string repo, std::string pat
     co_return added.error();
 }
 
-Awaitable<Result<std::string>> CommonDirs::of(Git& git, std::string repo) {
-    struct stat facts {};
-    std::string now;
-    if (::lstat((repo + "/.git").c_str(), &facts) == 0) {
-        now = std::to_string(facts.st_dev) + " " + std::to_string(facts.st_ino);
-        // A folder's time changes with every file in it; a file's says that somebody wrote another place into it.
-        if (!S_ISDIR(facts.st_mode)) now.clear();
-    }
-    const auto known = known_.find(repo);
-    if (known != known_.end() && !now.empty() && known->second.git == now) co_return known->second.dir;
-    CO_TRY(auto dir, co_await common_dir(git, repo));
-    known_[repo] = {std::move(now), dir};
-    co_return dir;
-}
-
 Awaitable<Result<Pinned>> pin_new(Git& git, std::string repo, std::string path) {
     CO_TRY(const auto common, co_await common_dir(git, std::move(repo)));
     CO_TRY(const auto identity, identify(common, path));

@@ -24,19 +24,6 @@ Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo);
 /// What all worktrees of a repository share, absolute: its main git directory.
 Awaitable<Result<std::string>> common_dir(Git& git, Place place);
 
-/// common_dir() of repositories, asked again only if another .git is there.
-class CommonDirs {
-  public:
-    Awaitable<Result<std::string>> of(Git& git, std::string repo);
-
-  private:
-    struct Known {
-        std::string git;  ///< the identity of the folder `.git`; empty if it is none: asked each time
-        std::string dir;
-    };
-    std::map<std::string, Known> known_;
-};
-
 /// Its git was killed while it made the worktree: git's own lock is left, and perhaps half of the files.
 bool is_half_made(const Worktree& worktree);
 

@@ -71,7 +71,7 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
     // A daemon that was killed while this was made ready has left its git or its setup command, which would run beside
     // ours.
     co_await agents::end_left_by_daemons(acquired.path, mark_);
-    CO_TRY(const auto origin, co_await git::has_origin(git_, project.path));
+    CO_TRY(const auto origin, co_await known_.has_origin(git_, project.path));
     if (origin) {  // outside the lock: a silent remote must not hold up the others
         const std::chrono::milliseconds deadline = k_fetch_deadline;
         const auto stop = stops_.at(task.id);
@@ -106,7 +106,11 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
             CO_TRY(unused, co_await git::has_commit(git_, project.path, base.ref, branch.commit));
         }
         if (unused) acquired.branch_start = branch.commit;
-        CO_TRY(const auto tracked, co_await git::tracks(git_, tree, "TASK.md"));
+        bool tracked = saved.standing.at_top.contains("TASK.md");
+        // Another commit was checked out since, or the index is not that commit's.
+        if (!saved.standing.clean || saved.standing.head != branch.commit) {
+            CO_TRY(tracked, co_await git::tracks(git_, tree, "TASK.md"));
+        }
         if (tracked) acquired.task_file = ".orange/TASK.md";
         if (task.workspace != name) CO_TRY(keep_found_task_file(name, acquired.task_file));
         exclude.insert(exclude.end(), {"/TASK.md", "/.TASK.md.*", "/..TASK.md.*", "/.orange/"});

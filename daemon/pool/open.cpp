@@ -21,7 +21,7 @@ bool Pool::is_replaced(const std::string& name) const {
 
 Awaitable<Result<git::Pinned>> Pool::look(Project project, std::string name) const {
     const auto path = path_of(name).string();
-    CO_TRY(const auto common, co_await common_dirs_.of(git_, project.path));
+    CO_TRY(const auto common, co_await known_.git_dir(git_, project.path));
     const auto slot = slots_.find(name);
     const bool known = slot != slots_.end() && slot->second.identity;
     CO_TRY(auto identity, known ? Result<git::Identity>(*slot->second.identity) : git::identify(common, path));
@@ -46,7 +46,7 @@ Awaitable<Result<git::Identity>> Pool::identity_of(std::string common_dir, std::
 }
 
 Awaitable<Result<git::Pinned>> Pool::pinned(Project project, std::string name, std::vector<git::Mended>& mended) {
-    CO_TRY(const auto common, co_await common_dirs_.of(git_, project.path));
+    CO_TRY(const auto common, co_await known_.git_dir(git_, project.path));
     CO_TRY(const auto identity, co_await identity_of(common, name));
     co_return git::pin(common, path_of(name).string(), identity, (root_ / ".found").string(), mended);
 }

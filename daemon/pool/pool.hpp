@@ -15,6 +15,7 @@
 #include "daemon/files/file_system.hpp"
 #include "daemon/git/git.hpp"
 #include "daemon/git/pinned.hpp"
+#include "daemon/git/repository.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/process/process_runner.hpp"
 
@@ -136,6 +137,8 @@ class Pool {
     std::optional<TaskId> task_at(const Path& directory) const;
     /// Which project's workspace `directory` is in.
     std::optional<std::string> project_at(const Path& directory) const;
+    /// What git was asked of the projects' repositories before.
+    git::KnownRepositories& known() { return known_; }
     Path path_of(const std::string& name) const { return root_ / name; }
 
     /// Of this daemon, in the environment of what it runs (daemon/agents/survivors.hpp).
@@ -184,7 +187,7 @@ class Pool {
 
     FileSystem& files_;
     Git& git_;
-    mutable git::CommonDirs common_dirs_;
+    mutable git::KnownRepositories known_;
     ProcessRunner& processes_;
     async::KeyedMutex& repositories_;
     Path root_;

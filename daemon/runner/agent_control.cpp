@@ -79,8 +79,12 @@ Awaitable<Result<std::string>> AgentControl::prompt_text(const TaskRecord& recor
     const auto* project = world_.projects.find(record.task.project);
     if (!project) co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
     const auto copy = *project;
-    CO_TRY(auto base, co_await git::base_ref(world_.git, copy.path, copy.default_branch));
-    if (record.task.base) base = *record.task.base;
+    const auto prompt = definition.prompts.find(key);
+    const bool names_base = prompt != definition.prompts.end() && prompt->second.find("{base}") != std::string::npos;
+    auto base = record.task.base.value_or("");
+    if (base.empty() && names_base) {
+        CO_TRY(base, co_await git::base_ref(world_.git, copy.path, copy.default_branch));
+    }
     for (const std::string_view prefix : {"refs/remotes/", "refs/heads/"}) {
         if (base.starts_with(prefix)) base.erase(0, prefix.size());
     }

@@ -33,15 +33,16 @@ Awaitable<Result<void>> MergeRun::build() {
     const auto& request = request_;
     const auto lock = co_await world_.repositories.acquire(request.repo);
     const bool first = merge.phase == MergePhase::planned;
-    if (first) CO_TRY(co_await check_tip());
     CO_TRY(const auto view, co_await git::look(world_.git, request));
+    if (first) CO_TRY(check_tip(view.tip));
     remote_ = view.remote;
     // Whoever resolves a conflict has to look at what it is with.
     request_.shown_base = (!view.remote.empty() && view.base == view.remote ? "origin/" : "") + request.target;
     const auto target = request.push && !view.remote.empty() ? view.remote : view.base;
     CO_TRY(co_await find_elsewhere(target));
     if (merge.elsewhere) co_return check_own_commits();
-    CO_TRY(auto commit, co_await commit_on(view.base));
+    // What is not elsewhere is not in the target either.
+    CO_TRY(auto commit, co_await commit_on(view.base, view.base != target));
     merge.base = view.base;
     merge.commit = std::move(commit);
     merge.phase = MergePhase::merged;
@@ -80,20 +81,21 @@ Result<void> MergeRun::check_own_commits() {
     return {};
 }
 
-Awaitable<Result<void>> MergeRun::check_tip() {
-    auto& merge = *record_.merge;
-    CO_TRY(const auto tip, co_await git::branch_tip(world_.git, request_.repo, request_.branch));
-    if (merge.tip.empty()) merge.tip = request_.tip = tip;
-    if (tip == merge.tip) co_return Result<void>{};
-    co_return Error(ErrorCode::conflict, request_.branch + " has moved from " + short_commit(merge.tip) + " to " +
-                                             short_commit(tip) + " meanwhile; try again");
+Result<void> MergeRun::check_tip(const std::string& tip) {
+    const auto& merge = *record_.merge;
+    if (tip == merge.tip) return {};
+    const auto now = tip.empty() ? std::string("nowhere") : short_commit(tip);
+    return Error(ErrorCode::conflict, request_.branch + " has moved from " + short_commit(merge.tip) + " to " + now +
+                                          " meanwhile; try again");
 }
 
 /// A merge that was built on this base already is pushed again as it is.
-Awaitable<Result<std::string>> MergeRun::commit_on(std::string base) {
+Awaitable<Result<std::string>> MergeRun::commit_on(std::string base, bool may_have_it) {
     const auto& merge = *record_.merge;
-    CO_TRY(const auto contained, co_await git::has_commit(world_.git, request_.repo, base, merge.tip));
-    if (contained) co_return base;  // merged by hand here, and not published
+    if (may_have_it) {
+        CO_TRY(const auto contained, co_await git::has_commit(world_.git, request_.repo, base, merge.tip));
+        if (contained) co_return base;  // merged by hand here, and not published
+    }
     if (merge.base == base) {
         CO_TRY(const auto made, co_await git::commit_of(world_.git, request_.repo, merge.commit));
         if (!made.empty()) co_return merge.commit;

@@ -64,6 +64,7 @@ Awaitable<void> MergeRun::follow_locally() {
         const auto remote = co_await git::commit_of(world_.git, request_.repo, "refs/remotes/origin/" + merge.target);
         if (remote && !remote->empty()) to = *remote;
     }
+    if (!merge.elsewhere) request_.base = merge.base;
     const auto followed = co_await git::follow(world_.git, request_, to);
     if (followed) co_return;
     const auto pull = "git -C " + shell_word(request_.repo) + " pull ";

@@ -37,6 +37,9 @@ MergeRun::MergeRun(World& world, TaskMover& mover, TaskRecord& record, git::Merg
       arriving_(record.merge->phase != MergePhase::planned) {}
 
 Awaitable<Result<void>> MergeRun::go_on() {
+    CO_TRY(const auto repo, co_await world_.pool.known().look(world_.git, request_.repo));
+    request_.git_dir = repo.git_dir;
+    request_.has_origin = repo.has_origin;
     if (merge().phase != MergePhase::pushed) {
         CO_TRY(co_await publish());
         merge().phase = MergePhase::pushed;
@@ -78,9 +81,8 @@ Error MergeRun::not_landed(const git::PushAnswer& answer) {
 /// Fetches, too, so that what is looked at is as it is now.
 Awaitable<Result<bool>> MergeRun::is_published() {
     const auto& repo = request_.repo;
-    CO_TRY(const auto origin, co_await git::has_origin(world_.git, repo));
     auto ref = "refs/heads/" + request_.target;
-    if (origin) {
+    if (request_.has_origin.value_or(false)) {
         const std::chrono::milliseconds deadline = k_fetch_deadline;
         auto fetched = co_await git::fetch(world_.git, repo, deadline);
         if (!fetched && request_.push) {

@@ -7,13 +7,11 @@
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
-#include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/explained.hpp"
 #include "daemon/runner/merge_concerns.hpp"
 #include "daemon/runner/merge_run.hpp"
 #include "daemon/runner/programs.hpp"
-#include "daemon/runner/worktree.hpp"
 
 /// `orange task merge`: what has to hold before a merge begins, and what one leaves that failed. It is the caller of
 /// the engine, not a hook (seed 003, "The Merge Command").
@@ -83,22 +81,10 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
     co_return tip;
 }
 
-Awaitable<Result<std::vector<std::string>>> Merges::notes_before(TaskRecord record) {
-    std::vector<std::string> notes;
-    if (!record.task.workspace) co_return notes;
-    const auto workspace = world_.pool.path_of(*record.task.workspace);
+std::vector<std::string> Merges::notes_before(const TaskRecord& record) const {
     std::error_code gone;
-    if (!std::filesystem::exists(workspace, gone)) {
-        co_return std::vector<std::string>{
-            "the folder of its workspace is gone, with whatever was not committed there"};
-    }
-    CO_TRY(const auto worktree, co_await open_worktree(world_, record));
-    CO_TRY(const auto dirty, co_await git::is_dirty(world_.git, worktree));
-    if (dirty) {
-        notes.push_back("the workspace had uncommitted work, which was not merged; it is kept in " +
-                        Pool::wip_ref(record.task.id));
-    }
-    co_return notes;
+    if (!record.task.workspace || std::filesystem::exists(world_.pool.path_of(*record.task.workspace), gone)) return {};
+    return {"the folder of its workspace is gone, with whatever was not committed there"};
 }
 
 Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Caller by) {
@@ -120,8 +106,8 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
     if (record.merge && record.task.attention == record.merge->failure) record.task.attention.reset();
     MergeRecord merge;
     CO_TRY(auto tip, co_await confirmed_tip(record, *definition, order, by, merge.forced));
-    CO_TRY(const auto origin, co_await git::has_origin(world_.git, copy.path));
-    CO_TRY(auto notes, co_await notes_before(record));
+    CO_TRY(const auto origin, co_await world_.pool.known().has_origin(world_.git, copy.path));
+    auto notes = notes_before(record);
     merge.tx = random_id(12);
     merge.target = copy.default_branch;
     merge.strategy = order.strategy == git::MergeStrategy::ff ? "ff" : "merge";

@@ -67,7 +67,7 @@ class Merges {
     /// The commit that may be merged; `forced`: what had to be confirmed, and was.
     Awaitable<Result<std::string>> confirmed_tip(TaskRecord& record, const engine::Definition& definition,
                                                  MergeOrder order, Caller by, std::string& forced);
-    Awaitable<Result<std::vector<std::string>>> notes_before(TaskRecord record);
+    std::vector<std::string> notes_before(const TaskRecord& record) const;
     std::map<std::string, std::string> unpushed(const std::string& project) const;
     git::MergeRequest request_for(const TaskRecord& record, const Project& project) const;
     Awaitable<Result<MergeOutcome>> run(TaskRecord record, std::vector<std::string> notes, Start start);

@@ -288,7 +288,7 @@ Awaitable<void> Runner::note_reviewed_commit(TaskRecord& record) {
     }
 }
 
-Awaitable<void> Runner::run_actions(TaskRecord& record, const engine::Definition& definition) {
+Awaitable<std::vector<std::string>> Runner::run_actions(TaskRecord& record, const engine::Definition& definition) {
     actions::Context context{
         world_, agents_, record, record.intent->id, definition, [this](const std::string& project) { kick(project); }};
     for (std::size_t i = 0; i < record.intent->actions.size(); ++i) {
@@ -309,6 +309,7 @@ Awaitable<void> Runner::run_actions(TaskRecord& record, const engine::Definition
             log::error("runner", saved.error().message);
         }
     }
+    co_return std::move(context.notes);
 }
 
 Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::DefinitionPtr definition) {
@@ -320,10 +321,11 @@ Awaitable<Outcome> Runner::finish(TaskRecord record, workflow::Library::Definiti
     const bool releases = std::any_of(record.intent->actions.begin(), record.intent->actions.end(),
                                       [](const auto& planned) { return planned.action.name == "release_workspace"; });
     if (!releases) co_await watch_programs(world_, record);
-    co_await run_actions(record, *definition);
+    auto notes = co_await run_actions(record, *definition);
 
     const auto intent = *record.intent;
     Outcome outcome;
+    outcome.notes = std::move(notes);
     std::vector<std::string> failures;
     for (const auto& planned : intent.actions) {
         if (planned.failure.empty()) continue;

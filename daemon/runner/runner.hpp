@@ -143,7 +143,7 @@ class Runner : private TaskMover {
     /// The transition into history, once, however often it is tried.
     Result<void> tell(const TaskRecord& record, const Intent& intent);
     Awaitable<Result<TaskRecord>> settled(TaskId id) override;
-    Awaitable<void> run_actions(TaskRecord& record, const engine::Definition& definition);
+    Awaitable<std::vector<std::string>> run_actions(TaskRecord& record, const engine::Definition& definition);
     void remember_readiness(TaskRecord& record, const Caller& by, const Error& refused);
 
     /// Brings TASK.md in step with what was changed.

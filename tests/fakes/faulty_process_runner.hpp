@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "daemon/process/process_runner.hpp"
 #include "tests/fakes/mortal_file_system.hpp"
@@ -26,6 +27,7 @@ struct ChildFaults {
     ChildFault fault = ChildFault::does_not_start;
     int nth = 0;  ///< from now; 0: none
     int started = 0;
+    std::vector<std::string> commands;  ///< those that were started, without git's settings
     bool struck = false;
     std::string last;  ///< of the one that struck: git's command, else the program
 
@@ -33,6 +35,7 @@ struct ChildFaults {
         fault = how;
         nth = n;
         started = 0;
+        commands.clear();
         struck = false;
     }
     void disarm() { arm(fault, 0); }
@@ -44,6 +47,7 @@ class FaultyProcessRunner final : public ProcessRunner {
     FaultyProcessRunner(ProcessRunner& real, ChildFaults& faults) : real_(real), faults_(faults) {}
 
     Awaitable<Result<Completed>> run(Command command) override {
+        faults_.commands.push_back(shown(command.argv));
         if (++faults_.started != faults_.nth) co_return co_await real_.run(std::move(command));
         faults_.struck = true;
         faults_.last = what(command.argv);
@@ -70,10 +74,22 @@ class FaultyProcessRunner final : public ProcessRunner {
     }
 
   private:
-    static std::string what(const std::vector<std::string>& argv) {
+    /// Where git's command is, behind the settings that it is given.
+    static std::size_t begin_of(const std::vector<std::string>& argv) {
         std::size_t at = 1;
         while (at + 1 < argv.size() && argv[at] == "-c") at += 2;
+        return at;
+    }
+
+    static std::string what(const std::vector<std::string>& argv) {
+        const auto at = begin_of(argv);
         return argv.front() == "git" && at < argv.size() ? argv[at] : argv.front();
+    }
+
+    static std::string shown(const std::vector<std::string>& argv) {
+        std::string text = argv.front();
+        for (auto at = begin_of(argv); at < argv.size(); ++at) text += " " + argv[at];
+        return text;
     }
 
     static Completed killed(std::string out) {

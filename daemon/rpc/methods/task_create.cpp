@@ -212,7 +212,7 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
         co_return Result<void>{};
     }
     task.branch = params.branch.value_or("orange-tasks/" + task.id.value);
-    CO_TRY(co_await git::check_branch_name(world.git, task.branch));
+    if (params.branch) CO_TRY(co_await git::check_branch_name(world.git, task.branch));
     if (task.branch == draft.project.default_branch) {
         co_return Error(ErrorCode::invalid_argument,
                         task.branch + " is the default branch, which tasks are merged into; choose another");

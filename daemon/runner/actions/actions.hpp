@@ -21,6 +21,7 @@ struct Context {
     std::string tx;      ///< the transition's; empty where a release that had failed is done again outside of one
     const engine::Definition& definition;
     std::function<void(const std::string& project)> kick;  ///< start what waits for a workspace, soon
+    std::vector<std::string> notes = {};                   ///< for whoever has asked for the transition
 };
 
 using Function = Awaitable<Result<void>> (*)(Context&, const Action&);

@@ -22,6 +22,10 @@ Awaitable<Result<void>> empty_workspace(Context& context, Project project) {
     if (!released.snapshot.empty()) {
         context.world.journal.write(record, "workspace.snapshot",
                                     {{"ref", released.ref}, {"commit", released.snapshot}});
+        if (record.merge && record.merge->phase == MergePhase::done) {
+            context.notes.push_back("the workspace had uncommitted work, which was not merged; it is kept in " +
+                                    released.ref);
+        }
     }
     for (const auto& ref : released.commits) context.world.journal.write(record, "workspace.snapshot", {{"ref", ref}});
     co_return Result<void>{};

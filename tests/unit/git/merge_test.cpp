@@ -48,6 +48,8 @@ struct Fixture : GitFixture {
         return request;
     }
 
+    Repository whole() { return {repo, repo + "/.git", false}; }
+
     struct Done {
         std::string commit;
         bool pushed = false;
@@ -589,19 +591,25 @@ TEST_CASE_METHOD(Fixture,
     SECTION("free") {
         plain(tree, {"checkout", "-q", "--detach"});
         plain(repo, {"config", "branch.task.remote", "origin"});
-        CHECK(go(retire_branch(git, repo, "task", tip, kept)).value());
+        CHECK(go(retire_branch(git, whole(), "task", tip, kept)).value());
         CHECK(ref(repo, "refs/heads/task").empty());
         CHECK(plain(repo, {"config", "branch.task.remote"}, true).empty());
-        CHECK(go(retire_branch(git, repo, "task", tip, kept)).value());
+        CHECK(go(retire_branch(git, whole(), "task", tip, kept)).value());
     }
     SECTION("checked out") {
-        CHECK_FALSE(go(retire_branch(git, repo, "task", tip, kept)).value());
+        CHECK_FALSE(go(retire_branch(git, whole(), "task", tip, kept)).value());
+        CHECK(ref(repo, "refs/heads/task") == tip);
+    }
+    SECTION("a bisect began at it") {
+        plain(tree, {"bisect", "start"});
+        plain(tree, {"checkout", "-q", "--detach"});
+        CHECK_FALSE(go(retire_branch(git, whole(), "task", tip, kept)).value());
         CHECK(ref(repo, "refs/heads/task") == tip);
     }
     SECTION("moved") {
         const auto later = commit(tree, "later", "l\n");
         plain(tree, {"checkout", "-q", "--detach"});
-        CHECK_FALSE(go(retire_branch(git, repo, "task", tip, kept)).value());
+        CHECK_FALSE(go(retire_branch(git, whole(), "task", tip, kept)).value());
         CHECK(ref(repo, "refs/heads/task") == later);
     }
     CHECK(ref(repo, kept) == tip);
