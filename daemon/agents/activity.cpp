@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "common/model/json.hpp"
 #include "daemon/agents/harness.hpp"
 
 // What an agent is doing, from what its program shows. Nothing here is proof: a program's screen may quote a dialog,
@@ -47,7 +47,7 @@ Activity activity_on(const Harness& harness, std::string_view screen, std::strin
 }
 
 Activity activity_in(const StateFile& file, std::string_view text) {
-    const auto json = nlohmann::json::parse(text, nullptr, false);
+    const auto json = Json::parse(text, nullptr, false);
     if (!json.is_object() || !json.contains(file.key) || !json.at(file.key).is_string()) return Activity::unknown;
     const auto value = json.at(file.key).get<std::string>();
     if (any_is(file.values.waiting, value)) return Activity::waiting;

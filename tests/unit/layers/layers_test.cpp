@@ -270,6 +270,7 @@ TEST_CASE("Each library has its one place") {
         {{"CLI/"}, {"client/main.cpp", "client/arguments/", "daemon/main.cpp", "daemon/app/"}},
         {{"asio"}, {"daemon/async/", "daemon/rpc/", "daemon/process/", "daemon/files/", "daemon/app/"}},
         {{"spawn.h"}, {"daemon/process/", "daemon/shim/", "client/connection/"}},
+        {{"nlohmann/"}, {"common/model/json.hpp"}},
         {{"catch2/"}, {}},
     };
     none(product(), [](const Source& source) -> std::string {
@@ -278,6 +279,16 @@ TEST_CASE("Each library has its one place") {
             if (!found.empty() && !is_in(source.path, place.folders)) return "may not include <" + found + ">";
         }
         return "";
+    });
+}
+
+TEST_CASE("A record describes its fields without JSON: whoever includes it does not parse that library") {
+    none(product(), [](const Source& source) -> std::string {
+        const bool is_record = source.folder == "common/model" && source.path.ends_with(".hpp") &&
+                               !is_in(source.path, {"common/model/json.hpp", "common/model/fields.hpp"});
+        if (!is_record && source.folder != "daemon/engine") return "";
+        const auto found = first_of(source.ours, {"common/model/json.hpp", "common/model/fields.hpp", "common/rpc/"});
+        return found.empty() ? "" : "may not include " + found;
     });
 }
 
