@@ -8,7 +8,7 @@ fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 debian_packages='g++ mold cmake ninja-build libasio-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libspdlog-dev catch2 libcmark-dev tmux git ca-certificates'
 brew_packages='asio nlohmann-json yaml-cpp cli11 spdlog catch2@2 cmark tmux cmake ninja git'
 
-# missing_packages: those of the list that are not installed.
+# missing_packages: those of the list that are not installed. A script that needs more adds to the list.
 missing_packages() {
     for package in $debian_packages; do
         # shellcheck disable=SC2016 # dpkg-query's format, not the shell's
