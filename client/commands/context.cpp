@@ -51,13 +51,6 @@ Result<connection::Connection*> Context::daemon() {
     return &*connection_;
 }
 
-Result<void> Context::reconnect() {
-    connection_.reset();
-    TRY(auto opened, connection::connect(paths));
-    connection_.emplace(std::move(opened));
-    return {};
-}
-
 Result<Json> Context::call_json(const char* method, Json params) {
     TRY(auto connection, daemon());
     return connection->call_json(method, std::move(params));

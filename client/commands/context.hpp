@@ -30,8 +30,6 @@ class Context {
     Result<Json> call_json(const char* method, Json params);
     /// The same for a call that does nothing twice: where the daemon ends before it answers, the next one is asked.
     Result<Json> call_json_again(const char* method, const Json& params);
-    /// Another connection in place of one that broke; starts no daemon.
-    Result<void> reconnect();
 
   private:
     std::optional<connection::Connection> connection_;

@@ -3,6 +3,7 @@
 // Only the real way through the product: each step is the request that the command of that name sends.
 #include "client/commands/demo.hpp"
 
+#include "client/commands/follow.hpp"
 #include "client/commands/interrupts.hpp"
 #include "client/commands/scratch_repository.hpp"
 #include "client/output/events.hpp"
@@ -10,7 +11,6 @@
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
-#include "common/rpc/event_methods.hpp"
 #include "common/rpc/project_methods.hpp"
 #include "common/rpc/task_methods.hpp"
 #include "common/rpc/task_queries.hpp"
@@ -26,10 +26,9 @@ class Tour {
   public:
     Tour(Context& context, connection::Connection& daemon, const DemoOptions& options, ScratchRepository repository)
         : context_(context), daemon_(daemon), options_(options), repository_(std::move(repository)) {
-        deadline_ = start_ + std::chrono::seconds(options.timeout_seconds);
-        daemon_.on_notification([this](const std::string& method, const Json& params) {
-            if (method == rpc::EventNotification::k_name) on_event(params.value("event", Json::object()));
-        });
+        follower_.until = start_ + std::chrono::seconds(options.timeout_seconds);
+        follower_.event = [this](const rpc::EventNotification& event) { on_event(event.event); };
+        follower_.enough = [this](EventStream::What came) { return look(came); };
     }
 
     Result<void> run();
@@ -42,6 +41,7 @@ class Tour {
     Result<void> add_project();
     Result<void> create_task();
     Result<void> wait_for_review();
+    Result<bool> look(EventStream::What came);
     Result<void> respawn_crashed_worker();
     Result<void> merge();
     Result<void> show_result();
@@ -50,14 +50,14 @@ class Tour {
     void say(const std::string& sentence);
     void command(const std::string& line);
     std::string elapsed() const;
-    bool is_over() const { return steady_clock::now() >= deadline_; }
 
     Context& context_;
     connection::Connection& daemon_;
     DemoOptions options_;
     ScratchRepository repository_;
     steady_clock::time_point start_ = steady_clock::now();
-    steady_clock::time_point deadline_;
+    Follower follower_;
+    std::optional<EventStream> stream_;  ///< once there is a project
     std::string project_;
     std::string id_;
     std::string status_;
@@ -122,7 +122,8 @@ Result<void> Tour::add_project() {
     project_ = reply.project.name;
     rpc::EventsSubscribe subscribe;
     subscribe.project = project_;
-    TRY(daemon_.call(subscribe));
+    stream_.emplace(context_.paths, subscribe);
+    TRY(stream_->open());
     return {};
 }
 
@@ -132,26 +133,25 @@ Result<void> Tour::create_task() {
     create.summary = std::string("Add a greeting demo:fail-once") + (options_.crash ? " demo:crash-once" : "");
     create.harness = create.review_harness = "demo";
     command("orange task create --project " + project_ + " \"" + create.summary + "\"");
-    TRY(auto reply, daemon_.call(create));
+    TRY(auto reply, stream_->call(create));
     id_ = reply.task.fields.id.value;
     status_ = printable(reply.task.fields.status);
     return {};
 }
 
 Result<void> Tour::wait_for_review() {
-    while (status_ != "reviewing") {
-        if (interrupted()) return {ErrorCode::timeout, "interrupted"};
-        if (is_over()) {
-            return {ErrorCode::timeout, "not reviewed after " + std::to_string(options_.timeout_seconds) + " s"};
-        }
-        if (status_ == "stuck" || status_ == "cancelled") {
-            return {ErrorCode::conflict, "the task is " + status_ + ", which the tour does not lead through"};
-        }
-        TRY(auto event, daemon_.wait_for_notification(milliseconds(500)));
-        const bool quiet = !event;
-        if (quiet && worker_crashed_) TRY(respawn_crashed_worker());
+    TRY(const bool reviewed, follow(*stream_, follower_));
+    if (reviewed) return {};
+    if (interrupted()) return {ErrorCode::timeout, "interrupted"};
+    return {ErrorCode::timeout, "not reviewed after " + std::to_string(options_.timeout_seconds) + " s"};
+}
+
+Result<bool> Tour::look(EventStream::What came) {
+    if (status_ == "stuck" || status_ == "cancelled") {
+        return {ErrorCode::conflict, "the task is " + status_ + ", which the tour does not lead through"};
     }
-    return {};
+    if (came == EventStream::What::nothing && worker_crashed_) TRY(respawn_crashed_worker());
+    return status_ == "reviewing";
 }
 
 /// The workflow leaves a worker's crash to a human; the tour is one.
@@ -160,7 +160,7 @@ Result<void> Tour::respawn_crashed_worker() {
     rpc::TaskRespawn respawn;
     respawn.id = id_;
     command("orange task respawn " + output::short_id(id_));
-    TRY(daemon_.call(respawn));
+    TRY(stream_->call(respawn));
     return {};
 }
 
@@ -168,12 +168,10 @@ Result<void> Tour::merge() {
     rpc::TaskMerge merge;
     merge.id = id_;
     command("orange task merge " + output::short_id(id_));
-    TRY(auto reply, daemon_.call(merge));
+    TRY(auto reply, stream_->call(merge));
     commit_ = reply.commit;
     status_ = printable(reply.task.fields.status);
-    // What the merge did comes as events too; most have come with the reply.
-    auto more = daemon_.wait_for_notification(milliseconds(200));
-    while (more && *more) more = daemon_.wait_for_notification(milliseconds(200));
+    take_rest(*stream_, follower_.event);
     if (status_ != "done") return {ErrorCode::conflict, "merged, but the task is " + status_ + " and not done"};
     return {};
 }
@@ -225,7 +223,6 @@ void Tour::clean_up() {
     const auto complain = [](const std::string& doing, const Error& error) {
         output::complain("orange: " + doing + ": " + printable(error.message, true) + "\n");
     };
-    daemon_.on_notification(nullptr);
     if (!id_.empty()) {
         rpc::TaskDelete erase;
         erase.id = id_;

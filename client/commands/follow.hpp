@@ -2,49 +2,35 @@
 
 #include <chrono>
 #include <functional>
-#include <optional>
 #include <string>
 
-#include "client/commands/context.hpp"
 #include "client/connection/event_stream.hpp"
-#include "common/rpc/task_queries.hpp"
+#include "common/rpc/watch_methods.hpp"
 
+/// How every command goes on looking: `events` and `task history` with --follow, `task wait`, `run --wait`, the demo.
 namespace orange::commands {
 
-/// How following a task ended.
-struct Followed {
-    bool ready = false;  ///< it can be merged, or is done
-    std::string reason;  ///< a sentence: what it waits for
-    rpc::TaskView task;  ///< as it is now; as it was last where it is gone
+using connection::EventStream;
+
+/// Somebody who follows what happens.
+struct Follower {
+    using OnEvent = std::function<void(const rpc::EventNotification& event)>;
+
+    OnEvent event = [](const rpc::EventNotification&) {};
+    /// Asked after whatever came, and where nothing did, twice a second; true: that is enough.
+    std::function<Result<bool>(EventStream::What came)> enough;
+    std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+    std::chrono::steady_clock::duration patience = std::chrono::hours(24 * 365);  ///< with no daemon there
 };
 
-/// Follows one task through the event stream until somebody is needed: it can be merged, has ended, has questions, is
-/// stuck, or asks for attention. Opened before the task is created, so that nothing is missed. Where the daemon goes
-/// away it is waited for, and the task looked at anew.
-class TaskFollower {
-  public:
-    using OnEvent = std::function<void(const Json& event)>;
+/// Until it is enough; false where the time passed or a signal that was caught came (interrupts.hpp). Says on standard
+/// error that the daemon went and came back; where none comes in time, that is `unavailable`.
+Result<bool> follow(EventStream& stream, Follower follower);
 
-    explicit TaskFollower(Context& context) : context_(context), stream_(context.paths, rpc::EventsSubscribe{}) {}
+/// The same until `task.wait` has an answer (`answer`; before that, how the task is) and `enough`, if any, agrees.
+Result<bool> follow_task(EventStream& stream, rpc::TaskWait wait, Follower follower, rpc::TaskWait::Reply& answer);
 
-    /// Events of all tasks are kept from here on, until it is known whose are wanted.
-    Result<void> open();
-
-    /// `timeout` where SIGINT or SIGTERM came: only the following ends.
-    Result<Followed> follow(const std::string& id, OnEvent on_event);
-
-  private:
-    /// Takes what has happened, or waits a moment for it. True where the task has to be looked at again.
-    Result<bool> news(const std::string& id, const OnEvent& on_event);
-
-    /// How it ended; nothing while the task goes on by itself. `task`: as it is now.
-    Result<std::optional<Followed>> ended(const std::string& id, rpc::TaskView& task);
-
-    void tell_rest(const std::string& id, const OnEvent& on_event);
-
-    Context& context_;
-    connection::EventStream stream_;
-    std::optional<std::chrono::steady_clock::time_point> lost_at_;  ///< when the daemon went away
-};
+/// Hands over what has happened by now and is still on its way.
+void take_rest(EventStream& stream, const Follower::OnEvent& event);
 
 }  // namespace orange::commands

@@ -25,12 +25,12 @@ void put_line(const Context& context, const log::Line& line) {
 
 /// orange.log from its end on, through rotations: what was written into the file that is open is read to its end before
 /// the new one is begun.
-class Follower {
+class LogFile {
   public:
-    explicit Follower(std::filesystem::path file) : file_(std::move(file)) { open(true); }
-    ~Follower() { close(); }
-    Follower(const Follower&) = delete;
-    Follower& operator=(const Follower&) = delete;
+    explicit LogFile(std::filesystem::path file) : file_(std::move(file)) { open(true); }
+    ~LogFile() { close(); }
+    LogFile(const LogFile&) = delete;
+    LogFile& operator=(const LogFile&) = delete;
 
     /// The next complete line, where there is one by now.
     std::optional<std::string> next() {
@@ -96,14 +96,14 @@ Result<log::Query> query_of(const rpc::LogTail& params) {
 int log(Context& context, const rpc::LogTail& params, bool follow_on) {
     const auto query = query_of(params);
     if (!query) return fail(context, query.error());
-    Follower follower(context.paths.log());  // before the search: a line in between comes twice rather than never
+    LogFile file(context.paths.log());  // before the search: a line in between comes twice rather than never
     auto found = log::search(context.paths.log(), *query);
     if (!found) return fail(context, found.error());
     if (found->lines.empty() && !follow_on && !context.json) output::complain("orange: no line of the log matches\n");
     for (const auto& line : found->lines) put_line(context, line);
     std::string last = found->lines.empty() ? std::string() : found->lines.back().text;
     while (follow_on && !output::reader_is_gone()) {
-        auto text = follower.next();
+        auto text = file.next();
         if (!text) {
             last.clear();
             std::this_thread::sleep_for(k_between_looks);

@@ -1,23 +1,12 @@
 #include "client/commands/watch.hpp"
 
-#include <chrono>
-#include <thread>
-
-#include "client/connection/autostart.hpp"
-#include "client/connection/event_stream.hpp"
+#include "client/commands/follow.hpp"
 #include "client/output/tasks.hpp"
 #include "client/output/watch.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::commands {
 namespace {
-
-using connection::EventStream;
-using std::chrono::milliseconds;
-using std::chrono::steady_clock;
-
-constexpr milliseconds k_look_for_reader{500};
-constexpr milliseconds k_between_tries{100};
 
 void remark(const std::string& sentence) {
     output::complain("orange: " + sentence + "\n");
@@ -32,30 +21,15 @@ void put_event(const Context& context, const rpc::EventNotification& event) {
 }
 
 /// Hands over events as they come until the reader of standard output has gone.
-template <class Take>
-int follow(Context& context, EventStream& stream, Take take) {
-    while (!output::reader_is_gone()) {
-        auto next = stream.next(k_look_for_reader);
-        if (!next) return fail(context, next.error());
-        switch (next->what) {
-            case EventStream::What::event:
-                take(next->event);
-                break;
-            case EventStream::What::lost:
-                remark("the daemon has ended; waiting for it (the next orange command starts it)");
-                break;
-            case EventStream::What::back:
-                remark("the daemon is back");
-                break;
-            case EventStream::What::resync:
-                remark("what happened meanwhile cannot be told; see orange task list");
-                if (context.json) output::put_now("{\"resync\":true}\n");
-                break;
-            case EventStream::What::nothing:
-                break;
-        }
-    }
-    return 0;
+int follow_for_reader(const Context& context, EventStream& stream, Follower::OnEvent event) {
+    Follower follower;
+    follower.event = std::move(event);
+    follower.enough = [&](EventStream::What came) -> Result<bool> {
+        if (came == EventStream::What::resync && context.json) output::put_now("{\"resync\":true}\n");
+        return output::reader_is_gone();
+    };
+    const auto over = follow(stream, std::move(follower));
+    return over ? 0 : fail(context, over.error());
 }
 
 }  // namespace
@@ -80,7 +54,7 @@ int events(Context& context, rpc::EventsList params, bool follow_on) {
     auto opened = stream.open();
     if (!opened) return fail(context, opened.error());
     if (*opened) remark("nobody knows that cursor any more; from now on");
-    return follow(context, stream, [&](const rpc::EventNotification& event) { put_event(context, event); });
+    return follow_for_reader(context, stream, [&](const rpc::EventNotification& event) { put_event(context, event); });
 }
 
 int task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
@@ -111,43 +85,29 @@ int task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
         output::put_now(context.json ? dump(event) + "\n" : output::history_line(event, context.style));
     };
     for (const auto& event : history->events) put(event);
-    return follow(context, stream, [&](const rpc::EventNotification& event) {
+    return follow_for_reader(context, stream, [&](const rpc::EventNotification& event) {
         if (event.event.value("timestamp", std::string()) > last) put(event.event);
     });
 }
 
 int task_wait(Context& context, rpc::TaskWait params) {
     complete_with_cwd(context, params, params.id.has_value());
-    auto until = steady_clock::time_point::max();
-    if (params.timeout) until = steady_clock::now() + std::chrono::seconds(*params.timeout);
-    auto daemon = context.daemon();
-    if (!daemon) return fail(context, daemon.error());
-    auto reply = (*daemon)->call(params);
-    bool told = false;
-    while (!reply && reply.error().code == ErrorCode::unavailable) {
-        if (!std::exchange(told, true)) remark("the daemon has ended; waiting for the next one");
-        if (steady_clock::now() >= until) {
-            fail(context, {ErrorCode::timeout, "the time has passed, and no daemon runs"});
-            return k_timed_out;
-        }
-        std::this_thread::sleep_for(k_between_tries);
-        auto again = connection::Connection::open(context.paths.socket(), milliseconds(500));
-        if (!again) continue;
-        if (params.timeout) {
-            const auto left = std::chrono::ceil<std::chrono::seconds>(until - steady_clock::now()).count();
-            params.timeout = std::max<std::int64_t>(left, 0);
-        }
-        reply = again->call(params);
-    }
-    if (!reply) return fail(context, reply.error());
+    Follower follower;
+    if (params.timeout) follower.until = std::chrono::steady_clock::now() + std::chrono::seconds(*params.timeout);
+    EventStream stream(context.paths, rpc::EventsSubscribe{});
+    if (auto opened = stream.open(); !opened) return fail(context, opened.error());
+    rpc::TaskWait::Reply reply;
+    const auto over = follow_task(stream, params, std::move(follower), reply);
+    if (!over) return fail(context, over.error());
+    if (!*over) reply.why = "after " + std::to_string(*params.timeout) + " s the task is " + reply.task.fields.status;
     if (context.json) {
-        put_json(written(*reply));
-    } else if (reply->reached) {
-        output::put(printable(reply->task.fields.status) + "\n");
+        put_json(written(reply));
+    } else if (reply.reached) {
+        output::put(printable(reply.task.fields.status) + "\n");
     }
-    if (!reply->reached && !context.json) remark(printable(reply->why));
-    if (reply->task.alarm && !context.json) remark(printable(*reply->task.alarm));
-    return reply->reached ? 0 : reply->timed_out ? k_timed_out : 1;
+    if (!reply.reached && !context.json) remark(printable(reply.why));
+    if (reply.task.alarm && !context.json) remark(printable(*reply.task.alarm));
+    return reply.reached ? 0 : reply.timed_out ? k_timed_out : 1;
 }
 
 int task_log(Context& context, rpc::TaskLog params) {

@@ -47,8 +47,13 @@ class EventStream {
     /// refuses the subscription (a task that is gone), speaks another language, or stands still (`timeout`).
     Result<Next> next(std::chrono::milliseconds timeout);
 
-    /// A cursor after the last event taken; empty before open().
-    const std::string& cursor() const { return cursor_; }
+    /// A call on the stream's own connection. What happened before the reply waits for next(). `unavailable` while no
+    /// daemon is there, of which next() tells.
+    template <class Method>
+    Result<typename Method::Reply> call(const Method& params) {
+        if (!connection_) return Error(ErrorCode::unavailable, "the daemon has ended");
+        return connection_->call(params);
+    }
 
   private:
     Result<bool> subscribe(Connection connection);
