@@ -67,10 +67,10 @@ Awaitable<void> check_servers(Exam& exam) {
 Awaitable<void> check_agents(Exam& exam) {
     for (const auto& record : exam.tasks()) {
         if (record.intent || is_busy(exam, record)) continue;
-        const auto definition = exam.runner.definition_of(record.task);
+        const auto definition = exam.runner.turns.definition_of(record.task);
         const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
         if (!state || !state->agent) continue;
-        if (exam.runner.agents().alive(record, *state->agent)) continue;
+        if (exam.runner.agents.alive(record, *state->agent)) continue;
         exam.report.wrong("task " + record.task.id.value + " is " + record.task.status + ", and its " +
                               std::string(name_of(*state->agent)) + " does not run" +
                               (record.task.attention ? ": " + *record.task.attention : std::string()),

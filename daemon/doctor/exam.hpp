@@ -16,7 +16,7 @@ namespace orange::doctor {
 /// What the checks share. Lives as long as one examination.
 struct Exam {
     Exam(Runner& r, Facts f, std::optional<std::string> p)
-        : runner(r), world(r.world()), facts(std::move(f)), project(std::move(p)) {}
+        : runner(r), world(r.world), facts(std::move(f)), project(std::move(p)) {}
     Runner& runner;
     World& world;
     Facts facts;

@@ -155,7 +155,7 @@ Awaitable<void> check_workflows(Exam& exam) {
 
 Awaitable<void> check_pinned(Exam& exam) {
     for (const auto& record : exam.tasks()) {
-        const auto definition = exam.runner.definition_of(record.task);
+        const auto definition = exam.runner.turns.definition_of(record.task);
         if (definition) continue;
         exam.report.wrong(
             "task " + record.task.id.value + ": " + definition.error().message,

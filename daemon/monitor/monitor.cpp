@@ -20,9 +20,13 @@ constexpr auto k_default_interval = 30s;
 }  // namespace
 
 Monitor::Monitor(Runner& runner, AgentControl& agents, FileWatcher& files)
-    : runner_(runner), world_(runner.world()), agents_(agents), files_(files) {
+    : runner_(runner), world_(runner.world), agents_(agents), files_(files) {
     agents_.on_started([this](const TaskId& id, const AgentRun& run) { watch_exit(id, run); });
-    runner_.on_changed([this](const TaskId& id) { task_changed(id); });
+    observer_ = world_.tasks.observe([this](const TaskId& id) { task_changed(id); });
+}
+
+Monitor::~Monitor() {
+    world_.tasks.unobserve(observer_);
 }
 
 Awaitable<void> Monitor::run() {
@@ -42,9 +46,9 @@ Awaitable<void> Monitor::run() {
         const auto* record = world_.tasks.find(id);
         // In order, but for those that may take minutes: a request may be at one already.
         if (record && (record->intent || !Merges::under_way(*record).empty() || world_.task_locks.busy(id.value))) {
-            async::spawn(world_.executor, "resume", runner_.resume(id));
+            async::spawn(world_.executor, "resume", runner_.recovery.resume(id));
         } else {
-            co_await runner_.resume(id);
+            co_await runner_.recovery.resume(id);
         }
     }
     for (const auto& project : world_.projects.list()) {
@@ -59,13 +63,13 @@ Awaitable<void> Monitor::run() {
 
 /// Each project by itself: one whose remote is silent holds up no other.
 Awaitable<void> Monitor::collect(Project project) {
-    co_await runner_.merges().remove_left(project);
-    const auto collected = co_await runner_.collect_workspaces(project);
+    co_await runner_.merges.remove_left(project);
+    const auto collected = co_await runner_.workspaces.collect(project);
     if (!collected) log::warn("monitor", collected.error().message, {{"project", project.name}});
     if (collected) {
         for (const auto& note : *collected) log::info("monitor", note);
     }
-    runner_.kick(project.name);
+    runner_.queue.kick(project.name);
 }
 
 void Monitor::stop() {
@@ -79,7 +83,7 @@ std::chrono::milliseconds Monitor::interval() const {
     for (const auto& id : world_.tasks.active()) {
         const auto* record = world_.tasks.find(id);
         if (!record || record->runs.empty()) continue;
-        if (const auto definition = runner_.definition_of(record->task)) {
+        if (const auto definition = runner_.turns.definition_of(record->task)) {
             shortest =
                 std::min(shortest, std::chrono::milliseconds(std::chrono::seconds((*definition)->poll_interval)));
         }
@@ -93,8 +97,8 @@ Awaitable<void> Monitor::poll() {
         if (stopping_) co_return;
         co_await look_at(id);
     }
-    co_await runner_.release_left_over();
-    co_await runner_.restart_queues();
+    co_await runner_.workspaces.release_left_over();
+    co_await runner_.queue.restart_stalled();
     forget_ended_exits();
     last_poll_ = world_.clock.now();
     polled_();
@@ -105,7 +109,7 @@ Awaitable<void> Monitor::look_at(TaskId id) {
     if (!record || world_.task_locks.busy(id.value)) co_return;  // somebody is at it
     if (record->intent || !Merges::under_way(*record)
                                .empty()) {  // and nobody is: the disk was full when its transition was to be finished
-        async::spawn(world_.executor, "resume", runner_.resume(id));  // its actions may take minutes
+        async::spawn(world_.executor, "resume", runner_.recovery.resume(id));  // its actions may take minutes
         co_return;
     }
     const auto runs = record->runs;
@@ -113,14 +117,14 @@ Awaitable<void> Monitor::look_at(TaskId id) {
     for (const auto& run : runs) {
         const auto liveness = world_.launcher.liveness(run);
         if (liveness == agents::Liveness::dead) {  // what follows from it may take minutes, and looks at the rest
-            async::spawn(world_.executor, "exit", runner_.agent_exited(id, run.run));
+            async::spawn(world_.executor, "exit", runner_.exits.agent_exited(id, run.run));
             co_return;
         }
         // Nobody is at it, so that whoever started it has given up waiting for tmux.
-        if (liveness == agents::Liveness::starting) co_await runner_.settle_starting(id);
+        if (liveness == agents::Liveness::starting) co_await runner_.recovery.settle_starting(id);
     }
-    co_await runner_.body_changed(id);
-    co_await runner_.look_for_dialogs(id);
+    co_await runner_.turns.body_changed(id);
+    co_await runner_.outbox.look_for_dialogs(id);
     task_changed(id);
 }
 
@@ -195,7 +199,7 @@ Awaitable<void> Monitor::settle_body(TaskId id, Path file) {
     std::error_code error;
     if (!std::filesystem::exists(file, error)) co_await async::sleep(k_settle_missing);
     settling_.erase(id);  // before looking: what comes while we look is looked at again
-    if (!stopping_) co_await runner_.body_changed(id);
+    if (!stopping_) co_await runner_.turns.body_changed(id);
 }
 
 void Monitor::watch_exit(const TaskId& id, const AgentRun& run) {
@@ -211,12 +215,12 @@ Awaitable<void> Monitor::wait_for_exit(TaskId id, AgentRun run) {
     }
     if (stopping_) co_return;
     // On a coroutine of its own: stopping the watch must not stop what follows from it.
-    async::spawn(world_.executor, "exit", runner_.agent_exited(id, run.run));
+    async::spawn(world_.executor, "exit", runner_.exits.agent_exited(id, run.run));
 }
 
 Awaitable<void> Monitor::deliver_messages(TaskId id) {
     for (auto pause = k_retry_delivery; !stopping_; pause = std::min(pause * 5 / 4, k_longest_retry)) {
-        const bool delivered = co_await runner_.deliver(id);
+        const bool delivered = co_await runner_.outbox.deliver(id);
         const auto* record = world_.tasks.find(id);
         if (delivered || !record || record->outbox.empty()) break;
         co_await async::sleep(pause);

@@ -18,6 +18,9 @@ namespace orange {
 class Monitor {
   public:
     Monitor(Runner& runner, AgentControl& agents, FileWatcher& files);
+    ~Monitor();
+    Monitor(const Monitor&) = delete;
+    Monitor& operator=(const Monitor&) = delete;
 
     /// Resumes what the last daemon left, watches what there is, and polls from then on.
     Awaitable<void> run();
@@ -51,6 +54,7 @@ class Monitor {
     std::chrono::milliseconds interval() const;
 
     Runner& runner_;
+    int observer_;
     World& world_;
     AgentControl& agents_;
     FileWatcher& files_;

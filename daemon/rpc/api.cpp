@@ -67,8 +67,8 @@ std::optional<std::string> Api::project_near(const std::string& directory) const
 
 /// An agent that Orange is ending is shown as it is until it has gone, and then as none: it did not die.
 std::string Api::agent_view(const TaskRecord& record, Role role) const {
-    if (runner_.is_dead(record, role)) return std::string(agents::name_of(agents::Liveness::dead));
-    const auto liveness = runner_.agents().liveness(record, role);
+    if (runner_.respawns.is_dead(record, role)) return std::string(agents::name_of(agents::Liveness::dead));
+    const auto liveness = runner_.agents.liveness(record, role);
     return std::string(agents::name_of(liveness == agents::Liveness::dead ? agents::Liveness::none : liveness));
 }
 

@@ -27,8 +27,7 @@ struct DaemonControl {
 /// What the handlers share: who "this task" is, and how a task is shown.
 class Api {
   public:
-    Api(Runner& runner, DaemonControl control)
-        : runner_(runner), world_(runner.world()), control_(std::move(control)) {}
+    Api(Runner& runner, DaemonControl control) : runner_(runner), world_(runner.world), control_(std::move(control)) {}
 
     /// All methods; docs/protocol.md lists them.
     void add_to(MethodTable& table);

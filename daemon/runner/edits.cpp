@@ -1,3 +1,5 @@
+#include "daemon/runner/edits.hpp"
+
 #include <utility>
 
 #include "common/base/text.hpp"
@@ -6,13 +8,8 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/runner.hpp"
-#include "daemon/runner/synced.hpp"
 #include "daemon/runner/worktree.hpp"
-#include "daemon/store/sections.hpp"
 
-/// What may be changed of a task outside transitions. Everything is checked before anything is done; the branch, whose
-/// change git may refuse, goes before the write of the record, so that a refusal leaves all fields alone.
 namespace orange {
 namespace {
 
@@ -22,26 +19,7 @@ Error taken_by(const std::string& branch, const store::BranchHolder& other) {
 
 }  // namespace
 
-Awaitable<Result<Outcome>> Runner::edit(TaskId id, Edit edit, Caller by) {
-    const auto lock = co_await world_.task_locks.acquire(id.value);
-    CO_TRY(leave_lost_workflow(id, edit, by));
-    CO_TRY(auto record, co_await settled(id));
-    const engine::Request none;
-    CO_TRY(authorize(record, by, none));
-    auto changed = record;
-    // What an agent says of its work is no reason to; another workflow is the way out for a task that its own cannot
-    // take to its end.
-    if (edit.branch || (by.role == Role::human && !edit.workflow)) CO_TRY(co_await merges_.give_up(changed, false));
-    CO_TRY(co_await set_fields(changed, edit, by));
-    if (!(changed.task == record.task)) changed.task.updated_at = world_.clock.now();
-    CO_TRY(auto notes, co_await commit(record, changed, by, edit.branch.has_value()));
-    Outcome outcome;
-    outcome.notes = std::move(notes);
-    co_await show(changed, outcome);
-    co_return outcome;
-}
-
-Result<void> Runner::set_harnesses(TaskRecord& record, const Edit& edit) {
+Result<void> Edits::set_harnesses(TaskRecord& record, const Edit& edit) {
     auto& task = record.task;
     for (const auto& [wanted, field] :
          {std::pair{&edit.harness, &task.harness}, std::pair{&edit.review_harness, &task.review_harness}}) {
@@ -65,7 +43,7 @@ Result<void> Runner::set_harnesses(TaskRecord& record, const Edit& edit) {
     return {};
 }
 
-Awaitable<Result<void>> Runner::set_fields(TaskRecord& record, const Edit& edit, Caller by) {
+Awaitable<Result<void>> Edits::set(TaskRecord& record, const Edit& edit, Caller by) {
     if (edit.summary) {
         if (edit.summary->find('\n') != std::string::npos || !is_valid_utf8(*edit.summary)) {
             co_return Error(ErrorCode::invalid_argument, "the summary must be one line of UTF-8 text");
@@ -83,17 +61,8 @@ Awaitable<Result<void>> Runner::set_fields(TaskRecord& record, const Edit& edit,
     co_return Result<void>{};
 }
 
-/// What is saved is done; where TASK.md cannot say so yet, the next poll tries again.
-Awaitable<void> Runner::show(TaskRecord& record, Outcome& outcome) {
-    if (auto stepped = co_await step_bodies(record); !stepped) {
-        outcome.notes.push_back("TASK.md does not show it yet: " + stepped.error().message);
-        log::warn("runner", stepped.error().message, {{"task", record.task.id.value}});
-    }
-    changed_(record.task.id);
-}
-
-Awaitable<Result<std::vector<std::string>>> Runner::commit(TaskRecord before, TaskRecord& changed, Caller by,
-                                                           bool moved_branch) {
+Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord before, TaskRecord& changed, Caller by,
+                                                          bool moved_branch) {
     std::vector<std::string> notes;
     const auto& was = before.task;
     const auto& is = changed.task;
@@ -126,7 +95,7 @@ Awaitable<Result<std::vector<std::string>>> Runner::commit(TaskRecord before, Ta
     co_return notes;
 }
 
-Awaitable<void> Runner::take_back_branch(TaskRecord before, TaskRecord changed) {
+Awaitable<void> Edits::take_back_branch(TaskRecord before, TaskRecord changed) {
     const auto* project = world_.projects.find(before.task.project);
     if (before.task.branch == changed.task.branch || !before.task.workspace || !project) co_return;
     const auto repo = project->path;
@@ -150,8 +119,8 @@ Awaitable<void> Runner::take_back_branch(TaskRecord before, TaskRecord changed) 
     if (!undone) log::warn("runner", undone.error().message, {{"task", before.task.id.value}});
 }
 
-Result<workflow::Library::DefinitionPtr> Runner::workflow_for(const TaskRecord& record, const std::string& name,
-                                                              const Caller& by) {
+Result<workflow::Library::DefinitionPtr> Edits::workflow_for(const TaskRecord& record, const std::string& name,
+                                                             const Caller& by) {
     if (by.role != Role::human) return Error(ErrorCode::forbidden, "only a human moves a task to another workflow");
     auto definition = world_.workflows.find(name);
     if (!definition || (*definition)->state(record.task.status)) return definition;
@@ -161,7 +130,7 @@ Result<workflow::Library::DefinitionPtr> Runner::workflow_for(const TaskRecord& 
                                           ", in which the task is; its states are " + join(states, ", "));
 }
 
-Result<void> Runner::change_workflow(TaskRecord& record, const std::string& name, const Caller& by) {
+Result<void> Edits::change_workflow(TaskRecord& record, const std::string& name, const Caller& by) {
     TRY(const auto definition, workflow_for(record, name, by));
     TRY(auto hash, world_.workflows.pin(name));
     record.task.workflow = name;
@@ -171,23 +140,22 @@ Result<void> Runner::change_workflow(TaskRecord& record, const std::string& name
     return {};
 }
 
-void Runner::tell_workflow(const TaskRecord& record, const std::string& from) {
+void Edits::tell_workflow(const TaskRecord& record, const std::string& from) {
     const auto& task = record.task;
     world_.journal.write(record, "workflow.changed",
                          {{"from", from}, {"to", task.workflow}, {"hash", task.workflow_hash}});
 }
 
-Result<void> Runner::leave_lost_workflow(const TaskId& id, const Edit& edit, const Caller& by) {
-    auto record = record_of(id);
-    if (!edit.workflow || !record || !record->intent || definition_of(record->task)) return {};
-    const auto from = record->task.workflow;
-    TRY(change_workflow(*record, *edit.workflow, by));
-    TRY(world_.tasks.save(*record));
-    tell_workflow(*record, from);
+Result<void> Edits::leave_lost_workflow(TaskRecord& record, const Edit& edit, const Caller& by) {
+    if (!edit.workflow || !record.intent || turns_.definition_of(record.task)) return {};
+    const auto from = record.task.workflow;
+    TRY(change_workflow(record, *edit.workflow, by));
+    TRY(world_.tasks.save(record));
+    tell_workflow(record, from);
     return {};
 }
 
-Awaitable<Result<void>> Runner::change_branch(TaskRecord& record, std::string branch) {
+Awaitable<Result<void>> Edits::change_branch(TaskRecord& record, std::string branch) {
     auto& task = record.task;
     if (branch == task.branch) co_return Result<void>{};
     CO_TRY(co_await git::check_branch_name(world_.git, branch));
@@ -222,7 +190,7 @@ Awaitable<Result<void>> Runner::change_branch(TaskRecord& record, std::string br
     co_return Result<void>{};
 }
 
-Awaitable<Result<void>> Runner::take_over_branch(TaskRecord& record) {
+Awaitable<Result<void>> Edits::take_over_branch(TaskRecord& record) {
     auto& task = record.task;
     if (!task.workspace) {
         co_return Error(ErrorCode::conflict, "task " + task.id.value + " has no workspace to read a branch from");
@@ -247,7 +215,7 @@ Awaitable<Result<void>> Runner::take_over_branch(TaskRecord& record) {
     co_return Result<void>{};
 }
 
-Awaitable<void> Runner::rename_session(TaskRecord& record) {
+Awaitable<void> Edits::rename_session(TaskRecord& record) {
     if (record.runs.empty() || !record.task.tmux_session) co_return;
     const auto wanted = session_name_for(record.task.project, record.task.branch);
     const auto session = record.runs.front().session_id;
@@ -263,75 +231,7 @@ Awaitable<void> Runner::rename_session(TaskRecord& record) {
         co_return;  // the name is a convenience; ids are what counts
     }
     record.task.tmux_session = name;
-    if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
-}
-
-Awaitable<Result<Outcome>> Runner::acknowledge(TaskId id) {
-    const auto lock = co_await world_.task_locks.acquire(id.value);
-    CO_TRY(auto record, record_of(id));
-    Outcome outcome;
-    if (!record.task.attention && !record.alarmed()) {
-        outcome.notes = {"nothing asked for attention"};
-        co_return outcome;
-    }
-    record.task.attention.reset();
-    auto seen = std::exchange(record.programs_changed, {});
-    for (auto& name : std::exchange(record.harnesses_changed, {})) seen.push_back("harness " + name);
-    if (!seen.empty()) outcome.notes.push_back("acknowledged as changed: " + printable(join(seen, ", ")));
-    record.task.updated_at = world_.clock.now();
-    CO_TRY(world_.tasks.save(record));
-    undelivered_.erase(id);  // a message that waits is waited for as long again
-    co_await show(record, outcome);
-    co_return outcome;
-}
-
-Awaitable<Result<Outcome>> Runner::send(TaskId id, Role to, std::string text) {
-    {
-        const auto lock = co_await world_.task_locks.acquire(id.value);
-        CO_TRY(auto record, record_of(id));
-        if (!agents_.alive(record, to)) {
-            co_return Error(ErrorCode::conflict, "the " + std::string(name_of(to)) +
-                                                     " is not running; start it: orange task respawn " + id.value);
-        }
-        CO_TRY(agents_.queue_message(record, to, Role::human, std::move(text)));
-    }
-    const bool delivered = co_await deliver(id);
-    changed_(id);
-    Outcome outcome;
-    if (!delivered) outcome.notes = {"queued; it is delivered when the agent can take it"};
-    co_return outcome;
-}
-
-Awaitable<Result<Outcome>> Runner::remove(TaskId id, Caller by, bool force) {
-    const auto lock = co_await world_.task_locks.acquire(id.value);
-    CO_TRY(auto record, co_await settled(id));
-    CO_TRY(auto given_up, co_await merges_.give_up(record, force));
-    const auto definition = definition_of(record.task);
-    const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
-    const bool ended = state ? state->terminal : store::has_ended(record);
-    if (ended && (record.task.workspace || !record.runs.empty())) {  // its release had failed
-        CO_TRY(co_await release_ended(record));
-        kick(record.task.project);
-    }
-    if (!ended) {
-        co_return Error(ErrorCode::needs_force, "task " + id.value + " is " + record.task.status +
-                                                    "; cancel it first (orange task cancel " + id.value +
-                                                    "), or delete it with --force");
-    }
-    const auto copy = record;
-    CO_TRY(world_.tasks.remove(id));
-    world_.task_files.forget(id);
-    HistoryEvent event;
-    event.type = "task.deleted";
-    event.fields = {{"by", std::string(name_of(by.role))}};
-    world_.journal.publish(id, copy.task.project, event);
-    changed_(id);
-    Outcome outcome;
-    outcome.notes = std::move(given_up);
-    const bool retired = copy.merge && copy.merge->phase == MergePhase::done && !copy.merge->keep_branch;
-    outcome.notes.push_back(retired ? "what was merged is still there as refs/orange/" + id.value + "/merged"
-                                    : "branch " + copy.task.branch + " is still there");
-    co_return outcome;
+    turns_.save(record);
 }
 
 }  // namespace orange

@@ -70,7 +70,6 @@ Awaitable<Result<MergeOutcome>> Merges::finish(TaskRecord record) {
     record.merge->phase = MergePhase::failed;
     record.merge->failure = "the daemon ended before anything was merged";
     auto saved = world_.tasks.save(record);
-    mover_.changed(record.task.id);
     if (!saved) co_return saved.error();
     co_return Error(ErrorCode::conflict, record.merge->failure);
 }
@@ -121,7 +120,7 @@ Awaitable<Result<std::vector<std::string>>> Merges::give_up(TaskRecord& record, 
 
 /// Checkouts that versions before this one left when they were killed in a merge, and folders of this one.
 Awaitable<void> Merges::remove_left(Project project) {
-    const auto turn = co_await turns_.acquire(project.path);  // no merge of this repository is at work
+    const auto turn = co_await repository_turns_.acquire(project.path);  // no merge of this repository is at work
     const auto lock = co_await world_.repositories.acquire(project.path);
     const auto trees = co_await git::worktrees(world_.git, project.path);
     if (!trees) co_return;  // collecting its workspaces says so

@@ -26,10 +26,11 @@ std::string what_git_said(const Error& error) {
 
 }  // namespace
 
-MergeRun::MergeRun(World& world, TaskMover& mover, TaskRecord& record, git::MergeRequest request,
+MergeRun::MergeRun(World& world, Turns& turns, Transitions& transitions, TaskRecord& record, git::MergeRequest request,
                    async::Mutex::Lock turn, bool force)
     : world_(world),
-      mover_(mover),
+      turns_(turns),
+      transitions_(transitions),
       record_(record),
       request_(std::move(request)),
       turn_(std::move(turn)),

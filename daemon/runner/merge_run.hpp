@@ -22,8 +22,8 @@ inline constexpr std::chrono::milliseconds k_fetch_deadline = std::chrono::secon
 class MergeRun {
   public:
     /// `turn`: one merge of a repository at a time. `force`: a human has confirmed whatever is found out.
-    MergeRun(World& world, TaskMover& mover, TaskRecord& record, git::MergeRequest request, async::Mutex::Lock turn,
-             bool force);
+    MergeRun(World& world, Turns& turns, Transitions& transitions, TaskRecord& record, git::MergeRequest request,
+             async::Mutex::Lock turn, bool force);
 
     /// From the phase that it is in to its end. Failing, it is to be undone unless it may_be_published().
     Awaitable<Result<void>> go_on();
@@ -53,7 +53,8 @@ class MergeRun {
     Awaitable<void> follow_locally();
 
     World& world_;
-    TaskMover& mover_;
+    Turns& turns_;
+    Transitions& transitions_;
     TaskRecord& record_;
     git::MergeRequest request_;
     async::Mutex::Lock turn_;

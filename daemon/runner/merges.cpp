@@ -49,7 +49,7 @@ Awaitable<Result<void>> Merges::check(TaskRecord record) {
 Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const engine::Definition& definition,
                                                      MergeOrder order, Caller by, std::string& forced) {
     const auto repo = world_.projects.find(record.task.project)->path;
-    CO_TRY(auto stepped, co_await mover_.step_bodies(record));
+    CO_TRY(auto stepped, co_await turns_.step_bodies(record));
     engine::Request done;
     done.to = std::string(engine::k_done);
     done.by = Role::system;
@@ -88,8 +88,8 @@ std::vector<std::string> Merges::notes_before(const TaskRecord& record) const {
 }
 
 Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Caller by) {
-    const auto lock = co_await world_.task_locks.acquire(id.value);
-    CO_TRY(auto record, co_await mover_.settled(id));
+    CO_TRY(auto turn, co_await transitions_.take(id));
+    auto& record = turn.record;
     if (record.merge && record.merge->phase == MergePhase::done) co_return remembered(*record.merge);
     if (record.merge && record.merge->unfinished() && record.merge->phase != MergePhase::planned) {
         co_return co_await finish(std::move(record));
@@ -156,8 +156,9 @@ Awaitable<Result<MergeOutcome>> Merges::run(TaskRecord record, std::vector<std::
     }
     const auto copy = *project;
     // One after the other: the second begins at what the first has pushed.
-    auto turn = co_await turns_.acquire(copy.path);
-    MergeRun run(world_, mover_, record, request_for(record, copy), std::move(turn), start == Start::forced);
+    auto turn = co_await repository_turns_.acquire(copy.path);
+    MergeRun run(world_, turns_, transitions_, record, request_for(record, copy), std::move(turn),
+                 start == Start::forced);
     run.outcome.notes = std::move(notes);
     const bool resumed = start == Start::resumed;
     // A push of a killed daemon that is still under way would land behind the back of whoever looks now.
@@ -179,7 +180,6 @@ Error Merges::failed(MergeRun& run, Error error, bool resumed) {
                         id.value;
         log::warn("runner", error.message, {{"task", id.value}});
         tried_[id] = std::chrono::steady_clock::now();
-        mover_.changed(id);
         return error;
     }
     error = in_context("cannot merge " + id.value, std::move(error));
@@ -192,7 +192,6 @@ Error Merges::failed(MergeRun& run, Error error, bool resumed) {
     record.merge->failure = error.message;
     if ((stands(error) || resumed) && !record.task.attention) record.task.attention = error.message;
     if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
-    mover_.changed(id);
     return error;
 }
 

@@ -10,7 +10,7 @@
 #include "daemon/async/keyed_mutex.hpp"
 #include "daemon/engine/definition.hpp"
 #include "daemon/git/merge.hpp"
-#include "daemon/runner/task_mover.hpp"
+#include "daemon/runner/transitions.hpp"
 #include "daemon/runner/world.hpp"
 
 /// Merging a task's branch: what has to hold before (merges.cpp, merge_concerns.cpp), one merge at work (merge_run.cpp,
@@ -37,10 +37,11 @@ struct MergeOutcome {
     std::vector<std::string> notes;
 };
 
-/// The merges of all tasks. Owned by the runner, which asks here before it does something else to a task.
+/// The merges of all tasks. Whoever is about to do something else to a task asks here first (give_up).
 class Merges {
   public:
-    Merges(World& world, TaskMover& mover) : world_(world), mover_(mover), turns_(world.executor) {}
+    Merges(World& world, Turns& turns, Transitions& transitions)
+        : world_(world), turns_(turns), transitions_(transitions), repository_turns_(world.executor) {}
 
     /// Merges the task's branch and moves it to `done`; finishes a merge that was interrupted; success for a task that
     /// was merged already. needs_force names what a human has to confirm (`details`: facts, question, tip).
@@ -77,8 +78,10 @@ class Merges {
     Awaitable<Result<bool>> was_published(MergeRecord merge, Project project);
 
     World& world_;
-    TaskMover& mover_;
-    async::KeyedMutex turns_;  ///< one a repository, taken after a task's lock and before the repository's own
+    Turns& turns_;
+    Transitions& transitions_;
+    async::KeyedMutex
+        repository_turns_;  ///< one a repository, taken after a task's lock and before the repository's own
     std::map<TaskId, std::chrono::steady_clock::time_point> tried_;  ///< of unfinished merges
 };
 

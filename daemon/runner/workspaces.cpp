@@ -1,3 +1,5 @@
+#include "daemon/runner/workspaces.hpp"
+
 #include <filesystem>
 #include <set>
 
@@ -5,10 +7,8 @@
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/runner/actions/actions.hpp"
-#include "daemon/runner/runner.hpp"
+#include "daemon/runner/programs.hpp"
 
-/// Workspaces that should be free and are not: of tasks that ended while their release failed, and claims that a daemon
-/// left which died before it had written anything else down.
 namespace orange {
 namespace {
 
@@ -35,8 +35,54 @@ bool failed_to_release_only(const std::vector<HistoryEvent>& history) {
 
 }  // namespace
 
-Awaitable<Result<void>> Runner::release_ended(TaskRecord& record) {
-    CO_TRY(const auto definition, definition_of(record.task));
+Workspaces::Workspaces(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Waiting& waiting)
+    : world_(world), agents_(agents), turns_(turns), transitions_(transitions), waiting_(waiting) {
+    world_.pool.tell_mended([this](const TaskId& id, const std::string& workspace, const git::Mended& mended) {
+        tell_mended(id, workspace, mended);
+    });
+}
+
+void Workspaces::tell_mended(const TaskId& id, const std::string& workspace, const git::Mended& mended) {
+    log::warn("runner", "put right in " + workspace + ": " + mended.what, {{"task", id.value}, {"kept", mended.kept}});
+    const auto* record = world_.tasks.find(id);
+    if (!record) return;
+    std::map<std::string, Scalar> fields = {{"workspace", workspace}, {"what", mended.what}};
+    if (!mended.kept.empty()) fields["kept"] = mended.kept;
+    world_.journal.write(*record, "workspace.mended", std::move(fields));
+}
+
+Awaitable<Result<void>> Workspaces::take(TaskRecord& record, Outcome& outcome) {
+    if (record.task.workspace) co_return Result<void>{};
+    auto taken = co_await actions::prepare_workspace(world_, agents_, record);
+    if (!taken) {
+        auto error = in_context("task " + record.task.id.value + " has no workspace", taken.error());
+        if (error.code == ErrorCode::pool_exhausted) {
+            error.message += "; raise the limit: orange project update " + record.task.project + " --pool-size N";
+        }
+        co_return error;
+    }
+    co_await note_programs(world_, record);
+    if (auto saved = world_.tasks.save(record); !saved) {
+        co_await transitions_.give_back(record);
+        co_return saved.error();
+    }
+    world_.journal.write(record, "workspace.acquired", {{"workspace", *record.task.workspace}});
+    outcome.notes = std::move(*taken);
+    CO_TRY(co_await turns_.step_bodies(record));  // the agent reads TASK.md there
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> Workspaces::make_ready(TaskRecord& record, Outcome& outcome) {
+    std::error_code error;
+    if (record.task.workspace && !std::filesystem::exists(world_.pool.path_of(*record.task.workspace), error)) {
+        CO_TRY(co_await remake(record));
+        outcome.notes.push_back(*record.task.workspace + " was made anew: its folder was gone");
+    }
+    co_return co_await take(record, outcome);
+}
+
+Awaitable<Result<void>> Workspaces::release_ended(TaskRecord& record) {
+    CO_TRY(const auto definition, turns_.definition_of(record.task));
     CO_TRY(co_await agents_.end_session(record));
     actions::Context context{world_, agents_, record, {}, *definition, [](const std::string&) {}};
     const Action release{"release_workspace", {}, {}};
@@ -50,13 +96,13 @@ Awaitable<Result<void>> Runner::release_ended(TaskRecord& record) {
     co_return world_.tasks.save(record);
 }
 
-bool Runner::has_its_folder(const TaskRecord& record) const {
+bool Workspaces::has_its_folder(const TaskRecord& record) const {
     std::error_code error;
     const auto& name = *record.task.workspace;
     return std::filesystem::is_directory(world_.pool.path_of(name), error) && !world_.pool.is_replaced(name);
 }
 
-Awaitable<void> Runner::release_left_over() {
+Awaitable<void> Workspaces::release_left_over() {
     const auto now = std::chrono::steady_clock::now();
     for (const auto& workspace : world_.pool.list(std::nullopt)) {
         const auto* holder = workspace.task.empty() ? nullptr : world_.tasks.find(workspace.task);
@@ -67,23 +113,21 @@ Awaitable<void> Runner::release_left_over() {
         if (tried != release_tried_.end() && now - tried->second < k_between_releases) continue;
         if (!workers_in(workspace.path).empty()) continue;
         release_tried_[id] = now;
-        const auto lock = co_await world_.task_locks.acquire(id.value);
-        auto record = record_of(id);
-        if (!record || !record->task.workspace || !store::has_ended(*record)) continue;
-        if (auto released = co_await release_ended(*record); !released) {
+        auto turn = co_await turns_.take(id);
+        if (!turn || !turn->record.task.workspace || !store::has_ended(turn->record)) continue;
+        if (auto released = co_await release_ended(turn->record); !released) {
             log::warn("runner", released.error().message, {{"task", id.value}});
             continue;
         }
         release_tried_.erase(id);
         log::info("runner", workspace.name + " freed: nobody works in it any more", {{"task", id.value}});
-        changed_(id);
-        kick(workspace.project);
+        waiting_.kick(workspace.project);
     }
 }
 
 /// A living task whose folder somebody has deleted gets it again, with what its branch has. What was not committed is
 /// lost with the folder; TASK.md is not.
-Awaitable<Result<void>> Runner::remake_workspace(TaskRecord& record) {
+Awaitable<Result<void>> Workspaces::remake(TaskRecord& record) {
     const auto* registered = world_.projects.find(record.task.project);
     if (!registered) {
         co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
@@ -92,38 +136,37 @@ Awaitable<Result<void>> Runner::remake_workspace(TaskRecord& record) {
     auto env = agents_.environment(record, {}, Role::worker, RunId{});
     const std::vector<std::string> no_more;
     CO_TRY(co_await world_.pool.acquire(project, record.task, std::move(env), no_more));
-    (void)co_await step_bodies(record);
+    co_await turns_.show(record);
     co_return Result<void>{};
 }
 
-Awaitable<std::string> Runner::make_workspace_anew(TaskId id) {
-    const auto lock = co_await world_.task_locks.acquire(id.value);
-    auto record = co_await settled(id);
-    if (!record || !record->task.workspace) co_return std::string();
-    const auto name = *record->task.workspace;
-    if (has_its_folder(*record)) co_return std::string();
-    const auto made = co_await remake_workspace(*record);
+Awaitable<std::string> Workspaces::make_anew(TaskId id) {
+    auto turn = co_await transitions_.take(id);
+    if (!turn || !turn->record.task.workspace) co_return std::string();
+    auto& record = turn->record;
+    const auto name = *record.task.workspace;
+    if (has_its_folder(record)) co_return std::string();
+    const auto made = co_await remake(record);
     if (!made) {
-        record->task.attention = "its workspace could not be made anew: " + made.error().message +
-                                 "; then run: orange task respawn " + id.value;
-        if (auto saved = world_.tasks.save(*record); !saved) log::error("runner", saved.error().message);
+        record.task.attention = "its workspace could not be made anew: " + made.error().message +
+                                "; then run: orange task respawn " + id.value;
+        turns_.save(record);
         co_return name + " of task " + id.value + " could not be made anew: " + made.error().message;
     }
     std::string note = name + " made anew for task " + id.value + ": its folder was gone";
     for (const Role role : {Role::worker, Role::reviewer}) {
-        if (!agents_.alive(*record, role)) continue;
+        if (!agents_.alive(record, role)) continue;
         const auto what = "its " + std::string(name_of(role)) +
                           " still works in the folder that was deleted: end it (orange task attach " + id.value +
                           "), then run: orange task respawn " + id.value;
         note += "; " + what;
-        record->task.attention = what;
-        if (auto saved = world_.tasks.save(*record); !saved) log::error("runner", saved.error().message);
+        record.task.attention = what;
+        turns_.save(record);
     }
-    changed_(id);
     co_return note;
 }
 
-Awaitable<Result<std::vector<std::string>>> Runner::collect_workspaces(Project project) {
+Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project) {
     std::vector<std::string> done;
     std::vector<TaskId> homeless;
     std::set<TaskId> holders;
@@ -139,17 +182,16 @@ Awaitable<Result<std::vector<std::string>>> Runner::collect_workspaces(Project p
     });
     world_.pool.adopt_claims(claims);
     for (const auto& id : holders) {
-        const auto lock = co_await world_.task_locks.acquire(id.value);
-        auto record = co_await settled(id);
-        if (!record || !record->task.workspace) continue;
-        const auto name = *record->task.workspace;
-        auto released = co_await release_ended(*record);
+        auto turn = co_await transitions_.take(id);
+        if (!turn || !turn->record.task.workspace) continue;
+        auto& record = turn->record;
+        const auto name = *record.task.workspace;
+        auto released = co_await release_ended(record);
         done.push_back(released ? name + " freed: its task " + id.value + " has ended"
                                 : name + " could not be freed: " + released.error().message);
-        changed_(id);
     }
     for (const auto& id : homeless) {
-        auto note = co_await make_workspace_anew(id);
+        auto note = co_await make_anew(id);
         if (!note.empty()) done.push_back(std::move(note));
     }
     const std::function<bool(const TaskId&)> is_live = [this](const TaskId& id) {

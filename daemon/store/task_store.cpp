@@ -287,6 +287,7 @@ Result<void> TaskStore::create(const TaskRecord& record, std::string_view body) 
         return made;
     }
     index(record);
+    tell(record.task.id);
     return {};
 }
 

@@ -72,9 +72,9 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
     if (params.path) {
         const auto problem = co_await repair_workspaces(api, project);
         if (!problem.empty()) reply.notes.push_back(problem);
-        api.runner().kick(project.name);
+        api.runner().queue.kick(project.name);
     }
-    if (project.pool_size > old_size) api.runner().kick(project.name);
+    if (project.pool_size > old_size) api.runner().queue.kick(project.name);
     if (project.pool_size < old_size) {
         reply.notes.push_back("tasks keep the workspaces that they have; the next one starts when fewer than " +
                               std::to_string(project.pool_size) +

@@ -296,7 +296,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     CO_TRY(task.workflow_hash, world.workflows.pin(task.workflow));
     CO_TRY(register_project(api, draft));
     const auto context = params.context.value_or("");
-    auto created = co_await api.runner().create(draft.record, context, params.no_spawn, call.caller);
+    auto created = co_await api.runner().creation.create(draft.record, context, params.no_spawn, call.caller);
     if (!created) {
         if (draft.new_project) (void)world.projects.remove(draft.project.name);
         co_return created.error();
@@ -308,7 +308,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
 /// For whoever repeats a call, since its answer did not come: the task as it is once the first call is through.
 Awaitable<Result<TaskReply>> made_before(Api& api, TaskId id) {
     if (const auto* record = api.world().tasks.find(id); record && record->queued) {
-        co_await api.runner().run_queue(record->task.project);
+        co_await api.runner().queue.run(record->task.project);
     }
     const auto lock = co_await api.world().task_locks.acquire(id.value);
     if (!api.world().tasks.find(id)) {

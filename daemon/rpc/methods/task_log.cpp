@@ -51,7 +51,7 @@ Result<std::vector<WindowView>> windows_of(Api& api, const TaskRecord& record) {
     std::vector<WindowView> alive;
     for (const auto& run : record.runs) {
         const auto role = run.role;
-        if (!run.pane_id.empty() && api.runner().agents().alive(record, role)) alive.push_back(living(run));
+        if (!run.pane_id.empty() && api.runner().agents.alive(record, role)) alive.push_back(living(run));
     }
     const auto folder = world.tasks.folder(record);
     TRY(const auto names, world.files.list(folder / "logs"));

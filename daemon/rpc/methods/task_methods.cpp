@@ -24,14 +24,14 @@ Awaitable<Result<TaskReply>> update(Api& api, TaskUpdate params, Call call) {
         request.to = *params.status;
         request.by = call.caller.role;
         request.force = params.force;
-        CO_TRY(auto moved, co_await api.runner().request(id, request, call.caller, std::move(edit)));
+        CO_TRY(auto moved, co_await api.runner().requests.move(id, request, call.caller, std::move(edit)));
         co_return api.reply(id, std::move(moved));
     }
     if (!edit.any()) {
         co_return Error(ErrorCode::invalid_argument,
                         "nothing to update: give --status, --summary, --branch or another field");
     }
-    CO_TRY(auto edited, co_await api.runner().edit(id, std::move(edit), call.caller));
+    CO_TRY(auto edited, co_await api.runner().requests.edit(id, std::move(edit), call.caller));
     co_return api.reply(id, std::move(edited));
 }
 
@@ -43,7 +43,7 @@ Awaitable<Result<TaskReply>> move(Api& api, TaskSelector selector, Call call, st
     request.by = call.caller.role;
     request.force = force;
     Edit nothing;
-    CO_TRY(auto moved, co_await api.runner().request(id, request, call.caller, std::move(nothing)));
+    CO_TRY(auto moved, co_await api.runner().requests.move(id, request, call.caller, std::move(nothing)));
     co_return api.reply(id, std::move(moved));
 }
 
@@ -60,15 +60,16 @@ Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
 
 Awaitable<Result<TaskReply>> spawn(Api& api, TaskSpawn params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
-    CO_TRY(auto spawned, co_await api.runner().spawn(id, call.caller));
+    CO_TRY(auto spawned, co_await api.runner().queue.spawn(id, call.caller));
     co_return api.reply(id, std::move(spawned));
 }
 
 /// Whether a respawn starts an agent that died. The worker of a task under review is started again after the review.
 bool wants_respawn(Runner& runner, const TaskRecord& record) {
-    const bool worker = runner.is_dead(record, Role::worker), reviewer = runner.is_dead(record, Role::reviewer);
+    const bool worker = runner.respawns.is_dead(record, Role::worker),
+               reviewer = runner.respawns.is_dead(record, Role::reviewer);
     if (!worker && !reviewer) return false;
-    const auto definition = runner.definition_of(record.task);
+    const auto definition = runner.turns.definition_of(record.task);
     const auto need = definition ? engine::respawn_need(**definition, record.task) : definition.error();
     return !need || (need->role == Role::reviewer ? reviewer : worker);
 }
@@ -86,13 +87,13 @@ Awaitable<Result<TaskRespawn::Reply>> respawn(Api& api, TaskRespawn params, Call
     TaskRespawn::Reply reply;
     if (!params.all) {
         CO_TRY(const auto id, api.select(params, call));
-        CO_TRY(auto done, co_await api.runner().respawn(id, call.caller));
+        CO_TRY(auto done, co_await api.runner().respawns.respawn(id, call.caller));
         if (auto shown = api.view(id)) reply.tasks.push_back(std::move(*shown));
         reply.notes = std::move(done.notes);
         co_return reply;
     }
     for (const auto& id : with_dead_agents(api)) {
-        auto done = co_await api.runner().respawn(id, call.caller);
+        auto done = co_await api.runner().respawns.respawn(id, call.caller);
         if (!done) {
             reply.notes.push_back(id.value + ": " + done.error().message);
         } else if (auto shown = api.view(id)) {
@@ -116,7 +117,7 @@ Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call)
     order.keep_branch = params.keep_branch;
     order.include_unpushed = params.include_unpushed;
     order.tip = params.tip.value_or("");
-    CO_TRY(auto merged, co_await api.runner().merges().merge(id, std::move(order), call.caller));
+    CO_TRY(auto merged, co_await api.runner().merges.merge(id, std::move(order), call.caller));
     CO_TRY(auto shown, api.view(id));
     TaskMerge::Reply reply;
     reply.task = std::move(shown);
@@ -137,7 +138,7 @@ Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call ca
         CO_TRY(auto cancelled, co_await move(api, params, call, std::string(engine::k_cancelled), true));
         reply.notes = std::move(cancelled.notes);
     }
-    CO_TRY(auto removed, co_await api.runner().remove(id, call.caller, params.force));
+    CO_TRY(auto removed, co_await api.runner().requests.remove(id, call.caller, params.force));
     reply.notes.insert(reply.notes.end(), removed.notes.begin(), removed.notes.end());
     co_return reply;
 }
@@ -149,13 +150,13 @@ Awaitable<Result<TaskReply>> send(Api& api, TaskSend params, Call call) {
         co_return Error(ErrorCode::invalid_argument, "role must be worker or reviewer");
     }
     if (trim(params.text).empty()) co_return Error(ErrorCode::invalid_argument, "the message is empty");
-    CO_TRY(auto sent, co_await api.runner().send(id, *role, params.text));
+    CO_TRY(auto sent, co_await api.runner().outbox.send(id, *role, params.text));
     co_return api.reply(id, std::move(sent));
 }
 
 Awaitable<Result<TaskReply>> acknowledge(Api& api, TaskAck params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
-    CO_TRY(auto done, co_await api.runner().acknowledge(id));
+    CO_TRY(auto done, co_await api.runner().requests.acknowledge(id));
     co_return api.reply(id, std::move(done));
 }
 

@@ -149,12 +149,12 @@ EdgeView edge_view(const engine::EdgeExplanation& edge) {
 void say_who_died(Api& api, const TaskRecord& record, const engine::Definition& definition, TaskWhy::Reply& reply) {
     bool any = false;
     for (const Role role : {Role::worker, Role::reviewer}) {
-        if (!api.runner().is_dead(record, role)) continue;
+        if (!api.runner().respawns.is_dead(record, role)) continue;
         reply.hints.push_back("the " + std::string(name_of(role)) + " is dead");
         any = true;
     }
     const auto need = engine::respawn_need(definition, record.task);
-    if (!any || !need || api.runner().agents().alive(record, need->role)) return;
+    if (!any || !need || api.runner().agents.alive(record, need->role)) return;
     reply.hints.push_back("orange task respawn " + record.task.id.value);
 }
 
@@ -174,7 +174,7 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
     } else if (const auto merge = Merges::under_way(record); !merge.empty()) {
         reply.waiting_for = merge + "; the daemon tries again by itself";
         reply.hints.push_back(merge_command(task.id));
-    } else if (api.runner().is_starting(task.id)) {
+    } else if (api.runner().queue.is_starting(task.id)) {
         reply.waiting_for = "its workspace to be made ready: fetch, checkout, the project's setup command";
     } else if (!state || state->terminal) {
         reply.waiting_for = "nothing: it has ended";
@@ -193,7 +193,7 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
         reply.hints.push_back("orange task spawn " + id);
     } else if (state->agent) {
         const auto role = std::string(name_of(*state->agent));
-        if (api.runner().agents().alive(record, *state->agent)) {
+        if (api.runner().agents.alive(record, *state->agent)) {
             reply.waiting_for = "the " + role + ", which is running";
             reply.hints.push_back("look: orange task peek " + id + "   join: orange task attach " + id);
         } else {
@@ -220,7 +220,7 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     // Its actions may take minutes and hold the task's lock: then what is going on is the answer.
     const auto is_held_up = [&] {
         const auto* now = api.world().tasks.find(id);
-        return now && (now->intent || api.runner().is_starting(id));
+        return now && (now->intent || api.runner().queue.is_starting(id));
     };
     const auto is_busy = [&] { return is_held_up() || api.world().task_locks.busy(id.value); };
     for (std::chrono::milliseconds waited{}; is_busy() && !is_held_up() && waited < k_patience; waited += k_step) {
@@ -228,18 +228,18 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     }
     const bool busy = is_busy();
     if (!busy) {
-        CO_TRY(const auto edges, co_await api.runner().explain(id));
+        CO_TRY(const auto edges, co_await api.runner().transitions.explain(id));
         for (const auto& edge : edges) reply.edges.push_back(edge_view(edge));
     }
     const auto* found = api.world().tasks.find(id);
     if (!found) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
     const auto record = *found;
     reply.task = api.view(record);
-    CO_TRY(const auto definition, api.runner().definition_of(record.task));
+    CO_TRY(const auto definition, api.runner().turns.definition_of(record.task));
     say_what_next(api, record, *definition, reply);
     const auto merge = std::find(reply.hints.begin(), reply.hints.end(), merge_command(record.task.id));
     if (!busy && merge != reply.hints.end() && Merges::under_way(record).empty()) {
-        const auto ready = co_await api.runner().merges().check(record);
+        const auto ready = co_await api.runner().merges.check(record);
         if (!ready) *merge = ready.error().message;
     }
     if (busy && !is_held_up()) {

@@ -83,7 +83,7 @@ Result<void> check(const Definition& definition, const TaskWait& params) {
 Result<std::optional<TaskWait::Reply>> look(Api& api, const TaskId& id, const std::vector<std::string>& until) {
     const auto* record = api.world().tasks.find(id);
     if (!record) return Error(ErrorCode::not_found, "task " + id.value + " was deleted");
-    TRY(const auto definition, api.runner().definition_of(record->task));
+    TRY(const auto definition, api.runner().turns.definition_of(record->task));
     if (record->intent) return std::optional<TaskWait::Reply>{};  // on its way: what comes next is not known yet
     const auto& task = record->task;
     const auto* state = definition->state(task.status);
@@ -136,7 +136,7 @@ Awaitable<Result<TaskWait::Reply>> wait(Api& api, TaskWait params, Call call, st
     auto& world = api.world();
     const auto* record = world.tasks.find(id);
     if (!record) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
-    CO_TRY(const auto definition, api.runner().definition_of(record->task));
+    CO_TRY(const auto definition, api.runner().turns.definition_of(record->task));
     if (params.until.empty()) params.until.emplace_back(k_human);
     CO_TRY(check(*definition, params));
     if (*waiters >= k_most_waiters) {

@@ -68,8 +68,8 @@ Awaitable<Result<WorkspaceReply>> gc(Api& api, WorkspaceGc params) {
     CO_TRY(world.pool.load());
     std::vector<std::string> notes;
     for (const auto& project : projects) {
-        auto done = co_await api.runner().collect_workspaces(project);
-        api.runner().kick(project.name);  // whoever came while a workspace was looked at waits for it
+        auto done = co_await api.runner().workspaces.collect(project);
+        api.runner().queue.kick(project.name);  // whoever came while a workspace was looked at waits for it
         if (!done) co_return done.error();
         notes.insert(notes.end(), done->begin(), done->end());
     }

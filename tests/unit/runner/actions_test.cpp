@@ -42,7 +42,7 @@ struct ActionWorld : RunnerWorld {
     void perform(const Action& action, const std::string& transition = "tx-1") {
         leave_open({action}, transition);
         boot();
-        house().go(house().runner().resume(id));
+        house().go(house().runner().recovery.resume(id));
         REQUIRE_FALSE(record(id).intent);
     }
 
@@ -377,7 +377,7 @@ TEST_CASE("Several actions that fail are counted, and the first is named") {
     ActionWorld world;
     world.leave_open({action("fly"), action("notify"), action("swim")});
     world.boot();
-    world.house().go(world.house().runner().resume(world.id));
+    world.house().go(world.house().runner().recovery.resume(world.id));
     CHECK_THAT(world.record(world.id).task.attention.value_or(""),
                Catch::StartsWith("fly: ") && Tells("1") && Tells("orange task show " + world.id.value));
     CHECK(world.events(world.id, "hook.failed").size() == 2);
@@ -395,13 +395,13 @@ TEST_CASE("An action that failed before its daemon died is told by the next one"
         died = false;
         world.outside.fuse.arm(fakes::Fuse::Ending::killed, n);
         try {
-            world.house().go(world.house().runner().resume(world.id));
+            world.house().go(world.house().runner().recovery.resume(world.id));
         } catch (const fakes::Killed&) {
             died = true;
         }
         world.outside.fuse.disarm();
         world.boot();
-        world.house().go(world.house().runner().resume(world.id));
+        world.house().go(world.house().runner().recovery.resume(world.id));
         CHECK_THAT(world.record(world.id).task.attention.value_or(""), Catch::StartsWith("fly: "));
         CHECK_FALSE(world.record(world.id).intent);
         CHECK(n < 100);

@@ -63,7 +63,7 @@ inline Change editing(std::string name, Edit edit, std::function<bool(const Task
         return id;
     };
     change.act = [edit](RunnerWorld& world, const TaskId& id) {
-        return nothing_of(world.house().go(world.house().runner().edit(id, edit, a_human())));
+        return nothing_of(world.house().go(world.house().runner().requests.edit(id, edit, a_human())));
     };
     change.is_done = [edited](RunnerWorld& world, const TaskId& id) { return edited(world.record(id).task); };
     return change;
@@ -104,7 +104,7 @@ inline Change creating() {
     change.act = [](RunnerWorld& world, const TaskId& id) {
         // Created, but not started: what a human does next is to start it.
         if (world.house().world().tasks.find(id)) {
-            return nothing_of(world.house().go(world.house().runner().spawn(id, a_human())));
+            return nothing_of(world.house().go(world.house().runner().queue.spawn(id, a_human())));
         }
         auto record = world.draft();
         record.task.id = id;
@@ -131,7 +131,7 @@ inline Change merging() {
     change.arrange = ready_to_merge;
     change.act = [](RunnerWorld& world, const TaskId& id) {
         auto& runner = world.house().runner();
-        const auto merged = world.house().go(runner.merges().merge(id, MergeOrder{}, a_human()));
+        const auto merged = world.house().go(runner.merges.merge(id, MergeOrder{}, a_human()));
         return merged ? Result<void>{} : Result<void>{merged.error()};
     };
     change.is_done = [](RunnerWorld& world, const TaskId& id) {
@@ -182,7 +182,7 @@ inline Change removing() {
         return id;
     };
     change.act = [](RunnerWorld& world, const TaskId& id) {
-        return nothing_of(world.house().go(world.house().runner().remove(id, a_human())));
+        return nothing_of(world.house().go(world.house().runner().requests.remove(id, a_human())));
     };
     change.is_done = [](RunnerWorld& world, const TaskId& id) {
         return !world.house().world().tasks.find(id) &&
@@ -199,12 +199,12 @@ inline Change respawning() {
         const auto id = world.make_task();
         world.move(id, "planning").value();
         world.kill_agent(id, Role::worker, 0);
-        world.house().go(world.house().runner().agent_exited(id, world.record(id).run_of(Role::worker)->run));
+        world.house().go(world.house().runner().exits.agent_exited(id, world.record(id).run_of(Role::worker)->run));
         return id;
     };
     change.act = [](RunnerWorld& world, const TaskId& id) {
         if (!world.outside.processes.alive.empty()) return Result<void>{};
-        return nothing_of(world.house().go(world.house().runner().respawn(id, a_human())));
+        return nothing_of(world.house().go(world.house().runner().respawns.respawn(id, a_human())));
     };
     change.is_done = [](RunnerWorld& world, const TaskId&) { return world.outside.processes.alive.size() == 1; };
     return change;
@@ -219,7 +219,7 @@ inline Change sending() {
         return id;
     };
     change.act = [](RunnerWorld& world, const TaskId& id) {
-        return nothing_of(world.house().go(world.house().runner().send(id, Role::worker, "hello")));
+        return nothing_of(world.house().go(world.house().runner().outbox.send(id, Role::worker, "hello")));
     };
     change.is_done = [](RunnerWorld& world, const TaskId& id) {
         const auto& typed = world.outside.tmux.state.sent;
@@ -240,7 +240,7 @@ inline Change acknowledging() {
         return id;
     };
     change.act = [](RunnerWorld& world, const TaskId& id) {
-        return nothing_of(world.house().go(world.house().runner().acknowledge(id)));
+        return nothing_of(world.house().go(world.house().runner().requests.acknowledge(id)));
     };
     change.is_done = [](RunnerWorld& world, const TaskId& id) { return !world.record(id).task.attention; };
     return change;
@@ -274,7 +274,7 @@ inline Change removing_workspaces() {
         return id;
     };
     change.act = [](RunnerWorld& world, const TaskId&) {
-        const auto done = world.house().go(world.house().runner().collect_workspaces(shop(world)));
+        const auto done = world.house().go(world.house().runner().workspaces.collect(shop(world)));
         if (!done) return Result<void>{done.error()};
         // One that cannot be removed does not keep the others: it is in the answer.
         if (done->empty() || done->front().find("removed: the pool is smaller now") != std::string::npos) {
@@ -402,7 +402,7 @@ inline Change moving_with_fields() {
         edit.feedback = "more tests";
         engine::Request request;
         request.to = "agent-review";
-        return nothing_of(world.house().go(world.house().runner().request(id, request, a_human(), edit)));
+        return nothing_of(world.house().go(world.house().runner().requests.move(id, request, a_human(), edit)));
     };
     change.is_done = [](RunnerWorld& world, const TaskId& id) { return is_in(world, id, "agent-review"); };
     change.holds = [](RunnerWorld& world, const TaskId& id) {
@@ -441,7 +441,7 @@ inline Change noticing(std::string name, std::function<TaskId(RunnerWorld&)> arr
     change.arrange = std::move(arrange);
     change.act = [](RunnerWorld& world, const TaskId& id) {
         const auto runs = world.record(id).runs;
-        for (const auto& run : runs) world.house().go(world.house().runner().agent_exited(id, run.run));
+        for (const auto& run : runs) world.house().go(world.house().runner().exits.agent_exited(id, run.run));
         return Result<void>{};
     };
     change.is_done = std::move(is_done);
@@ -512,7 +512,7 @@ inline Change failing_to_start() {
         return id;
     };
     change.act = [](RunnerWorld& world, const TaskId&) {
-        world.house().go(world.house().runner().run_queue("shop"));
+        world.house().go(world.house().runner().queue.run("shop"));
         return Result<void>{};
     };
     change.is_done = [](RunnerWorld& world, const TaskId& id) {
@@ -527,8 +527,8 @@ inline void goes_on(RunnerWorld& world, const TaskId& id, const Change& change) 
     world.boot();
     world.recover();
     if (world.house().world().projects.find("shop")) {
-        (void)world.house().go(world.house().runner().collect_workspaces(shop(world)));
-        world.house().go(world.house().runner().run_queue("shop"));
+        (void)world.house().go(world.house().runner().workspaces.collect(shop(world)));
+        world.house().go(world.house().runner().queue.run("shop"));
     }
     change.holds(world, id);
     if (change.is_done(world, id)) return;

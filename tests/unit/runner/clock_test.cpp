@@ -71,7 +71,7 @@ TEST_CASE("who waits for a workspace keeps his place when the clock is set back"
     world.move(first, "planning").value();
     const auto spawn = [&](const TaskId& id) {
         Caller human;
-        world.house().go(world.house().runner().spawn(id, human)).value();
+        world.house().go(world.house().runner().queue.spawn(id, human)).value();
     };
     const auto early = world.make_task("early", 1);
     spawn(early);
@@ -89,8 +89,8 @@ TEST_CASE("a message is typed although its agent was started in what is the futu
     RunnerWorld world;
     const auto id = planning(world, "do it", 3);
     world.outside.clock.pass(-24h);
-    world.house().go(world.house().runner().send(id, Role::worker, "hello")).value();
-    CHECK(world.house().go(world.house().runner().deliver(id)));
+    world.house().go(world.house().runner().outbox.send(id, Role::worker, "hello")).value();
+    CHECK(world.house().go(world.house().runner().outbox.deliver(id)));
     CHECK(world.record(id).outbox.empty());
 }
 
@@ -99,12 +99,12 @@ TEST_CASE("a message that waits while the clock is set, or the machine sleeps, i
     const auto id = planning(world, "do it", 3);
     const auto deliver = [&] {
         world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);  // the screen, then the keys
-        CHECK_FALSE(world.house().go(world.house().runner().deliver(id)));
+        CHECK_FALSE(world.house().go(world.house().runner().outbox.deliver(id)));
         REQUIRE(world.outside.tmux_faults.struck);
         world.outside.tmux_faults.disarm();
     };
     world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);
-    world.house().go(world.house().runner().send(id, Role::worker, "hello")).value();
+    world.house().go(world.house().runner().outbox.send(id, Role::worker, "hello")).value();
     for (const auto jump : {10h, 24h * 3650}) {
         world.outside.clock.pass(jump);
         deliver();
@@ -114,5 +114,5 @@ TEST_CASE("a message that waits while the clock is set, or the machine sleeps, i
     deliver();
     CHECK_FALSE(world.record(id).task.attention);
     CHECK(world.record(id).outbox.size() == 1);
-    CHECK(world.house().go(world.house().runner().deliver(id)));
+    CHECK(world.house().go(world.house().runner().outbox.deliver(id)));
 }

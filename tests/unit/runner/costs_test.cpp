@@ -67,7 +67,7 @@ TEST_CASE("what a start, an end and a transition cost stays within its bounds") 
     const auto id = in_a_warm_pool(world);
     check("start in a warm pool", costs_of(world, [&] { world.move(id, "planning").value(); }));
     world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
-    const auto take_in = [&] { world.house().go(world.house().runner().body_changed(id)); };
+    const auto take_in = [&] { world.house().go(world.house().runner().turns.body_changed(id)); };
     check("edit of TASK.md", costs_of(world, take_in));
     check("transition", costs_of(world, [&] { world.move(id, "working").value(); }));
     check("transition with a question", costs_of(world, [&] { world.move(id, "stuck").value(); }));
@@ -95,6 +95,6 @@ TEST_CASE("what one short life costs stays within its bounds") {
     world.append_body(id, "\n## Review\nPASS\n");
     check("life: verdict", costs_of(world, [&] { world.move(id, "reviewing").value(); }));
     check("life: merge", costs_of(world, [&] {
-              world.house().go(world.house().runner().merges().merge(id, MergeOrder{}, a_human())).value();
+              world.house().go(world.house().runner().merges.merge(id, MergeOrder{}, a_human())).value();
           }));
 }

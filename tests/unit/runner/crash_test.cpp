@@ -54,7 +54,7 @@ std::function<void(RunnerWorld&, const TaskId&)> moving(const std::string& to) {
 std::function<void(RunnerWorld&, const TaskId&)> seeing_the_end_of(Role role) {
     return [role](RunnerWorld& world, const TaskId& id) {
         const auto* run = world.record(id).run_of(role);
-        if (run) world.house().go(world.house().runner().agent_exited(id, RunId{run->run}));
+        if (run) world.house().go(world.house().runner().exits.agent_exited(id, RunId{run->run}));
     };
 }
 
@@ -239,7 +239,7 @@ void cut_off_everywhere(const Creation& creation, Fuse::Ending ending) {
         const auto project = world.house().world().projects.find("shop");
         REQUIRE(project);
         const auto shop = *project;
-        REQUIRE(world.house().go(world.house().runner().collect_workspaces(shop)));
+        REQUIRE(world.house().go(world.house().runner().workspaces.collect(shop)));
         world.recover();
         check_created(world, id, creation, ending);
         if (world.house().world().tasks.find(id)) continue;
@@ -366,7 +366,7 @@ TEST_CASE("a merge that was cut off anywhere is finished once", "[soak]") {
     scenario.arrange = mergeable;
     scenario.act = [](RunnerWorld& world, const TaskId& id) {
         auto& runner = world.house().runner();
-        (void)world.house().go(runner.merges().merge(id, MergeOrder{}, Caller{}));
+        (void)world.house().go(runner.merges.merge(id, MergeOrder{}, Caller{}));
     };
     scenario.from = "reviewing";
     scenario.to = "done";
@@ -489,7 +489,7 @@ TEST_CASE("a recovery that is killed, again and again, recovers in the end: what
     merge.arrange = mergeable;
     merge.act = [](RunnerWorld& world, const TaskId& id) {
         auto& runner = world.house().runner();
-        (void)world.house().go(runner.merges().merge(id, MergeOrder{}, Caller{}));
+        (void)world.house().go(runner.merges.merge(id, MergeOrder{}, Caller{}));
     };
     merge.from = "reviewing";
     merge.to = "done";

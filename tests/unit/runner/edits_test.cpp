@@ -22,7 +22,7 @@ Caller agent_of(RunnerWorld& world, const TaskId& id, Role role) {
 }
 
 Result<Outcome> change(RunnerWorld& world, const TaskId& id, Edit edit, Caller by = human()) {
-    return world.house().go(world.house().runner().edit(id, std::move(edit), std::move(by)));
+    return world.house().go(world.house().runner().requests.edit(id, std::move(edit), std::move(by)));
 }
 
 Path worktree(RunnerWorld& world, const TaskId& id) {
@@ -265,27 +265,27 @@ TEST_CASE("whoever asks for a task that there is not is told so, whatever they a
         CHECK_THAT(result.error().message, Tells(none.value));
     };
     told(change(world, none, Edit{}));
-    told(world.house().go(runner.request(none, engine::Request{}, human(), Edit{})));
-    told(world.house().go(runner.spawn(none, human())));
-    told(world.house().go(runner.respawn(none, human())));
-    told(world.house().go(runner.merges().merge(none, MergeOrder{}, human())));
-    told(world.house().go(runner.remove(none, human())));
-    told(world.house().go(runner.acknowledge(none)));
-    told(world.house().go(runner.send(none, Role::worker, "hello")));
-    told(world.house().go(runner.explain(none)));
+    told(world.house().go(runner.requests.move(none, engine::Request{}, human(), Edit{})));
+    told(world.house().go(runner.queue.spawn(none, human())));
+    told(world.house().go(runner.respawns.respawn(none, human())));
+    told(world.house().go(runner.merges.merge(none, MergeOrder{}, human())));
+    told(world.house().go(runner.requests.remove(none, human())));
+    told(world.house().go(runner.requests.acknowledge(none)));
+    told(world.house().go(runner.outbox.send(none, Role::worker, "hello")));
+    told(world.house().go(runner.transitions.explain(none)));
     // What nobody waits for says nothing.
-    world.house().go(runner.resume(none));
-    world.house().go(runner.body_changed(none));
-    world.house().go(runner.look_for_dialogs(none));
-    world.house().go(runner.agent_exited(none, RunId{"x"}));
-    CHECK(world.house().go(runner.deliver(none)));
+    world.house().go(runner.recovery.resume(none));
+    world.house().go(runner.turns.body_changed(none));
+    world.house().go(runner.outbox.look_for_dialogs(none));
+    world.house().go(runner.exits.agent_exited(none, RunId{"x"}));
+    CHECK(world.house().go(runner.outbox.deliver(none)));
     CHECK(world.house().world().tasks.size() == 1);
 }
 
 TEST_CASE("a task that lives is not removed, and one whose workflow is lost is judged by its record") {
     RunnerWorld world;
     const auto id = planning(world, "do it", 3);
-    const auto remove = [&] { return world.house().go(world.house().runner().remove(id, human())); };
+    const auto remove = [&] { return world.house().go(world.house().runner().requests.remove(id, human())); };
     const auto living = remove();
     REQUIRE_FALSE(living);
     CHECK(living.error().code == ErrorCode::needs_force);
@@ -305,7 +305,9 @@ TEST_CASE("a mark for attention is taken away once, and that nothing asked for a
     auto record = world.record(id);
     record.task.attention = "look";
     world.house().world().tasks.save(record).value();
-    const auto acknowledge = [&] { return world.house().go(world.house().runner().acknowledge(id)).value().notes; };
+    const auto acknowledge = [&] {
+        return world.house().go(world.house().runner().requests.acknowledge(id)).value().notes;
+    };
     CHECK(acknowledge().empty());
     CHECK_FALSE(world.record(id).task.attention);
     CHECK_THAT(world.task_text(id), Holds("attention: null"));
@@ -320,7 +322,7 @@ TEST_CASE("a merge that may not be is refused with the way there, and nothing is
     const auto merge = [&](bool force) {
         MergeOrder order;
         order.force = force;
-        return world.house().go(world.house().runner().merges().merge(id, order, human()));
+        return world.house().go(world.house().runner().merges.merge(id, order, human()));
     };
     const auto unreviewed = merge(false);
     REQUIRE_FALSE(unreviewed);
@@ -356,7 +358,7 @@ TEST_CASE("force is a human's, whoever the agent is") {
         request.by = role;
         request.force = true;
         auto by = agent_of(world, id, role);
-        const auto done = world.house().go(world.house().runner().request(id, request, by, Edit{}));
+        const auto done = world.house().go(world.house().runner().requests.move(id, request, by, Edit{}));
         REQUIRE_FALSE(done);
         CHECK(done.error().code == ErrorCode::forbidden);
         const bool worker = role == Role::worker;
@@ -373,7 +375,7 @@ TEST_CASE("one update of fields and status is refused as a whole, whatever part 
         engine::Request request;
         request.to = "planning";
         request.by = by.role;
-        const auto done = world.house().go(world.house().runner().request(id, request, by, edit));
+        const auto done = world.house().go(world.house().runner().requests.move(id, request, by, edit));
         REQUIRE_FALSE(done);
         CHECK(world.state_text(id) == state);
         CHECK(world.outside.tmux.state.opened.empty());
@@ -395,7 +397,7 @@ TEST_CASE("one update of fields and status is refused as a whole, whatever part 
     edit.branch = "fine/too";
     engine::Request request;
     request.to = "planning";
-    REQUIRE(world.house().go(world.house().runner().request(id, request, human(), edit)));
+    REQUIRE(world.house().go(world.house().runner().requests.move(id, request, human(), edit)));
     CHECK(world.record(id).task.branch == "fine/too");
     CHECK(world.record(id).task.summary == "fine");
 }
@@ -477,7 +479,7 @@ TEST_CASE("a branch whose record cannot be written, and whose project goes meanw
     const auto id = planning(world, "do it", 3);
     auto& house = world.house();
     std::optional<Result<Outcome>> done;
-    house.begin(house.runner().edit(id, to_branch("late"), human()), done);
+    house.begin(house.runner().requests.edit(id, to_branch("late"), human()), done);
     house.world().projects.remove("shop").value();
     world.outside.fuse.arm(fakes::Fuse::Ending::disk_full_for_good, 1);
     house.io.run();

@@ -54,9 +54,9 @@ TEST_CASE("work is merged although the folder that it was done in is gone, and t
     const auto id = ready_to_merge(world);
     Edit nameless;
     nameless.summary = "";
-    world.house().go(world.house().runner().edit(id, nameless, a_human())).value();
+    world.house().go(world.house().runner().requests.edit(id, nameless, a_human())).value();
     std::filesystem::remove_all(world.house().world().pool.path_of("shop--1"));
-    const auto merged = world.house().go(world.house().runner().merges().merge(id, MergeOrder{}, a_human()));
+    const auto merged = world.house().go(world.house().runner().merges.merge(id, MergeOrder{}, a_human()));
     REQUIRE(merged);
     CHECK_FALSE(merged->notes.empty());
     CHECK(world.record(id).task.status == "done");
@@ -77,13 +77,13 @@ TEST_CASE("a review that was given no commit says nothing of any") {
     world.append_body(id, "\n## Review\nPASS\n");
     world.move(id, "reviewing").value();
     auto& runner = world.house().runner();
-    const auto refused = world.house().go(runner.merges().merge(id, MergeOrder{}, a_human()));
+    const auto refused = world.house().go(runner.merges.merge(id, MergeOrder{}, a_human()));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::needs_force);
     const auto tip = world.git.ref(world.repo(), "refs/heads/" + branch);
     CHECK_THAT(refused.error().message, Tells(tip.substr(0, 12)));
     CHECK_THAT(refused.error().message, Tells("-p " + tip.substr(0, 12)));
-    CHECK(world.house().go(runner.merges().merge(id, forced_order(), a_human())));
+    CHECK(world.house().go(runner.merges.merge(id, forced_order(), a_human())));
 }
 
 TEST_CASE("a branch that is gone cannot be merged, and its task stays where it is") {
@@ -91,7 +91,7 @@ TEST_CASE("a branch that is gone cannot be merged, and its task stays where it i
     const auto id = ready_to_merge(world);
     world.git.plain(world.house().world().pool.path_of("shop--1"), {"switch", "-q", "--detach"});
     world.git.plain(world.repo(), {"branch", "-qD", world.record(id).task.branch});
-    const auto refused = world.house().go(world.house().runner().merges().merge(id, MergeOrder{}, a_human()));
+    const auto refused = world.house().go(world.house().runner().merges.merge(id, MergeOrder{}, a_human()));
     REQUIRE_FALSE(refused);
     CHECK_THAT(refused.error().message, Tells(world.record(id).task.branch));
     CHECK(world.record(id).task.status == "reviewing");
@@ -107,10 +107,10 @@ TEST_CASE("where it cannot be told what a reviewer is given, nothing counts as s
     world.move(id, "agent-review").value();
     CHECK(world.record(id).reviewed_commit == "none");
     write_file(head, text);
-    REQUIRE(world.house().go(world.house().runner().respawn(id, a_human())));
+    REQUIRE(world.house().go(world.house().runner().respawns.respawn(id, a_human())));
     world.append_body(id, "\n## Review\nPASS\n");
     world.move(id, "reviewing").value();
-    const auto merged = world.house().go(world.house().runner().merges().merge(id, MergeOrder{}, a_human()));
+    const auto merged = world.house().go(world.house().runner().merges.merge(id, MergeOrder{}, a_human()));
     REQUIRE_FALSE(merged);
     CHECK(merged.error().code == ErrorCode::needs_force);
 }

@@ -23,7 +23,7 @@ TaskId under_review(RunnerWorld& world, const std::string& summary = "do it", in
 
 void notice(RunnerWorld& world, const TaskId& id, Role role) {
     const auto run = world.record(id).run_of(role)->run;
-    world.house().go(world.house().runner().agent_exited(id, run));
+    world.house().go(world.house().runner().exits.agent_exited(id, run));
 }
 
 void dies(RunnerWorld& world, const TaskId& id, Role role, int status = 1) {
@@ -32,7 +32,7 @@ void dies(RunnerWorld& world, const TaskId& id, Role role, int status = 1) {
 }
 
 Result<Outcome> respawn(RunnerWorld& world, const TaskId& id) {
-    return world.house().go(world.house().runner().respawn(id, Caller{}));
+    return world.house().go(world.house().runner().respawns.respawn(id, Caller{}));
 }
 
 /// Somebody who has the file open, and takes his time.
@@ -75,7 +75,7 @@ TEST_CASE("an agent that is alive, or was dealt with, is no death") {
     const auto id = planning(world);
     const auto before = world.state_text(id);
     notice(world, id, Role::worker);
-    world.house().go(world.house().runner().agent_exited(id, RunId{"another"}));
+    world.house().go(world.house().runner().exits.agent_exited(id, RunId{"another"}));
     CHECK(world.state_text(id) == before);
     CHECK(world.events(id, "agent.exited").empty());
 }
@@ -164,7 +164,7 @@ TEST_CASE("a death in a tmux server that runs, and that another one hides, is no
 TEST_CASE("an agent that died is dead in every state, until one is started again or its workspace is given back") {
     RunnerWorld world;
     const auto worker_is_dead = [&](const TaskId& id) {
-        return world.house().runner().is_dead(world.record(id), Role::worker);
+        return world.house().runner().respawns.is_dead(world.record(id), Role::worker);
     };
     SECTION("while a human looks") {
         const auto id = under_review(world);
@@ -213,7 +213,7 @@ TEST_CASE("what Orange itself ends is never dead") {
     const auto id = planning(world);
     set(world, id, [](TaskRecord& record) { record.runs.front().ending = true; });
     world.kill_agent(id, Role::worker, 129);
-    CHECK_FALSE(world.house().runner().is_dead(world.record(id), Role::worker));
+    CHECK_FALSE(world.house().runner().respawns.is_dead(world.record(id), Role::worker));
 }
 
 TEST_CASE("on a workflow whose states name no agent a dead one is dead too") {
@@ -226,14 +226,14 @@ TEST_CASE("on a workflow whose states name no agent a dead one is dead too") {
     world.move(id, "working").value();
     dies(world, id, Role::worker);
     CHECK(world.record(id).task.crash_count() == 1);
-    CHECK(world.house().runner().is_dead(world.record(id), Role::worker));
+    CHECK(world.house().runner().respawns.is_dead(world.record(id), Role::worker));
     REQUIRE(respawn(world, id));
-    CHECK_FALSE(world.house().runner().is_dead(world.record(id), Role::worker));
+    CHECK_FALSE(world.house().runner().respawns.is_dead(world.record(id), Role::worker));
     dies(world, id, Role::worker);
     CHECK(world.record(id).task.status == "stuck");
-    CHECK(world.house().runner().is_dead(world.record(id), Role::worker));
+    CHECK(world.house().runner().respawns.is_dead(world.record(id), Role::worker));
     REQUIRE(respawn(world, id));
-    CHECK_FALSE(world.house().runner().is_dead(world.record(id), Role::worker));
+    CHECK_FALSE(world.house().runner().respawns.is_dead(world.record(id), Role::worker));
 }
 
 TEST_CASE("the death of an agent whose workflow is lost concludes nothing, and says what is wrong") {
@@ -272,7 +272,7 @@ TEST_CASE("while TASK.md cannot be read nothing is concluded from a death, and i
     CHECK(world.record(id).task.crash_count() == 0);
     std::filesystem::remove_all(file);
     std::filesystem::rename(file.string() + ".kept", file);
-    world.house().go(world.house().runner().agent_exited(id, run));
+    world.house().go(world.house().runner().exits.agent_exited(id, run));
     CHECK(world.record(id).task.crash_count() == 1);
     CHECK(world.record(id).runs.empty());
 }
@@ -393,7 +393,7 @@ TEST_CASE("an agent is not started twice, nor for a state that has none") {
     REQUIRE_FALSE(twice);
     CHECK(twice.error().code == ErrorCode::conflict);
     CHECK_THAT(twice.error().message, Tells("orange task attach " + id.value));
-    const auto spawned = world.house().go(world.house().runner().spawn(id, Caller{}));
+    const auto spawned = world.house().go(world.house().runner().queue.spawn(id, Caller{}));
     REQUIRE_FALSE(spawned);
     CHECK(spawned.error().code == ErrorCode::illegal_transition);
     CHECK_THAT(spawned.error().message, Tells("planning") && Tells("orange task respawn"));
@@ -409,11 +409,11 @@ TEST_CASE("a respawn that comes after the daemon's own is no error") {
     std::optional<bool> noticed;
     auto& house = world.house();
     const auto notice_it = [&]() -> Awaitable<bool> {
-        co_await house.runner().agent_exited(id, run);
+        co_await house.runner().exits.agent_exited(id, run);
         co_return true;
     };
     house.begin(notice_it(), noticed);
-    house.begin(house.runner().respawn(id, Caller{}), asked);
+    house.begin(house.runner().respawns.respawn(id, Caller{}), asked);
     house.go([&]() -> Awaitable<void> {
         while (!asked) co_await async::sleep(std::chrono::milliseconds(5));
     }());
@@ -632,7 +632,7 @@ TEST_CASE("an agent that was to be ended, and was not, is ended before another o
     world.outside.tmux.kill_fails.reset();
     world.outside.tmux.kill_ends_processes = true;
     const auto project = *world.house().world().projects.find("shop");
-    const auto freed = world.house().go(world.house().runner().collect_workspaces(project));
+    const auto freed = world.house().go(world.house().runner().workspaces.collect(project));
     REQUIRE(freed);
     REQUIRE(freed->size() == 1);
     CHECK_THAT(freed->front(), Tells("shop--1") && Tells(id.value));
@@ -652,7 +652,7 @@ TEST_CASE("a start of which nobody knows whether it happened is not repeated unt
     CHECK_THAT(unsure.error().message, Tells("worker"));
     CHECK(world.record(id).runs.size() == 1);
     world.outside.tmux.list_fails.reset();
-    world.house().go(world.house().runner().resume(id));
+    world.house().go(world.house().runner().recovery.resume(id));
     CHECK(world.house().control().alive(world.record(id), Role::worker));
     CHECK(world.outside.processes.alive.size() == 1);
 }
@@ -708,7 +708,7 @@ TEST_CASE("a death in the middle of a transition waits until that is finished") 
     notice(world, id, Role::worker);
     CHECK(world.record(id).run_of(Role::worker));
     CHECK(world.record(id).task.crash_count() == 0);
-    world.house().go(world.house().runner().resume(id));
+    world.house().go(world.house().runner().recovery.resume(id));
     notice(world, id, Role::worker);
     CHECK(world.record(id).task.crash_count() == 1);
 }
@@ -773,7 +773,7 @@ TEST_CASE("what cannot be written down is asked for again, and then it is") {
                    "name: shy\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nscreen:\n  waiting: [\"Really?\"]\n");
         set(world, id, [](TaskRecord& record) { record.runs.front().harness = "shy"; });
         world.outside.tmux.screens[world.record(id).runs.front().pane_id] = "Really?";
-        const auto look = [&] { world.house().go(world.house().runner().look_for_dialogs(id)); };
+        const auto look = [&] { world.house().go(world.house().runner().outbox.look_for_dialogs(id)); };
         with_full_disk(look);
         CHECK(attention(world, id) == "none");
         look();
@@ -781,11 +781,11 @@ TEST_CASE("what cannot be written down is asked for again, and then it is") {
     }
     SECTION("a message that waits for long") {
         world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);
-        world.house().go(world.house().runner().send(id, Role::worker, "hello")).value();
+        world.house().go(world.house().runner().outbox.send(id, Role::worker, "hello")).value();
         world.house().world().settings.message_patience = {};
         const auto deliver = [&] {
             world.outside.tmux_faults.arm(fakes::TmuxFault::does_not_answer, 2);
-            CHECK_FALSE(world.house().go(world.house().runner().deliver(id)));
+            CHECK_FALSE(world.house().go(world.house().runner().outbox.deliver(id)));
         };
         with_full_disk(deliver);
         CHECK(attention(world, id) == "none");
@@ -834,16 +834,16 @@ TEST_CASE("a TASK.md that cannot be read is told to whoever asks, and stops nobo
     std::filesystem::create_directory(file);
     write_file(file / "x", "in the way");
     auto& runner = world.house().runner();
-    CHECK_FALSE(world.house().go(runner.explain(id)));
+    CHECK_FALSE(world.house().go(runner.transitions.explain(id)));
     CHECK_FALSE(world.move(id, "clarification"));
     Edit edit;
     edit.summary = "new";
     engine::Request request;
     request.to = "clarification";
-    CHECK_FALSE(world.house().go(runner.request(id, request, Caller{}, edit)));
+    CHECK_FALSE(world.house().go(runner.requests.move(id, request, Caller{}, edit)));
     CHECK(world.record(id).task.summary == "do it");
-    world.house().go(runner.body_changed(id));
-    world.house().go(runner.resume(id));
+    world.house().go(runner.turns.body_changed(id));
+    world.house().go(runner.recovery.resume(id));
     CHECK(world.record(id).task.status == "planning");
     std::filesystem::remove_all(file);
     std::filesystem::rename(file.string() + ".kept", file);
@@ -858,7 +858,8 @@ TEST_CASE("a line from somebody who still had the replaced file open comes in by
     async::spawn(world.house().io.get_executor(), "late writer", writes_late(writer));
     Edit edit;
     edit.summary = "another";
-    REQUIRE(world.house().go(world.house().runner().edit(id, edit, Caller{})));  // and all that follows from it
+    REQUIRE(
+        world.house().go(world.house().runner().requests.edit(id, edit, Caller{})));  // and all that follows from it
     CHECK_FALSE(writer.is_open());
     CHECK_THAT(world.task_text(id), Holds("late\n"));
     CHECK_THAT(read_file(mirror), Holds("late\n"));
@@ -951,7 +952,7 @@ TEST_CASE("instructions for an agent that lives need its project, and what canno
     world.house().world().projects.remove("shop").value();
     CHECK(
         world.house().control().environment(world.record(id), {}, Role::worker, RunId{"run"}).contains("ORANGE_TASK"));
-    const auto definition = world.house().runner().definition_of(world.record(id).task).value();
+    const auto definition = world.house().runner().turns.definition_of(world.record(id).task).value();
     auto record = world.record(id);
     SpawnOrder order;
     order.prompt = "planning";

@@ -172,12 +172,12 @@ void RunnerWorld::back() {
 void RunnerWorld::recover() {
     auto& world = house().world();
     const auto active = world.tasks.active();
-    for (const auto& id : active) house().go(house().runner().resume(id));
+    for (const auto& id : active) house().go(house().runner().recovery.resume(id));
     for (const auto& id : active) {
         const auto runs = record(id).runs;
-        for (const auto& run : runs) house().go(house().runner().agent_exited(id, run.run));
+        for (const auto& run : runs) house().go(house().runner().exits.agent_exited(id, run.run));
     }
-    house().go(house().runner().run_queue("shop"));
+    house().go(house().runner().queue.run("shop"));
 }
 
 TaskRecord RunnerWorld::draft(const std::string& summary, int pool_size) {
@@ -204,7 +204,7 @@ TaskRecord RunnerWorld::draft(const std::string& summary, int pool_size) {
 
 Result<Outcome> RunnerWorld::create(TaskRecord record, std::string context, bool no_spawn) {
     const auto by = caller_of(house().world().tasks, record.task.id, Role::human);
-    return house().go(house().runner().create(std::move(record), std::move(context), no_spawn, by));
+    return house().go(house().runner().creation.create(std::move(record), std::move(context), no_spawn, by));
 }
 
 TaskId RunnerWorld::make_task(const std::string& summary, int pool_size, const std::string& workflow,
@@ -220,7 +220,7 @@ Result<Outcome> RunnerWorld::move(const TaskId& id, const std::string& to, Role 
     engine::Request request;
     request.to = to;
     request.by = by;
-    return house().go(house().runner().request(id, request, caller_of(house().world().tasks, id, by), Edit{}));
+    return house().go(house().runner().requests.move(id, request, caller_of(house().world().tasks, id, by), Edit{}));
 }
 
 void RunnerWorld::append_body(const TaskId& id, const std::string& text) {

@@ -36,7 +36,7 @@ TEST_CASE("where no workspace is free, the transition that needs one is refused,
     engine::Request request;
     request.to = "working";
     const Caller human;
-    CHECK(world.house().go(world.house().runner().request(id, request, human, edit)).error().code ==
+    CHECK(world.house().go(world.house().runner().requests.move(id, request, human, edit)).error().code ==
           ErrorCode::pool_exhausted);
     CHECK(world.state_text(id) == state);
     CHECK(world.history_text(id) == history);

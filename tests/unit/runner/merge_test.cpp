@@ -22,13 +22,13 @@ struct Fixture {
     }
 
     Result<MergeOutcome> merge(MergeOrder order = {}) {
-        return world.house().go(world.house().runner().merges().merge(id, std::move(order), a_human()));
+        return world.house().go(world.house().runner().merges.merge(id, std::move(order), a_human()));
     }
     Result<Outcome> cancel(bool force = false) {
         engine::Request request;
         request.to = "cancelled";
         request.force = force;
-        return world.house().go(world.house().runner().request(id, request, a_human(), Edit{}));
+        return world.house().go(world.house().runner().requests.move(id, request, a_human(), Edit{}));
     }
     Error refused(ErrorCode code, MergeOrder order = {}) {
         const auto merged = merge(std::move(order));
@@ -160,7 +160,7 @@ TEST_CASE("whatever a human has to look at first is confirmed with force, and th
     CHECK_THAT(error.message, Tells("orange task merge " + f.id.value + " --force"));
     CHECK_FALSE(error.details.at("question").empty());
     CHECK(error.details.at("tip") == tip);
-    const auto why = f.world.house().go(f.world.house().runner().merges().check(f.world.record(f.id)));
+    const auto why = f.world.house().go(f.world.house().runner().merges.check(f.world.record(f.id)));
     REQUIRE_FALSE(why);
     CHECK(why.error().message == error.message);
     auto order = forced_order();
@@ -185,11 +185,11 @@ TEST_CASE("a branch without a commit of its own is not taken for merged work") {
     world.move(id, "reviewing").value();
     auto& runner = world.house().runner();
     const auto main = world.git.ref(world.repo(), "main");
-    const auto refused = world.house().go(runner.merges().merge(id, MergeOrder{}, a_human()));
+    const auto refused = world.house().go(runner.merges.merge(id, MergeOrder{}, a_human()));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::needs_force);
     CHECK_THAT(refused.error().message, Tells("orange task cancel " + id.value));
-    const auto forced = world.house().go(runner.merges().merge(id, forced_order(), a_human()));
+    const auto forced = world.house().go(runner.merges.merge(id, forced_order(), a_human()));
     REQUIRE(forced);
     CHECK(world.record(id).task.status == "done");
     CHECK(world.git.ref(world.repo(), "main") == main);
@@ -230,8 +230,7 @@ TEST_CASE("what is merged here alone leaves origin's branch, and publishes nothi
         const auto record = f.world.record(f.id);
         CHECK(record.merge->elsewhere);
         const auto next = ready_to_merge(f.world);
-        const auto published =
-            f.world.house().go(f.world.house().runner().merges().merge(next, MergeOrder{}, a_human()));
+        const auto published = f.world.house().go(f.world.house().runner().merges.merge(next, MergeOrder{}, a_human()));
         REQUIRE(published);
         CHECK(f.here(published->commit + "^1") == before);
     }
@@ -396,8 +395,8 @@ TEST_CASE("a merge that is published and not finished keeps its task from anythi
         }
         Edit edit;
         edit.branch = "another";
-        CHECK_FALSE(f.world.house().go(f.world.house().runner().edit(f.id, edit, a_human())));
-        CHECK_FALSE(f.world.house().go(f.world.house().runner().remove(f.id, a_human(), true)));
+        CHECK_FALSE(f.world.house().go(f.world.house().runner().requests.edit(f.id, edit, a_human())));
+        CHECK_FALSE(f.world.house().go(f.world.house().runner().requests.remove(f.id, a_human(), true)));
         // Others push on top before it goes on: its commit is its own all the same.
         f.world.git.commit(f.clone(), "theirs", "t\n");
         f.world.git.plain(f.clone(), {"push", "-q", "origin", "main"});
@@ -437,7 +436,7 @@ TEST_CASE("checkouts that older versions left in merges are removed, with their 
             git::add_worktree(f.world.house().world().git, f.world.repo(), left, "refs/heads/main")));
     }
     const auto project = shop(f.world);
-    f.world.house().go(f.world.house().runner().merges().remove_left(project));
+    f.world.house().go(f.world.house().runner().merges.remove_left(project));
     CHECK_FALSE(std::filesystem::exists(folder));
     CHECK_FALSE(std::filesystem::exists(of_nobody));
     CHECK_THAT(f.world.git.plain(f.world.repo(), {"worktree", "list"}), !Holds(".merge-"));

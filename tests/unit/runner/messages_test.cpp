@@ -32,10 +32,10 @@ struct TalkWorld : RunnerWorld {
         return id;
     }
     Result<Outcome> send(const TaskId& id, const std::string& text, Role to = Role::worker) {
-        return house().go(house().runner().send(id, to, text));
+        return house().go(house().runner().outbox.send(id, to, text));
     }
-    bool deliver(const TaskId& id) { return house().go(house().runner().deliver(id)); }
-    void look(const TaskId& id) { house().go(house().runner().look_for_dialogs(id)); }
+    bool deliver(const TaskId& id) { return house().go(house().runner().outbox.deliver(id)); }
+    void look(const TaskId& id) { house().go(house().runner().outbox.look_for_dialogs(id)); }
     std::string pane(const TaskId& id) { return record(id).run_of(Role::worker)->pane_id; }
     std::string attention(const TaskId& id) { return record(id).task.attention.value_or("none"); }
     agents::Activity activity(const TaskId& id) {
@@ -195,7 +195,7 @@ TEST_CASE("what Orange had to say to an agent that is gone is dropped, a human's
     CHECK_THAT(world.attention(id), Tells("reviewer") && Tells("orange task why " + id.value));
     world.house().world().settings.message_patience = 1h;
     CHECK_FALSE(world.deliver(id));
-    world.house().go(world.house().runner().acknowledge(id)).value();
+    world.house().go(world.house().runner().requests.acknowledge(id)).value();
     CHECK_FALSE(world.deliver(id));
     CHECK(world.attention(id) == "none");
 }

@@ -202,8 +202,8 @@ TEST_CASE("power that goes while an agent is told or started again takes no task
     auto telling = sending();
     telling.act = [](RunnerWorld& world, const TaskId& id) {
         auto& runner = world.house().runner();
-        if (world.outside.processes.alive.empty()) world.house().go(runner.respawn(id, a_human())).value();
-        return nothing_of(world.house().go(runner.send(id, Role::worker, "hello")));
+        if (world.outside.processes.alive.empty()) world.house().go(runner.respawns.respawn(id, a_human())).value();
+        return nothing_of(world.house().go(runner.outbox.send(id, Role::worker, "hello")));
     };
     More told;
     told.known = [](RunnerWorld& world, const TaskId& id) { return world.record(id).task.status == "planning"; };

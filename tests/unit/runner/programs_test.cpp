@@ -29,7 +29,7 @@ std::size_t told(RunnerWorld& world, const TaskId& id) {
 }
 
 Result<MergeOutcome> merge(RunnerWorld& world, const TaskId& id) {
-    return world.house().go(world.house().runner().merges().merge(id, MergeOrder{}, a_human()));
+    return world.house().go(world.house().runner().merges.merge(id, MergeOrder{}, a_human()));
 }
 
 }  // namespace
@@ -50,12 +50,12 @@ TEST_CASE("what an agent makes git run is told at the next transition, and stand
     plants(world, "other");
     world.kill_agent(id, Role::reviewer, 1);
     const auto run = world.record(id).run_of(Role::reviewer)->run;
-    world.house().go(world.house().runner().agent_exited(id, run));
+    world.house().go(world.house().runner().exits.agent_exited(id, run));
     world.append_body(id, "\n## Review\nPASS\n");
     world.move(id, "reviewing").value();
     CHECK_THAT(alarm(world, id), Tells("filter.evil.clean, filter.other.clean"));
     CHECK(told(world, id) == 2);
-    const auto acknowledged = world.house().go(world.house().runner().acknowledge(id)).value();
+    const auto acknowledged = world.house().go(world.house().runner().requests.acknowledge(id)).value();
     REQUIRE_FALSE(acknowledged.notes.empty());
     CHECK_THAT(acknowledged.notes[0], Tells("filter.evil.clean, filter.other.clean"));
     CHECK(alarm(world, id).empty());
@@ -73,7 +73,7 @@ TEST_CASE("what git is made to run after the review has to be confirmed before t
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::needs_force);
     CHECK_THAT(refused.error().message, Tells("filter.evil.clean"));
-    const auto merged = world.house().go(world.house().runner().merges().merge(id, forced_order(), a_human()));
+    const auto merged = world.house().go(world.house().runner().merges.merge(id, forced_order(), a_human()));
     REQUIRE(merged);
     CHECK_THAT(merged->forced, Tells("filter.evil.clean"));
     CHECK_THAT(alarm(world, id), Tells("filter.evil.clean"));
@@ -167,7 +167,7 @@ TEST_CASE("what is changed after the last transition, while a release is refused
     REQUIRE(world.record(id).task.workspace);
     write_file(head, text);
     plants(world, "late");
-    world.house().go(world.house().runner().collect_workspaces(shop(world))).value();
+    world.house().go(world.house().runner().workspaces.collect(shop(world))).value();
     CHECK_FALSE(world.record(id).task.workspace);
     CHECK_THAT(alarm(world, id), Tells("filter.late.clean"));
     CHECK(told(world, id) == 1);
@@ -194,7 +194,7 @@ TEST_CASE(
     const auto run = *world.record(id).run_of(Role::reviewer);
     CHECK(told_of[0].fields.at("hash") == Scalar{run.harness_hash});
 
-    CHECK_FALSE(world.house().go(world.house().runner().acknowledge(id)).value().notes.empty());
+    CHECK_FALSE(world.house().go(world.house().runner().requests.acknowledge(id)).value().notes.empty());
     CHECK(alarm(world, id).empty());
     world.append_body(id, "\n## Review\nFAIL\n");
     world.move(id, "working").value();
@@ -211,7 +211,7 @@ TEST_CASE("a harness that a human chooses for a task is the known one") {
     write_file(file, read_file(file) + "# another\n");
     Edit edit;
     edit.review_harness = "bot";
-    world.house().go(world.house().runner().edit(id, edit, a_human())).value();
+    world.house().go(world.house().runner().requests.edit(id, edit, a_human())).value();
     world.append_body(id, "\n## Handoff\nall of it\n");
     world.move(id, "agent-review").value();
     CHECK(alarm(world, id).empty());
@@ -233,7 +233,7 @@ TEST_CASE("a verdict that came from a test which the reviewer ran is taken, and 
     engine::Request request;
     request.to = "reviewing";
     const Edit no_edit;
-    world.house().go(world.house().runner().request(id, request, reviewer, no_edit)).value();
+    world.house().go(world.house().runner().requests.move(id, request, reviewer, no_edit)).value();
     const auto moved = world.events(id, "status.changed").back();
     CHECK(moved.fields.at("attested") == Scalar{false});
     CHECK(moved.fields.at("evidence") == Scalar{std::string("ancestor orange-agent 7: bot > make > orange")});

@@ -11,7 +11,7 @@ using namespace orange::test;
 namespace {
 
 Result<Outcome> spawn(RunnerWorld& world, const TaskId& id) {
-    return world.house().go(world.house().runner().spawn(id, Caller{}));
+    return world.house().go(world.house().runner().queue.spawn(id, Caller{}));
 }
 
 Project the_shop(RunnerWorld& world) {
@@ -19,7 +19,7 @@ Project the_shop(RunnerWorld& world) {
 }
 
 std::vector<std::string> collect(RunnerWorld& world) {
-    return world.house().go(world.house().runner().collect_workspaces(the_shop(world))).value();
+    return world.house().go(world.house().runner().workspaces.collect(the_shop(world))).value();
 }
 
 /// Somebody who has the task already when its turn comes; then it is removed, or what `change` makes of it.
@@ -99,7 +99,7 @@ TEST_CASE("a task whose place to begin its workflow has lost is not started, and
     changed.task.workflow_hash.clear();
     world.house().world().tasks.save(changed).value();
     const auto by = a_human();
-    const auto spawned = world.house().go(world.house().runner().spawn(record.task.id, by));
+    const auto spawned = world.house().go(world.house().runner().queue.spawn(record.task.id, by));
     REQUIRE_FALSE(spawned);
     CHECK_THAT(spawned.error().message, Tells("agent-review"));
     CHECK(world.record(record.task.id).task.status == "pending");
@@ -170,7 +170,7 @@ TEST_CASE("a project that is gone starts nobody, and says so where somebody asks
     const auto queued = spawn(world, id);
     REQUIRE(queued);
     CHECK(world.record(id).task.status == "pending");
-    world.house().go(world.house().runner().run_queue("shop"));
+    world.house().go(world.house().runner().queue.run("shop"));
     CHECK(world.outside.tmux.state.opened.empty());
 }
 
@@ -224,7 +224,7 @@ TEST_CASE("an ended task whose release had failed is released by the next gc, or
     CHECK_THAT(attention(world, id), Tells("release_workspace: "));
     CHECK_THAT(collect(world).at(0), Tells("shop--1"));
     CHECK(world.record(id).task.workspace == "shop--1");
-    const auto stays = world.house().go(world.house().runner().remove(id, Caller{}));
+    const auto stays = world.house().go(world.house().runner().requests.remove(id, Caller{}));
     CHECK_FALSE(stays);
     CHECK(world.house().world().tasks.find(id));
     write_file(head, on_branch);
@@ -234,7 +234,7 @@ TEST_CASE("an ended task whose release had failed is released by the next gc, or
         CHECK(attention(world, id) == "none");
     }
     SECTION("removal") {
-        REQUIRE(world.house().go(world.house().runner().remove(id, Caller{})));
+        REQUIRE(world.house().go(world.house().runner().requests.remove(id, Caller{})));
         CHECK_FALSE(world.house().world().tasks.find(id));
     }
     CHECK_FALSE(world.git.ref(world.repo(), "refs/orange/" + id.value + "/wip:draft").empty());
@@ -248,7 +248,7 @@ TEST_CASE("what an interrupted transition waits for is said, and nothing else be
     const auto name = world.record(id).task.workflow;
     follows_a_lost_workflow(world, id, an_open_transition());
     world.boot();
-    world.house().go(world.house().runner().resume(id));
+    world.house().go(world.house().runner().recovery.resume(id));
     CHECK(attention(world, id) != "none");
     CHECK_FALSE(world.move(id, "clarification"));
     CHECK(world.record(id).intent);
@@ -258,16 +258,18 @@ TEST_CASE("what an interrupted transition waits for is said, and nothing else be
     Caller stranger;
     stranger.role = Role::worker;
     stranger.task = id;
-    CHECK(world.house().go(world.house().runner().edit(id, edit, stranger)).error().code == ErrorCode::forbidden);
+    CHECK(world.house().go(world.house().runner().requests.edit(id, edit, stranger)).error().code ==
+          ErrorCode::forbidden);
     engine::Request onwards;
     onwards.to = "clarification";
-    CHECK(world.house().go(world.house().runner().request(id, onwards, stranger, edit)).error().code ==
+    CHECK(world.house().go(world.house().runner().requests.move(id, onwards, stranger, edit)).error().code ==
           ErrorCode::forbidden);
     edit.workflow = "nothing";
-    CHECK(world.house().go(world.house().runner().edit(id, edit, Caller{})).error().code == ErrorCode::not_found);
+    CHECK(world.house().go(world.house().runner().requests.edit(id, edit, Caller{})).error().code ==
+          ErrorCode::not_found);
     CHECK(world.record(id).task.workflow == "lost");
     edit.workflow = name;
-    REQUIRE(world.house().go(world.house().runner().edit(id, edit, Caller{})));
+    REQUIRE(world.house().go(world.house().runner().requests.edit(id, edit, Caller{})));
     CHECK_FALSE(world.record(id).intent);
     const auto moved = world.events(id, "workflow.changed");
     REQUIRE(moved.size() == 1);
@@ -282,13 +284,13 @@ TEST_CASE("why a task does not move on says every way and what each needs") {
     RunnerWorld world;
     const auto id = world.make_task();
     world.move(id, "planning").value();
-    const auto ways = world.house().go(world.house().runner().explain(id)).value();
+    const auto ways = world.house().go(world.house().runner().transitions.explain(id)).value();
     REQUIRE_FALSE(ways.empty());
     CHECK(ways.front().to == "working");
     REQUIRE(ways.front().gate_problem);
     CHECK_THAT(*ways.front().gate_problem, Tells("## Plan"));
     follows_a_lost_workflow(world, id);
-    CHECK_FALSE(world.house().go(world.house().runner().explain(id)));
+    CHECK_FALSE(world.house().go(world.house().runner().transitions.explain(id)));
 }
 
 TEST_CASE("a stuck worker that says it is done asks for a human, who alone may move it") {
@@ -325,7 +327,7 @@ TEST_CASE("a start that meets a full disk is told, and tried again once there is
         if (!world.record(id).queued) continue;
         ++tried;
         CHECK_FALSE(made->spawn_error.empty());
-        world.house().go(world.house().runner().restart_queues());
+        world.house().go(world.house().runner().queue.restart_stalled());
         for (int i = 0; i < 500 && world.record(id).task.status != "planning"; ++i) {
             world.house().go([]() -> Awaitable<void> { co_await async::sleep(std::chrono::milliseconds(10)); }());
         }
@@ -348,7 +350,7 @@ TEST_CASE("tasks that meet a full disk keep their places, whoever says so") {
     CHECK(attention(world, first.task.id) != "none");
     project.setup.clear();
     world.house().world().projects.put(project).value();
-    world.house().go(world.house().runner().restart_queues());
+    world.house().go(world.house().runner().queue.restart_stalled());
     world.house().go([&]() -> Awaitable<void> {
         for (int i = 0; i < 500 && world.record(first.task.id).task.status != "planning"; ++i) {
             co_await async::sleep(std::chrono::milliseconds(10));
@@ -373,7 +375,7 @@ TEST_CASE("a release that was refused is tried again by itself, and not all the 
     write_file(head, "nonsense\n");
     world.move(id, "cancelled").value();
     REQUIRE(world.record(id).task.workspace == "shop--1");
-    const auto try_again = [&] { world.house().go(world.house().runner().release_left_over()); };
+    const auto try_again = [&] { world.house().go(world.house().runner().workspaces.release_left_over()); };
     SECTION("at once, where nothing is in the way any more") {
         write_file(head, on_branch);
         try_again();
@@ -403,12 +405,12 @@ TEST_CASE("a queue whose repository is away stands still, says so once, and goes
     const auto id = first.task.id;
     CHECK(world.record(id).queued);
     CHECK_THAT(attention(world, id), Tells("orange doctor"));
-    world.house().go(world.house().runner().run_queue("shop"));
+    world.house().go(world.house().runner().queue.run("shop"));
     CHECK(world.events(id, "spawn.failed").size() == 1);
     REQUIRE(world.create(second, "", false));
     const auto again = [&] {
-        world.house().go(world.house().runner().restart_queues());
-        world.house().go(world.house().runner().run_queue("shop"));
+        world.house().go(world.house().runner().queue.restart_stalled());
+        world.house().go(world.house().runner().queue.run("shop"));
     };
     again();
     CHECK(world.record(id).task.status == "pending");
@@ -426,16 +428,16 @@ TEST_CASE("who comes while the only free workspace is being looked at waits for 
     house.go(pool.init(the_shop(world))).value();
     std::filesystem::remove_all(pool.path_of("shop--1"));
     std::optional<Result<std::vector<std::string>>> collected;
-    house.begin(house.runner().collect_workspaces(the_shop(world)), collected);
+    house.begin(house.runner().workspaces.collect(the_shop(world)), collected);
     while (!pool.list("shop").at(0).busy) house.io.run_one();
     std::optional<Result<Outcome>> outcome;
-    house.begin(house.runner().spawn(id, a_human()), outcome);
+    house.begin(house.runner().queue.spawn(id, a_human()), outcome);
     while (!outcome) house.io.run_one();
     REQUIRE_FALSE(collected);
     CHECK_THAT(outcome->value().notes.at(0), Tells("1"));
     house.io.run();
     REQUIRE(collected);
-    house.go(house.runner().run_queue("shop"));  // as gc's caller does
+    house.go(house.runner().queue.run("shop"));  // as gc's caller does
     CHECK(world.record(id).task.status == "planning");
     CHECK_FALSE(world.record(id).queued);
 }
@@ -448,10 +450,10 @@ TEST_CASE("of two that are created at once each is told what became of it") {
     world.house().world().projects.put(project).value();
     auto& house = world.house();
     std::array<std::optional<Result<Outcome>>, 2> outcomes;
-    house.begin(house.runner().create(first, "", false, a_human()), outcomes[0]);
-    house.begin(house.runner().create(second, "", false, a_human()), outcomes[1]);
+    house.begin(house.runner().creation.create(first, "", false, a_human()), outcomes[0]);
+    house.begin(house.runner().creation.create(second, "", false, a_human()), outcomes[1]);
     // A third who only looks whether somebody can be started finds both under way.
-    house.go(house.runner().run_queue("shop"));
+    house.go(house.runner().queue.run("shop"));
     house.io.restart();
     house.io.run();
     for (const auto& record : {first, second}) {
@@ -475,7 +477,7 @@ TEST_CASE("a queued task that is given up, or removed, before its turn comes is 
     const bool removed = GENERATE(false, true);
     async::spawn(house.io.get_executor(), "another",
                  is_faster(house.world(), id, removed, [](TaskRecord& record) { record.queued = false; }));
-    house.go(house.runner().run_queue("shop"));
+    house.go(house.runner().queue.run("shop"));
     CHECK(world.outside.tmux.state.opened.empty());
     CHECK((house.world().tasks.find(id) == nullptr) == removed);
 }
@@ -486,8 +488,8 @@ TEST_CASE("a project that is removed while its queue stands still is no longer t
     std::filesystem::rename(world.repo(), world.home().parent_path() / "away");
     REQUIRE(world.create(record, "", false));
     world.house().world().projects.remove("shop").value();
-    world.house().go(world.house().runner().restart_queues());
-    world.house().go(world.house().runner().restart_queues());
+    world.house().go(world.house().runner().queue.restart_stalled());
+    world.house().go(world.house().runner().queue.restart_stalled());
     CHECK(world.record(record.task.id).task.status == "pending");
     CHECK(world.events(record.task.id, "spawn.failed").size() == 1);
 }

@@ -35,7 +35,8 @@ inline Change moving_to_another_workflow() {
         return id;
     };
     change.holds = [](RunnerWorld& world, const TaskId& id) {
-        if (!world.house().runner().definition_of(world.record(id).task)) throw std::runtime_error("follows nothing");
+        if (!world.house().runner().turns.definition_of(world.record(id).task))
+            throw std::runtime_error("follows nothing");
     };
     return change;
 }
@@ -68,7 +69,7 @@ inline Change releasing_again() {
         return id;
     };
     change.act = [](RunnerWorld& world, const TaskId&) {
-        const auto done = world.house().go(world.house().runner().collect_workspaces(shop(world)));
+        const auto done = world.house().go(world.house().runner().workspaces.collect(shop(world)));
         if (!done) return Result<void>{done.error()};
         const bool stays = done->front().find("could not be freed") != std::string::npos;
         return stays ? Result<void>{Error(ErrorCode::external_failed, done->front().substr(0, 5000))} : Result<void>{};

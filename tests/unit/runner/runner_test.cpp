@@ -20,7 +20,7 @@ Result<Outcome> ask(RunnerWorld& world, const TaskId& id, const std::string& to,
     engine::Request request;
     request.to = to;
     request.by = by.role;
-    return world.house().go(world.house().runner().request(id, request, by, std::move(edit)));
+    return world.house().go(world.house().runner().requests.move(id, request, by, std::move(edit)));
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ TEST_CASE("a hook that fails is told, and the hooks after it run") {
     CHECK(world.events(id, "notification").size() == 1);
     CHECK(world.events(id, "status.changed").back().fields.at("to") == Scalar{std::string("stuck")});
     world.outside.tmux.open_fails.reset();
-    CHECK(world.house().go(world.house().runner().respawn(id, Caller{})));
+    CHECK(world.house().go(world.house().runner().respawns.respawn(id, Caller{})));
     CHECK_FALSE(world.record(id).task.attention);
 }
 
@@ -126,8 +126,8 @@ TEST_CASE("a crash below the threshold leaves its agent to a human, with the com
     const auto id = working(world);
     world.kill_agent(id, Role::worker, 7);
     const auto run = world.record(id).run_of(Role::worker)->run;
-    world.house().go(world.house().runner().agent_exited(id, run));
-    world.house().go(world.house().runner().agent_exited(id, run));
+    world.house().go(world.house().runner().exits.agent_exited(id, run));
+    world.house().go(world.house().runner().exits.agent_exited(id, run));
     CHECK(world.record(id).task.crash_count() == 1);
     CHECK_THAT(*world.record(id).task.attention, Tells("orange task respawn " + id.value));
     const auto exited = world.events(id, "agent.exited");
@@ -147,7 +147,7 @@ TEST_CASE("a death that cannot be counted is seen again, and then counted once")
         world.back();
         world.outside.fuse.arm(fakes::Fuse::Ending::killed, n);
         try {
-            world.house().go(world.house().runner().agent_exited(id, run));
+            world.house().go(world.house().runner().exits.agent_exited(id, run));
         } catch (const fakes::Killed&) {
         }
         world.outside.fuse.disarm();
@@ -173,7 +173,7 @@ TEST_CASE("a reviewer that crashed and was to be started again is either alive o
         world.back();
         world.outside.fuse.arm(fakes::Fuse::Ending::killed, n);
         try {
-            world.house().go(world.house().runner().agent_exited(id, run));
+            world.house().go(world.house().runner().exits.agent_exited(id, run));
         } catch (const fakes::Killed&) {
         }
         world.outside.fuse.disarm();
@@ -211,11 +211,11 @@ TEST_CASE("a full pool keeps a task in the queue, and a free workspace starts it
     const auto first = world.make_task("first", 1);
     world.move(first, "planning").value();
     const auto second = world.make_task("second");
-    const auto waits = world.house().go(world.house().runner().spawn(second, Caller{})).value();
+    const auto waits = world.house().go(world.house().runner().queue.spawn(second, Caller{})).value();
     REQUIRE_FALSE(waits.notes.empty());
     CHECK_THAT(waits.notes[0], Tells("1"));
     world.move(first, "cancelled").value();
-    world.house().go(world.house().runner().run_queue("shop"));
+    world.house().go(world.house().runner().queue.run("shop"));
     CHECK(world.record(second).task.status == "planning");
     CHECK(world.record(second).task.workspace == "shop--1");
 }

@@ -44,8 +44,8 @@ TEST_CASE("a window is named by the round that its agent works for") {
         world.move(id, "working").value();
         CHECK(windows(world, id) == "worker review-1 ");
         world.kill_agent(id, Role::worker, 1);
-        world.house().go(world.house().runner().agent_exited(id, world.record(id).run_of(Role::worker)->run));
-        world.house().go(world.house().runner().respawn(id, Caller{})).value();
+        world.house().go(world.house().runner().exits.agent_exited(id, world.record(id).run_of(Role::worker)->run));
+        world.house().go(world.house().runner().respawns.respawn(id, Caller{})).value();
         CHECK(windows(world, id) == "worker review-1 worker-2 ");
     }
 }

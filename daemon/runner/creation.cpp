@@ -1,0 +1,78 @@
+#include "daemon/runner/creation.hpp"
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/engine/start.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/store/sections.hpp"
+
+namespace orange {
+
+Result<void> Creation::tell_created(const TaskRecord& record) {
+    TRY(auto events, world_.tasks.history(record.task.id, 1));
+    if (!events.empty()) return {};
+    std::map<std::string, Scalar> fields = {{"task_id", record.task.id.value},
+                                            {"project", record.task.project},
+                                            {"branch", record.task.branch},
+                                            {"workflow", record.task.workflow}};
+    if (record.task.base) fields["base"] = *record.task.base;
+    world_.journal.write(record, "task.created", std::move(fields));
+    return {};
+}
+
+/// The task is written in its state, with the transition as the intent that only history still lacks.
+Awaitable<Result<Outcome>> Creation::enter_at_once(TaskRecord record, workflow::Library::DefinitionPtr definition) {
+    const auto id = record.task.id;
+    const auto lock = co_await world_.task_locks.acquire(id.value);
+    co_return co_await transitions_.finish(std::move(record), definition);
+}
+
+Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string context, bool no_spawn, Caller by) {
+    CO_TRY(const auto definition, turns_.definition_of(record.task));
+    bool at_once = false;
+    if (!no_spawn) queue_.enqueue(record);
+    std::string body;
+    if (!context.empty()) body = store::with_section("", "Context", store::demoted(context));
+    record.body_hash = content_hash(body);
+    if (record.start) {
+        CO_TRY(const auto decision, engine::decide_start(*definition, record.task, *record.start));
+        if (!engine::needs_workspace(decision)) {
+            at_once = true;
+            record.queued = false;
+            record.start.reset();
+            record.task.status = decision.to;
+            for (const auto& [field, value] : decision.counters) record.task.counters[field] = value;
+            record.entry_sections = store::parse_sections(body).hashes();
+            record.intent = Transitions::intent_of(decision, by, record.task.updated_at);
+        }
+    }
+    if (!world_.projects.find(record.task.project)) {  // removed while this was being prepared
+        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
+    }
+    if (const auto other = world_.tasks.on_branch(record.task.project, record.task.branch)) {
+        co_return Error(ErrorCode::conflict, "branch " + record.task.branch + " belongs to task " + other->task.value +
+                                                 " (" + other->status + ")");
+    }
+    CO_TRY(world_.tasks.create(record, body));
+    if (auto told = tell_created(record); !told) log::error("runner", told.error().message);
+    if (at_once) {
+        auto entered = co_await enter_at_once(std::move(record), definition);
+        co_return entered;
+    }
+    Outcome outcome;
+    if (no_spawn) {
+        outcome.notes = {"start it with: orange task spawn " + record.task.id.value};
+        co_return outcome;
+    }
+    outcome = co_await queue_.run_for(record.task.id, record.task.project);
+    if (!outcome.spawn_error.empty()) co_return outcome;
+    const auto after = turns_.record_of(record.task.id);
+    if (after && after->task.attention) {
+        outcome.notes.push_back("was created, but: " + *after->task.attention);
+    } else if (after && after->queued && outcome.notes.empty()) {
+        outcome.notes.push_back(queue_.waits(*after));
+    }
+    co_return outcome;
+}
+
+}  // namespace orange

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/result.hpp"
+#include "common/model/edit.hpp"
+#include "common/model/record.hpp"
+#include "daemon/runner/turns.hpp"
+
+namespace orange {
+
+/// What may be changed of a task beside its status. Everything is checked before anything is done; the branch, whose
+/// change git may refuse, goes before the write of the record, so that a refusal leaves all fields alone. Every
+/// function is called in a turn of the task's.
+class Edits {
+  public:
+    Edits(World& world, Turns& turns) : world_(world), turns_(turns) {}
+
+    /// All fields of an edit, in `record` alone, but for the branch of a task with a workspace: that is git's too.
+    Awaitable<Result<void>> set(TaskRecord& record, const Edit& edit, Caller by);
+    /// What set() did to the branch in git, undone.
+    Awaitable<void> take_back_branch(TaskRecord before, TaskRecord changed);
+
+    /// The commit point: writes the record, and into history what differs from `before` beside the status. Failing
+    /// leaves the branch as it was, where an edit has `moved_branch`. Returns notes for the caller.
+    Awaitable<Result<std::vector<std::string>>> commit(TaskRecord before, TaskRecord& changed, Caller by,
+                                                       bool moved_branch);
+
+    /// The definition that the task would be moved over to, or why not.
+    Result<workflow::Library::DefinitionPtr> workflow_for(const TaskRecord& record, const std::string& name,
+                                                          const Caller& by);
+    /// A transition cannot be finished without its definition: where that is lost, moving over comes before it.
+    Result<void> leave_lost_workflow(TaskRecord& record, const Edit& edit, const Caller& by);
+
+  private:
+    Result<void> set_harnesses(TaskRecord& record, const Edit& edit);
+    Result<void> change_workflow(TaskRecord& record, const std::string& name, const Caller& by);
+    void tell_workflow(const TaskRecord& record, const std::string& from);
+    Awaitable<Result<void>> change_branch(TaskRecord& record, std::string branch);
+    Awaitable<Result<void>> take_over_branch(TaskRecord& record);
+    Awaitable<void> rename_session(TaskRecord& record);
+
+    World& world_;
+    Turns& turns_;
+};
+
+}  // namespace orange

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/engine/decide.hpp"
+#include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/respawns.hpp"
+#include "daemon/runner/transitions.hpp"
+
+namespace orange {
+
+/// What follows from an agent's death. Exit notification and poll both end here; the run's entry in state.json is what
+/// makes a death count once: it goes in the same write that counts it.
+class Exits {
+  public:
+    Exits(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Respawns& respawns)
+        : world_(world), agents_(agents), turns_(turns), transitions_(transitions), respawns_(respawns) {}
+
+    /// A run's process is gone, as far as somebody saw.
+    Awaitable<void> agent_exited(TaskId id, RunId run);
+
+  private:
+    Awaitable<void> handle_exit(TaskRecord record, AgentRun run);
+    Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
+                                 engine::Crash crash, std::map<std::string, Scalar> exited);
+    Awaitable<void> advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
+                                  engine::Advance advance, Stepped stepped, AgentRun run,
+                                  std::map<std::string, Scalar> exited);
+    bool many_die(const RunId& run);
+
+    World& world_;
+    AgentControl& agents_;
+    Turns& turns_;
+    Transitions& transitions_;
+    Respawns& respawns_;
+    std::map<std::string, std::chrono::steady_clock::time_point> recent_crashes_;  ///< by run
+};
+
+}  // namespace orange

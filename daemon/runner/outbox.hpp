@@ -1,0 +1,49 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/turns.hpp"
+
+namespace orange {
+
+/// Messages to agents, from the durable outbox in state.json into their windows, and the dialogs that stand in the way.
+class Outbox {
+  public:
+    Outbox(World& world, AgentControl& agents, Turns& turns) : world_(world), agents_(agents), turns_(turns) {}
+
+    /// What a human says to a living agent.
+    Awaitable<Result<Outcome>> send(TaskId id, Role to, std::string text);
+
+    /// Delivers what waits in the outbox. True where nothing is left.
+    Awaitable<bool> deliver(TaskId id);
+
+    /// Asks for attention where a living agent waits for an answer in its window.
+    Awaitable<void> look_for_dialogs(TaskId id);
+
+    /// A message that cannot be delivered is waited for as long again before somebody is told.
+    void be_patient_again(const TaskId& id) { undelivered_.erase(id); }
+
+  private:
+    void mark_undelivered(TaskRecord& record);
+    Awaitable<void> mark_dialogs(TaskRecord& record);
+    bool waits_too_long(const TaskId& id, const Message& message);
+
+    /// The message that a task's outbox is held up by, and since when this daemon has tried it. By the steady clock: a
+    /// wall clock that is set, or a machine that slept, is no patience of an agent's.
+    struct Undelivered {
+        std::string message;
+        std::chrono::steady_clock::time_point since;
+    };
+
+    World& world_;
+    AgentControl& agents_;
+    Turns& turns_;
+    std::map<TaskId, Undelivered> undelivered_;
+};
+
+}  // namespace orange

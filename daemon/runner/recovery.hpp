@@ -1,0 +1,31 @@
+#pragma once
+
+#include "common/model/record.hpp"
+#include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/creation.hpp"
+#include "daemon/runner/merges.hpp"
+#include "daemon/runner/transitions.hpp"
+
+namespace orange {
+
+/// What a daemon that ended, or a tmux that did not answer, left in the middle of a task.
+class Recovery {
+  public:
+    Recovery(AgentControl& agents, Turns& turns, Transitions& transitions, Merges& merges, Creation& creation)
+        : agents_(agents), turns_(turns), transitions_(transitions), merges_(merges), creation_(creation) {}
+
+    /// At start: finishes an interrupted transition or merge, adopts what was being started.
+    Awaitable<void> resume(TaskId id);
+
+    /// Finds out what became of agents that were being started when tmux did not answer.
+    Awaitable<void> settle_starting(TaskId id);
+
+  private:
+    AgentControl& agents_;
+    Turns& turns_;
+    Transitions& transitions_;
+    Merges& merges_;
+    Creation& creation_;
+};
+
+}  // namespace orange

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "common/base/result.hpp"
+#include "common/model/edit.hpp"
+#include "common/model/record.hpp"
+#include "daemon/engine/decide.hpp"
+#include "daemon/runner/merges.hpp"
+#include "daemon/runner/outbox.hpp"
+#include "daemon/runner/transitions.hpp"
+#include "daemon/runner/workspaces.hpp"
+
+namespace orange {
+
+/// What people and agents ask of one task: to be moved, edited, acknowledged, deleted. Who may is decided here, and by
+/// the workflow in engine::decide_request.
+class Requests {
+  public:
+    Requests(World& world, Turns& turns, Edits& edits, Transitions& transitions, Merges& merges, Workspaces& workspaces,
+             Outbox& outbox, Waiting& waiting)
+        : world_(world),
+          turns_(turns),
+          edits_(edits),
+          transitions_(transitions),
+          merges_(merges),
+          workspaces_(workspaces),
+          outbox_(outbox),
+          waiting_(waiting) {}
+
+    /// Moves a task. `edit` is applied first; both or neither.
+    Awaitable<Result<Outcome>> move(TaskId id, engine::Request request, Caller by, Edit edit);
+    /// The same in a turn of a settled task. Decided on the edited fields, and written with them: a refused transition
+    /// leaves the fields alone too.
+    Awaitable<Result<Outcome>> move(TaskRecord record, engine::Request request, Caller by, Edit edit);
+
+    /// Changes fields without a transition.
+    Awaitable<Result<Outcome>> edit(TaskId id, Edit edit, Caller by);
+
+    /// A human has seen what asked for attention.
+    Awaitable<Result<Outcome>> acknowledge(TaskId id);
+
+    /// Removes an ended task and its files.
+    Awaitable<Result<Outcome>> remove(TaskId id, Caller by, bool force = false);
+
+  private:
+    /// Whether the task's workflow lets this caller do that now, sections apart.
+    bool is_open(const TaskId& id, engine::Request request, const Caller& by);
+    static Result<void> authorize(const TaskRecord& record, const Caller& by, const engine::Request& request);
+    void remember_readiness(TaskRecord& record, const Caller& by, const Error& refused);
+
+    World& world_;
+    Turns& turns_;
+    Edits& edits_;
+    Transitions& transitions_;
+    Merges& merges_;
+    Workspaces& workspaces_;
+    Outbox& outbox_;
+    Waiting& waiting_;
+};
+
+}  // namespace orange

@@ -1,0 +1,66 @@
+#include "daemon/runner/respawns.hpp"
+
+#include <set>
+
+#include "common/base/try.hpp"
+#include "daemon/engine/decide.hpp"
+#include "daemon/log/log.hpp"
+
+namespace orange {
+
+bool Respawns::is_dead(const TaskRecord& record, Role role) const {
+    if (const auto* run = record.run_of(role)) {
+        return !run->ending && world_.launcher.liveness(*run) == agents::Liveness::dead;
+    }
+    if (record.died.contains(role)) return true;
+    if (record.intent) return false;  // its actions have still to start the agent
+    const auto definition = turns_.definition_of(record.task);
+    const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
+    return state && state->agent == role;
+}
+
+Awaitable<Result<Role>> Respawns::start_again(TaskRecord& record, const engine::Definition& definition) {
+    CO_TRY(const auto need, engine::respawn_need(definition, record.task));
+    const auto role = need.role;
+    if (agents_.alive(record, role)) {
+        co_return Error(ErrorCode::conflict, "the " + std::string(name_of(role)) +
+                                                 " is alive; look at it: orange task attach " + record.task.id.value);
+    }
+    SpawnOrder order;
+    order.role = role;
+    order.prompt = need.prompt;
+    order.respawn = true;
+    CO_TRY(co_await agents_.spawn(record, definition, order));
+    co_return role;
+}
+
+Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by) {
+    // As the caller sees it: what died may be started again by Orange itself before the lock is free.
+    const auto seen = turns_.record_of(id);
+    std::set<Role> dead;
+    for (const Role role : {Role::worker, Role::reviewer}) {
+        if (seen && is_dead(*seen, role)) dead.insert(role);
+    }
+    CO_TRY(auto turn, co_await transitions_.take(id));
+    auto& record = turn.record;
+    CO_TRY(const auto definition, turns_.definition_of(record.task));
+    CO_TRY(const auto need, engine::respawn_need(*definition, record.task));
+    Outcome outcome;
+    const auto role = std::string(name_of(need.role));
+    if (dead.contains(need.role) && agents_.alive(record, need.role)) {
+        outcome.notes = {"the " + role + " was started again by itself"};
+        co_return outcome;
+    }
+    if (!agents_.alive(record, need.role)) CO_TRY(co_await workspaces_.make_ready(record, outcome));
+    CO_TRY(co_await start_again(record, *definition));
+    record.died.clear();
+    record.task.attention.reset();
+    record.task.updated_at = world_.clock.now();
+    CO_TRY(world_.tasks.save(record));
+    log::info("runner", "respawned", {{"task", id.value}, {"by", std::string(name_of(by.role))}});
+    outcome.notes.push_back("the " + role + " was started again");
+    co_await turns_.show(record, &outcome);
+    co_return outcome;
+}
+
+}  // namespace orange

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/engine/definition.hpp"
+#include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/transitions.hpp"
+#include "daemon/runner/workspaces.hpp"
+
+namespace orange {
+
+/// Agents that are dead, and are started again. Not a transition.
+class Respawns {
+  public:
+    Respawns(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Workspaces& workspaces)
+        : world_(world), agents_(agents), turns_(turns), transitions_(transitions), workspaces_(workspaces) {}
+
+    /// Starts the dead agent of the task's state again.
+    Awaitable<Result<Outcome>> respawn(TaskId id, Caller by);
+
+    /// In a turn of the task's: the agent that its state needs, where it is not alive; which one that is.
+    Awaitable<Result<Role>> start_again(TaskRecord& record, const engine::Definition& definition);
+
+    /// Whether the role's agent died without Orange ending it and was not started again since, or does not run although
+    /// the task's state wants it.
+    bool is_dead(const TaskRecord& record, Role role) const;
+
+  private:
+    World& world_;
+    AgentControl& agents_;
+    Turns& turns_;
+    Transitions& transitions_;
+    Workspaces& workspaces_;
+};
+
+}  // namespace orange

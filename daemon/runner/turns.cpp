@@ -1,0 +1,76 @@
+#include "daemon/runner/turns.hpp"
+
+#include "common/base/try.hpp"
+#include "daemon/async/async.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/runner/synced.hpp"
+#include "daemon/runner/worktree.hpp"
+#include "daemon/store/sections.hpp"
+
+namespace orange {
+
+Awaitable<Result<TaskTurn>> Turns::take(TaskId id) {
+    auto lock = co_await world_.task_locks.acquire(id.value);
+    CO_TRY(auto record, record_of(id));
+    TaskTurn turn{std::move(lock), std::move(record)};
+    co_return turn;
+}
+
+Result<TaskRecord> Turns::record_of(const TaskId& id) const {
+    const auto* record = world_.tasks.find(id);
+    if (!record) return Error(ErrorCode::not_found, "there is no task " + id.value);
+    return *record;
+}
+
+Result<workflow::Library::DefinitionPtr> Turns::definition_of(const Task& task) const {
+    return world_.workflows.pinned(task.workflow, task.workflow_hash);
+}
+
+Awaitable<Result<Stepped>> Turns::step_bodies(TaskRecord& record) {
+    store::Copies copies;
+    copies.own = world_.tasks.folder(record) / "TASK.md";
+    copies.mirror = mirror_of(world_, record);
+    Result<store::Synced> synced = Error{};
+    if (record.unwritten_feedback.empty()) {
+        synced = co_await world_.task_files.sync(record, copies);
+    } else {
+        synced = co_await world_.task_files.write_section(record, copies, "Feedback", record.unwritten_feedback);
+    }
+    if (!synced) co_return synced.error();
+    Stepped stepped;
+    stepped.attention_before = record.task.attention;
+    record.unwritten_feedback.clear();
+    apply_synced(world_, record, *synced);
+    if (synced->unsettled && syncing_soon_.insert(record.task.id).second) {
+        async::spawn(world_.executor, "late writer", sync_soon(record.task.id));
+    }
+    stepped.artifacts = store::parse_sections(synced->body);
+    stepped.body = std::move(synced->body);
+    co_return stepped;
+}
+
+Awaitable<void> Turns::show(TaskRecord& record, Outcome* told) {
+    const auto stepped = co_await step_bodies(record);
+    if (stepped) co_return;
+    if (told) told->notes.push_back("TASK.md does not show it yet: " + stepped.error().message);
+    log::warn("runner", stepped.error().message, {{"task", record.task.id.value}});
+}
+
+Awaitable<void> Turns::body_changed(TaskId id) {
+    auto turn = co_await take(id);
+    if (turn) co_await show(turn->record);
+}
+
+bool Turns::save(const TaskRecord& record, Durability durability) {
+    const auto saved = world_.tasks.save(record, durability);
+    if (!saved) log::error("runner", saved.error().message, {{"task", record.task.id.value}});
+    return saved.has_value();
+}
+
+Awaitable<void> Turns::sync_soon(TaskId id) {
+    co_await async::sleep(std::chrono::milliseconds(300));
+    syncing_soon_.erase(id);
+    co_await body_changed(id);
+}
+
+}  // namespace orange

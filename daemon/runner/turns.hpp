@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/async/async.hpp"
+#include "daemon/engine/artifacts.hpp"
+#include "daemon/runner/outcome.hpp"
+#include "daemon/runner/world.hpp"
+
+namespace orange {
+
+/// A task while its lock is held: nobody else changes it meanwhile.
+struct TaskTurn {
+    async::Mutex::Lock lock;
+    TaskRecord record;  ///< as it was saved when the turn began
+};
+
+/// A task's text, with its two copies in step.
+struct Stepped {
+    engine::Artifacts artifacts;
+    std::string body;
+    std::optional<std::string> attention_before;  ///< what a transition clears; what came with this look stays
+};
+
+/// What every change of a task begins and ends with: its lock and its record, its workflow, its TASK.md, and a write
+/// whose failure somebody hears of. Whoever watches tasks observes the store, which tells of every such write.
+class Turns {
+  public:
+    explicit Turns(World& world) : world_(world) {}
+
+    /// Waits until nobody else is at the task. not_found if there is none, then.
+    Awaitable<Result<TaskTurn>> take(TaskId id);
+
+    Result<TaskRecord> record_of(const TaskId& id) const;
+    Result<workflow::Library::DefinitionPtr> definition_of(const Task& task) const;
+
+    /// Under the lock: brings both copies of TASK.md in step, and reads them. What that finds out is saved.
+    Awaitable<Result<Stepped>> step_bodies(TaskRecord& record);
+
+    /// The same for whoever only wants TASK.md to show what was changed. What is saved is done: if TASK.md cannot say
+    /// so yet, that is logged and noted in `told`, and the next poll tries again.
+    Awaitable<void> show(TaskRecord& record, Outcome* told = nullptr);
+
+    /// The same without the lock: TASK.md changed somewhere, or might have.
+    Awaitable<void> body_changed(TaskId id);
+
+    /// For what is found out again if it cannot be written: failing is logged, and false.
+    bool save(const TaskRecord& record, Durability durability = Durability::synced);
+
+  private:
+    Awaitable<void> sync_soon(TaskId id);
+
+    World& world_;
+    std::set<TaskId> syncing_soon_;
+};
+
+}  // namespace orange

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/result.hpp"
+#include "common/model/record.hpp"
+#include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/transitions.hpp"
+#include "daemon/runner/waiting.hpp"
+
+namespace orange {
+
+/// Workspaces outside transitions: those that tasks lack, those that should be free and are not (of tasks that ended
+/// while their release failed; claims that a daemon left which died before it had written anything else down).
+class Workspaces {
+  public:
+    Workspaces(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Waiting& waiting);
+
+    /// Gives back workspaces of a project that no living task holds; those of ended tasks whose release had failed,
+    /// too. Living tasks whose folder is gone get it anew. Returns what was done, or could not be.
+    Awaitable<Result<std::vector<std::string>>> collect(Project project);
+
+    /// Tries again to free the workspaces of ended tasks whose release was refused, where nobody works in them any
+    /// more.
+    Awaitable<void> release_left_over();
+
+    /// In a turn of an ended task's: ends what is left of its agents, and gives its workspace back.
+    Awaitable<Result<void>> release_ended(TaskRecord& record);
+
+    /// In a turn of the task's: a workspace for one that has none, or whose folder is gone, for an agent to be started
+    /// in. Saved at once.
+    Awaitable<Result<void>> make_ready(TaskRecord& record, Outcome& outcome);
+
+  private:
+    Awaitable<Result<void>> take(TaskRecord& record, Outcome& outcome);
+    Awaitable<Result<void>> remake(TaskRecord& record);
+    /// What was done, or why not; empty where nothing was to be done.
+    Awaitable<std::string> make_anew(TaskId id);
+    bool has_its_folder(const TaskRecord& record) const;
+    void tell_mended(const TaskId& id, const std::string& workspace, const git::Mended& mended);
+
+    World& world_;
+    AgentControl& agents_;
+    Turns& turns_;
+    Transitions& transitions_;
+    Waiting& waiting_;
+    std::map<TaskId, std::chrono::steady_clock::time_point> release_tried_;  ///< of ended tasks, that failed
+};
+
+}  // namespace orange
