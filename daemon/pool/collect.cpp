@@ -4,30 +4,29 @@
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/pool/folders.hpp"
 #include "daemon/pool/occupants.hpp"
-#include "daemon/pool/pool_parts.hpp"
+#include "daemon/pool/pool.hpp"
 
 /// Workspaces that no task has: made ahead, mended, removed.
 namespace orange {
-
-using namespace pool_parts;
 
 Awaitable<Result<std::vector<std::string>>> Pool::init(Project project) {
     std::vector<std::string> done;
     const auto lock = co_await repositories_.acquire(project.path);
     // The folder is made, and synced, by what is written into it; one that git made could go with the power.
-    if (!is_folder(root_)) CO_TRY(write());
+    if (!is_folder(root_)) CO_TRY(claims_.write());
     for (int number = 1; number <= project.pool_size; ++number) {
         const auto name = workspace_name(project.name, number);
-        const bool known = slots_.contains(name);
+        const bool known = claims_.find(name) != nullptr;
         if (known && !is_missing(path_of(name))) continue;
         if (auto made = co_await make_worktree(project, name); !made) {
-            if (!known) slots_.erase(name);
+            if (!known) claims_.erase(name);
             co_return made.error();
         }
         done.push_back(name + " made");
     }
-    CO_TRY(write());
+    CO_TRY(claims_.write());
     co_return done;
 }
 
@@ -38,22 +37,19 @@ Awaitable<std::vector<std::string>> Pool::remove_half_made(Project project, std:
     const auto trees = co_await git::worktrees(git_, project.path);
     if (!trees) co_return done;
     for (const auto& name : names) {
-        const auto known = slots_.find(name);
         // One that was whole can only say so; an agent can write git's mark.
-        if (at_work_.contains(name) || (known != slots_.end() && known->second.identity)) continue;
+        if (at_work_.contains(name) || claims_.identity_of(name)) continue;
         const auto path = path_of(name).string();
         const bool half_made = std::any_of(trees->begin(), trees->end(), [&](const git::Worktree& tree) {
             std::error_code error;
             return git::is_half_made(tree) && std::filesystem::weakly_canonical(path, error) == tree.path;
         });
         if (!half_made) continue;
-        const AtWork at_work(*this, name);
+        const AtWork at_work(at_work_, name);
         co_await agents::end_left_by_daemons(path_of(name), mark_);  // its git may be at it still
         const auto removed = co_await git::remove_worktree(git_, project.path, path);
         // A claim stays: whoever has it makes the worktree anew.
-        if (const auto slot = slots_.find(name); removed && slot != slots_.end() && slot->second.task.empty()) {
-            slots_.erase(slot);
-        }
+        if (removed && claims_.holder_of(name).empty()) claims_.erase(name);
         done.push_back(removed ? name + " removed: it was half made"
                                : name + " is half made, and could not be removed: " + removed.error().message);
     }
@@ -62,16 +58,16 @@ Awaitable<std::vector<std::string>> Pool::remove_half_made(Project project, std:
 
 Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::function<bool(const TaskId&)> is_live) {
     std::vector<std::string> names;
-    for (const auto& [name, slot] : slots_) {
+    for (const auto& [name, slot] : claims_.all()) {
         if (slot.project == project.name) names.push_back(name);
     }
     auto done = co_await remove_half_made(project, names);
     for (const auto& name : names) {
         if (at_work_.contains(name)) continue;
-        const auto slot = slots_.find(name);
-        if (slot == slots_.end()) continue;
-        const auto task = slot->second.task;
-        const bool surplus = slot->second.number > project.pool_size;
+        const auto* slot = claims_.find(name);
+        if (!slot) continue;
+        const auto task = slot->task;
+        const bool surplus = slot->number > project.pool_size;
         if (!task.empty() && is_live(task)) {
             if (is_folder(path_of(name))) (void)co_await open(project, name);  // puts right what can be
             continue;
@@ -81,7 +77,7 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
             holder.id = task;
             std::function<bool()> still = [&is_live, &task] { return !is_live(task); };
             auto released = co_await release_if(project, holder, std::move(still));
-            if (holder_of(name) == task && released) continue;  // it has come to life
+            if (claims_.holder_of(name) == task && released) continue;  // it has come to life
             if (!released) {
                 done.push_back(name + " could not be freed: " + released.error().message);
                 continue;
@@ -92,18 +88,18 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
         if (surplus || is_missing(path_of(name))) {
             const auto lock = co_await repositories_.acquire(project.path);
             if (!is_idle(name)) continue;  // taken while the lock was waited for
-            const AtWork at_work(*this, name);
+            const AtWork at_work(at_work_, name);
             auto removed = co_await discard(project, name);
             if (!removed) {
                 done.push_back(name + ": " + removed.error().message);
                 continue;
             }
-            slots_.erase(name);
-            CO_TRY(write());
+            claims_.erase(name);
+            CO_TRY(claims_.write());
             done.push_back(name + (surplus ? " removed: the pool is smaller now" : " forgotten: its folder was gone"));
         }
     }
-    CO_TRY(write());
+    CO_TRY(claims_.write());
     co_return done;
 }
 
@@ -123,7 +119,7 @@ Awaitable<Result<void>> Pool::discard(Project project, std::string name) {
 
 Awaitable<Result<void>> Pool::remove_all(Project project) {
     std::vector<std::string> names;
-    for (const auto& [name, slot] : slots_) {
+    for (const auto& [name, slot] : claims_.all()) {
         if (slot.project != project.name) continue;
         if (!slot.task.empty()) {
             co_return Error(ErrorCode::conflict, name + " is still taken by task " + slot.task.value);
@@ -133,10 +129,10 @@ Awaitable<Result<void>> Pool::remove_all(Project project) {
     const auto lock = co_await repositories_.acquire(project.path);
     for (const auto& name : names) {
         if (!is_idle(name)) co_return Error(ErrorCode::conflict, name + " has just been taken by a task");
-        const AtWork at_work(*this, name);
+        const AtWork at_work(at_work_, name);
         if (is_folder(project.path)) CO_TRY(co_await discard(project, name));
-        slots_.erase(name);
-        CO_TRY(write());
+        claims_.erase(name);
+        CO_TRY(claims_.write());
     }
     co_return Result<void>{};
 }

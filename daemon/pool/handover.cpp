@@ -10,13 +10,13 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/pool/folders.hpp"
 #include "daemon/pool/occupants.hpp"
-#include "daemon/pool/pool_parts.hpp"
+#include "daemon/pool/pool.hpp"
 
 /// A workspace is handed to a task, and taken back from it.
 namespace orange {
 
-using namespace pool_parts;
 using namespace std::chrono_literals;
 
 namespace {
@@ -40,18 +40,34 @@ Error being_cancelled() {
 
 }  // namespace
 
+/// Lets an acquire be stopped, for as long as it lives.
+class Pool::Stoppable {
+  public:
+    Stoppable(Pool& pool, TaskId task) : pool_(pool), task_(std::move(task)) {
+        pool_.stops_[task_] = std::make_shared<Stop>();
+    }
+    ~Stoppable() { pool_.stops_.erase(task_); }
+    Stoppable(const Stoppable&) = delete;
+    Stoppable& operator=(const Stoppable&) = delete;
+
+  private:
+    Pool& pool_;
+    TaskId task_;
+};
+
 /// It is there, or made; if its folder is gone, anew.
 Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string name) {
     const auto path = path_of(name).string();
-    auto& slot = slots_.try_emplace(name, Slot{project.name, number_in(name), {}}).first->second;
+    claims_.add(project.name, name);
     bool make = is_missing(path);
-    if (!make && !slot.identity) make = co_await is_unfinished(git_, project.path, path);
+    if (!make && !claims_.identity_of(name)) make = co_await is_unfinished(git_, project.path, path);
     if (make) {
         // Origin may have been silent for long: a home that has gone meanwhile is not to be made anew, and git would
         // make its folders in whatever stands there now.
         CO_TRY(files_.list(root_));
-        slot.identity.reset();  // a daemon that is killed here must not take the new folder for a foreign one
-        CO_TRY(write());
+        claims_.set_identity(
+            name, std::nullopt);  // a daemon that is killed here must not take the new folder for a foreign one
+        CO_TRY(claims_.write());
         std::error_code error;
         std::filesystem::create_directory(root_, error);
         if (error) co_return io_error("making " + root_.string(), error.value());
@@ -151,15 +167,15 @@ void Pool::stop_acquire(const TaskId& task) {
 Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::map<std::string, std::string> env,
                                           std::vector<std::string> exclude) {
     const Stoppable stoppable(*this, task.id);
-    CO_TRY(auto name, claim(project, task.id));
+    CO_TRY(auto name, claims_.claim(project, task.id, at_work_));
     auto turn = co_await workspaces_.acquire(name);
-    while (holder_of(name) != task.id) {  // an old claim, which was given back while this waited
+    while (claims_.holder_of(name) != task.id) {  // an old claim, which was given back while this waited
         turn.release();
-        CO_TRY(name, claim(project, task.id));
+        CO_TRY(name, claims_.claim(project, task.id, at_work_));
         turn = co_await workspaces_.acquire(name);
     }
     const bool had_it = task.workspace == name;
-    const AtWork at_work(*this, name);
+    const AtWork at_work(at_work_, name);
     auto acquired = co_await prepare(project, task, name, std::move(env), std::move(exclude));
     if (acquired || had_it) co_return acquired;
     // Given back in the state that the next task expects; a worktree that cannot even be cleaned stays claimed by
@@ -168,7 +184,7 @@ Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::map<s
         const auto cleaned = co_await clean(project, name, task.id);
         if (!cleaned) acquired = in_context(acquired.error().message, cleaned.error());
     }
-    CO_TRY(give_back(name, task.id));
+    CO_TRY(claims_.give_back(name, task.id));
     co_return acquired;
 }
 
@@ -234,14 +250,12 @@ Awaitable<Result<Released>> Pool::release(Project project, Task task) {
 }
 
 Awaitable<Result<Released>> Pool::release_if(Project project, Task task, std::function<bool()> still) {
-    std::string name;
-    for (const auto& [candidate, slot] : slots_) {
-        if (slot.task == task.id) name = candidate;
-    }
-    if (name.empty()) co_return Released{};
+    const auto has = claims_.workspace_of(task.id);
+    if (!has) co_return Released{};
+    const auto name = *has;
     const auto turn = co_await workspaces_.acquire(name);
-    if (holder_of(name) != task.id || !still()) co_return Released{};
-    const AtWork at_work(*this, name);
+    if (claims_.holder_of(name) != task.id || !still()) co_return Released{};
+    const AtWork at_work(at_work_, name);
     Released released;
     if (!is_missing(path_of(name))) {
         if (auto same = co_await open(project, name); !same) co_return in_context("releasing " + name, same.error());
@@ -251,7 +265,7 @@ Awaitable<Result<Released>> Pool::release_if(Project project, Task task, std::fu
         if (!cleaned) co_return in_context("releasing " + name, cleaned.error());
         released = std::move(*cleaned);
     }
-    CO_TRY(give_back(name, task.id));
+    CO_TRY(claims_.give_back(name, task.id));
     co_return released;
 }
 

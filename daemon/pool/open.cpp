@@ -4,33 +4,29 @@
 #include "common/base/try.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/pool/pool_parts.hpp"
+#include "daemon/pool/folders.hpp"
+#include "daemon/pool/pool.hpp"
 
 /// The way into a workspace for every git command: it is the one that was made, and leads to its own repository.
 namespace orange {
 
-using namespace pool_parts;
-
 bool Pool::is_replaced(const std::string& name) const {
-    const auto slot = slots_.find(name);
     if (is_missing(path_of(name))) return false;
     if (!is_folder(path_of(name))) return true;
-    return slot != slots_.end() && slot->second.identity &&
-           !git::is_same_folder(path_of(name).string(), *slot->second.identity);
+    const auto identity = claims_.identity_of(name);
+    return identity && !git::is_same_folder(path_of(name).string(), *identity);
 }
 
 Awaitable<Result<git::Pinned>> Pool::look(Project project, std::string name) const {
     const auto path = path_of(name).string();
     CO_TRY(const auto common, co_await known_.git_dir(git_, project.path));
-    const auto slot = slots_.find(name);
-    const bool known = slot != slots_.end() && slot->second.identity;
-    CO_TRY(auto identity, known ? Result<git::Identity>(*slot->second.identity) : git::identify(common, path));
+    const auto known = claims_.identity_of(name);
+    CO_TRY(auto identity, known ? Result<git::Identity>(*known) : git::identify(common, path));
     co_return git::pin_as_it_is(common, path, identity);
 }
 
 Awaitable<Result<git::Identity>> Pool::identity_of(std::string common_dir, std::string name) {
-    auto slot = slots_.find(name);
-    if (slot != slots_.end() && slot->second.identity) co_return *slot->second.identity;
+    if (const auto known = claims_.identity_of(name)) co_return *known;
     const auto path = path_of(name).string();
     auto found = git::identify(common_dir, path);
     if (!found) {
@@ -39,9 +35,9 @@ Awaitable<Result<git::Identity>> Pool::identity_of(std::string common_dir, std::
                            shell_word(path + ".old") + " && orange workspace gc";
         co_return refused;
     }
-    if (slot == slots_.end()) co_return found;
-    slot->second.identity = *found;
-    if (auto written = write(); !written) log::warn("pool", written.error().message, {{"workspace", name}});
+    if (!claims_.find(name)) co_return found;
+    claims_.set_identity(name, *found);
+    if (auto written = claims_.write(); !written) log::warn("pool", written.error().message, {{"workspace", name}});
     co_return found;
 }
 
@@ -54,13 +50,13 @@ Awaitable<Result<git::Pinned>> Pool::pinned(Project project, std::string name, s
 Awaitable<Result<git::Pinned>> Pool::open(Project project, std::string name) {
     std::vector<git::Mended> mended;
     auto worktree = co_await pinned(std::move(project), name, mended);
-    for (const auto& what : mended) tell_mended_(holder_of(name), name, what);
+    for (const auto& what : mended) tell_mended_(claims_.holder_of(name), name, what);
     co_return worktree;
 }
 
 Awaitable<Result<void>> Pool::relocate(Project project) {
     std::vector<std::string> names;
-    for (const auto& [name, slot] : slots_) {
+    for (const auto& [name, slot] : claims_.all()) {
         if (slot.project == project.name && is_folder(path_of(name))) names.push_back(name);
     }
     const auto lock = co_await repositories_.acquire(project.path);

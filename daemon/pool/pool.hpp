@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/ids.hpp"
+#include "common/base/in_set.hpp"
 #include "common/base/result.hpp"
 #include "common/model/project.hpp"
 #include "common/model/task.hpp"
@@ -17,6 +18,7 @@
 #include "daemon/git/pinned.hpp"
 #include "daemon/git/repository.hpp"
 #include "daemon/git/worktrees.hpp"
+#include "daemon/pool/claims.hpp"
 #include "daemon/process/process_runner.hpp"
 
 /// The workspace pool (seed 001, docs/files.md): git worktrees <project>--<n>, made on demand, reused, never deleted by
@@ -40,28 +42,6 @@ struct Released {
     std::vector<std::string> commits;  ///< refs of commits that no branch has: refs/orange/<task>/…
 };
 
-inline std::string workspace_name(const std::string& project, int number) {
-    return project + "--" + std::to_string(number);
-}
-
-/// A workspace of .pool.json.
-struct Slot {
-    std::string project;
-    int number = 0;
-    TaskId task;
-    std::optional<git::Identity> identity = {};
-
-    template <class V>
-    void describe(V& v) {
-        auto name = workspace_name(project, number);
-        v.optional("name", name, "its folder's, which follows from project and number");
-        v.required("project", project, "whose workspace it is");
-        v.required("number", number, "from 1");
-        v.nullable("task", task, "who has it; null: it is free");
-        v.sparse("worktree", identity, "what it was when it was made");
-    }
-};
-
 struct WorkspaceInfo {
     std::string name;
     std::string project;
@@ -81,14 +61,11 @@ class Pool {
     Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMutex& repositories, Path root,
          std::string mark);
 
-    /// Reads .pool.json. A file that cannot be parsed refuses every claim with the reason; it is never overwritten.
-    /// Called again by gc, so that a file that was mended or removed counts without a restart.
-    Result<void> load();
-    /// Whether load() would succeed. Changes nothing.
-    Result<void> check() const;
-
-    /// Claims what the tasks say they have (workspace name → task), whatever .pool.json says: the tasks are right.
-    void adopt_claims(const std::map<std::string, TaskId>& workspaces);
+    /// As Claims::load(). Called again by gc, so that a file that was mended or removed counts without a restart.
+    Result<void> load() { return claims_.load(); }
+    Result<void> check() const { return claims_.check(); }
+    /// Claims what the tasks say they have (workspace name → task), whatever .pool.json says.
+    void adopt_claims(const std::map<std::string, TaskId>& workspaces) { claims_.adopt(workspaces); }
 
     /// The prepare step of a transition: claims the lowest free workspace, fetches (offline is a note), checks out the
     /// task's branch, runs the project's setup command with `env`; one that a killed daemon left there is ended first.
@@ -127,10 +104,8 @@ class Pool {
     /// Removes the worktrees of a project that is leaving; refused while one is taken.
     Awaitable<Result<void>> remove_all(Project project);
 
-    /// How many more tasks could have a workspace now: the pool's size less all that are taken, those too that a
-    /// larger pool has left over.
-    int free(const Project& project) const;
-    bool has_claim(const TaskId& task) const;
+    int free(const Project& project) const { return claims_.free(project); }
+    bool has_claim(const TaskId& task) const { return claims_.workspace_of(task).has_value(); }
 
     std::vector<WorkspaceInfo> list(const std::optional<std::string>& project) const;
     /// Who has the workspace that `directory` is in.
@@ -147,14 +122,11 @@ class Pool {
     static std::string wip_ref(const TaskId& task) { return "refs/orange/" + task.value + "/wip"; }
 
   private:
-    class AtWork;
+    using AtWork = InSet<std::string>;
     class Stoppable;
 
-    int taken(const std::string& project) const;
     /// It is there, free, and nobody is busy with it.
     bool is_idle(const std::string& name) const;
-    Result<std::string> claim(const Project& project, const TaskId& task);
-    Result<void> give_back(const std::string& name, const TaskId& task);
     Result<void> keep_found_task_file(const std::string& name, const std::string& task_file);
     static void remove_stale_locks(const git::Pinned& worktree);
     /// What is in a worktree that is to be emptied, under refs below `refs`: the commit of what is uncommitted.
@@ -166,8 +138,6 @@ class Pool {
     /// `known`: refs that are there.
     Awaitable<Result<Saved>> save_all(git::Pinned worktree, std::string refs, std::string name, std::string message,
                                       const git::Refs& known);
-    Result<void> write();
-    const std::pair<const std::string, Slot>* slot_at(const Path& directory) const;
     Awaitable<Result<Acquired>> prepare(Project project, Task task, std::string name,
                                         std::map<std::string, std::string> env, std::vector<std::string> exclude);
     Awaitable<Result<void>> set_up(Project project, TaskId task, git::Pinned worktree,
@@ -179,8 +149,6 @@ class Pool {
     /// Removes a free worktree; what somebody left in it is kept. Under the repository's lock.
     Awaitable<Result<void>> discard(Project project, std::string name);
     Awaitable<std::vector<std::string>> remove_half_made(Project project, std::vector<std::string> names);
-    Result<std::map<std::string, Slot>> read() const;
-    TaskId holder_of(const std::string& name) const;
     /// `still`: asked once nobody else is busy with the workspace; false: nothing is to be released any more.
     Awaitable<Result<Released>> release_if(Project project, Task task, std::function<bool()> still);
     Awaitable<Result<Released>> clean(Project project, std::string name, TaskId task);
@@ -191,13 +159,12 @@ class Pool {
     ProcessRunner& processes_;
     async::KeyedMutex& repositories_;
     Path root_;
+    Claims claims_;
     async::KeyedMutex workspaces_;  ///< one is made ready or given back by one at a time; taken before a repository's
     std::string mark_;
-    std::map<std::string, Slot> slots_;              ///< by workspace name
     std::map<TaskId, std::shared_ptr<Stop>> stops_;  ///< of tasks whose acquire runs
     std::set<std::string> at_work_;  ///< workspaces that somebody is busy with: nothing for gc, nor for a claim
     TellMended tell_mended_ = [](const TaskId&, const std::string&, const git::Mended&) {};
-    std::string problem_;  ///< why .pool.json cannot be used
 };
 
 }  // namespace orange

@@ -12,6 +12,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/reviewing.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/messages.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/worktree.hpp"
 
@@ -171,7 +172,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         CO_TRY(auto prompt, co_await prompt_text(record, definition, order.prompt));
         const auto file = run_folder(record) / ("instructions-" + random_id(6) + ".md");
         CO_TRY(world_.files.replace(file, prompt));
-        co_return queue_message(record, order.role, Role::system,
+        co_return queue_message(world_, record, order.role, Role::system,
                                 "There are new instructions for you: read " + file.string() + " and follow them.",
                                 order.intent + "-" + order.prompt);
     }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <set>
 #include <string>
 
 #include "common/base/result.hpp"
@@ -20,7 +19,7 @@ struct SpawnOrder {
     bool respawn = false;     ///< history says agent.respawned
 };
 
-/// A task's worker and reviewer: started, ended, told things. Every function is called under the task's lock with the
+/// A task's worker and reviewer: started and ended. Every function is called under the task's lock with the
 /// task's record, changes it, and saves it at the points where a crash must find the truth:
 /// a run is saved as `starting` before its window opens, so that the next daemon adopts it instead of starting another.
 class AgentControl {
@@ -40,21 +39,8 @@ class AgentControl {
     /// Ends both agents and the task's tmux session.
     Awaitable<Result<void>> end_session(TaskRecord& record);
 
-    /// Puts a message into the durable outbox; delivered by the monitor when the agent can take it. `key` names what
-    /// must not be queued twice (the action of an interrupted transition); empty: no such thing.
-    Result<void> queue_message(TaskRecord& record, Role to, Role from, std::string text, std::string key = {});
-
-    /// Tries to deliver what is in the outbox, in order. True where nothing is left.
-    Awaitable<bool> deliver(TaskRecord& record);
-
     /// After a restart: a run that was `starting` is adopted or forgotten.
     Awaitable<void> settle_starting(TaskRecord& record);
-
-    /// What the role's agent is doing, by its program's state file, else by title and screen of its window.
-    Awaitable<agents::Activity> activity(const TaskRecord& record, Role role);
-
-    /// True where the role's agent waits for a human's answer in its window.
-    Awaitable<bool> shows_dialog(const TaskRecord& record, Role role);
 
     /// Also where it cannot be looked at just now: two of one role must never be.
     bool alive(const TaskRecord& record, Role role) const;
@@ -79,14 +65,11 @@ class AgentControl {
                                                std::string key);
     Awaitable<Result<agents::StartRequest>> prepare(const TaskRecord& record, const engine::Definition& definition,
                                                     const SpawnOrder& order);
-    Awaitable<bool> deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message);
-    agents::Activity told_by_file(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness) const;
     void forget_run(TaskRecord& record, Role role);
     Awaitable<void> close_dead_windows(const TaskRecord& record);
     void tell_started(const TaskRecord& record, const AgentRun& run, bool respawn);
 
     World& world_;
-    std::set<std::string> typed_;  ///< messages whose delivery could not be written down yet
     std::function<void(const TaskId&, const AgentRun&)> started_ = [](const TaskId&, const AgentRun&) {};
 };
 

@@ -2,6 +2,8 @@
 
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/activity.hpp"
+#include "daemon/runner/messages.hpp"
 
 namespace orange {
 
@@ -13,7 +15,7 @@ Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
             co_return Error(ErrorCode::conflict, "the " + std::string(name_of(to)) +
                                                      " is not running; start it: orange task respawn " + id.value);
         }
-        CO_TRY(agents_.queue_message(record, to, Role::human, std::move(text)));
+        CO_TRY(queue_message(world_, record, to, Role::human, std::move(text)));
     }
     const bool delivered = co_await deliver(id);
     Outcome outcome;
@@ -30,7 +32,7 @@ Awaitable<void> Outbox::mark_dialogs(TaskRecord& record) {
     if (record.task.attention || record.intent) co_return;
     for (const Role role : {Role::worker, Role::reviewer}) {
         if (!agents_.alive(record, role)) continue;
-        if (!co_await agents_.shows_dialog(record, role)) continue;
+        if (!co_await shows_dialog(record, role)) continue;
         const auto& id = record.task.id;
         record.task.attention = "the " + std::string(name_of(role)) +
                                 " waits for an answer in its window: orange task "
@@ -39,6 +41,47 @@ Awaitable<void> Outbox::mark_dialogs(TaskRecord& record) {
         turns_.save(record);
         co_return;
     }
+}
+
+Awaitable<bool> Outbox::shows_dialog(const TaskRecord& record, Role role) {
+    co_return co_await activity_of(world_, agents_, record, role) == agents::Activity::waiting;
+}
+
+Awaitable<bool> Outbox::deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message) {
+    const auto harness = world_.harnesses.find(run.harness);
+    // Started in what is the future now: the clock was set back, and nobody is to wait until it is there again.
+    const auto age = world_.clock.now() - run.spawned_at;
+    if (harness && age >= age.zero() && age < harness->harness.ready_after) co_return false;
+    // Busy is no obstacle: the programs queue what is typed meanwhile. Typing into a dialog would answer it.
+    if (co_await shows_dialog(record, run.role)) co_return false;
+    const auto sent = co_await world_.tmux.send(run.pane_id, message.text);
+    if (!sent) log::warn("outbox", sent.error().message, {{"task", record.task.id.value}});
+    co_return sent.has_value();
+}
+
+Awaitable<bool> Outbox::deliver_all(TaskRecord& record) {
+    while (!record.outbox.empty()) {
+        const auto message = record.outbox.front();
+        const auto* run = record.run_of(message.to);
+        if (typed_.contains(message.id)) {
+            // Only its end could not be written down; nobody is told the same twice.
+        } else if (run && agents_.alive(record, message.to)) {
+            const auto to = *run;
+            if (!co_await deliver_one(record, to, message)) co_return false;
+            typed_.insert(message.id);
+        } else if (run || message.from == Role::human) {
+            co_return false;  // dying, starting, or not there: it waits for the next one
+        }
+        // Saved after the keys were typed: a crash in between repeats the message, which is harmless; losing it is not.
+        std::erase_if(record.outbox, [&](const Message& m) { return m.id == message.id; });
+        if (auto saved = world_.tasks.save(record); !saved) co_return false;
+        typed_.erase(message.id);
+        if (run) {
+            world_.journal.write(record, "agent.notified",
+                                 {{"role", std::string(name_of(message.to))}, {"message", message.text}});
+        }
+    }
+    co_return true;
 }
 
 bool Outbox::waits_too_long(const TaskId& id, const Message& message) {
@@ -67,7 +110,7 @@ Awaitable<bool> Outbox::deliver(TaskId id) {
         co_return true;
     }
     auto& record = turn->record;
-    const bool delivered = co_await agents_.deliver(record);
+    const bool delivered = co_await deliver_all(record);
     if (!delivered) co_await mark_dialogs(record);
     if (record.outbox.empty()) {
         undelivered_.erase(id);

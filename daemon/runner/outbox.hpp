@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <set>
 #include <string>
 
 #include "common/base/result.hpp"
@@ -29,6 +30,11 @@ class Outbox {
     void be_patient_again(const TaskId& id) { undelivered_.erase(id); }
 
   private:
+    /// Tries to deliver what is in the outbox, in order. True where nothing is left.
+    Awaitable<bool> deliver_all(TaskRecord& record);
+    Awaitable<bool> deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message);
+    /// True where the role's agent waits for a human's answer in its window.
+    Awaitable<bool> shows_dialog(const TaskRecord& record, Role role);
     void mark_undelivered(TaskRecord& record);
     Awaitable<void> mark_dialogs(TaskRecord& record);
     bool waits_too_long(const TaskId& id, const Message& message);
@@ -44,6 +50,7 @@ class Outbox {
     AgentControl& agents_;
     Turns& turns_;
     std::map<TaskId, Undelivered> undelivered_;
+    std::set<std::string> typed_;  ///< messages whose delivery could not be written down yet
 };
 
 }  // namespace orange

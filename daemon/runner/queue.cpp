@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/base/in_set.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
@@ -82,13 +83,7 @@ bool Queue::is_next(const TaskRecord& record) const {
 
 /// Counts as a workspace taken before it has claimed one, so that no turn of the queue is promised the same.
 Awaitable<Result<Outcome>> Queue::start_now(TaskRecord record, Caller by) {
-    struct Starting {
-        Starting(std::set<TaskId>& all, TaskId which) : ids(all), id(std::move(which)) { ids.insert(id); }
-        ~Starting() { ids.erase(id); }
-        std::set<TaskId>& ids;
-        TaskId id;
-    };
-    const Starting starting(starting_, record.task.id);
+    const InSet<TaskId> starting(starting_, record.task.id);
     co_return co_await start_pending(std::move(record), by);
 }
 

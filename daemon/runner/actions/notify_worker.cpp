@@ -1,5 +1,6 @@
 #include "daemon/engine/decide.hpp"
 #include "daemon/runner/actions/actions.hpp"
+#include "daemon/runner/messages.hpp"
 
 namespace orange::actions {
 
@@ -10,8 +11,8 @@ Awaitable<Result<void>> notify_worker(Context& context, const Action& action) {
     const auto name = action.param("message");
     const auto from = record.intent ? record.intent->from : std::string();
     auto text = engine::worker_message(context.definition, record.task, from, name, record.task_file);
-    co_return context.agents.queue_message(record, Role::worker, Role::system, std::move(text),
-                                           context.tx + "-" + name);
+    co_return queue_message(context.world, record, Role::worker, Role::system, std::move(text),
+                            context.tx + "-" + name);
 }
 
 }  // namespace orange::actions

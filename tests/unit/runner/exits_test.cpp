@@ -2,6 +2,7 @@
 
 #include "common/model/json.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/runner/messages.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
 
@@ -681,8 +682,8 @@ TEST_CASE("what Orange had to say to an agent ends with it, and a human's words 
     auto record = world.record(id);
     auto& control = world.house().control();
     for (const Role from : {Role::system, Role::human}) {
-        REQUIRE(control.queue_message(record, Role::worker, from, "to the worker"));
-        REQUIRE(control.queue_message(record, Role::reviewer, from, "to the reviewer"));
+        REQUIRE(queue_message(world.house().world(), record, Role::worker, from, "to the worker"));
+        REQUIRE(queue_message(world.house().world(), record, Role::reviewer, from, "to the reviewer"));
     }
     REQUIRE(world.house().go(control.end(record, Role::worker)));
     std::string left;
@@ -691,7 +692,7 @@ TEST_CASE("what Orange had to say to an agent ends with it, and a human's words 
     CHECK_THAT(left, Holds("[orange] The human says: to the worker."));
     CHECK_THAT(left, Holds("[orange] to the reviewer."));
     auto again = world.record(id);
-    REQUIRE(control.queue_message(again, Role::worker, Role::system, "to the next worker"));
+    REQUIRE(queue_message(world.house().world(), again, Role::worker, Role::system, "to the next worker"));
     REQUIRE(respawn(world, id));  // its prompt says what there is to say
     for (const auto& message : world.record(id).outbox) CHECK_THAT(message.text, !Holds("to the next worker"));
 }

@@ -1,3 +1,5 @@
+#include "daemon/runner/messages.hpp"
+#include "daemon/runner/activity.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
 
@@ -39,7 +41,8 @@ struct TalkWorld : RunnerWorld {
     std::string pane(const TaskId& id) { return record(id).run_of(Role::worker)->pane_id; }
     std::string attention(const TaskId& id) { return record(id).task.attention.value_or("none"); }
     agents::Activity activity(const TaskId& id) {
-        return house().go(house().control().activity(record(id), Role::worker));
+        const auto now = record(id);
+        return house().go(activity_of(house().world(), house().control(), now, Role::worker));
     }
     const std::vector<std::pair<std::string, std::string>>& typed() { return outside.tmux.state.sent; }
 };
@@ -177,15 +180,14 @@ TEST_CASE("what Orange had to say to an agent that is gone is dropped, a human's
     TalkWorld world;
     const auto id = world.started_with("bot");
     auto record = world.record(id);
-    auto& control = world.house().control();
-    REQUIRE(control.queue_message(record, Role::reviewer, Role::system, "the review", "key"));
-    REQUIRE(control.queue_message(record, Role::reviewer, Role::system, "the review", "key"));
+    REQUIRE(queue_message(world.house().world(), record, Role::reviewer, Role::system, "the review", "key"));
+    REQUIRE(queue_message(world.house().world(), record, Role::reviewer, Role::system, "the review", "key"));
     CHECK(record.outbox.size() == 1);
     CHECK(world.deliver(id));
     CHECK(world.record(id).outbox.empty());
     CHECK(world.typed().empty());
     record = world.record(id);
-    REQUIRE(control.queue_message(record, Role::reviewer, Role::human, "please hurry"));
+    REQUIRE(queue_message(world.house().world(), record, Role::reviewer, Role::human, "please hurry"));
     CHECK_FALSE(world.deliver(id));
     CHECK(world.record(id).outbox.size() == 1);
 
@@ -204,9 +206,8 @@ TEST_CASE("what a human said and nobody heard before the task ended is in its hi
     TalkWorld world;
     const auto id = world.started_with("bot");
     auto record = world.record(id);
-    auto& control = world.house().control();
-    REQUIRE(control.queue_message(record, Role::reviewer, Role::system, "the review", "key"));
-    REQUIRE(control.queue_message(record, Role::reviewer, Role::human, "please hurry"));
+    REQUIRE(queue_message(world.house().world(), record, Role::reviewer, Role::system, "the review", "key"));
+    REQUIRE(queue_message(world.house().world(), record, Role::reviewer, Role::human, "please hurry"));
     const auto cancelled = world.move(id, "cancelled");
     REQUIRE(cancelled);
     CHECK_THAT(cancelled->notes.back(), Tells("reviewer") && Holds("please hurry"));

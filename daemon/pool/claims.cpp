@@ -1,0 +1,194 @@
+#include "daemon/pool/claims.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "common/model/fields.hpp"
+
+namespace orange {
+namespace {
+
+/// 0 where it is no workspace's name.
+int number_in(const std::string& workspace) {
+    const auto dashes = workspace.rfind("--");
+    int number = 0;
+    if (dashes == std::string::npos) return number;
+    std::from_chars(workspace.data() + dashes + 2, workspace.data() + workspace.size(), number);
+    return number;
+}
+
+/// 0 where there is none.
+std::uint64_t inode_of(const Path& path) {
+    struct stat facts {};
+    return ::lstat(path.c_str(), &facts) == 0 ? std::uint64_t{facts.st_ino} : 0;
+}
+
+struct PoolFile {
+    int schema = k_schema;
+    std::uint64_t root = 0;
+    std::vector<Slot> workspaces;
+
+    template <class V>
+    void describe(V& v) {
+        v.optional("schema", schema, "of this file");
+        v.sparse("root", root, "inode of the folder that it is in");
+        v.required("workspaces", workspaces, "all of them");
+    }
+};
+
+bool is_file_name(const std::string& name) {
+    return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
+}
+
+/// All workspaces or none: what is left out here would be lost with the next write.
+Result<PoolFile> pool_file_from(const std::string& text) {
+    TRY(const auto json, parse_json(text));
+    TRY(check_schema(json));
+    TRY(auto file, read_as<PoolFile>(json, "", UnknownKeys::ignore));
+    for (const auto& slot : file.workspaces) {
+        const bool fine = check_project_name(slot.project) && slot.number > 0 && slot.number < 1'000'000 &&
+                          (!slot.identity || is_file_name(slot.identity->admin));
+        if (!fine) return Error(ErrorCode::invalid_argument, "this is no workspace: " + dump(written(slot)));
+    }
+    return file;
+}
+
+}  // namespace
+
+Result<std::map<std::string, Slot>> Claims::read() const {
+    const auto file = root_ / ".pool.json";
+    std::map<std::string, Slot> slots;
+    const auto text = files_.read(file);
+    if (!text && text.error().code == ErrorCode::not_found) return slots;
+    auto found = text ? pool_file_from(*text) : Result<PoolFile>(text.error());
+    if (!found) {
+        return Error(ErrorCode::io, file.string() + ": " + found.error().message +
+                                        "; mend or remove it, then run: orange workspace gc");
+    }
+    // A home that was copied, or put back from a backup, has other folders under the same names.
+    const bool same = found->root == inode_of(root_);
+    for (auto& slot : found->workspaces) {
+        if (!same) slot.identity.reset();
+        slots[workspace_name(slot.project, slot.number)] = std::move(slot);
+    }
+    return slots;
+}
+
+Result<void> Claims::load() {
+    problem_.clear();
+    auto slots = read();
+    if (!slots) {
+        problem_ = slots.error().message;
+        return slots.error();
+    }
+    for (auto& [name, slot] : *slots) slots_.try_emplace(name, std::move(slot));
+    return {};
+}
+
+Result<void> Claims::check() const {
+    TRY(read());
+    return {};
+}
+
+void Claims::adopt(const std::map<std::string, TaskId>& workspaces) {
+    for (const auto& [name, task] : workspaces) {
+        const int number = number_in(name);
+        if (number <= 0) continue;
+        auto& slot = slots_.try_emplace(name, Slot{name.substr(0, name.rfind("--")), number, task}).first->second;
+        slot.task = task;
+    }
+}
+
+Result<void> Claims::write() {
+    if (!problem_.empty()) return Error(ErrorCode::io, problem_);
+    PoolFile file;
+    file.root = inode_of(root_);
+    for (const auto& [name, slot] : slots_) file.workspaces.push_back(slot);
+    return files_.replace(root_ / ".pool.json", written(file).dump(2) + "\n");
+}
+
+Result<std::string> Claims::claim(const Project& project, const TaskId& task, const std::set<std::string>& busy) {
+    if (auto name = workspace_of(task)) return *name;
+    for (int number = 1; free(project) > 0 && number <= project.pool_size; ++number) {
+        const auto name = workspace_name(project.name, number);
+        const auto found = slots_.find(name);
+        if ((found != slots_.end() && !found->second.task.empty()) || busy.contains(name)) continue;
+        const auto before = slots_;
+        slots_.try_emplace(name, Slot{project.name, number, task}).first->second.task = task;
+        if (auto written = write(); !written) {
+            slots_ = before;
+            return written.error();
+        }
+        return name;
+    }
+    const int held = taken(project.name);
+    const auto limit = counted(static_cast<std::size_t>(project.pool_size), "workspace");
+    return Error(
+        ErrorCode::pool_exhausted,
+        (held > project.pool_size ? std::to_string(held) + " tasks have workspaces of " + project.name +
+                                        ", whose limit is now " + limit + "; it starts when they are fewer"
+                                  : "all " + limit + " of " + project.name + " are taken; it starts when one is free") +
+            ", or raise the limit: orange project update " + project.name + " --pool-size N");
+}
+
+Result<void> Claims::give_back(const std::string& name, const TaskId& task) {
+    const auto found = slots_.find(name);
+    if (found == slots_.end() || found->second.task != task) return {};
+    found->second.task = TaskId{};
+    auto written = write();
+    if (!written) found->second.task = task;
+    return written;
+}
+
+TaskId Claims::holder_of(const std::string& name) const {
+    const auto* slot = find(name);
+    return slot ? slot->task : TaskId{};
+}
+
+/// Those beyond the pool's size too: a pool that was made smaller starts nobody until it is below its size.
+int Claims::taken(const std::string& project) const {
+    return static_cast<int>(std::count_if(slots_.begin(), slots_.end(), [&](const auto& entry) {
+        return entry.second.project == project && !entry.second.task.empty();
+    }));
+}
+
+int Claims::free(const Project& project) const {
+    return std::max(0, project.pool_size - taken(project.name));
+}
+
+const Slot* Claims::find(const std::string& name) const {
+    const auto found = slots_.find(name);
+    return found == slots_.end() ? nullptr : &found->second;
+}
+
+std::optional<git::Identity> Claims::identity_of(const std::string& name) const {
+    const auto* slot = find(name);
+    return slot ? slot->identity : std::nullopt;
+}
+
+std::optional<std::string> Claims::workspace_of(const TaskId& task) const {
+    for (const auto& [name, slot] : slots_) {
+        if (slot.task == task) return name;
+    }
+    return std::nullopt;
+}
+
+const Slot* Claims::at(const Path& directory) const {
+    const auto relative = directory.lexically_normal().lexically_relative(root_);
+    if (relative.empty() || *relative.begin() == "..") return nullptr;
+    return find(relative.begin()->string());
+}
+
+void Claims::add(const std::string& project, const std::string& name) {
+    slots_.try_emplace(name, Slot{project, number_in(name), {}});
+}
+
+void Claims::set_identity(const std::string& name, std::optional<git::Identity> identity) {
+    if (const auto found = slots_.find(name); found != slots_.end()) found->second.identity = std::move(identity);
+}
+
+}  // namespace orange
