@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
     asked.git_dir = asked.git_common = (work / "repo" / ".git").string();
     asked.role = "worker";
     asked.summary = "hello";
+    asked.trusted = true;
     for (const auto mode : {agents::Mode::persistent, agents::Mode::oneshot}) {
         harness->mode = mode;
         for (const std::string permissions : {"full", "reduced", "review"}) {

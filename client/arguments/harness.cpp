@@ -30,9 +30,11 @@ Action harness_trust(CLI::App& app) {
     app.add_option("NAME", a->params.name, "Which harness")->required();
     auto* path = app.add_option("PATH", a->params.cwd, "A directory of the repository; this one where absent");
     text(app, "--project", a->params.project, "The project, in place of PATH")->excludes(path);
-    app.add_flag("-y,--yes", a->yes, "Write it without asking");
+    app.add_flag("-y,--yes", a->yes, "Record it without asking");
     app.footer(
-        "Shows which keys of which file of the program's own would be added, and asks. Keys that are there stay.\n"
+        "Asks you, and keeps the answer with the project; from then on the program is told so where it is started.\n"
+        "One that only looks into a file of its own is left to you: the lines to add are shown.\n"
+        "Exit status: 0 the program trusts the repository, 1 it does not yet.\n"
         "  orange harness trust claude --project shop");
     return [a](Context& context) { return commands::harness_trust(context, a->params, a->yes); };
 }

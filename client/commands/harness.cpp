@@ -4,8 +4,18 @@
 
 #include "client/output/harnesses.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 
 namespace orange::commands {
+
+namespace {
+
+Result<rpc::HarnessTrust::Reply> call(Context& context, const rpc::HarnessTrust& params) {
+    TRY(auto daemon, context.daemon());
+    return daemon->call(params);
+}
+
+}  // namespace
 
 int harness_list(Context& context, rpc::HarnessList params) {
     complete_with_cwd(context, params, params.project.has_value());
@@ -24,30 +34,23 @@ int harness_trust(Context& context, rpc::HarnessTrust params, bool yes) {
         params.cwd = (std::filesystem::path(*context.cwd) / *params.cwd).lexically_normal().string();
     }
     complete_with_cwd(context, params, params.project.has_value() || params.cwd.has_value());
-    if (!yes) {
-        params.dry_run = true;
-        auto reply = context.call_json(params.k_name, written(params));
-        if (!reply) return fail(context, reply.error());
-        auto plan = connection::reply_as<rpc::HarnessTrust::Reply>(params.k_name, *reply);
-        if (!plan) return fail(context, plan.error());
-        if (!context.json) output::put(output::trust_page(*plan, context.style));
-        if (output::is_trusted(*plan)) return context.json ? put_json(*reply) : 0;
-        if (output::has_conflict(*plan)) {
-            return fail(context, {ErrorCode::conflict,
-                                  "left as it is: Orange only adds what is missing. Change it there, or start the "
-                                  "program once in the repository and answer its question"});
-        }
+    params.dry_run = !yes;
+    auto reply = call(context, params);
+    if (!reply) return fail(context, reply.error());
+    if (!context.json) output::put(output::trust_page(*reply, context.style));
+    if (!reply->trusted && reply->args.empty() && !context.json) return 1;  // what to do has been said
+    if (!reply->trusted && !reply->args.empty()) {
         if (context.json || !output::is_interactive()) {
-            return fail(context, {ErrorCode::needs_force, "nothing was written; with --yes it is"});
+            return fail(context, {ErrorCode::needs_force, "nothing was recorded; with --yes it is"});
         }
-        if (!output::confirmed("Write this?")) return fail(context, {ErrorCode::needs_force, "left as it is"});
+        if (!output::confirmed("Let it?")) return fail(context, {ErrorCode::needs_force, "left as it is"});
+        params.dry_run = false;
+        reply = call(context, params);
+        if (!reply) return fail(context, reply.error());
     }
-    params.dry_run = false;
-    return answer(context, params, [&](const rpc::HarnessTrust::Reply& reply) {
-        return (yes ? output::trust_page(reply, context.style) : std::string{}) + (reply.written ? "written\n"
-                                                                                   : yes         ? ""
-                                                                                         : "nothing left to write\n");
-    });
+    if (context.json) put_json(written(*reply));
+    if (reply->recorded && !context.json) output::put("recorded; agents that are started from now on have it\n");
+    return reply->trusted ? 0 : 1;
 }
 
 }  // namespace orange::commands

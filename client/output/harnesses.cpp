@@ -38,6 +38,12 @@ std::string quoted(const std::string& word) {
     return out + "'";
 }
 
+std::string command_words(const std::vector<std::string>& words) {
+    std::string line;
+    for (const auto& word : words) line += (line.empty() ? "" : " ") + printable(quoted(word));
+    return line;
+}
+
 }  // namespace
 
 std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& style) {
@@ -71,8 +77,7 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
         const auto uses = reply.uses.find(permissions);
         const auto argv = uses == reply.uses.end() ? reply.argv.end() : reply.argv.find(uses->second);
         if (argv == reply.argv.end()) continue;
-        std::string line;
-        for (const auto& word : argv->second) line += (line.empty() ? "" : " ") + printable(quoted(word));
+        const auto line = command_words(argv->second);
         out += "\n" + std::string(permissions) +
                (uses->second == permissions ? "" : " (as " + printable(uses->second) + ")") + "\n" +
                wrapped(line, "  ", style.width);
@@ -87,37 +92,24 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
         out += wrapped("variables that it may need: " + printable(join(reply.wants, ", ")), "  ", style.width);
     }
     if (reply.trust_file) out += wrapped("trust: kept in " + printable(*reply.trust_file), "  ", style.width);
+    if (!reply.trust_args.empty()) {
+        out += wrapped("trust: with your consent it is given " + command_words(reply.trust_args), "  ", style.width);
+    }
     if (reply.root_needs) out += wrapped("as root: needs " + printable(*reply.root_needs), "  ", style.width);
     if (!harness.installed) out += searched_text(reply.searched, style);
     return out;
 }
 
-bool is_trusted(const rpc::HarnessTrust::Reply& reply) {
-    return std::all_of(reply.keys.begin(), reply.keys.end(), [](const auto& key) { return key.state == "there"; });
-}
-
-bool has_conflict(const rpc::HarnessTrust::Reply& reply) {
-    return std::any_of(reply.keys.begin(), reply.keys.end(), [](const auto& key) { return key.state == "different"; });
-}
-
 std::string trust_page(const rpc::HarnessTrust::Reply& reply, const Style& style) {
-    if (is_trusted(reply)) {
-        return printable(reply.harness) + " trusts " + printable(reply.repository) + " already (" +
-               printable(reply.file) + ")\n";
-    }
-    std::string out = style.paint(printable(reply.harness), Ink::bold) + " is to trust " + printable(reply.repository) +
-                      " and all its worktrees: it will run what the repository configures for it.\n" + "in " +
-                      printable(reply.file) + (reply.exists ? "" : " (new)") + "\n";
-    for (const auto& key : reply.keys) {
-        const auto line = printable(key.key) + " = " + printable(key.value);
-        if (key.state == "missing") out += style.paint("  + " + line, Ink::green) + "\n";
-        if (key.state == "there") out += "    " + line + " (there)\n";
-        if (key.state == "different") {
-            out += style.paint("  ! " + printable(key.key) + " is " + printable(key.found.value_or("")), Ink::yellow) +
-                   "\n";
-        }
-    }
-    return out;
+    const auto name = printable(reply.harness), repository = printable(reply.repository);
+    if (reply.trusted && !reply.recorded) return name + " trusts " + repository + " already\n";
+    std::string out = style.paint(name, Ink::bold) + " is to trust " + repository +
+                      " and all its worktrees: it will run what the repository configures for it.\n";
+    if (!reply.file) return out + "Its agents in this project are started with\n  " + command_words(reply.args) + "\n";
+    return out + "It looks into " + printable(*reply.file) +
+           ", which is yours: Orange does not write there. Add this to it\n\n" +
+           style.paint(printable(reply.lines.value_or(""), true), Ink::green) + "\nor start " + name + " once in " +
+           repository + " and answer its question.\n";
 }
 
 }  // namespace orange::output

@@ -11,9 +11,7 @@ namespace orange::output {
 std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& style);
 std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& style);
 
-/// Which keys of which file, and what is there already.
+/// What the program is given or wants to find.
 std::string trust_page(const rpc::HarnessTrust::Reply& reply, const Style& style);
-bool is_trusted(const rpc::HarnessTrust::Reply& reply);
-bool has_conflict(const rpc::HarnessTrust::Reply& reply);
 
 }  // namespace orange::output

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@ struct Project {
     std::optional<std::string> harness;
     std::vector<std::string> setup;
     std::map<std::string, std::string> env;
+    std::vector<std::string> trusted;
 
     template <class V>
     void describe(V& v) {
@@ -28,8 +30,14 @@ struct Project {
         v.sparse("harness", harness, "harness for new tasks; absent: the first installed");
         v.sparse("setup", setup, "argv run in a workspace before its agent starts; absent: none");
         v.sparse("env", env, "variables for its agents");
+        v.sparse("trusted", trusted, "harnesses that a human let trust the repository");
     }
     bool operator==(const Project&) const = default;
+
+    /// A human consented that this harness's program trusts the repository.
+    bool lets_trust(const std::string& name_of_harness) const {
+        return std::find(trusted.begin(), trusted.end(), name_of_harness) != trusted.end();
+    }
 };
 
 }  // namespace orange

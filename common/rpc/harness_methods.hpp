@@ -73,6 +73,7 @@ struct HarnessShow {
         bool effort = false;
         std::map<std::string, std::string> env;
         std::vector<std::string> wants;
+        std::vector<std::string> trust_args;
         std::optional<std::string> trust_file;
         std::optional<std::string> root_needs;
         std::string text;
@@ -87,7 +88,8 @@ struct HarnessShow {
             v.optional("effort_values", effort_values, "the efforts there are; none: any word");
             v.optional("env", env, "variables for every permission");
             v.optional("wants", wants, "variables that it is likely to need");
-            v.optional("trust_file", trust_file, "where its trust is kept");
+            v.optional("trust_args", trust_args, "what {trust_args} stands for, once a human has consented");
+            v.optional("trust_file", trust_file, "where it looks for trust, if not among its arguments");
             v.optional("root_needs", root_needs, "a variable that root needs");
             v.required("text", text, "the file");
             v.optional("searched", searched, "as in the list");
@@ -122,36 +124,25 @@ struct HarnessTrust {
         v.required("name", name, "which harness");
         v.optional("project", project, "the project that it is to trust");
         v.optional("cwd", cwd, "a directory of the repository that it is to trust");
-        v.optional("dry_run", dry_run, "only say what would be written");
+        v.optional("dry_run", dry_run, "only say what would be recorded");
     }
-    struct Key {
-        std::string key;
-        std::string value;
-        std::string state;
-        std::optional<std::string> found;
-        template <class V>
-        void describe(V& v) {
-            v.required("key", key, "from the file's root");
-            v.required("value", value, "what it has to be");
-            v.required("state", state, "missing, there or different");
-            v.optional("found", found, "the value that is there, where it is different");
-        }
-    };
     struct Reply {
         std::string harness;
         std::string repository;
-        std::string file;
-        bool exists = false;
-        bool written = false;
-        std::vector<Key> keys;
+        bool trusted = false;
+        bool recorded = false;
+        std::vector<std::string> args;
+        std::optional<std::string> file;
+        std::optional<std::string> lines;
         template <class V>
         void describe(V& v) {
             v.required("harness", harness, "which");
             v.required("repository", repository, "the main worktree: it holds for all of them");
-            v.required("file", file, "the program's own file, behind links");
-            v.required("exists", exists, "whether it was there");
-            v.required("written", written, "whether anything was written");
-            v.required("keys", keys, "what the program wants to find");
+            v.required("trusted", trusted, "whether the program trusts it from now on");
+            v.required("recorded", recorded, "whether this call recorded the consent");
+            v.optional("args", args, "what the program is given on its command line, with the consent");
+            v.optional("file", file, "else: its own file, which Orange does not write");
+            v.optional("lines", lines, "what belongs into that file, as JSON");
         }
     };
 };

@@ -95,11 +95,16 @@ Result<Launch> launch(const Harness& harness, const std::string& program, const 
     const auto values = values_of(request);
     Launch result;
     result.argv.push_back(program);
+    const auto add = [&](const std::vector<std::string>& arguments) {
+        for (const auto& argument : arguments) result.argv.push_back(filled(argument, values));
+    };
     for (const auto& argument : harness.argv.at(name)) {
-        if (argument != "{effort_args}") {
-            result.argv.push_back(filled(argument, values));
-        } else if (effort) {
-            for (const auto& part : harness.effort_args) result.argv.push_back(filled(part, values));
+        if (argument == "{effort_args}") {
+            if (effort) add(harness.effort_args);
+        } else if (argument == "{trust_args}") {
+            if (request.trusted) add(harness.trust.args);
+        } else {
+            add({argument});
         }
     }
     const auto set = [&](const std::map<std::string, std::string>& env) {

@@ -34,15 +34,13 @@ struct StateFile {
     Signs values;
 };
 
-/// What makes the program take a repository as trusted: keys in a file of its own. Written only by `harness.trust`.
-struct TrustFile {
-    struct Key {
-        std::vector<std::string> path;  ///< from the root; {repo} inside
-        std::string value;              ///< as JSON and TOML both write it: true, or a text in quotes
-    };
-    std::string file;    ///< a leading "~/" is the agent's HOME; empty: the program asks for no trust
-    std::string format;  ///< "json" or "toml"
-    std::vector<Key> keys;
+/// What makes the program take a repository as trusted (trust.hpp): arguments, else a key of a JSON file of its own.
+struct Trust {
+    std::vector<std::string> args;  ///< what {trust_args} stands for once the human has consented; {repo} inside
+    std::string file;               ///< a leading "~/" is the agent's HOME
+    std::vector<std::string> key;   ///< from the file's root to what has to be true; {repo} inside
+
+    bool is_asked() const { return !args.empty() || !file.empty(); }
 };
 
 /// An agent program as data: harnesses/<name>.yml (docs/harnesses.md). What differs between agent
@@ -54,8 +52,8 @@ struct Harness {
     /// argv after the program, by permissions: "full", "reduced", "review", and "oneshot", "oneshot_reduced",
     /// "oneshot_review" for the same in mode oneshot. Placeholders, each inside one argument: {prompt} {effort}
     /// {task_dir} {worktree} {repo} {git_dir} {git_common} {summary} {role}; with "_json" at the end of the name:
-    /// escaped for a JSON string. An argument that is exactly "{effort_args}" is replaced by the list below, or by
-    /// nothing.
+    /// escaped for a JSON string. An argument that is exactly "{effort_args}" or "{trust_args}" is replaced by that
+    /// list, or by nothing.
     std::map<std::string, std::vector<std::string>> argv;
     std::vector<std::string> effort_args;    ///< with {effort}
     std::vector<std::string> effort_values;  ///< empty: any
@@ -65,7 +63,7 @@ struct Harness {
     Signs screen;                      ///< texts at the end of the pane
     Signs titles;                      ///< beginnings of the pane's title
     StateFile state_file;
-    TrustFile trust;
+    Trust trust;
     std::chrono::milliseconds ready_after{0};  ///< messages typed earlier after the start would be lost
     std::string install_hint;                  ///< how to get it
     /// Names of variables that the program is likely to need. Only named to a human who has them where the agents do
@@ -109,6 +107,7 @@ struct LaunchRequest {
     std::string git_common;  ///< the repository's .git
     std::string role;
     std::string summary;
+    bool trusted = false;  ///< the human consented that this program trusts this repository
 };
 
 /// More than this in one argument the kernel refuses (MAX_ARG_STRLEN, its NUL included): a longer prompt has to travel

@@ -55,6 +55,7 @@ class Loader {
             if (!root_.find(key)) problem(root_.place, std::string("\"") + key + "\" is missing");
         }
         check_effort();
+        check_trust();
         if (!problems_.empty()) return failure();
         return std::move(harness_);
     }
@@ -161,8 +162,9 @@ class Loader {
             if (!item.is_scalar()) continue;
             check_placeholders(item);
             prompted = prompted || mentions(item.scalar, "prompt");
-            if (mentions(item.scalar, "effort_args") && item.scalar != "{effort_args}") {
-                problem(item.place, "{effort_args} stands for several arguments and must be an argument by itself");
+            for (const std::string list : {"effort_args", "trust_args"}) {
+                if (!mentions(item.scalar, list) || item.scalar == "{" + list + "}") continue;
+                problem(item.place, "{" + list + "} stands for several arguments and must be an argument by itself");
             }
             if (mentions(item.scalar, "effort")) {
                 problem(item.place,
@@ -247,6 +249,7 @@ class Loader {
             check_placeholders(value);
             if (mentions(value.scalar, "effort_args"))
                 problem(value.place, "a variable takes {effort}, not {effort_args}");
+            if (mentions(value.scalar, "trust_args")) problem(value.place, "{trust_args} belongs into argv");
             into[name] = value.scalar;
         }
     }
@@ -302,44 +305,24 @@ class Loader {
 
     void read_trust(const Node& node) {
         auto& trust = harness_.trust;
-        if (!node.is_map()) return problem(node.place, "trust must be a map: file, format, keys");
+        const bool by_file = node.find("file") && node.find("key");
+        if (!node.is_map() || (node.find("args") != nullptr) == by_file) {
+            return problem(node.place, "trust must be a map: args, or file and key");
+        }
         members(node, "trust",
-                {{"file", [&](const Node& file) { read_path(file, "trust.file", trust.file); }},
-                 {"format",
-                  [&](const Node& format) {
-                      trust.format = format.scalar;
-                      if (trust.format != "json" && trust.format != "toml") {
-                          problem(format.place, "trust.format must be json or toml");
-                      }
-                  }},
-                 {"keys", [&](const Node& keys) { read_trust_keys(keys); }}});
-        for (const char* key : {"file", "format", "keys"}) {
-            if (!node.find(key)) problem(node.place, std::string("trust.") + key + " is missing");
-        }
+                {{"args", [&](const Node& args) { list(args, "trust.args", trust.args); }},
+                 {"file", [&](const Node& file) { read_path(file, "trust.file", trust.file); }},
+                 {"key", [&](const Node& key) { list(key, "trust.key", trust.key); }}});
     }
 
-    void read_trust_keys(const Node& node) {
-        if (!node.is_sequence() || node.items.empty()) {
-            return problem(node.place, "trust.keys must be a list of maps: path, value");
-        }
-        for (const auto& item : node.items) {
-            if (!item.is_map()) {
-                problem(item.place, "each item of trust.keys must be a map: path, value");
-                continue;
-            }
-            TrustFile::Key key;
-            members(item, "trust.keys",
-                    {{"path", [&](const Node& path) { list(path, "path", key.path); }},
-                     {"value", [&](const Node& value) { key.value = trust_value(value); }}});
-            if (key.path.empty() || key.value.empty()) problem(item.place, "a key of trust needs path and value");
-            harness_.trust.keys.push_back(std::move(key));
-        }
-    }
-
-    static std::string trust_value(const Node& node) {
-        if (!node.is_scalar()) return {};
-        const bool word = !node.quoted && (node.scalar == "true" || node.scalar == "false");
-        return word ? node.scalar : "\"" + json_escaped(node.scalar) + "\"";
+    void check_trust() {
+        const bool taken = std::any_of(harness_.argv.begin(), harness_.argv.end(), [](const auto& entry) {
+            return std::find(entry.second.begin(), entry.second.end(), "{trust_args}") != entry.second.end();
+        });
+        if (taken == !harness_.trust.args.empty()) return;
+        problem(root_.find(taken ? "argv" : "trust")->place,
+                taken ? "argv has {trust_args}, but trust.args is missing"
+                      : "trust.args is given nowhere: put {trust_args} into argv");
     }
 
     void read_ready_after(const Node& node) {

@@ -7,8 +7,9 @@
 namespace orange::agents {
 namespace {
 
-constexpr std::array<std::string_view, 10> k_placeholders = {"prompt", "effort",  "effort_args", "task_dir", "worktree",
-                                                             "repo",   "git_dir", "git_common",  "summary",  "role"};
+constexpr std::array<std::string_view, 11> k_placeholders = {"prompt",     "effort",   "effort_args", "trust_args",
+                                                             "task_dir",   "worktree", "repo",        "git_dir",
+                                                             "git_common", "summary",  "role"};
 constexpr std::string_view k_in_json = "_json";
 
 bool is_name_character(char c) {

@@ -107,7 +107,8 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     }
     const auto* registered = world_.projects.find(task.project);
     if (!registered) co_return Error(ErrorCode::not_found, "project " + task.project + " is not registered");
-    const auto repository = registered->path;
+    const Project project = *registered;
+    const auto& repository = project.path;
     const bool reviewer = order.role == Role::reviewer;
     CO_TRY(auto harness, world_.harnesses.find(reviewer ? task.review_harness : task.harness));
     if (harness.program.empty()) co_return world_.harnesses.not_installed(harness);
@@ -123,6 +124,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     launch.repo = repository;
     launch.role = name_of(order.role);
     launch.summary = task.summary;
+    launch.trusted = project.lets_trust(harness.harness.name);
     CO_TRY(const auto opened, co_await open_worktree(world_, record));
     launch.git_dir = opened.git_dir();
     launch.git_common = opened.common_dir();

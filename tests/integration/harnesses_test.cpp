@@ -112,37 +112,62 @@ TEST_CASE("nothing is typed into a dialog, and somebody is told") {
     }
 }
 
-TEST_CASE("trust is shown, asked for and written once, and the list says what is missing") {
+TEST_CASE("consent is asked for, kept with the project, and given to the program from then on") {
+    const Record record;
+    Sandbox box(config(record.path));
+    put_in_place(box, "codex");
+    const auto repo = box.add_project("shop");
+    const auto told = [&](const std::string& id) {
+        const auto run = box.run_of(id, "worker").at("run").get<std::string>();
+        const auto argv = Json::parse(read_file(box.folder(id) / "run" / (run + ".json"))).at("argv");
+        return std::count(argv.begin(), argv.end(),
+                          Json("projects={\"" + repo.string() + "\"={trust_level=\"trusted\"}}"));
+    };
+    CHECK_THAT(box.orange({"harness", "list", "--project", "shop"}).out, Tells("missing"));
+    CHECK(told(start(box, "codex", "before")) == 0);
+    const auto asked = box.orange({"harness", "trust", "codex", "--project", "shop"});
+    CHECK(asked.status == 1);
+    CHECK_THAT(asked.out, Tells("trust_level"));
+    CHECK_THAT(asked.err, Tells("--yes"));
+    CHECK_THAT(read_file(box.home() / "projects.json"), !Holds("trusted"));
+
+    CHECK(box.orange({"harness", "trust", "codex", "--yes"}, repo).status == 0);
+    CHECK(Json::parse(read_file(box.home() / "projects.json")).at(0).at("trusted") == Json{"codex"});
+    CHECK(box.orange({"harness", "trust", "codex", repo.string(), "--yes"}).status == 0);
+    CHECK_THAT(box.orange({"harness", "trust", "codex", "--project", "shop"}).out, Tells("already"));
+    CHECK(told(start(box, "codex", "after")) == 1);
+    rpc::HarnessList list;
+    list.project = "shop";
+    for (const auto& harness : box.call(list).harnesses) {
+        if (harness.name == "codex") CHECK(harness.trusted == true);
+    }
+    const auto unregistered = box.make_repository("other");
+    const auto refused = box.orange({"harness", "trust", "codex", unregistered.string(), "--yes"});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Tells("orange project add"));
+}
+
+TEST_CASE("a program that looks into its own file is left to the human, who is told what belongs there") {
     const Record record;
     Sandbox box("env: {HOME: \"" + record.path.string() + "\", IS_SANDBOX: \"1\"}\n");
-    for (const char* name : {"claude", "codex"}) put_in_place(box, name);
+    put_in_place(box, "claude");
     const auto repo = box.add_project("shop");
-    write_file(record.path / ".claude.json", "{\n  \"numStartups\": 3\n}\n");
-
-    CHECK_THAT(box.orange({"harness", "list", "--project", "shop"}).out, Tells("missing"));
-    const auto asked = box.orange({"harness", "trust", "claude", "--project", "shop"});
-    CHECK(asked.status != 0);
-    CHECK_THAT(asked.out, Tells("hasTrustDialogAccepted"));
-    CHECK_THAT(asked.err, Tells("--yes"));
-    CHECK(record.text(".claude.json") == "{\n  \"numStartups\": 3\n}\n");
-
-    CHECK(box.orange({"harness", "trust", "claude", "--yes"}, repo).status == 0);
-    const auto json = Json::parse(record.text(".claude.json"));
-    CHECK(json.at("numStartups") == 3);
-    CHECK(json.at("projects").at(repo.string()).at("hasTrustDialogAccepted") == true);
-    CHECK(box.orange({"harness", "trust", "codex", repo.string(), "--yes"}).status == 0);
-    CHECK(record.text(".codex/config.toml") == "[projects.\"" + repo.string() + "\"]\ntrust_level = \"trusted\"\n");
-    CHECK_THAT(box.orange({"harness", "trust", "codex", "--project", "shop"}).out, Tells("already"));
+    const auto before = box.orange({"harness", "trust", "claude", "--yes", "--json"}, repo);
+    CHECK(before.status == 1);
+    CHECK_FALSE(fs::exists(record.path / ".claude.json"));
+    const auto reply = Json::parse(before.out);
+    CHECK(reply.at("trusted") == false);
+    CHECK(reply.at("file") == (record.path / ".claude.json").string());
+    const auto shown_lines = box.orange({"harness", "trust", "claude", "--project", "shop"});
+    CHECK(shown_lines.status == 1);
+    CHECK_THAT(shown_lines.out, Tells("hasTrustDialogAccepted"));
+    write_file(record.path / ".claude.json", reply.at("lines").get<std::string>());
+    CHECK(box.orange({"harness", "trust", "claude", "--project", "shop"}).status == 0);
+    CHECK_THAT(read_file(box.home() / "projects.json"), !Holds("trusted"));
 
     CHECK(box.orange({"harness", "trust", "pi", "--project", "shop", "--yes"}).status == 1);
     CHECK(box.orange({"harness", "trust", "nobody", "--yes"}, repo).status == 1);
     CHECK(box.orange({"harness", "trust", "claude", "/", "--yes"}).status == 1);
-
-    rpc::HarnessList list;
-    list.project = "shop";
-    for (const auto& harness : box.call(list).harnesses) {
-        if (harness.name == "claude" || harness.name == "codex") CHECK(harness.trusted == true);
-    }
     const auto shown = box.orange({"harness", "show", "codex"});
     CHECK(shown.status == 0);
     CHECK_THAT(shown.out, Tells("--no-daemon"));

@@ -58,11 +58,15 @@ HarnessView full_view(World& world, const HarnessEntry& entry, const std::option
     if (!entry.problem.empty()) return view;
     const auto env = environment_for(world, project, entry);
     view.missing = missing_for(entry, env);
-    if (!project || entry.program.empty() || entry.harness.trust.file.empty()) return view;
-    const auto plan = agents::plan_trust(world.files, entry.harness.trust, project->path, variable(env, "HOME"));
-    view.trusted = plan && plan->given();
-    if (!plan) view.missing.push_back(plan.error().message);
-    if (plan && !plan->given()) {
+    const auto& trust = entry.harness.trust;
+    if (!project || entry.program.empty() || !trust.is_asked()) return view;
+    view.trusted = project->lets_trust(view.name);
+    if (trust.args.empty()) {
+        const auto found = agents::trust_in_file(world.files, trust, project->path, variable(env, "HOME"));
+        if (!found) view.missing.push_back(found.error().message);
+        view.trusted = found && found->there;
+    }
+    if (!*view.trusted) {
         view.missing.push_back("trust for " + project->name + ": it will ask in its window, or: orange harness trust " +
                                view.name + " --project " + project->name);
     }
@@ -110,16 +114,12 @@ Awaitable<Result<HarnessShow::Reply>> show(Api& api, agents::Versions& versions,
     reply.effort_values = harness.effort_values;
     reply.env = harness.env;
     reply.wants = harness.wants;
+    reply.trust_args = harness.trust.args;
     if (!harness.trust.file.empty()) reply.trust_file = harness.trust.file;
     if (!harness.root_needs.empty()) reply.root_needs = harness.root_needs;
     auto text = world.files.read(entry.path);
     if (text) reply.text = std::move(*text);
     co_return reply;
-}
-
-const char* name_of(agents::KeyState state) {
-    if (state == agents::KeyState::there) return "there";
-    return state == agents::KeyState::missing ? "missing" : "different";
 }
 
 struct Repository {
@@ -141,32 +141,52 @@ Awaitable<Result<Repository>> repository_of(Api& api, HarnessTrust params) {
     co_return repository;
 }
 
+/// With the project as it is now: somebody else may have changed it meanwhile.
+Awaitable<Result<void>> record_consent(Api& api, std::string project_name, std::string harness) {
+    const auto lock = co_await api.change_projects();
+    auto& projects = api.world().projects;
+    const auto* project = projects.find(project_name);
+    if (!project) co_return Error(ErrorCode::not_found, "project " + project_name + " was removed");
+    auto changed = *project;
+    if (!changed.lets_trust(harness)) changed.trusted.push_back(std::move(harness));
+    co_return projects.put(std::move(changed));
+}
+
 Awaitable<Result<HarnessTrust::Reply>> trust(Api& api, HarnessTrust params) {
     auto& world = api.world();
     CO_TRY(const auto entry, world.harnesses.find(params.name));
     const auto& harness = entry.harness;
-    if (harness.trust.file.empty()) {
-        co_return Error(ErrorCode::invalid_argument,
-                        "the harness " + harness.name + " asks for no trust: there is nothing to write");
+    if (!harness.trust.is_asked()) {
+        co_return Error(ErrorCode::invalid_argument, "the harness " + harness.name + " asks for no trust");
     }
     CO_TRY(const auto repository, co_await repository_of(api, params));
-    const auto home = variable(environment_for(world, repository.project, entry), "HOME");
-    CO_TRY(const auto plan, params.dry_run ? agents::plan_trust(world.files, harness.trust, repository.path, home)
-                                           : agents::write_trust(world.files, harness.trust, repository.path, home));
+    if (!is_valid_utf8(repository.path)) {
+        co_return Error(ErrorCode::invalid_argument,
+                        printable(repository.path) + " is no UTF-8: " + harness.name + " cannot be told of it");
+    }
     HarnessTrust::Reply reply;
     reply.harness = harness.name;
     reply.repository = repository.path;
-    reply.file = plan.file.string();
-    reply.exists = plan.exists;
-    reply.written = !params.dry_run && !plan.given();
-    for (const auto& key : plan.keys) {
-        HarnessTrust::Key row;
-        row.key = key.name;
-        row.value = key.value;
-        row.state = name_of(key.state);
-        if (!key.found.empty() && key.state == agents::KeyState::different) row.found = key.found;
-        reply.keys.push_back(std::move(row));
+    if (harness.trust.args.empty()) {
+        const auto home = variable(environment_for(world, repository.project, entry), "HOME");
+        CO_TRY(auto found, agents::trust_in_file(world.files, harness.trust, repository.path, home));
+        reply.file = found.file.string();
+        reply.lines = std::move(found.lines);
+        reply.trusted = found.there;
+        co_return reply;
     }
+    if (!repository.project) {
+        co_return Error(ErrorCode::not_found, repository.path +
+                                                  " is no project, and the consent is kept with one; run: "
+                                                  "orange project add " +
+                                                  repository.path);
+    }
+    const auto& project = *repository.project;
+    reply.args = agents::trust_arguments(harness.trust, repository.path);
+    reply.trusted = project.lets_trust(harness.name);
+    if (reply.trusted || params.dry_run) co_return reply;
+    CO_TRY(co_await record_consent(api, project.name, harness.name));
+    reply.trusted = reply.recorded = true;
     co_return reply;
 }
 
@@ -191,9 +211,11 @@ void add_harness_methods(MethodTable& table, Api& api) {
         [&api, versions](HarnessShow params, Call) { return show(api, *versions, std::move(params)); });
     table.add<HarnessSearch>(Access::human, "Looks for agent programs in the caller's PATH, too.", {},
                              [&api](HarnessSearch params, Call) { return search(api, std::move(params)); });
-    table.add<HarnessTrust>(Access::human, "Tells an agent program to trust a repository, in the program's own file.",
-                            {not_found, invalid_argument, conflict, io},
-                            [&api](HarnessTrust params, Call) { return trust(api, std::move(params)); });
+    table.add<HarnessTrust>(
+        Access::human,
+        "Records that an agent program may trust a project, or says what it wants to find in its own file.",
+        {not_found, invalid_argument, conflict, io},
+        [&api](HarnessTrust params, Call) { return trust(api, std::move(params)); });
 }
 
 }  // namespace orange::rpc

@@ -106,6 +106,12 @@ TEST_CASE("a definition that says too little or the wrong thing is refused") {
         {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nexclude: x", "exclude"},
         {"name: mine\nprogram: x\nargv: {full: [--, [a], '{prompt}']}", "argv.full"},
         {"name: mine\nprogram: ''\nargv: {full: [--, '{prompt}']}", "program"},
+        {"name: mine\nprogram: x\nargv: {full: ['{trust_args}', --, '{prompt}']}", "trust.args"},
+        {"name: mine\nprogram: x\nargv: {full: [--, 'a{trust_args}', '{prompt}']}", "{trust_args}"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\ntrust: {args: [-t]}", "{trust_args}"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\ntrust: {file: /f}", "key"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\ntrust: {file: f, key: [a]}", "trust.file"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\ntrust: [a]", "trust"},
     };
     for (const auto& row : rows) {
         INFO(row.text);
@@ -140,6 +146,19 @@ TEST_CASE("permissions fall back to the next wider ones") {
     CHECK(launch(harness, "/m", request("reduced", "p"))->argv[1] == "R");
     CHECK(launch(harness, "/m", request("review", "p"))->argv[1] == "R");
     CHECK(launch(harness, "/m", request("all", "p")).error().code == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("what makes a program trust a repository is given with the human's consent alone") {
+    const auto harness = loaded(k_head +
+                                "argv: {full: ['{trust_args}', --, '{prompt}'], review: [--, '{prompt}']}\n"
+                                "trust: {args: [-t, 'in={repo_json}']}");
+    auto asked = request("full", "p");
+    asked.repo = "/r\"q";
+    CHECK(launch(harness, "/m", asked)->argv == Argv{"/m", "--", "p"});
+    asked.trusted = true;
+    CHECK(launch(harness, "/m", asked)->argv == Argv{"/m", "-t", "in=/r\\\"q", "--", "p"});
+    asked.permissions = "review";
+    CHECK(launch(harness, "/m", asked)->argv == Argv{"/m", "--", "p"});
 }
 
 TEST_CASE("an effort is passed, left out, or refused") {

@@ -104,7 +104,7 @@ inline TaskRecord full_record() {
 }
 
 inline Project full_project() {
-    return {"shop", "/src/shop", "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}};
+    return {"shop", "/src/shop", "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}, {"codex"}};
 }
 
 }  // namespace orange::test

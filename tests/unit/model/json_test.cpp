@@ -86,7 +86,7 @@ TEST_CASE("A project comes back from its JSON as it was") {
     auto read = project_from_json(through_text(to_json(project)));
     REQUIRE(read);
     CHECK(*read == project);
-    project = {"shop", "/src/shop", "main", 2, std::nullopt, std::nullopt, {}, {}};
+    project = {"shop", "/src/shop", "main", 2, std::nullopt, std::nullopt, {}, {}, {}};
     read = project_from_json(through_text(to_json(project)));
     REQUIRE(read);
     CHECK(*read == project);

@@ -50,29 +50,25 @@ inline Change exporting_a_workflow() {
     return change;
 }
 
-/// A program of which the settings are the user's own, with something in them.
+/// A program that is told on its command line.
 inline Change trusting() {
     Change change;
     change.name = "harness.trust";
     change.arrange = [](RunnerWorld& world) {
-        const auto id = world.make_task();
-        const auto file = (live(world) / "settings.json").string();
         write_file(world.home() / "harnesses/wary.yml",
-                   "name: wary\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\ntrust:\n  file: " + file +
-                       "\n  format: json\n  keys:\n    - path: [projects, \"{repo}\", trusted]\n      value: true\n");
-        write_file(file, "{\n  \"theirs\": 1\n}\n");
-        return id;
+                   "name: wary\nprogram: true\nargv:\n  full: [\"{trust_args}\", --, \"{prompt}\"]\n"
+                   "trust: {args: [\"--trust={repo}\"]}\n");
+        return world.make_task();
     };
-    const auto settings = [](RunnerWorld& world) { return Json::parse(read_file(live(world) / "settings.json")); };
+    const auto shop = [](RunnerWorld& world) { return Json::parse(read_file(world.home() / "projects.json")).at(0); };
     change.act = [](RunnerWorld& world, const TaskId&) {
         return nothing_of(call(world, "harness.trust", {{"name", "wary"}, {"project", "shop"}}));
     };
-    change.is_done = [settings](RunnerWorld& world, const TaskId&) {
-        const auto now = settings(world);
-        return now.contains("projects") && now["projects"][world.repo()]["trusted"] == true;
+    change.is_done = [shop](RunnerWorld& world, const TaskId&) {
+        return shop(world).value("trusted", Json::array()) == Json{"wary"};
     };
-    change.holds = [settings](RunnerWorld& world, const TaskId&) {
-        if (settings(world).at("theirs") != 1) throw std::runtime_error("the user's own setting is gone");
+    change.holds = [shop](RunnerWorld& world, const TaskId&) {
+        if (shop(world).at("name") != "shop") throw std::runtime_error("the project is gone");
     };
     return change;
 }
