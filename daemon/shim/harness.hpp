@@ -16,4 +16,8 @@ Result<pid_t> start_harness(const RunSpec& spec);
 /// Makes `group` the foreground group of the terminal on stdin, where there is one.
 void give_terminal_to(pid_t group);
 
+/// Of the system's own. Both are called between fork and exec, and return the errno that they failed with, or 0.
+int end_with_shim();         ///< where the system can: the agent is killed when the shim dies
+int close_others_at_exec();  ///< every descriptor but the first three
+
 }  // namespace orange::shim

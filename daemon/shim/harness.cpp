@@ -1,0 +1,98 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "common/base/system.hpp"
+#include "daemon/process/environment.hpp"
+#include "daemon/process/unique_fd.hpp"
+#include "daemon/shim/harness.hpp"
+
+namespace orange::shim {
+namespace {
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
+    for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+std::vector<std::string> environment_of(const RunSpec& spec) {
+    auto env = spec.env;
+    // Only the pane knows its terminal.
+    if (const char* term = ::getenv("TERM"); term && env.count("TERM") == 0) env["TERM"] = term;
+    std::vector<std::string> list;
+    list.reserve(env.size());
+    for (const auto& [name, value] : env) list.push_back(name + "=" + value);
+    return list;
+}
+
+std::string program_of(const RunSpec& spec) {
+    const auto path = spec.env.find("PATH");
+    return find_program(spec.argv[0], path == spec.env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
+}
+
+void reset_signals() {
+    for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// In the child, between fork and exec: system calls only. Returns the errno that it failed with.
+int become(const char* program, char* const argv[], char* const env[], const char* cwd, pid_t shim) {
+    if (const int error = end_with_shim()) return error;
+    if (::getppid() != shim) return ESRCH;  // the shim died before it could be noticed
+    if (::setpgid(0, 0) != 0) return errno;
+    give_terminal_to(::getpid());
+    if (::chdir(cwd) != 0) return errno;
+    if (const int error = close_others_at_exec()) return error;
+    reset_signals();
+    ::execve(program, argv, env);
+    return errno;
+}
+
+}  // namespace
+
+void give_terminal_to(pid_t group) {
+    // From the background this raises TTOU, which is blocked or ignored in the shim and in the child so far.
+    if (::isatty(STDIN_FILENO)) (void)::tcsetpgrp(STDIN_FILENO, group);
+}
+
+Result<pid_t> start_harness(const RunSpec& spec) {
+    const auto doing = "starting " + spec.argv[0];
+    const auto program = program_of(spec);
+    if (program.empty()) return Error(ErrorCode::not_found, doing + ": there is no such program on PATH");
+    const auto env = environment_of(spec);
+    const auto argv_pointers = pointers_to(spec.argv), env_pointers = pointers_to(env);
+    int ends[2];
+    if (system::make_pipe(ends) != 0) return io_error(doing, errno);
+    UniqueFd read(ends[0]), write(ends[1]);
+
+    const pid_t shim = ::getpid();
+    const pid_t pid = ::fork();
+    if (pid < 0) return io_error(doing, errno);
+    if (pid == 0) {
+        const int error = become(program.c_str(), argv_pointers.data(), env_pointers.data(), spec.cwd.c_str(), shim);
+        (void)!::write(write.get(), &error, sizeof error);
+        ::_exit(127);
+    }
+    write.reset();
+    // In both processes, since neither knows which comes first. It fails harmlessly after the exec.
+    ::setpgid(pid, pid);
+    give_terminal_to(pid);
+    int error = 0;
+    ssize_t size;
+    do {
+        size = ::read(read.get(), &error, sizeof error);
+    } while (size < 0 && errno == EINTR);
+    if (size <= 0) return pid;
+    ::waitpid(pid, nullptr, 0);
+    if (error == ENOENT) return Error(ErrorCode::not_found, doing + ": there is no such program");
+    return io_error(doing, error);
+}
+
+}  // namespace orange::shim
