@@ -1,129 +1,29 @@
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 
 #include "daemon/process/child.hpp"
+#include "daemon/process/child_platform.hpp"
 
 namespace orange {
-namespace {
 
-/// The C structures of posix_spawn, destroyed whatever happens.
-class Attributes {
-  public:
-    Attributes() {
-        posix_spawnattr_init(&attributes);
-        posix_spawn_file_actions_init(&actions);
-    }
-    Attributes(const Attributes&) = delete;
-    Attributes& operator=(const Attributes&) = delete;
-    ~Attributes() {
-        posix_spawn_file_actions_destroy(&actions);
-        posix_spawnattr_destroy(&attributes);
-    }
+const int k_close_others = 0;
 
-    /// A session of its own rather than a group only: no controlling terminal that a password prompt could open.
-    int prepare(const Child::Start& start) {
-        sigset_t all, none;
-        sigfillset(&all);
-        sigemptyset(&none);
-        posix_spawnattr_setsigdefault(&attributes, &all);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        int error =
-            posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-        const int from[] = {start.in, start.out, start.err};
-        for (int to = 0; to < 3 && !error; ++to) {
-            error = posix_spawn_file_actions_adddup2(&actions, from[to], to);
-        }
-        if (!error) {
-            error = start.folder < 0 ? posix_spawn_file_actions_addchdir_np(&actions, start.cwd.c_str())
-                                     : posix_spawn_file_actions_addfchdir_np(&actions, start.folder);
-        }
-        // Everything of ours is CLOEXEC; this covers what a library opened.
-        if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-        return error;
-    }
-
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_t actions;
-};
-
-std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
-    std::vector<char*> pointers;
-    pointers.reserve(texts.size() + 1);
-    for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-    pointers.push_back(nullptr);
-    return pointers;
+int close_others(posix_spawn_file_actions_t& actions) {
+    return posix_spawn_file_actions_addclosefrom_np(&actions, 3);
 }
 
-UniqueFd above_stdio(UniqueFd fd) {
-    if (!fd || fd.get() > 2) return fd;
-    return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
-}
-
-}  // namespace
-
-Result<Child> Child::start(const Start& start) {
-    const auto doing = "starting " + start.program;
-    Attributes how;
-    if (const int error = how.prepare(start)) return io_error(doing, error);
-    std::vector<std::string> env;
-    for (const auto& [name, value] : start.env) env.push_back(name + "=" + value);
-    pid_t pid = 0;
-    const int error = ::posix_spawn(&pid, start.program.c_str(), &how.actions, &how.attributes,
-                                    pointers_to(start.argv).data(), pointers_to(env).data());
-    if (error == ENOENT) return Error(ErrorCode::not_found, doing + ": no such program");
-    if (error) return io_error(doing, error);
-    int pidfd_error = 0;
-    // An unreaped child of ours: the pid cannot have been reused.
-    Child child(pid, open_pidfd(pid, pidfd_error));
-    if (child.pidfd_) return child;
-    // Nobody would see its end, nor hold it to a deadline; and it would be there while the caller takes it for failed.
-    child.signal_group(SIGKILL);
-    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
-    return io_error("watching " + start.program, pidfd_error);
-}
-
-Child::~Child() {
-    // pidfd_ is empty in a Child that was moved from.
-    if (!pidfd_ || reaped_) return;
-    signal_group(SIGKILL);
-    siginfo_t info{};  // waited for: killed processes go at once, and a zombie would stay as long as the daemon
-    while (::waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &info, WEXITED) != 0 && errno == EINTR) {
-    }
-}
-
-bool Child::ended() const {
-    return reaped_ || is_readable(pidfd_.get());
-}
-
-bool is_readable(int descriptor) {
-    pollfd watched{descriptor, POLLIN, 0};
-    return ::poll(&watched, 1, 0) == 1;
-}
-
-void Child::signal_group(int signal) {
-    if (!reaped_) ::kill(-pid_, signal);
-}
-
-std::optional<int> Child::reap() {
+std::optional<int> wait_for(pid_t, int pidfd, bool to_its_end) {
     siginfo_t info{};
     int result = 0;
     do {
-        result = ::waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &info, WEXITED | WNOHANG);
+        result = ::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, to_its_end ? WEXITED : WEXITED | WNOHANG);
     } while (result != 0 && errno == EINTR);
-    if (result != 0) {
-        // ECHILD: somebody reaped it (SIGCHLD ignored in this process). Its status is lost, its end is not.
-        reaped_ = true;
-        return 255;
-    }
+    // ECHILD: somebody reaped it (SIGCHLD ignored in this process). Its status is lost, its end is not.
+    if (result != 0) return 255;
     if (info.si_pid == 0) return std::nullopt;
-    reaped_ = true;
     return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
 }
 
@@ -131,22 +31,6 @@ UniqueFd open_pidfd(pid_t pid, int& error) {
     UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));  // always CLOEXEC
     error = fd ? 0 : errno;
     return fd;
-}
-
-Result<Pipe> make_pipe() {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return io_error("making a pipe", errno);
-    Pipe pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
-    pipe.read = above_stdio(std::move(pipe.read));
-    pipe.write = above_stdio(std::move(pipe.write));
-    if (!pipe.read || !pipe.write) return io_error("making a pipe", errno);
-    return pipe;
-}
-
-Result<UniqueFd> open_null() {
-    auto null = above_stdio(UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)));
-    if (!null) return io_error("opening /dev/null", errno);
-    return null;
 }
 
 }  // namespace orange

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <spawn.h>
+#include <sys/types.h>
+
+#include <optional>
+
+/// What starting and ending a child needs of the system itself; open_pidfd() of child.hpp is the third.
+namespace orange {
+
+/// A child inherits no descriptor but those that it is given, whatever a library opened: a flag for posix_spawn, or
+/// what close_others() adds.
+extern const int k_close_others;
+int close_others(posix_spawn_file_actions_t& actions);
+
+/// The exit status of a child of ours as a shell shows it, 255 where somebody else reaped it; nothing while it runs,
+/// unless it is to be waited for.
+std::optional<int> wait_for(pid_t pid, int pidfd, bool to_its_end);
+
+}  // namespace orange
