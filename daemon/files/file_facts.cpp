@@ -6,8 +6,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 
 #include "common/base/ids.hpp"
 #include "common/base/try.hpp"
@@ -44,22 +42,6 @@ bool modified_within(const Path& path, std::chrono::nanoseconds age) {
     if (!facts) return false;
     const auto quiet = std::chrono::system_clock::now() - facts->modified;
     return quiet < age && quiet > -age;  // a time far in the future is no sign of a writer
-}
-
-Result<std::string> read_through_link(const Path& link) {
-    std::error_code error;
-    const auto target = std::filesystem::canonical(link, error);
-    if (error || !std::filesystem::is_regular_file(target, error)) {
-        return {ErrorCode::not_found, "reading through the link " + link.string() + ": no regular file there"};
-    }
-    const auto size = std::filesystem::file_size(target, error);
-    if (error || size > (std::uintmax_t{16} << 20)) {
-        return {ErrorCode::io, "reading through the link " + link.string() + ": its target is too large"};
-    }
-    std::ifstream in(target, std::ios::binary);
-    std::string content((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-    if (in.bad()) return {ErrorCode::io, "reading through the link " + link.string() + " failed"};
-    return content;
 }
 
 Result<void> create_new(FileSystem& files, const Path& path, std::string_view content) {

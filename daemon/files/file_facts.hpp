@@ -20,10 +20,6 @@ std::optional<Facts> facts_of(const Path& path);
 
 bool modified_within(const Path& path, std::chrono::nanoseconds age);
 
-/// Reads what a symbolic link points to: a regular file of at most 16 MiB. For taking over, once, what somebody linked
-/// in the place of a file of ours.
-Result<std::string> read_through_link(const Path& link);
-
 /// Writes a file that must not exist: complete or not at all, and never over somebody else's. `conflict` where the
 /// name is taken.
 Result<void> create_new(FileSystem& files, const Path& path, std::string_view content);

@@ -29,13 +29,12 @@ bool seems_cut(const std::string& text, const std::string& body_before) {
 
 Result<std::optional<std::string>> read_any(FileSystem& files, const Path& path) {
     const auto facts = files::facts_of(path);
-    if (!facts) return std::optional<std::string>{};
-    if (!facts->symlink && facts->size > k_largest_text) {
+    if (!facts || facts->symlink) return std::optional<std::string>{};
+    if (facts->size > k_largest_text) {
         return Error(ErrorCode::invalid_argument,
                      path.string() + " has " + std::to_string(facts->size >> 20) + " MiB; a TASK.md may have " +
                          std::to_string(k_largest_text >> 20) + ": move what is too much into a file of its own");
     }
-    if (facts->symlink) return std::optional<std::string>(files::read_through_link(path).value_or(""));
     auto content = files.read(path);
     if (content) return std::optional<std::string>(std::move(*content));
     if (content.error().code == ErrorCode::not_found) return std::optional<std::string>{};

@@ -29,8 +29,9 @@ bool is_blank(std::string_view text);
 /// frontmatter, lacks lines of the body that was there before, or ends in the middle of one.
 bool seems_cut(const std::string& text, const std::string& body_before);
 
-/// Content of a file of ours or of what somebody linked in its place; nothing where it is gone. invalid_argument, with
-/// the file and what to do, where it is too large.
+/// Content of a file of ours; nothing where it is gone. Nothing of a link either: an agent may make one to what its
+/// sandbox keeps from it, and the daemon would copy that to where it can read. invalid_argument, with the file and what
+/// to do, where it is too large.
 Result<std::optional<std::string>> read_any(FileSystem& files, const Path& path);
 
 }  // namespace orange::store

@@ -51,7 +51,7 @@ Awaitable<Result<Synced>> TaskSync::run(std::optional<SectionEdit> edit, bool re
     }
     find_damaged();
     for (const auto& side : sides_) {
-        if (!side.exists || side.held || side.damaged) continue;
+        if (!side.exists || side.held || side.link || side.damaged) continue;
         CO_TRY(note_frontmatter(side, side.text));
     }
     CO_TRY(co_await decide());
@@ -108,9 +108,8 @@ Result<void> TaskSync::read(Side& side) {
     const auto facts = files::facts_of(side.path);
     side.link = facts && facts->symlink;
     TRY(auto content, read_any(files_, side.path));
-    side.exists = content.has_value();
+    side.exists = side.link || content.has_value();
     side.text = content.value_or("");
-    side.dangling = side.link && !files::read_through_link(side.path);
     return {};
 }
 
@@ -150,7 +149,7 @@ Awaitable<Result<void>> TaskSync::look(Side& side) {
         co_await async::sleep(k_step);
         CO_TRY(read(side));
     }
-    if (!side.counts() || side.link || !is_news(side, body_of(side.text))) co_return Result<void>{};
+    if (!side.counts() || !is_news(side, body_of(side.text))) co_return Result<void>{};
     CO_TRY(auto left, co_await when_left(side.path, [this, &side] { return read(side); }));
     const auto& shown = side.memory->shown;
     const bool looks_whole = left || !side.exists || !seems_cut(side.text, shown.empty() ? "" : shown.back().body);

@@ -35,14 +35,13 @@ class TaskSync {
         Path path;
         CopyMemory* memory = nullptr;
         bool exists = false;
-        bool link = false;      ///< a symlink stands in its place; `text` is its target's
-        bool dangling = false;  ///< a symlink to nothing
-        bool held = false;      ///< half-written: left alone this time
-        bool damaged = false;   ///< nothing is in it any more: written anew
-        bool fresh = false;     ///< somebody else's text, which nobody may have synced
+        bool link = false;     ///< a symlink stands in its place: not read, replaced
+        bool held = false;     ///< half-written: left alone this time
+        bool damaged = false;  ///< nothing is in it any more: written anew
+        bool fresh = false;    ///< somebody else's text, which nobody may have synced
         std::string text = {};
 
-        bool counts() const { return exists && !held && !dangling && !damaged; }
+        bool counts() const { return exists && !held && !link && !damaged; }
     };
     using Deadline = std::chrono::steady_clock::time_point;
 

@@ -80,7 +80,7 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     const auto written = body_;
     now_.displaced.push_back({displaced, expected, expected, side.is_mirror});
     side.text = std::move(desired);
-    side.link = side.dangling = false;
+    side.link = false;
     std::optional<std::string> text;
     const auto read_it = [&]() -> Result<void> {
         TRY(text, read_any(files_, displaced));

@@ -262,20 +262,29 @@ TEST_CASE_METHOD(TaskWorld, "fields that Orange does not know are kept, and told
     CHECK(!sync().extra_frontmatter);
 }
 
-TEST_CASE_METHOD(TaskWorld, "a link in a copy's place is read once and replaced, its target untouched") {
+TEST_CASE_METHOD(TaskWorld, "a link in a copy's place is not read but replaced, its target untouched") {
     start("body\n");
-    write_text(home / "elsewhere", "linked\n");
+    write_text(home / "elsewhere", "a key\n");
     fs::remove(*copies.mirror);
     fs::create_symlink(home / "elsewhere", *copies.mirror);
-    CHECK(sync().body == "linked\n");
+    const auto synced = sync();
+    CHECK(synced.body == "body\n");
+    CHECK_FALSE(synced.body_changed);
+    CHECK(synced.events.empty());
     CHECK(!fs::is_symlink(*copies.mirror));
-    CHECK(in_step("linked\n"));
-    CHECK(read_text(home / "elsewhere") == "linked\n");
+    CHECK(in_step("body\n"));
+    CHECK(read_text(home / "elsewhere") == "a key\n");
+    CHECK(others().empty());
 
+    fs::remove(copies.own);
+    fs::create_symlink(home / "elsewhere", copies.own);
+    restart();
+    CHECK(sync().body == "body\n");
+    CHECK(in_step("body\n"));
     fs::remove(*copies.mirror);
     fs::create_symlink("nowhere", *copies.mirror);
-    CHECK(sync().body == "linked\n");
-    CHECK(in_step("linked\n"));
+    CHECK(sync().body == "body\n");
+    CHECK(in_step("body\n"));
     fs::remove(*copies.mirror);
     fs::create_symlink(copies.own, *copies.mirror);
     CHECK(!sync().body_changed);
