@@ -99,7 +99,12 @@ int task_wait(Context& context, rpc::TaskWait params) {
     rpc::TaskWait::Reply reply;
     const auto over = follow_task(stream, params, std::move(follower), reply);
     if (!over) return fail(context, over.error());
-    if (!*over) reply.why = "after " + std::to_string(*params.timeout) + " s the task is " + reply.task.fields.status;
+    if (!*over) {
+        const auto& status = reply.task.fields.status;
+        reply.timed_out = true;
+        reply.why = "after " + std::to_string(*params.timeout) + " s " +
+                    (status.empty() ? std::string("no daemon has said how the task is") : "the task is " + status);
+    }
     if (context.json) {
         put_json(written(reply));
     } else if (reply.reached) {

@@ -207,12 +207,7 @@ class App {
             log::error("daemon", loaded.error().message);  // status() says so, too
         note(pool_.load());
         note(tasks_.load());
-        std::map<std::string, TaskId> claims;
-        tasks_.each([&](const TaskRecord& record) {
-            if (record.task.workspace) claims[*record.task.workspace] = record.task.id;
-            return true;
-        });
-        pool_.adopt_claims(claims);
+        pool_.adopt_claims(claims_of(tasks_));
         expect_tmux_server();
         workflows_.on_change([](const std::string& name, const std::string& what) {
             log::warn("workflows", "the workflow " + name + " " + what, {{"workflow", name}});

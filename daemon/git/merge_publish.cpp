@@ -193,8 +193,9 @@ Awaitable<Result<bool>> retire_branch(Git& git, Repository repo, std::string bra
         CO_TRY(const auto known, co_await commit_of(git, repo.path, tip));
         if (known.empty()) co_return false;
     }
-    const bool goes =
-        there && now->second.commit == tip && now->second.worktree.empty() && !is_operated_on(repo.git_dir, branch);
+    std::error_code error;  // git names worktrees whose folder is gone, too
+    const bool in_use = there && std::filesystem::exists(now->second.worktree, error);
+    const bool goes = there && now->second.commit == tip && !in_use && !is_operated_on(repo.git_dir, branch);
     // Both or neither.
     std::string input = "update " + ref + " " + tip + "\n";
     if (goes) input += "delete " + head + " " + tip + "\n";

@@ -15,6 +15,12 @@
 namespace orange {
 namespace {
 
+/// What the next daemon would do again may be forgotten with the power, but for a workspace that another task has by
+/// then, and a command whose effects nobody recognizes.
+Durability durability_of(const Action& done) {
+    return done.name == "release_workspace" || done.name == "run_command" ? Durability::synced : Durability::atomic;
+}
+
 constexpr std::string_view k_not_told = "the transition is not in its history yet: ";
 
 /// Who it was, and for an agent by which programs it has called.
@@ -184,7 +190,7 @@ Awaitable<std::vector<std::string>> Transitions::run_actions(TaskRecord& record,
         }
         record.intent->actions[i].done = true;
         if (i + 1 == record.intent->actions.size()) break;  // saved with the end of the transition
-        turns_.save(record, Durability::atomic);
+        turns_.save(record, durability_of(action));
     }
     co_return std::move(context.notes);
 }
@@ -239,7 +245,10 @@ Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::Def
     const auto* state = definition->state(record.task.status);
     const bool ended = state && state->terminal;
     if (ended) drop_messages(record, outcome);
-    turns_.save(record, Durability::atomic);
+    const bool to_be_sure = std::any_of(intent.actions.begin(), intent.actions.end(), [](const auto& planned) {
+        return durability_of(planned.action) == Durability::synced;
+    });
+    turns_.save(record, to_be_sure ? Durability::synced : Durability::atomic);
     co_await turns_.show(record);
     if (ended) world_.task_files.forget(record.task.id);
     co_return outcome;

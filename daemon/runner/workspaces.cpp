@@ -35,6 +35,21 @@ bool failed_to_release_only(const std::vector<HistoryEvent>& history) {
 
 }  // namespace
 
+std::map<std::string, TaskId> claims_of(const store::TaskStore& tasks) {
+    std::map<std::string, TaskId> claims;
+    const auto claim = [&](bool ended) {
+        tasks.each([&](const TaskRecord& record) {
+            if (record.task.workspace && store::has_ended(record) == ended) {
+                claims.try_emplace(*record.task.workspace, record.task.id);
+            }
+            return true;
+        });
+    };
+    claim(false);
+    claim(true);
+    return claims;
+}
+
 Workspaces::Workspaces(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Waiting& waiting)
     : world_(world), agents_(agents), turns_(turns), transitions_(transitions), waiting_(waiting) {
     world_.pool.tell_mended([this](const TaskId& id, const std::string& workspace, const git::Mended& mended) {
@@ -136,6 +151,7 @@ Awaitable<Result<void>> Workspaces::remake(TaskRecord& record) {
     auto env = agents_.environment(record, {}, Role::worker, RunId{});
     const std::vector<std::string> no_more;
     CO_TRY(co_await world_.pool.acquire(project, record.task, std::move(env), no_more));
+    turns_.save(record, Durability::atomic);  // so that whoever watches it knows of the new folder
     co_await turns_.show(record);
     co_return Result<void>{};
 }
@@ -170,9 +186,7 @@ Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project)
     std::vector<std::string> done;
     std::vector<TaskId> homeless;
     std::set<TaskId> holders;
-    std::map<std::string, TaskId> claims;
     world_.tasks.each([&](const TaskRecord& record) {
-        if (record.task.workspace) claims[*record.task.workspace] = record.task.id;
         if (record.task.workspace && record.task.project == project.name && store::has_ended(record)) {
             holders.insert(record.task.id);
         } else if (record.task.workspace && record.task.project == project.name) {
@@ -180,7 +194,7 @@ Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project)
         }
         return true;
     });
-    world_.pool.adopt_claims(claims);
+    world_.pool.adopt_claims(claims_of(world_.tasks));
     for (const auto& id : holders) {
         auto turn = co_await transitions_.take(id);
         if (!turn || !turn->record.task.workspace) continue;

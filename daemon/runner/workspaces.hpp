@@ -13,6 +13,10 @@
 
 namespace orange {
 
+/// Who has which workspace, as the tasks say (Pool::adopt_claims). If two say the same, the one that has not ended is
+/// right: the other's end was not written down any more.
+std::map<std::string, TaskId> claims_of(const store::TaskStore& tasks);
+
 /// Workspaces outside transitions: those that tasks lack, those that should be free and are not (of tasks that ended
 /// while their release failed; claims that a daemon left which died before it had written anything else down).
 class Workspaces {

@@ -218,6 +218,14 @@ std::string unknown_fields(std::string_view frontmatter, const Task& known) {
     return unknown;
 }
 
+std::string without_known_fields(const std::string& extra, const Task& known) {
+    const auto fields = fields_with_lines(extra);
+    const bool any_known = std::any_of(fields.begin(), fields.end(), [&](const auto& field) {
+        return is_known(field.first) || known.counters.contains(field.first);
+    });
+    return any_known ? unknown_fields(extra, known) : extra;
+}
+
 std::string with_unknown_fields(const std::string& unknown, const std::string& found) {
     if (found.empty() || found == unknown) return unknown;
     auto fields = fields_with_lines(unknown);

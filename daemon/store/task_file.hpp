@@ -33,6 +33,9 @@ Result<Task> task_from_frontmatter(std::string_view frontmatter);
 /// `known` says which counters are its own.
 std::string unknown_fields(std::string_view frontmatter, const Task& known);
 
+/// An older version's extra_frontmatter, in which it may have kept what is a field of Orange's now.
+std::string without_known_fields(const std::string& extra, const Task& known);
+
 /// `unknown` (lines of unknown fields) with what `found` adds or says differently. A field that `found` leaves out
 /// stays: agents write back copies that somebody extended in the meantime.
 std::string with_unknown_fields(const std::string& unknown, const std::string& found);

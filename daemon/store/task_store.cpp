@@ -133,6 +133,7 @@ Result<TaskRecord> TaskStore::read_folder(const std::string& project, const std:
     if (!json) return in_context("reading " + file.string(), json.error());
     auto record = record_from_json(*json);
     if (!record) return in_context("reading " + file.string(), record.error());
+    record->task.extra_frontmatter = without_known_fields(record->task.extra_frontmatter, record->task);
     if (record->task.id.value != id || record->task.project != project) {
         return {ErrorCode::conflict, "reading " + file.string() + ": it belongs to the task " + record->task.project +
                                          "/" + record->task.id.value};

@@ -600,6 +600,11 @@ TEST_CASE_METHOD(Fixture,
         CHECK_FALSE(go(retire_branch(git, whole(), "task", tip, kept)).value());
         CHECK(ref(repo, "refs/heads/task") == tip);
     }
+    SECTION("checked out in a folder that is gone") {
+        std::filesystem::remove_all(tree);
+        CHECK(go(retire_branch(git, whole(), "task", tip, kept)).value());
+        CHECK(ref(repo, "refs/heads/task").empty());
+    }
     SECTION("a bisect began at it") {
         plain(tree, {"bisect", "start"});
         plain(tree, {"checkout", "-q", "--detach"});

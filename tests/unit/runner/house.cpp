@@ -146,6 +146,7 @@ House& RunnerWorld::boot() {
     auto environment = git.environment();
     environment["PATH"] = programs().string() + ":" + environment["PATH"];
     house_ = std::make_unique<House>(outside, live_ / "home", std::move(environment));
+    house_->world().pool.adopt_claims(claims_of(house_->world().tasks));
     return *house_;
 }
 

@@ -213,6 +213,35 @@ TEST_CASE("power that goes while an agent is told or started again takes no task
     lose_power_everywhere(respawning(), again);
 }
 
+TEST_CASE("power that goes after a workspace went to the next task leaves it to that one") {
+    RunnerWorld world;
+    const auto first = with_work(world);
+    const auto next = world.make_task("second", 1, "relay");
+    auto& house = world.house();
+    Moment moment;
+    {
+        PageCache cache(world.home());
+        house.go(house.runner().queue.spawn(next, a_human())).value();
+        REQUIRE(world.record(next).queued);
+        REQUIRE(world.move(first, "cancelled"));
+        house.go(house.runner().queue.run("shop"));
+        REQUIRE(world.record(next).task.workspace);
+        write_file(house.world().pool.path_of("shop--1") / "of-the-next", "its work\n");
+        moment = {world.git.dir / "moments" / "0", cache.images()};
+        copy_tree(world.home().parent_path(), moment.copy);
+    }
+    for (std::size_t i = 0; i < moment.images.size(); ++i) {
+        INFO("way " << i);
+        start_again(world, moment, moment.images[i]);
+        world.recover();
+        const auto& pool = world.house().world().pool;
+        CHECK(fs::exists(pool.path_of("shop--1") / "of-the-next"));
+        REQUIRE(pool.list(std::nullopt).size() == 1);
+        CHECK(pool.list(std::nullopt).front().task == next);
+        CHECK_FALSE(world.record(first).task.workspace);
+    }
+}
+
 TEST_CASE("power that goes while workspaces or projects change leaves the old or the new") {
     lose_power_everywhere(making_workspaces());
     lose_power_everywhere(removing_workspaces());

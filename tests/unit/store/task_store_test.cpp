@@ -74,6 +74,14 @@ TEST_CASE_METHOD(Stored, "a created task is on disk and in the index") {
     CHECK(!store.create(outside, ""));
 }
 
+TEST_CASE_METHOD(Stored, "a field that an older version kept as a foreign one is Orange's when the task is read") {
+    auto record = made(k_a);
+    record.task.base = "main";
+    record.task.extra_frontmatter = "base: main\nlabels: [a]  # mine\n";
+    REQUIRE(store.save(record));
+    CHECK(reloaded().find(record.task.id)->task.extra_frontmatter == "labels: [a]  # mine\n");
+}
+
 TEST_CASE_METHOD(Stored, "saving moves a task between the indexes") {
     auto record = made(k_a);
     record.queued = true;
