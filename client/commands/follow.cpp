@@ -1,6 +1,5 @@
 #include "client/commands/follow.hpp"
 
-#include <optional>
 
 #include "client/commands/interrupts.hpp"
 #include "client/output/terminal.hpp"
@@ -31,7 +30,8 @@ void remark(What what) {
 }  // namespace
 
 Result<bool> follow(EventStream& stream, Follower follower) {
-    std::optional<steady_clock::time_point> lost_at;
+    bool lost = false;
+    auto lost_at = steady_clock::now();
     for (auto what = What::nothing;;) {
         TRY(const bool over, follower.enough(what));
         if (over) return true;
@@ -42,8 +42,8 @@ Result<bool> follow(EventStream& stream, Follower follower) {
         remark(what);
         if (what == What::event) follower.event(next.event);
         if (what == What::lost) lost_at = steady_clock::now();
-        if (what != What::lost && what != What::nothing) lost_at.reset();
-        if (lost_at && steady_clock::now() - *lost_at >= follower.patience) {
+        if (what != What::nothing) lost = what == What::lost;
+        if (lost && steady_clock::now() - lost_at >= follower.patience) {
             return Error(ErrorCode::unavailable, "the daemon has gone, and no other came; the task is where it was");
         }
     }
