@@ -1,6 +1,5 @@
 #include "client/commands/follow.hpp"
 
-
 #include "client/commands/interrupts.hpp"
 #include "client/output/terminal.hpp"
 #include "common/base/try.hpp"
