@@ -8,11 +8,11 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 #include <utility>
 
-#include "client/arguments/command.hpp"
+#include "client/arguments/catalog.hpp"
 #include "client/output/terminal.hpp"
+#include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
 #include "common/rpc/errors.hpp"
 
@@ -23,93 +23,20 @@ using arguments::Command;
 using commands::Context;
 
 constexpr int k_usage_error = 2;
-constexpr std::size_t k_overview_width = 80;
-constexpr std::size_t k_overview_column = 20;
-
-const std::span<const Command> k_tables[] = {arguments::run_commands(),     arguments::task_commands(),
-                                             arguments::project_commands(), arguments::workflow_commands(),
-                                             arguments::harness_commands(), arguments::daemon_commands()};
-
-std::string listed(std::string_view group, std::string_view indent) {
-    std::string out;
-    for (const auto& table : k_tables) {
-        for (const auto& command : table) {
-            if (command.hidden || command.group != group) continue;
-            std::string name = command.name;
-            name.resize(std::max<std::size_t>(name.size() + 2, 11), ' ');
-            out += std::string(indent) + name + command.summary + "\n";
-        }
-    }
-    return out;
-}
-
-/// "  orange task       create list show …", every group's commands in lines of 80 columns.
-std::string groups() {
-    std::string out;
-    std::string line;
-    std::string_view group;
-    const auto finish_line = [&] { out += std::exchange(line, {}) + "\n"; };
-    for (const auto& table : k_tables) {
-        for (const auto& command : table) {
-            if (command.hidden || !*command.group) continue;
-            if (command.group != group) {
-                if (!line.empty()) finish_line();
-                group = command.group;
-                line = "  orange " + std::string(group);
-                line.resize(k_overview_column, ' ');
-            } else if (line.size() + 1 + std::strlen(command.name) > k_overview_width) {
-                finish_line();
-                line.resize(k_overview_column, ' ');
-            }
-            line += (line.back() == ' ' ? "" : " ") + std::string(command.name);
-        }
-    }
-    finish_line();
-    for (const auto& table : k_tables) {
-        for (const auto& command : table) {
-            if (command.hidden || *command.group) continue;
-            line = std::string("  orange ") + command.name;
-            line.resize(k_overview_column, ' ');
-            line += command.summary;
-            finish_line();
-        }
-    }
-    return out;
-}
-
-std::string overview() {
-    return "Orange runs coding agents, each in a git worktree and a tmux session of its own.\n\n"
-           "  orange run \"what to do\"            in a git repository: an agent starts on it\n"
-           "  orange task list                   how far they are\n"
-           "  orange task attach ID              sit down at an agent's terminal\n"
-           "  orange task merge ID               take over what was reviewed\n\n"
-           "Commands (orange GROUP --help says more):\n" +
-           groups() + "\n--json works everywhere: one line on standard output, errors too.\n";
-}
-
-const Command* first_where(const auto& wanted) {
-    for (const auto& table : k_tables) {
-        const auto found = std::ranges::find_if(table, wanted);
-        if (found != table.end()) return &*found;
-    }
-    return nullptr;
-}
-
-bool is_group(std::string_view word) {
-    return first_where([&](const Command& command) { return *command.group && word == command.group; });
-}
-
-const Command* find_command(std::string_view group, std::string_view name) {
-    return first_where([&](const Command& command) { return command.group == group && command.name == name; });
-}
 
 int usage_error(const std::string& problem, const std::string& help, bool json) {
     if (json) {
         commands::put_json({{"error", rpc::error_json({ErrorCode::invalid_argument, problem, {{"help", help}}})}});
     } else {
-        output::complain("orange: " + printable(problem) + "\nSee: " + help + "\n");
+        commands::fail(false, {ErrorCode::invalid_argument, problem + "\n  " + help});
     }
     return k_usage_error;
+}
+
+int put_help(const std::string& page, bool json) {
+    if (json) return commands::put_json({{"help", page}});
+    output::put(page);
+    return 0;
 }
 
 // --- running
@@ -120,20 +47,56 @@ bool asks_for_json(const std::vector<std::string>& words) {
     return std::find(words.begin(), end, "--json") != end;
 }
 
+/// "; did you mean --status?" for the first option that the command does not have.
+std::string meant_option(const CLI::App& app) {
+    std::vector<std::string> known;
+    for (const auto* option : app.get_options()) {
+        for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+    }
+    for (const auto& word : app.remaining()) {
+        if (!word.starts_with("--")) continue;
+        const auto meant = nearest(std::string_view(word).substr(0, word.find('=')), known);
+        return meant ? "; did you mean " + *meant + "?" : "";
+    }
+    return {};
+}
+
+/// Help in lines that fit: an option's text goes on below itself. Examples are not wrapped.
+std::string fitted(const std::string& help) {
+    constexpr std::size_t k_column = 28;
+    const auto width = output::style_of_stdout().width;
+    std::string out;
+    for (const auto line : split_lines(help)) {
+        const char begin = line.size() > k_column ? line[2] : 'x';
+        const bool is_option =
+            line.starts_with("  ") && (begin == '-' || begin == ' ' || (begin >= 'A' && begin <= 'Z'));
+        if (line.size() <= width || (line.starts_with("  ") && !is_option)) {
+            out += std::string(line) + "\n";
+        } else if (is_option) {
+            const auto text = output::wrapped(line.substr(k_column), std::string(k_column, ' '), width);
+            out += std::string(line.substr(0, k_column)) + text.substr(k_column);
+        } else {
+            out += output::wrapped(line, "", width);
+        }
+    }
+    return out;
+}
+
 /// `words` are the arguments behind the command's name.
 int run(const Command& command, std::vector<std::string> words, bool json) {
-    const std::string name = std::string("orange ") + command.group + (*command.group ? " " : "") + command.name;
+    const auto name = arguments::full_name(command);
     CLI::App app(command.summary, name);
     app.get_formatter()->column_width(28);
-    app.add_flag("--json", json, "The reply as JSON, one line");
+    app.add_flag("--json", json, "Print the reply as one line of JSON");
     const arguments::Action action = command.build(app);
     json = json || asks_for_json(words);  // a line that cannot be parsed has set no flag
     std::reverse(words.begin(), words.end());
     try {
         app.parse(words);
     } catch (const CLI::CallForHelp&) {
-        output::put(app.help());
-        return 0;
+        return put_help(fitted(app.help()), json);
+    } catch (const CLI::ExtrasError& error) {
+        return usage_error(error.what() + meant_option(app), name + " --help", json);
     } catch (const CLI::ParseError& error) {
         return usage_error(error.what(), name + " --help", json);
     }
@@ -145,37 +108,43 @@ int run(const Command& command, std::vector<std::string> words, bool json) {
 
 int dispatch(std::vector<std::string> words) {
     bool json = false;
-    while (!words.empty() && words.front() == "--json") {
-        json = true;
-        words.erase(words.begin());
-    }
+    const auto take_json = [&] {
+        for (; !words.empty() && words.front() == "--json"; words.erase(words.begin())) json = true;
+    };
+    take_json();
     const auto take = [&] {
         std::string word = words.front();
         words.erase(words.begin());
         return word;
     };
     const auto is_help = [](const std::string& word) { return word == "--help" || word == "-h" || word == "help"; };
-    if (words.empty() || is_help(words.front())) {
-        output::put(overview());
-        return 0;
+    if (words.size() > 1 && words.front() == "help") {  // `orange help task merge`
+        take();
+        if (std::erase(words, "--json") > 0) json = true;
+        words.emplace_back("--help");
     }
+    const bool wants_json = json || asks_for_json(words);
+    if (words.empty() || is_help(words.front())) return put_help(arguments::overview(), wants_json);
     std::string first = take();
     if (first == "--version") first = "version";
-    if (const auto* command = find_command("", first)) return run(*command, std::move(words), json);
-    const bool wants_json = json || asks_for_json(words);
-    if (!is_group(first)) return usage_error("there is no command \"" + first + "\"", "orange --help", wants_json);
-    if (wants_json && (words.empty() || words.front() == "--json")) {
+    if (const auto* command = arguments::find_command("", first)) return run(*command, std::move(words), json);
+    const auto unknown = [&](const std::string& group, const std::string& word) {
+        const auto in_group = group.empty() ? "" : group + " ";
+        return usage_error("there is no command \"" + in_group + word + "\"" + arguments::did_you_mean(group, word),
+                           "orange " + in_group + "--help", wants_json);
+    };
+    if (!arguments::is_group(first)) return unknown("", first);
+    take_json();
+    if (wants_json && words.empty()) {
         return usage_error("orange " + first + " needs a command", "orange " + first + " --help", true);
     }
     if (words.empty() || is_help(words.front())) {
-        output::put("orange " + first + " COMMAND\n\n" + listed(first, "  ") + "\nSee: orange " + first +
-                    " COMMAND --help\n");
-        return words.empty() ? k_usage_error : 0;
+        const int status = put_help(arguments::group_page(first), wants_json);
+        return words.empty() ? k_usage_error : status;
     }
     const auto second = take();
-    if (const auto* command = find_command(first, second)) return run(*command, std::move(words), json);
-    return usage_error("there is no command \"" + first + " " + second + "\"", "orange " + first + " --help",
-                       wants_json);
+    if (const auto* command = arguments::find_command(first, second)) return run(*command, std::move(words), json);
+    return unknown(first, second);
 }
 
 /// A caller may have closed them; a socket must not get one of these numbers.

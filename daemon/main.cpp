@@ -13,7 +13,7 @@ constexpr const char* k_usage =
     "Orange's daemon: owns tasks, workspaces and agents, and serves ~/orange/orange.sock\n"
     "(ORANGE_HOME moves ~/orange). Runs in the foreground; `orange` starts it when it is\n"
     "needed. One runs for each home. Ends on SIGTERM; agents go on, and the next oranged\n"
-    "adopts them. SIGHUP reads config.yml anew. --check starts nothing: it says whether\n"
+    "adopts them. SIGHUP reloads config.yml. --check starts nothing: it says whether\n"
     "config.yml is valid, and exits with 1 if it is not.\n";
 
 int start(bool only_check) {

@@ -1,5 +1,5 @@
-# Shared by the scripts beside it: what a machine needs to build Orange, and how it gets there. POSIX sh; to be sourced
-# with $root set to the source tree.
+# Functions for the scripts beside it: install what the build needs, and build. POSIX sh. Source it with $root set to
+# the source tree.
 # shellcheck shell=sh disable=SC2154,SC2034 # $root comes from, and $scratch_home goes to, the script that sources this
 
 say() { printf '==> %s\n' "$*"; }
@@ -8,7 +8,7 @@ fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 debian_packages='g++ mold cmake ninja-build libasio-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libspdlog-dev catch2 libcmark-dev tmux git ca-certificates'
 brew_packages='asio nlohmann-json yaml-cpp cli11 spdlog catch2@2 cmark tmux cmake ninja git'
 
-# missing_packages: those of the list that are not installed. A script that needs more adds to the list.
+# missing_packages: prints the packages of the list that are not installed. A script may add to the list.
 missing_packages() {
     for package in $debian_packages; do
         # shellcheck disable=SC2016 # dpkg-query's format, not the shell's
@@ -20,7 +20,8 @@ missing_packages() {
     done
 }
 
-# Installs what is missing, after saying what; does nothing, and needs no network, where all is there. Never asks.
+# Lists the missing packages and installs them, without asking. If none is missing, it does nothing and needs no
+# network.
 install_dependencies() {
     if [ "$(uname -s)" = Darwin ]; then
         say "macOS: not tested yet. What is needed: brew install $brew_packages"
@@ -48,7 +49,7 @@ install_dependencies() {
     # shellcheck disable=SC2086 # a list of words each
     {
         $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update </dev/null ||
-            say 'apt-get update failed; trying with the lists that are there'
+            say 'apt-get update failed; trying with the existing package lists'
         $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing </dev/null ||
             fail 'installing the packages failed, see above'
     }
@@ -56,7 +57,7 @@ install_dependencies() {
 
 cores() { getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1; }
 
-# build PRESET [TARGET…]: configures where needed, and builds all or those.
+# build PRESET [TARGET…]: configures if needed, and builds these targets, or all.
 build() {
     preset=$1
     shift
@@ -66,10 +67,10 @@ build() {
     esac
     if [ -d "$root/build/$preset" ]; then what='what has changed'; else what="the first time it takes $what"; fi
     say "building ($preset): $what"
-    # A build folder that was made in another place, or half made, is of no use: CMake would refuse it.
+    # CMake refuses a build folder that is incomplete or was made in another place.
     cache=$root/build/$preset/CMakeCache.txt
     if [ -f "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache"; then
-        say "build/$preset belongs to another source tree: making it anew"
+        say "build/$preset belongs to another source tree; removing it and building again"
         rm -rf "${root:?}/build/$preset"
     fi
     if command -v ccache >/dev/null; then
@@ -90,7 +91,7 @@ build() {
     fi || fail 'the build failed, see above'
 }
 
-# A service or a bare container may have no HOME, which git and login shells want.
+# A service or a container may have no HOME, which git and login shells need.
 need_home() {
     if [ -z "${HOME:-}" ] || [ ! -d "${HOME:-}" ]; then
         HOME=$(mktemp -d)
@@ -99,12 +100,12 @@ need_home() {
     fi
 }
 
-# Free space below folder $1, in MiB; 0 where there is no such folder.
+# Free space below folder $1, in MiB; 0 if there is no such folder.
 free_mib() {
     if [ -d "$1" ] && [ -w "$1" ]; then df -Pm "$1" | awk 'NR == 2 { print $4 }'; else echo 0; fi
 }
 
-# Whether programs below folder $1 may be started.
+# Succeeds if programs below folder $1 may be executed.
 runs_programs() {
     program=$(mktemp "$1/orange-XXXXXX") || return 1
     printf '#!/bin/sh\nexit 0\n' >"$program"

@@ -20,8 +20,9 @@ namespace fs = std::filesystem;
 
 /// Of the caller's environment: where to, and what says how thorough a run is to be.
 constexpr const char* k_kept[] = {
-    "TMPDIR",      "ASAN_OPTIONS",      "LSAN_OPTIONS",   "TSAN_OPTIONS",     "UBSAN_OPTIONS",
-    "GCOV_PREFIX", "GCOV_PREFIX_STRIP", "ORANGE_OLD_BIN", "ORANGE_OLD_SHARE", "ORANGE_ALL_FAULTS",
+    "TMPDIR",           "ASAN_OPTIONS",      "LSAN_OPTIONS",       "TSAN_OPTIONS",
+    "UBSAN_OPTIONS",    "GCOV_PREFIX",       "GCOV_PREFIX_STRIP",  "ORANGE_OLD_BIN",
+    "ORANGE_OLD_SHARE", "ORANGE_ALL_FAULTS", "ORANGE_WRITE_VOICE",
 };
 /// A home's sockets have to fit into 107 bytes.
 constexpr std::size_t k_longest_temporary = 50;

@@ -1,5 +1,9 @@
 #include "client/arguments/command.hpp"
 
+#include <charconv>
+#include <system_error>
+#include "client/commands/task.hpp"
+
 namespace orange::arguments {
 
 CLI::Option* text(CLI::App& app, const char* name, Text& into, const char* doc) {
@@ -15,8 +19,26 @@ void number(CLI::App& app, const char* name, std::optional<int>& into, const cha
         ->type_name("N");
 }
 
+void form(CLI::App& app, Text& into, bool shown) {
+    text(app, "--format", into, "A line for each task in this form, for scripts: '{id} {needs}'")
+        ->check([shown](const std::string& value) { return commands::form_problem(value, shown); }, "");
+}
+
+CLI::Validator between(std::int64_t least, std::int64_t most) {
+    return {[least, most](std::string& text) {
+                std::int64_t value = 0;
+                const auto* const end = text.data() + text.size();
+                const auto [read, error] = std::from_chars(text.data(), end, value);
+                if (error == std::errc{} && read == end && value >= least && value <= most) return std::string();
+                return "must be a number from " + std::to_string(least) + " to " + std::to_string(most) + ", not \"" +
+                       text + "\"";
+            },
+            ""};
+}
+
 void id(CLI::App& app, Text& into) {
-    text(app, "ID", into, "The task, or the beginning of its id; in a workspace: its own");
+    text(app, "ID", into,
+         "Task: its id or the first characters, its branch, or words of its summary; default: this workspace's");
 }
 
 }  // namespace orange::arguments

@@ -9,32 +9,33 @@ namespace {
 
 Action supervise(CLI::App& app) {
     auto program = std::make_shared<std::string>();
-    app.add_option("ORANGED", *program, "The daemon's program")->required();
+    app.add_option("ORANGED", *program, "Path of the oranged program")->required();
     return [program](Context& context) { return commands::daemon_supervise(context, *program); };
 }
 
 Action restart(CLI::App& app) {
     auto force = std::make_shared<bool>(false);
-    app.add_flag("--force", *force, "Kill a daemon that does not answer, or does not end within 10 seconds");
+    app.add_flag("--force", *force, "Kill the daemon if it does not end within 10 seconds");
     app.footer(
-        "Agents go on in their tmux sessions; the new daemon adopts them. If the daemon runs as a service,\n"
-        "use the service manager: systemctl --user restart oranged");
+        "Agents keep running in their tmux sessions, and the new daemon adopts them. "
+        "If the daemon runs as a service, use the service manager instead:\n"
+        "  systemctl --user restart oranged");
     return [force](Context& context) { return commands::daemon_restart(context, *force); };
 }
 
 Action demo(CLI::App& app) {
     auto options = std::make_shared<commands::DemoOptions>();
-    app.add_flag("--keep", options->keep, "Leave repository, project and task for a look around");
-    app.add_flag("--crash", options->crash, "Let the agent crash once");
-    app.add_option("--timeout", options->timeout_seconds, "Seconds until the review must have passed")
-        ->check(CLI::Range(1, 3600))
+    app.add_flag("--keep", options->keep, "Keep the repository, project and task afterwards");
+    app.add_flag("--crash", options->crash, "Make the agent crash once");
+    app.add_option("--timeout", options->timeout_seconds, "Fail if the review has not passed after this many seconds")
+        ->check(between(1, 3600))
         ->capture_default_str();
     return [options](Context& context) { return commands::demo(context, *options); };
 }
 
 Action doctor(CLI::App& app) {
     auto params = std::make_shared<rpc::DaemonDoctor>();
-    text(app, "--project", params->project, "Repository and tasks of this project alone");
+    text(app, "--project", params->project, "Check only this project's repository and tasks");
     return [params](Context& context) { return commands::doctor(context, *params); };
 }
 
@@ -43,17 +44,17 @@ Action version(CLI::App&) {
 }
 
 constexpr Command k_daemon_commands[] = {
-    {"daemon", "start", "Start the daemon (other commands do so by themselves)", bare<commands::daemon_start>},
-    {"daemon", "stop", "End the daemon; agents go on", bare<commands::daemon_stop>},
-    {"daemon", "restart", "End the daemon and start a new one; agents go on", restart},
-    {"daemon", "status", "What the daemon does", bare<commands::daemon_status>},
-    {"daemon", "reload", "Read settings, workflows, harnesses anew", bare<commands::daemon_reload>},
-    {"daemon", "supervise", "Run oranged and start it again when it crashes", supervise, true},
-    {"", "events", "What happens, as it happens with --follow", events},
-    {"", "log", "The daemon's log", log},
-    {"", "doctor", "What is wrong, and what mends it", doctor},
-    {"", "demo", "One task from create to done in a scratch repository", demo},
-    {"", "version", "The client's version", version},
+    {"daemon", "start", "Start the daemon (other commands start it if needed)", bare<commands::daemon_start>},
+    {"daemon", "stop", "Stop the daemon; agents keep running", bare<commands::daemon_stop>},
+    {"daemon", "restart", "Restart the daemon; agents keep running", restart},
+    {"daemon", "status", "Show the daemon's version, home and number of tasks", bare<commands::daemon_status>},
+    {"daemon", "reload", "Reload settings, workflows and harnesses", bare<commands::daemon_reload>},
+    {"daemon", "supervise", "Run oranged and restart it if it crashes", supervise, true},
+    {"", "events", "Show recent events; --follow shows new ones", events},
+    {"", "log", "Show the daemon's log", log},
+    {"", "doctor", "Find problems and show how to fix them", doctor},
+    {"", "demo", "Run one task from create to merge in a scratch repository", demo},
+    {"", "version", "Show the version of this program", version},
 };
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace {
 
 Action harness_list(CLI::App& app) {
     auto params = std::make_shared<rpc::HarnessList>();
-    text(app, "--project", params->project, "Whose trust is looked at");
+    text(app, "--project", params->project, "Project whose repository is checked for trust");
     return [params](Context& context) { return commands::harness_list(context, *params); };
 }
 
@@ -16,8 +16,8 @@ Action harness_show(CLI::App& app) {
         bool source = false;
     };
     auto a = std::make_shared<Arguments>();
-    app.add_option("NAME", a->params.name, "Which harness")->required();
-    app.add_flag("--source", a->source, "The file in place of its command lines");
+    app.add_option("NAME", a->params.name, "Name of the harness")->required();
+    app.add_flag("--source", a->source, "Print the definition file instead of its command lines");
     return [a](Context& context) { return commands::harness_show(context, a->params, a->source); };
 }
 
@@ -27,22 +27,24 @@ Action harness_trust(CLI::App& app) {
         bool yes = false;
     };
     auto a = std::make_shared<Arguments>();
-    app.add_option("NAME", a->params.name, "Which harness")->required();
-    auto* path = app.add_option("PATH", a->params.cwd, "A directory of the repository; this one where absent");
-    text(app, "--project", a->params.project, "The project, in place of PATH")->excludes(path);
-    app.add_flag("-y,--yes", a->yes, "Record it without asking");
+    app.add_option("NAME", a->params.name, "Name of the harness")->required();
+    auto* path = app.add_option("PATH", a->params.cwd, "Directory in the repository; default: this one");
+    text(app, "--project", a->params.project, "Project, instead of PATH")->excludes(path);
+    app.add_flag("-y,--yes", a->yes, "Do not ask for confirmation");
     app.footer(
-        "Asks you, and keeps the answer with the project; from then on the program is told so where it is started.\n"
-        "One that only looks into a file of its own is left to you: the lines to add are shown.\n"
-        "Exit status: 0 the program trusts the repository, 1 it does not yet.\n"
+        "Asks for confirmation and stores the answer with the project. Orange then starts the "
+        "agent with the options that make it trust the repository. If the agent reads its trust "
+        "only from its own file, this command shows the lines to add to that file.\n\n"
+        "Exit status: 0 if the agent trusts the repository, 1 if it does not.\n\n"
+        "Example:\n"
         "  orange harness trust claude --project shop");
     return [a](Context& context) { return commands::harness_trust(context, a->params, a->yes); };
 }
 
 constexpr Command k_harness_commands[] = {
-    {"harness", "list", "The agents there are, and what they lack", harness_list},
-    {"harness", "show", "How an agent is started", harness_show},
-    {"harness", "trust", "Let an agent trust a repository", harness_trust},
+    {"harness", "list", "List the agents, and what is missing to run each", harness_list},
+    {"harness", "show", "Show how an agent is started", harness_show},
+    {"harness", "trust", "Make an agent trust a repository", harness_trust},
 };
 
 }  // namespace

@@ -1,27 +1,29 @@
 #include "client/commands/run.hpp"
 #include "client/arguments/command.hpp"
+#include "client/commands/task.hpp"
 
 namespace orange::arguments {
 namespace {
 
 Action run(CLI::App& app) {
     auto a = std::make_shared<commands::RunOptions>();
-    app.add_option("SUMMARY", a->words, "What is to be done, one line");
-    text(app, "-c,--context", a->params.context, "Markdown for the agent; - reads standard input");
-    text(app, "--harness", a->params.harness, "Else the project's, else the first one there is");
-    text(app, "--review-harness", a->params.review_harness, "Which agent reviews");
-    text(app, "--effort", a->params.effort, "The worker's effort, as its harness names it");
-    text(app, "--review-effort", a->params.review_effort, "The reviewer's effort");
-    text(app, "--workflow", a->params.workflow, "Else the project's, else default");
-    text(app, "-b,--branch", a->params.branch, "Branch to work on; else named after the summary");
-    text(app, "--base", a->params.base, "Where a new branch begins: a branch, tag or commit");
-    auto* wait = app.add_flag("--wait", a->wait, "Show what happens until it is ready, or needs you");
-    app.add_flag("--attach", a->attach, "Sit down at the agent's terminal at once")->excludes(wait);
+    app.add_option("SUMMARY", a->words, "What to do, in one line");
+    text(app, "-c,--context", a->params.context, "More text for the agent (Markdown); - reads standard input");
+    text(app, "--harness", a->params.harness, "Agent that works; default: the project's, or the first installed one");
+    text(app, "--review-harness", a->params.review_harness, "Agent that reviews");
+    text(app, "--effort", a->params.effort, "Effort of the worker; the values depend on the harness");
+    text(app, "--review-effort", a->params.review_effort, "Effort of the reviewer");
+    text(app, "--workflow", a->params.workflow, "Workflow; default: the project's, or \"default\"");
+    text(app, "-b,--branch", a->params.branch, "Branch to work on; default: a name made from the summary");
+    text(app, "--base", a->params.base, "Branch, tag or commit that a new branch starts from");
+    auto* wait = app.add_flag("--wait", a->wait, "Wait until the task can be merged or needs you");
+    app.add_flag("--attach", a->attach, "Open the agent's terminal")->excludes(wait);
     app.footer(
-        "In any git repository: registers it where it is not a project yet, names the\n"
-        "branch, starts an agent on it. --wait ends with status 0 when the task can be\n"
-        "merged and with 1 when it needs you; Ctrl-C only ends the waiting. With --json\n"
-        "it prints one line, with --wait at the end: task, notes, ready, reason.\n\n"
+        "Creates a task in the git repository of this directory and starts an agent on it. "
+        "If the repository is not a project yet, it becomes one.\n\n"
+        "--wait shows the events of the task. The exit status is 0 if the task can be merged, "
+        "and 1 if it needs you. Ctrl-C ends the wait, not the task. With --json and --wait, "
+        "one line is printed at the end: task, notes, ready, reason.\n\n"
         "Examples:\n"
         "  orange run \"Fix the login redirect\"\n"
         "  orange run --harness demo try it out\n"
@@ -30,8 +32,21 @@ Action run(CLI::App& app) {
     return [a](Context& context) { return commands::run(context, *a); };
 }
 
+Action inbox(CLI::App& app) {
+    struct Arguments {
+        Text project;
+        Text form;
+    };
+    auto a = std::make_shared<Arguments>();
+    text(app, "-p,--project", a->project, "Only this project's");
+    form(app, a->form);
+    app.footer(std::string("Most urgent first, each with the command that answers it.\n") + k_form_help);
+    return [a](Context& context) { return commands::inbox(context, a->project, a->form); };
+}
+
 constexpr Command k_run_commands[] = {
-    {"", "run", "In any repository: an agent starts on a task", run},
+    {"", "inbox", "Show what needs you, most urgent first", inbox},
+    {"", "run", "Create a task in this repository and start an agent on it", run},
 };
 
 }  // namespace

@@ -11,44 +11,63 @@ Action task_create(CLI::App& app) {
         std::vector<std::string> words;
     };
     auto a = std::make_shared<Arguments>();
-    app.add_option("SUMMARY", a->words, "What is to be done, one line; none: the agent asks");
-    text(app, "-p,--project", a->params.project, "The project; else the one that this directory is in");
-    text(app, "-b,--branch", a->params.branch, "Branch to work on; orange-tasks/<id> where absent");
-    app.add_option("--summary", a->params.summary, "The summary, in place of the bare words");
-    text(app, "-c,--context", a->params.context, "Markdown for the agent; - reads standard input");
-    text(app, "--workflow", a->params.workflow, "Else the project's, else default");
-    text(app, "--harness", a->params.harness, "Which agent works");
-    text(app, "--review-harness", a->params.review_harness, "Which agent reviews");
-    text(app, "--effort", a->params.effort, "The worker's effort, as its harness names it");
-    text(app, "--review-effort", a->params.review_effort, "The reviewer's effort");
-    text(app, "-s,--status", a->params.status, "Begin there: clarification, agent-review, reviewing");
-    text(app, "--base", a->params.base, "Where a new branch begins: a branch, tag or commit");
-    app.add_flag("--no-spawn", a->params.no_spawn, "Only create it; `orange task spawn` starts it");
+    app.add_option("SUMMARY", a->words, "What to do, in one line; without it you are asked, or the agent asks")
+        ->type_name("[BRANCH] SUMMARY");
+    text(app, "-p,--project", a->params.project, "Project; default: the one of this directory");
+    text(app, "-b,--branch", a->params.branch, "Branch to work on; default: orange-tasks/<id>");
+    app.add_option("--summary", a->params.summary, "The summary, instead of SUMMARY");
+    text(app, "-c,--context", a->params.context, "More text for the agent (Markdown); - reads standard input");
+    text(app, "--workflow", a->params.workflow, "Workflow; default: the project's, or \"default\"");
+    text(app, "--harness", a->params.harness, "Agent that works");
+    text(app, "--review-harness", a->params.review_harness, "Agent that reviews");
+    text(app, "--effort", a->params.effort, "Effort of the worker; the values depend on the harness");
+    text(app, "--review-effort", a->params.review_effort, "Effort of the reviewer");
+    text(app, "-s,--status", a->params.status, "First state: clarification, agent-review or reviewing");
+    text(app, "--base", a->params.base, "Branch, tag or commit that a new branch starts from");
+    app.add_flag("--no-spawn", a->params.no_spawn, "Do not start an agent; `orange task spawn` starts it later");
     app.footer(
         "Examples:\n"
         "  orange task create \"Let users sign in with a passkey\"\n"
+        "  orange task create add-passkey \"Let users sign in with a passkey\"\n"
         "  orange task create --project shop --branch fix/total \"Round the total\"\n"
         "  git show HEAD | orange task create --context - \"Explain this commit in the docs\"\n"
         "  orange task create --branch total --base release-2 \"Round the total there too\"\n"
         "  orange task create --branch pr-12 --status agent-review \"Retry failed uploads\"\n"
-        "                                        (only a reviewer, on a branch that is there)\n"
-        "  orange task create --branch done-by-hand --status reviewing   (only to be merged)");
+        "                                        (review an existing branch)\n"
+        "  orange task create --branch done-by-hand --status reviewing\n"
+        "                                        (only merge an existing branch)");
     return [a](Context& context) { return commands::task_create(context, a->params, a->words); };
 }
 
 Action task_list(CLI::App& app) {
     struct Arguments {
         rpc::TaskList params;
-        bool everywhere = false;
+        commands::ListOptions options;
     };
     auto a = std::make_shared<Arguments>();
-    text(app, "-p,--project", a->params.project, "Only this project's; else the one that this directory is in");
-    app.add_flag("-e,--everywhere", a->everywhere, "Every project's");
-    text(app, "-s,--status", a->params.status, "Only tasks of this status");
-    app.add_flag("-a,--all", a->params.all, "Ended tasks (done, cancelled) too");
-    app.add_option("-n,--limit", a->params.limit, "At most so many, newest first")->check(CLI::NonNegativeNumber);
-    app.footer("● an agent runs   ✗ it died   ? unknown   ○ none   ! what wants your attention");
-    return [a](Context& context) { return commands::task_list(context, a->params, a->everywhere); };
+    text(app, "-p,--project", a->params.project, "Only this project; default: the one of this directory");
+    app.add_flag("-e,--everywhere", a->options.everywhere, "Tasks of all projects");
+    text(app, "-s,--status", a->params.status, "Only tasks in this state");
+    app.add_flag("-a,--all", a->params.all, "Also show ended tasks (done, cancelled)");
+    app.add_option("-n,--limit", a->params.limit, "Show at most N tasks, newest first")->check(between(0, 1'000'000));
+    app.add_flag("-w,--watch", a->options.watch, "Show the list again after each change, until Ctrl-C");
+    form(app, a->options.form);
+    app.footer(std::string("● agent running   ✗ agent dead   ? unknown   ○ no agent   ! a notice\n"
+                           "Tasks that need you come first.\n") +
+               k_form_help);
+    return [a](Context& context) { return commands::task_list(context, a->params, a->options); };
+}
+
+Action task_show(CLI::App& app) {
+    struct Arguments {
+        rpc::TaskShow params;
+        Text form;
+    };
+    auto a = std::make_shared<Arguments>();
+    id(app, a->params.id);
+    form(app, a->form, true);
+    app.footer(k_form_help);
+    return [a](Context& context) { return commands::task_show(context, a->params, a->form); };
 }
 
 Action task_respawn(CLI::App& app) {
@@ -61,18 +80,19 @@ Action task_respawn(CLI::App& app) {
 Action task_update(CLI::App& app) {
     auto params = std::make_shared<rpc::TaskUpdate>();
     id(app, params->id);
-    text(app, "-s,--status", params->status, "A state of the workflow to move to");
+    text(app, "-s,--status", params->status, "State of the workflow to move the task to");
     text(app, "--summary", params->summary, "New summary, one line");
-    text(app, "--branch", params->branch, "Rename the branch, or switch to it; alone: take over git's")
+    text(app, "--branch", params->branch,
+         "Rename the branch or switch to another; without NAME: use the branch that is checked out in the workspace")
         ->expected(0, 1)
         ->type_name("[NAME]");
     text(app, "--workflow", params->workflow, "Move to another workflow");
-    text(app, "--harness", params->harness, "Which agent works, from its next start");
-    text(app, "--review-harness", params->review_harness, "Which agent reviews, from its next start");
-    text(app, "--effort", params->effort, "The worker's effort; empty: none");
-    text(app, "--review-effort", params->review_effort, "The reviewer's effort; empty: none");
-    text(app, "--feedback", params->feedback, "Text for ## Feedback; - reads standard input");
-    app.add_flag("--force", params->force, "Take a transition that wants a confirmation");
+    text(app, "--harness", params->harness, "Agent that works, from its next start");
+    text(app, "--review-harness", params->review_harness, "Agent that reviews, from its next start");
+    text(app, "--effort", params->effort, "Effort of the worker; '' removes it");
+    text(app, "--review-effort", params->review_effort, "Effort of the reviewer; '' removes it");
+    text(app, "--feedback", params->feedback, "Text for the section ## Feedback; - reads standard input");
+    app.add_flag("--force", params->force, "Take a transition that needs confirmation");
     app.footer(
         "Examples:\n"
         "  orange task update --status agent-review       (the agent, in its workspace)\n"
@@ -84,8 +104,8 @@ Action task_update(CLI::App& app) {
 Action task_peek(CLI::App& app) {
     auto params = std::make_shared<rpc::TaskPeek>();
     id(app, params->id);
-    app.add_option("-n,--lines", params->lines, "How many lines, 1 to 5000")->capture_default_str();
-    text(app, "--role", params->role, "worker or reviewer; else whoever is at work");
+    app.add_option("-n,--lines", params->lines, "Number of lines, 1 to 5000")->capture_default_str();
+    text(app, "--role", params->role, "worker or reviewer; default: the active agent");
     return [params](Context& context) { return commands::task_peek(context, *params); };
 }
 
@@ -95,15 +115,57 @@ Action task_send(CLI::App& app) {
         std::vector<std::string> words;
     };
     auto a = std::make_shared<Arguments>();
-    app.add_option("WORDS", a->words, "[ID] TEXT: of several words the first is the task; - reads standard input")
+    app.add_option("WORDS", a->words,
+                   "The message; with several words the first one is the task id. - reads standard input")
         ->required()
         ->type_name("[ID] TEXT");
-    text(app, "--role", a->params.role, "worker (default) or reviewer");
+    text(app, "--role", a->params.role, "worker or reviewer; default: worker");
     app.footer(
         "Examples:\n"
         "  orange task send 4f2a \"Use the existing helper\"\n"
         "  orange task send \"Use the existing helper\"     (in the task's workspace)");
     return [a](Context& context) { return commands::task_send(context, a->params, a->words); };
+}
+
+template <class Params, int (*command)(Context&, Params, std::vector<std::string>)>
+Action with_words(CLI::App& app, const char* doc, const char* examples) {
+    struct Arguments {
+        Params params;
+        std::vector<std::string> words;
+    };
+    auto a = std::make_shared<Arguments>();
+    app.add_option("WORDS", a->words, doc)->required()->type_name("[ID] TEXT");
+    app.footer(examples);
+    return [a](Context& context) { return command(context, a->params, a->words); };
+}
+
+Action task_reply(CLI::App& app) {
+    return with_words<rpc::TaskAnswer, commands::task_reply>(
+        app, "[ID] TEXT: of several words the first is the task; - reads standard input",
+        "Example:\n"
+        "  orange task reply 4f2a \"The date format is ISO 8601\"\n"
+        "If the agent has ended, it is started again with the answer.");
+}
+
+Action task_reject(CLI::App& app) {
+    return with_words<rpc::TaskReject, commands::task_reject>(
+        app, "[ID] TEXT: of several words the first is the task; - reads standard input",
+        "Example:\n"
+        "  orange task reject 4f2a \"Name the columns, and add a test\"\n"
+        "The text becomes ## Feedback in TASK.md, and the worker goes on with it.");
+}
+
+Action task_diff(CLI::App& app) {
+    struct Arguments {
+        rpc::TaskDiff params;
+        commands::DiffOptions options;
+    };
+    auto a = std::make_shared<Arguments>();
+    id(app, a->params.id);
+    app.add_option("FILE", a->options.files, "Only these files");
+    app.add_flag("--stat", a->options.stat, "Only how much each file changes");
+    app.add_flag("--name-only", a->options.name_only, "Only the names of changed files");
+    return [a](Context& context) { return commands::task_diff(context, a->params, a->options); };
 }
 
 template <class Params>
@@ -118,52 +180,69 @@ Action task_merge(CLI::App& app) {
     app.add_option("--strategy", a->params.strategy, "merge (a merge commit) or ff (fast-forward only)")
         ->check(CLI::IsMember({"merge", "ff"}))
         ->capture_default_str();
-    app.add_flag("--no-push", a->params.no_push, "Merge here only: nothing changes at origin");
-    app.add_flag("--keep-branch", a->params.keep_branch, "Do not delete the local branch");
-    app.add_flag("--include-unpushed", a->params.include_unpushed,
-                 "Push your own commits of the default branch with it");
-    app.add_flag("--force", a->params.force, "Merge although it is not reviewed, has changed since, or has a warning");
-    app.add_flag("-y,--yes", a->yes, "Do not ask; what needs --force is refused");
+    app.add_flag("--no-push", a->params.no_push, "Merge locally; do not push to origin");
+    app.add_flag("--keep-branch", a->params.keep_branch, "Keep the local branch");
+    app.add_flag("--include-unpushed", a->params.include_unpushed, "Also push local commits of the default branch");
+    app.add_flag("--force", a->params.force,
+                 "Merge even if the task is not reviewed, has changed since the review, or has a warning");
+    app.add_flag("-y,--yes", a->yes, "Do not ask; fail if --force would be needed");
     app.footer(
-        "The merge is built on origin's default branch, pushed, and repeated if somebody else pushes first.\n"
-        "A merge that was interrupted is finished by the daemon, or by the same command.");
+        "Merges into origin's default branch and pushes. If somebody else pushes first, the merge "
+        "is repeated on the new commits. If a merge is interrupted, the daemon finishes it at its "
+        "next start; the same command finishes it, too.");
     return [a](Context& context) { return commands::task_merge(context, a->params, a->yes); };
 }
 Action task_cancel(CLI::App& app) {
     auto a = std::make_shared<Ending<rpc::TaskCancel>>();
     id(app, a->params.id);
-    app.add_flag("--force", a->params.force, "Give up an unfinished merge although origin does not answer");
-    app.add_flag("-y,--yes", a->yes, "Do not ask; needed where there is no terminal to ask on");
+    app.add_flag("--force", a->params.force, "Cancel during an unfinished merge even if origin does not answer");
+    app.add_flag("-y,--yes", a->yes, "Do not ask for confirmation; required without a terminal");
     return [a](Context& context) { return commands::task_cancel(context, a->params, a->yes); };
+}
+Action task_restore(CLI::App& app) {
+    auto params = std::make_shared<rpc::TaskRestore>();
+    id(app, params->id);
+    text(app, "-b,--branch", params->branch, "The branch to make; else the task's own with -restored");
+    app.footer("The branch has the task's commits and, as one more commit, what was not committed when it ended.");
+    return [params](Context& context) { return commands::task_restore(context, *params); };
 }
 Action task_delete(CLI::App& app) {
     auto a = std::make_shared<Ending<rpc::TaskDelete>>();
     id(app, a->params.id);
-    app.add_flag("--force", a->params.force, "Cancel it first where it has not ended");
-    app.add_flag("-y,--yes", a->yes, "Do not ask; needed where there is no terminal to ask on");
+    app.add_flag("--force", a->params.force, "If the task has not ended, cancel it first");
+    app.add_flag("-y,--yes", a->yes, "Do not ask for confirmation; required without a terminal");
     return [a](Context& context) { return commands::task_delete(context, a->params, a->yes); };
 }
 
 constexpr Command k_task_commands[] = {
-    {"task", "create", "Create a task; an agent starts on it", task_create},
-    {"task", "list", "The tasks of this project", task_list},
-    {"task", "show", "All about one task", only_id<rpc::TaskShow, commands::task_show>},
-    {"task", "why", "What the task waits for, and what is missing", only_id<rpc::TaskWhy, commands::task_why>},
-    {"task", "history", "What has happened", task_history},
-    {"task", "wait", "Wait until the task needs you, or is as you say", task_wait},
-    {"task", "log", "What the windows of ended agents showed", task_log},
-    {"task", "attach", "Sit down at the agent's terminal", only_id<rpc::TaskAttach, commands::task_attach>},
-    {"task", "peek", "The end of the agent's screen", task_peek},
-    {"task", "send", "A message for the agent", task_send},
+    {"task", "create", "Create a task and start an agent on it", task_create},
+    {"task", "list", "List the tasks of this project", task_list},
+    {"task", "show", "Show a task with its TASK.md and last events", task_show},
+    {"task", "diff", "Show the changes of the task's branch, also uncommitted ones", task_diff},
+    {"task", "why", "Show what the task waits for and what is missing", only_id<rpc::TaskWhy, commands::task_why>},
+    {"task", "history", "Show the events of a task", task_history},
+    {"task", "wait", "Wait until the task needs you or reaches a state", task_wait},
+    {"task", "log", "Show the output of agents that have ended", task_log},
+    {"task", "attach", "Open the agent's terminal", only_id<rpc::TaskAttach, commands::task_attach>},
+    {"task", "peek", "Print the last lines of the agent's screen", task_peek},
+    {"task", "reply", "Answer the agent's question", task_reply},
+    {"task", "reject", "Send the work back with feedback", task_reject},
+    {"task", "send", "Send a message to the agent", task_send},
     {"task", "spawn", "Start the agent of a pending task", only_id<rpc::TaskSpawn, commands::task_spawn>},
-    {"task", "respawn", "Start a dead agent again", task_respawn},
-    {"task", "update", "Change status, summary, branch, harness", task_update},
-    {"task", "complete", "The work is done: to review", only_id<rpc::TaskComplete, commands::task_complete>},
-    {"task", "stuck", "No way on: ask for help", only_id<rpc::TaskStuck, commands::task_stuck>},
+    {"task", "respawn", "Restart a dead agent", task_respawn},
+    {"task", "stop", "Stop the agent; the task keeps its state", only_id<rpc::TaskStop, commands::task_stop>},
+    {"task", "restart", "Stop the agent if it runs, and start it again",
+     only_id<rpc::TaskRestart, commands::task_restart>},
+    {"task", "path", "Print the path of the task's worktree", only_id<rpc::TaskShow, commands::task_path>},
+    {"task", "shell", "Open a shell in the task's worktree", only_id<rpc::TaskShow, commands::task_shell>},
+    {"task", "update", "Change the state, summary, branch or harness", task_update},
+    {"task", "complete", "Hand the work over for review", only_id<rpc::TaskComplete, commands::task_complete>},
+    {"task", "stuck", "Mark the task as stuck", only_id<rpc::TaskStuck, commands::task_stuck>},
     {"task", "ack", "Clear the attention mark and the alarm", only_id<rpc::TaskAck, commands::task_ack>},
-    {"task", "merge", "Merge the branch; the task is done", task_merge},
-    {"task", "cancel", "End it without merging", task_cancel},
-    {"task", "delete", "Remove it with its files", task_delete},
+    {"task", "merge", "Merge the branch and finish the task", task_merge},
+    {"task", "cancel", "End the task without merging", task_cancel},
+    {"task", "restore", "Make a branch of the work of an ended task", task_restore},
+    {"task", "delete", "Delete the task and its files", task_delete},
 };
 
 }  // namespace

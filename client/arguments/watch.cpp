@@ -11,26 +11,27 @@ Action task_history(CLI::App& app) {
     };
     auto a = std::make_shared<Arguments>();
     id(app, a->params.id);
-    app.add_option("-n,--lines", a->params.limit, "Only the last N events; 0: all")->check(CLI::NonNegativeNumber);
-    app.add_flag("-f,--follow", a->follow, "Go on as things happen, until Ctrl-C");
+    app.add_option("-n,--lines", a->params.limit, "Show only the last N events; 0 shows all")
+        ->check(between(0, 1'000'000));
+    app.add_flag("-f,--follow", a->follow, "Show new events until Ctrl-C");
     return [a](Context& context) { return commands::task_history(context, a->params, a->follow); };
 }
 
 Action task_wait(CLI::App& app) {
     auto params = std::make_shared<rpc::TaskWait>();
     id(app, params->id);
-    app.add_option("--for", params->until, "States, or: ended, attention, human (the default)")
+    app.add_option("--for", params->until, "States to wait for, or ended, attention, human; default: human")
         ->delimiter(',')
         ->type_name("WHAT[,WHAT...]");
     app.add_option_function<std::int64_t>(
-           "--timeout", [params](const std::int64_t& seconds) { params->timeout = seconds; },
-           "Give up after so many seconds")
-        ->check(CLI::NonNegativeNumber)
+           "--timeout", [params](const std::int64_t& seconds) { params->timeout = seconds; }, "Give up after this time")
+        ->check(between(0, 1'000'000))
         ->type_name("SECONDS");
     app.footer(
-        "Waits until the task needs a human: it has ended, it is in a state where nobody works or\n"
-        "which tells a human, or it wants attention. Prints the status.\n"
-        "Exit status: 0 reached, 1 it never will be (standard error says why), 3 the time passed.\n"
+        "Waits and prints the state. A task needs a human if it has ended, if no agent works in "
+        "its state, or if it has an attention mark.\n\n"
+        "Exit status: 0 if the state is reached, 1 if it cannot be reached any more, 3 if the "
+        "time is over.\n\n"
         "Examples:\n"
         "  orange task wait 4f2a && orange task merge 4f2a\n"
         "  orange task wait 4f2a --for ended --timeout 3600");
@@ -40,11 +41,11 @@ Action task_wait(CLI::App& app) {
 Action task_log(CLI::App& app) {
     auto params = std::make_shared<rpc::TaskLog>();
     id(app, params->id);
-    text(app, "--role", params->role, "The last window of the worker or of the reviewer");
-    text(app, "--window", params->window, "A window by its name (review-1) or its run, from --list");
-    app.add_flag("--list", params->list, "Which windows there are, newest first");
-    app.add_option("-n,--lines", params->lines, "How many of the last lines, 1 to 5000")
-        ->check(CLI::Range(1, 5000))
+    text(app, "--role", params->role, "worker or reviewer: the last window of that agent");
+    text(app, "--window", params->window, "Name (review-1) or run of a window, as --list shows it");
+    app.add_flag("--list", params->list, "List the windows, newest first");
+    app.add_option("-n,--lines", params->lines, "Number of lines, 1 to 5000")
+        ->check(between(1, 5000))
         ->capture_default_str();
     return [params](Context& context) { return commands::task_log(context, *params); };
 }
@@ -55,17 +56,21 @@ Action events(CLI::App& app) {
         bool follow = false;
     };
     auto a = std::make_shared<Arguments>();
-    app.add_flag("-f,--follow", a->follow, "Go on as things happen, until Ctrl-C");
-    text(app, "-t,--task", a->params.task, "Only this task's");
-    text(app, "-p,--project", a->params.project, "Only this project's");
-    app.add_option("--types", a->params.types, "Only these: status.changed, or agent for all of agent.*")
+    app.add_flag("-f,--follow", a->follow, "Show new events until Ctrl-C");
+    text(app, "-t,--task", a->params.task, "Only this task");
+    text(app, "-p,--project", a->params.project, "Only this project");
+    app.add_option("--types", a->params.types,
+                   "Only these types, such as status.changed; agent stands for all of agent.*")
         ->delimiter(',')
         ->type_name("TYPE[,TYPE...]");
-    text(app, "--since", a->params.since, "Everything after this cursor (--json shows them)");
-    app.add_option("-n,--lines", a->params.limit, "How many of the last ones, 1 to 4096")
-        ->check(CLI::Range(1, 4096))
+    text(app, "--since", a->params.since, "Only events after this cursor (from --json)");
+    app.add_option("-n,--lines", a->params.limit, "Number of events, 1 to 4096")
+        ->check(between(1, 4096))
         ->capture_default_str();
-    app.footer("Times are UTC. With --json one object a line; its \"cursor\" is where --since goes on.");
+    app.footer(
+        "Times are local. --json has UTC and prints one object per line. To continue after an event, give its "
+        "\"cursor\" to "
+        "--since.");
     return [a](Context& context) { return commands::events(context, a->params, a->follow); };
 }
 
@@ -75,15 +80,16 @@ Action log(CLI::App& app) {
         bool follow = false;
     };
     auto a = std::make_shared<Arguments>();
-    app.add_flag("-f,--follow", a->follow, "Go on as lines are written, until Ctrl-C");
-    app.add_option("-n,--lines", a->params.lines, "How many of the last ones")
-        ->check(CLI::Range(1, 1'000'000))
+    app.add_flag("-f,--follow", a->follow, "Show new lines until Ctrl-C");
+    app.add_option("-n,--lines", a->params.lines, "Number of lines")
+        ->check(between(1, 1'000'000))
         ->capture_default_str();
-    text(app, "-l,--level", a->params.level, "debug, info, warn or error: this or more severe");
-    text(app, "-c,--component", a->params.component, "One part of the daemon: rpc, runner, journal ...");
-    text(app, "-g,--grep", a->params.grep, "Lines with this text, literally, whatever its case");
-    text(app, "--since", a->params.since, "90s, 10m, 3h, 2d ago, or a time as 2026-01-02T03:04:05Z");
-    app.footer("Reads ~/orange/orange.log and the older ones itself: no daemon is needed. Times are UTC.");
+    text(app, "-l,--level", a->params.level, "Lines of this level or above: debug, info, warn, error");
+    text(app, "-c,--component", a->params.component, "Only one part of the daemon, such as rpc, runner or journal");
+    text(app, "-g,--grep", a->params.grep, "Only lines with this text; upper and lower case are the same");
+    text(app, "--since", a->params.since,
+         "Only lines after this time (2026-01-02T03:04:05Z) or age (90s, 10m, 3h, 2d)");
+    app.footer("Reads orange.log and its older files; the daemon need not run. Times are local.");
     return [a](Context& context) { return commands::log(context, a->params, a->follow); };
 }
 

@@ -10,8 +10,8 @@ Action workflow_show(CLI::App& app) {
         bool source = false;
     };
     auto a = std::make_shared<Arguments>();
-    app.add_option("NAME", a->name, "Which workflow")->required();
-    app.add_flag("--source", a->source, "The file in place of its transitions");
+    app.add_option("NAME", a->name, "Name of the workflow")->required();
+    app.add_flag("--source", a->source, "Print the definition file instead of the transitions");
     return [a](Context& context) { return commands::workflow_show(context, a->name, a->source); };
 }
 
@@ -21,30 +21,30 @@ Action workflow_graph(CLI::App& app) {
         std::string format = "text";
     };
     auto a = std::make_shared<Arguments>();
-    app.add_option("NAME", a->name, "Which workflow")->required();
-    app.add_option("--format", a->format, "text (default), mermaid, or dot for Graphviz");
+    app.add_option("NAME", a->name, "Name of the workflow")->required();
+    app.add_option("--format", a->format, "text (default), mermaid or dot (Graphviz)");
     return [a](Context& context) { return commands::workflow_graph(context, a->name, a->format); };
 }
 
 Action workflow_export(CLI::App& app) {
     auto params = std::make_shared<rpc::WorkflowExport>();
-    app.add_option("NAME", params->name, "Which workflow")->required();
-    text(app, "--as", params->as, "A copy under this name; without it, the shipped one under its own");
-    app.add_flag("--force", params->force, "Replace a file of yours");
+    app.add_option("NAME", params->name, "Name of the workflow")->required();
+    text(app, "--as", params->as, "Name of the copy; default: the name of the workflow");
+    app.add_flag("--force", params->force, "Replace an existing file");
     return [params](Context& context) { return commands::workflow_export(context, *params); };
 }
 
 Action workflow_validate(CLI::App& app) {
     auto file = std::make_shared<std::string>();
-    app.add_option("FILE", *file, "A definition; - reads standard input")->required();
+    app.add_option("FILE", *file, "Workflow file; - reads standard input")->required();
     return [file](Context& context) { return commands::workflow_validate(context, *file); };
 }
 
 constexpr Command k_workflow_commands[] = {
-    {"workflow", "list", "The workflows", bare<commands::workflow_list>},
-    {"workflow", "show", "A workflow's states and transitions", workflow_show},
+    {"workflow", "list", "List the workflows", bare<commands::workflow_list>},
+    {"workflow", "show", "Show the states and transitions of a workflow", workflow_show},
     {"workflow", "graph", "Draw a workflow", workflow_graph},
-    {"workflow", "export", "Copy a workflow to where you can edit it", workflow_export},
+    {"workflow", "export", "Copy a workflow to ~/orange/workflows to edit it", workflow_export},
     {"workflow", "validate", "Check a workflow file", workflow_validate},
 };
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "client/connection/autostart.hpp"
+#include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/rpc/errors.hpp"
@@ -22,8 +23,15 @@ std::optional<std::string> current_directory() {
     return path.string();
 }
 
-/// Details that a person wants to see where the message does not hold them already: what a command said, which files
-/// are in conflict.
+/// `text` below "error: ", wrapped if a person reads it.
+std::string paragraph(std::string_view text, std::string_view label) {
+    const std::string indent(7, ' ');
+    auto lines = output::wrapped(output::with_short_ids(printable(text)), indent, output::width_of_errors());
+    return lines.replace(0, label.size(), label);
+}
+
+/// Details that a person wants to see if the message does not have them: what a command said, which files are in
+/// conflict.
 std::string shown_details(const Error& error) {
     std::string out;
     for (const char* key : {"files", "stderr"}) {
@@ -32,10 +40,37 @@ std::string shown_details(const Error& error) {
         const auto text = trim(found->second);
         for (const auto line : split_lines(text)) {
             const bool said = line.empty() || error.message.find(line) != std::string::npos;
-            if (!said) out += "  " + printable(line) + "\n";
+            if (!said) out += paragraph(line, "");
         }
     }
     return out;
+}
+
+/// The message with the ids that people type, which the daemon sends beside the whole ones.
+std::string with_short_ids(const Error& error) {
+    auto text = error.message;
+    const auto found = error.details.find("short_ids");
+    if (found == error.details.end()) return text;
+    for (const auto pair : split(found->second, ' ')) {
+        const auto id = pair.substr(0, pair.find('='));
+        if (is_task_id(id) && id.size() < pair.size())
+            text = with_word(std::move(text), id, pair.substr(id.size() + 1));
+    }
+    return text;
+}
+
+/// "error: what failed, and why", the details, and each command to run on a line of its own, whole.
+std::string shown(const Error& error) {
+    const auto message = with_short_ids(error);
+    std::string text, hints;
+    for (const auto line : split_lines(message)) {
+        if (line.starts_with("  ")) {
+            hints += "hint:  " + output::with_short_ids(printable(trim(line))) + "\n";
+        } else if (!trim(line).empty()) {
+            text += paragraph(line, text.empty() ? "error: " : "");
+        }
+    }
+    return text + shown_details(error) + hints;
 }
 
 }  // namespace
@@ -104,7 +139,7 @@ int fail(bool json, const Error& error) {
     if (json) {
         put_json({{"error", rpc::error_json(error)}});
     } else {
-        output::complain("orange: " + printable(error.message, true) + "\n" + shown_details(error));
+        output::complain(shown(error));
     }
     return 1;
 }

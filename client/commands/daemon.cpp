@@ -36,7 +36,7 @@ int say(const Context& context, const std::string& sentence, Json json) {
 }
 
 Error not_for_agents() {
-    return {ErrorCode::forbidden, "an agent cannot start the daemon; ask a human to run `orange daemon restart`"};
+    return {ErrorCode::forbidden, "an agent cannot start the daemon; ask a human to run\n  orange daemon start"};
 }
 
 /// Which daemon it is that answers there, and what became of it; and what it found of agents' programs.
@@ -63,7 +63,7 @@ int start(const Context& context, const std::string& done) {
 
 int daemon_start(Context& context) {
     auto running = connection::connect(context.paths);
-    if (running) return say_which(context, *running, "runs already");
+    if (running) return say_which(context, *running, "is already running");
     if (running.error().code != ErrorCode::unavailable) return fail(context, running.error());
     return start(context, "started");
 }
@@ -72,8 +72,10 @@ int daemon_stop(Context& context) {
     auto ended = connection::end_daemon(context.paths);
     if (!ended) return fail(context, ended.error());
     const bool ran = *ended != connection::Ended::none_ran;
-    return say(context, ran ? "oranged ended; agents go on in their tmux sessions" : "no daemon is running",
-               Json{{"stopped", ran}});
+    return say(
+        context,
+        ran ? "The daemon has stopped. Agents keep running in their tmux sessions." : "The daemon is not running.",
+        Json{{"stopped", ran}});
 }
 
 int daemon_restart(Context& context, bool force) {
@@ -96,7 +98,7 @@ int daemon_reload(Context& context) {
     rpc::DaemonReload params;
     params.caller = caller_environment();
     return ask_running(context, params, [&](const rpc::DaemonReload::Reply& reply) {
-        return "settings, workflows and harnesses read anew, login shell asked again\n" +
+        return "Settings, workflows, harnesses and the login shell's environment are reloaded.\n" +
                output::notes_text(reply.notes, context.style);
     });
 }

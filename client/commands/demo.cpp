@@ -28,7 +28,7 @@ class Tour {
         : context_(context), daemon_(daemon), options_(options), repository_(std::move(repository)) {
         follower_.until = start_ + std::chrono::seconds(options.timeout_seconds);
         follower_.event = [this](const rpc::EventNotification& event) { on_event(event.event); };
-        follower_.enough = [this](EventStream::What came) { return look(came); };
+        follower_.enough = [this](const EventStream::Next& came) { return look(came.what); };
     }
 
     Result<void> run();
@@ -47,6 +47,11 @@ class Tour {
     Result<void> show_result();
 
     void on_event(const Json& event);
+    /// On the stream's connection, once there is one: it is the one that outlives a restart of the daemon.
+    template <class Method>
+    Result<typename Method::Reply> call(const Method& params) {
+        return stream_ ? stream_->call(params) : daemon_.call(params);
+    }
     void say(const std::string& sentence);
     void command(const std::string& line);
     std::string elapsed() const;
@@ -118,7 +123,7 @@ Result<void> Tour::add_project() {
     add.pool_size = 1;
     say("A scratch repository: " + add.path);
     command("orange project add " + add.path + " --name " + *add.name + " --harness demo --pool-size 1");
-    TRY(auto reply, daemon_.call(add));
+    TRY(auto reply, call(add));
     project_ = reply.project.name;
     rpc::EventsSubscribe subscribe;
     subscribe.project = project_;
@@ -133,7 +138,7 @@ Result<void> Tour::create_task() {
     create.summary = std::string("Add a greeting demo:fail-once") + (options_.crash ? " demo:crash-once" : "");
     create.harness = create.review_harness = "demo";
     command("orange task create --project " + project_ + " \"" + create.summary + "\"");
-    TRY(auto reply, stream_->call(create));
+    TRY(auto reply, call(create));
     id_ = reply.task.fields.id.value;
     status_ = printable(reply.task.fields.status);
     return {};
@@ -143,12 +148,12 @@ Result<void> Tour::wait_for_review() {
     TRY(const bool reviewed, follow(*stream_, follower_));
     if (reviewed) return {};
     if (interrupted()) return {ErrorCode::timeout, "interrupted"};
-    return {ErrorCode::timeout, "not reviewed after " + std::to_string(options_.timeout_seconds) + " s"};
+    return {ErrorCode::timeout, "the review has not passed within " + std::to_string(options_.timeout_seconds) + " s"};
 }
 
 Result<bool> Tour::look(EventStream::What came) {
     if (status_ == "stuck" || status_ == "cancelled") {
-        return {ErrorCode::conflict, "the task is " + status_ + ", which the tour does not lead through"};
+        return {ErrorCode::conflict, "the task is " + status_ + ", which the demo does not expect"};
     }
     if (came == EventStream::What::nothing && worker_crashed_) TRY(respawn_crashed_worker());
     return status_ == "reviewing";
@@ -160,7 +165,7 @@ Result<void> Tour::respawn_crashed_worker() {
     rpc::TaskRespawn respawn;
     respawn.id = id_;
     command("orange task respawn " + output::short_id(id_));
-    TRY(stream_->call(respawn));
+    TRY(call(respawn));
     return {};
 }
 
@@ -168,7 +173,7 @@ Result<void> Tour::merge() {
     rpc::TaskMerge merge;
     merge.id = id_;
     command("orange task merge " + output::short_id(id_));
-    TRY(auto reply, stream_->call(merge));
+    TRY(auto reply, call(merge));
     commit_ = reply.commit;
     status_ = printable(reply.task.fields.status);
     take_rest(*stream_, follower_.event);
@@ -180,7 +185,7 @@ Result<void> Tour::show_result() {
     TRY(auto log, repository_.log());
     rpc::WorkspaceList list;
     list.project = project_;
-    TRY(auto workspaces, daemon_.call(list));
+    TRY(auto workspaces, call(list));
     if (context_.json) {
         put_json({{"task", id_},
                   {"status", status_},
@@ -199,7 +204,7 @@ void Tour::explain() {
     if (id_.empty()) return;
     rpc::TaskWhy why;
     why.id = id_;
-    auto reply = daemon_.call(why);
+    auto reply = call(why);
     if (!reply) return output::complain("orange task why: " + printable(reply.error().message, true) + "\n");
     output::complain(output::why_page(*reply, output::Style{}));
     if (const auto& attention = reply->task.fields.attention) {
@@ -210,10 +215,9 @@ void Tour::explain() {
 void Tour::say_goodbye() {
     if (context_.json) return;
     const auto id = output::short_id(id_);
-    output::put("\nKept for a look around:\n  repository  " + repository_.path().string() + "\n  project     " +
-                project_ + "\n");
+    output::put("\nKept:\n  repository  " + repository_.path().string() + "\n  project     " + project_ + "\n");
     if (!id_.empty()) output::put("  task        orange task show " + id + "; orange task history " + id + "\n");
-    output::put("To remove all of it:\n");
+    output::put("To remove them:\n");
     if (!id_.empty()) output::put("  orange task delete --yes --force " + id + "\n");
     if (!project_.empty()) output::put("  orange project remove " + project_ + "\n");
     output::put("  rm -r " + repository_.path().parent_path().string() + "\n");
@@ -227,12 +231,12 @@ void Tour::clean_up() {
         rpc::TaskDelete erase;
         erase.id = id_;
         erase.force = true;
-        if (auto done = daemon_.call(erase); !done) complain("deleting the demo's task", done.error());
+        if (auto done = call(erase); !done) complain("deleting the demo's task", done.error());
     }
     if (!project_.empty()) {
         rpc::ProjectRemove remove;
         remove.name = project_;
-        if (auto done = daemon_.call(remove); !done) complain("removing the demo's project", done.error());
+        if (auto done = call(remove); !done) complain("removing the demo's project", done.error());
     }
     if (auto done = repository_.remove(); !done) complain("removing the demo's repository", done.error());
 }
@@ -256,9 +260,7 @@ int demo(Context& context, const DemoOptions& options) {
     } else {
         tour.clean_up();
         if (done && !context.json) {
-            output::put(
-                "\nDone: from create to merged. The scratch repository and its project are removed again "
-                "(--keep leaves them).\n");
+            output::put("\nDone. The demo's repository and project are removed; --keep keeps them.\n");
         }
     }
     return done ? 0 : 1;

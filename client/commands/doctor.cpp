@@ -36,36 +36,39 @@ void add(Findings& findings, const char* check, const char* level, std::string t
     findings.push_back(std::move(finding));
 }
 
-/// The command in "…; run: chmod 700 /x"; empty where the message names none.
+/// The command in "…\n  chmod 700 /x"; empty if the message has none.
 std::string command_in(const std::string& message) {
-    constexpr std::string_view k_run = "run: ";
-    const auto at = message.rfind(k_run);
-    return at == std::string::npos ? std::string() : message.substr(at + k_run.size());
+    const auto at = message.rfind("\n  ");
+    return at == std::string::npos ? std::string() : message.substr(at + 3);
+}
+
+std::string text_in(const std::string& message) {
+    return message.substr(0, message.rfind("\n  "));
 }
 
 /// A clone that an earlier daemon took for its home.
 void look_at_repository(Findings& findings, const std::string& home) {
     if (!is_repository(home)) return;
     add(findings, "home", "warning",
-        "it is a git repository, too: git clean would delete Orange's files. Move the repository to a folder of its "
-        "own",
+        "this folder is also a git repository, so git clean would delete Orange's files. Move the repository to "
+        "another folder",
         "mkdir FOLDER && mv " + shell_word(home + "/.git") + " FOLDER && git -C FOLDER restore :/", home);
 }
 
 void look_at_home(Findings& findings, const Paths& paths) {
     struct stat info {};
     if (::lstat(paths.home.c_str(), &info) != 0 && errno == ENOENT) {
-        add(findings, "home", "ok", paths.home.string() + " does not exist yet; the daemon makes it");
+        add(findings, "home", "ok", paths.home.string() + " does not exist yet; the daemon creates it");
         return;
     }
     const auto safe = check_home(paths.home);
     if (!safe) {
-        add(findings, "home", "error", safe.error().message, command_in(safe.error().message), paths.home.string());
+        add(findings, "home", "error", text_in(safe.error().message), command_in(safe.error().message),
+            paths.home.string());
         return;
     }
     const bool closed = check_private_folder(paths.home).has_value();
-    add(findings, "home", "ok",
-        paths.home.string() + " is ours, " + (closed ? "and closed to others" : "and the daemon closes it to others"));
+    add(findings, "home", "ok", paths.home.string() + (closed ? " is private" : " will be made private by the daemon"));
     look_at_repository(findings, paths.home.string());
     const auto disk = disk_of(paths.home);
     if (disk && disk->read_only) add(findings, "disk", "error", "mounted read-only", {}, paths.home.string());
@@ -74,7 +77,7 @@ void look_at_home(Findings& findings, const Paths& paths) {
             paths.home.string());
     }
     if (disk && !disk->network.empty()) {
-        add(findings, "disk", "warning", "on a network disk (" + disk->network + "): locks may not hold there", {},
+        add(findings, "disk", "warning", "on a network disk (" + disk->network + "), where locks are not reliable", {},
             paths.home.string());
     }
 }
@@ -115,8 +118,8 @@ void look_at_config(Findings& findings, const Paths& paths) {
     const auto said = oranged ? output_of({oranged->string(), "--check"}) : std::nullopt;
     auto problem = std::string(trim(said.value_or("")));
     if (problem.empty()) {
-        add(findings, "config", "warning", "config.yml could not be checked: oranged is missing, or does not answer",
-            {}, file);
+        add(findings, "config", "warning",
+            "config.yml could not be checked, because oranged is missing or does not answer", {}, file);
         return;
     }
     if (problem == "config.yml is valid") {
@@ -129,8 +132,8 @@ void look_at_config(Findings& findings, const Paths& paths) {
         place = problem.substr(0, line);
         problem = problem.substr(problem.find(": ", file.size()) + 2);
     }
-    add(findings, "config", "error", "the daemon does not start with this config.yml: " + problem,
-        "orange daemon start", place);
+    add(findings, "config", "error", "the daemon cannot start with this config.yml: " + problem, "orange daemon start",
+        place);
 }
 
 void look_at_program(Findings& findings, const std::vector<std::string>& argv, std::string_view oldest, bool needed) {
@@ -138,7 +141,7 @@ void look_at_program(Findings& findings, const std::vector<std::string>& argv, s
     const auto text = output_of(argv);
     const auto version = text ? std::string(version_word(*text)) : std::string();
     if (version.empty()) {
-        add(findings, "programs", needed ? "error" : "warning", name + " is not installed, or does not answer",
+        add(findings, "programs", needed ? "error" : "warning", name + " is not installed or does not answer",
             "sudo apt install " + name);
     } else if (!oldest.empty() && is_older(version, oldest)) {
         add(findings, "programs", "error", name + " " + version + " is too old: Orange needs " + std::string(oldest));
@@ -149,15 +152,15 @@ void look_at_program(Findings& findings, const std::vector<std::string>& argv, s
 
 void look_at_daemon(Findings& findings, const Error& no_daemon) {
     if (no_daemon.code == ErrorCode::unavailable) {
-        add(findings, "daemon", "error", "no daemon runs; what is below was looked at without one",
+        add(findings, "daemon", "error", "the daemon is not running; the checks below do not need it",
             "orange daemon start");
     } else if (no_daemon.code == ErrorCode::timeout) {
         const auto pid = no_daemon.details.find("pid");
         const auto which = pid == no_daemon.details.end() ? std::string() : " (pid " + pid->second + ")";
-        add(findings, "daemon", "error", "oranged" + which + " does not answer; what is below was looked at without it",
+        add(findings, "daemon", "error", "oranged" + which + " does not answer; the checks below do not need it",
             "orange daemon restart --force");
     } else {
-        add(findings, "daemon", "error", no_daemon.message, command_in(no_daemon.message));
+        add(findings, "daemon", "error", text_in(no_daemon.message), command_in(no_daemon.message));
     }
 }
 
@@ -179,7 +182,7 @@ int doctor(Context& context, rpc::DaemonDoctor params) {
     auto daemon = connection::connect(context.paths);
     auto reply = daemon ? daemon->call(params) : Result<rpc::DaemonDoctor::Reply>(daemon.error());
     if (reply) {
-        add(findings, "home", "ok", context.paths.home.string() + " is ours, and closed to others");
+        add(findings, "home", "ok", context.paths.home.string() + " is private");
         look_at_repository(findings, context.paths.home.string());
         findings.insert(findings.end(), reply->findings.begin(), reply->findings.end());
     } else if (!daemon || reply.error().code == ErrorCode::timeout) {

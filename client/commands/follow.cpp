@@ -13,17 +13,22 @@ using What = EventStream::What;
 
 /// A signal may come just before the wait for an event begins, and a reader goes without a word.
 constexpr milliseconds k_turn{500};
-/// What asks for attention without an event of its own (a dialog in the agent's window) is found by looking.
-constexpr auto k_look_again = std::chrono::seconds(2);
+/// How long after its time limit the daemon's answer may come.
+constexpr milliseconds k_reply{1000};
 /// The event of the last step may come a moment after the state that it led to was seen.
 constexpr milliseconds k_last_events{200};
 
+std::int64_t seconds_until(steady_clock::time_point time) {
+    return std::max<std::int64_t>(0, std::chrono::ceil<std::chrono::seconds>(time - steady_clock::now()).count());
+}
+
 void remark(What what) {
     if (what == What::lost)
-        output::complain("orange: the daemon has ended; waiting for it (the next orange command starts it)\n");
-    if (what == What::back) output::complain("orange: the daemon is back\n");
+        output::complain(
+            "orange: the daemon has stopped; waiting for it to start again (any orange command starts it)\n");
+    if (what == What::back) output::complain("orange: the daemon runs again\n");
     if (what == What::resync)
-        output::complain("orange: what happened meanwhile cannot be told; see orange task list\n");
+        output::complain("orange: some events were missed; to see the tasks as they are: orange task list\n");
 }
 
 }  // namespace
@@ -31,46 +36,45 @@ void remark(What what) {
 Result<bool> follow(EventStream& stream, Follower follower) {
     bool lost = false;
     auto lost_at = steady_clock::now();
-    for (auto what = What::nothing;;) {
-        TRY(const bool over, follower.enough(what));
+    for (EventStream::Next next;;) {
+        TRY(const bool over, follower.enough(next));
         if (over) return true;
         const auto left = follower.until - steady_clock::now();
         if (interrupted() || left <= milliseconds(0)) return false;
-        TRY(const auto next, stream.next(std::min(k_turn, std::chrono::ceil<milliseconds>(left))));
-        what = next.what;
-        remark(what);
-        if (what == What::event) follower.event(next.event);
-        if (what == What::lost) lost_at = steady_clock::now();
-        if (what != What::nothing) lost = what == What::lost;
+        TRY(next, stream.next(std::min(k_turn, std::chrono::ceil<milliseconds>(left))));
+        remark(next.what);
+        if (next.what == What::event) follower.event(next.event);
+        if (next.what == What::lost) lost_at = steady_clock::now();
+        if (next.what != What::nothing) lost = next.what == What::lost;
         if (lost && steady_clock::now() - lost_at >= follower.patience) {
-            return Error(ErrorCode::unavailable, "the daemon has gone, and no other came; the task is where it was");
+            return Error(
+                ErrorCode::unavailable,
+                "the daemon has stopped and did not start again; the task is unchanged\n  orange daemon start");
         }
     }
 }
 
 Result<bool> follow_task(EventStream& stream, rpc::TaskWait wait, Follower follower, rpc::TaskWait::Reply& answer) {
-    wait.timeout = 0;
-    bool look = true;
-    auto looked_at = steady_clock::now();
-    const auto hand_over = std::move(follower.event);
     const auto agrees = std::move(follower.enough);
-    follower.event = [&](const rpc::EventNotification& event) {
-        look = look || event.task == answer.task.fields.id.value;
-        hand_over(event);
+    bool asked = false;
+    if (wait.timeout) follower.until = steady_clock::now() + std::chrono::seconds(*wait.timeout) + k_reply;
+    follower.enough = [&](const EventStream::Next& came) -> Result<bool> {
+        if (came.what == What::answer) {
+            TRY(answer, connection::reply_as<rpc::TaskWait::Reply>(wait.k_name, came.answer));
+            if (!agrees || answer.timed_out) return true;
+            TRY(const bool enough, agrees(came));
+            asked = enough;
+            return enough;  // if not, something is under way: ask again when it has moved
+        }
+        if (came.what == What::lost) asked = false;
+        if (asked || came.what == What::lost) return false;
+        if (wait.timeout) wait.timeout = seconds_until(follower.until - k_reply);
+        const auto sent = stream.ask(wait);
+        asked = sent.has_value();
+        if (!sent && sent.error().code != ErrorCode::unavailable) return sent.error();
+        return false;
     };
-    follower.enough = [&](What came) -> Result<bool> {
-        look = look || came == What::back || came == What::resync || steady_clock::now() - looked_at >= k_look_again;
-        if (!look) return false;
-        auto now = stream.call(wait);
-        if (!now && now.error().code == ErrorCode::unavailable) return false;
-        if (!now) return now.error();
-        look = false;
-        looked_at = steady_clock::now();
-        answer = std::move(*now);
-        if (answer.timed_out) return false;
-        return agrees ? agrees(came) : true;
-    };
-    return follow(stream, std::move(follower));
+    return follow(stream, follower);
 }
 
 void take_rest(EventStream& stream, const Follower::OnEvent& event) {

@@ -41,15 +41,15 @@ int harness_trust(Context& context, rpc::HarnessTrust params, bool yes) {
     if (!reply->trusted && reply->args.empty() && !context.json) return 1;  // what to do has been said
     if (!reply->trusted && !reply->args.empty()) {
         if (context.json || !output::is_interactive()) {
-            return fail(context, {ErrorCode::needs_force, "nothing was recorded; with --yes it is"});
+            return fail(context, {ErrorCode::needs_force, "nothing was stored; to agree, add --yes"});
         }
-        if (!output::confirmed("Let it?")) return fail(context, {ErrorCode::needs_force, "left as it is"});
+        if (!output::confirmed("Do you agree?")) return fail(context, {ErrorCode::needs_force, "nothing was stored"});
         params.dry_run = false;
         reply = call(context, params);
         if (!reply) return fail(context, reply.error());
     }
     if (context.json) put_json(written(*reply));
-    if (reply->recorded && !context.json) output::put("recorded; agents that are started from now on have it\n");
+    if (reply->recorded && !context.json) output::put("Stored. It applies to agents that are started from now on.\n");
     return reply->trusted ? 0 : 1;
 }
 

@@ -85,7 +85,8 @@ Result<log::Query> query_of(const rpc::LogTail& params) {
         query.since = log::time_from(*params.since, SystemClock().now());
         if (!query.since) {
             return {ErrorCode::invalid_argument,
-                    "--since wants a time as 90s, 10m, 3h, 2d or 2026-01-02T03:04:05Z, not \"" + *params.since + "\""};
+                    "--since must be an age (90s, 10m, 3h, 2d) or a time (2026-01-02T03:04:05Z), not \"" +
+                        *params.since + "\""};
         }
     }
     return query;

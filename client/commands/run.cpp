@@ -23,13 +23,15 @@ Result<void> complete(const Context& context, RunOptions& options) {
     auto& params = options.params;
     params.summary = join(options.words, " ");
     if (trim(params.summary).empty()) {
-        return {ErrorCode::invalid_argument, "what is to be done? For example: orange run \"Fix the login redirect\""};
+        return {ErrorCode::invalid_argument,
+                "the summary is missing; say what to do\n  orange run \"Fix the login redirect\""};
     }
     if (options.attach && (context.json || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1)) {
         return {ErrorCode::invalid_argument,
-                "--attach needs a terminal, and nothing to read but it; leave it out, and look with: orange task peek"};
+                "--attach needs a terminal; run without it, then look at the agent's screen\n  orange task peek ID"};
     }
-    if (!context.cwd) return {ErrorCode::invalid_argument, "the current directory is gone; go into a repository"};
+    if (!context.cwd)
+        return {ErrorCode::invalid_argument, "the current directory does not exist any more; change to a repository"};
     params.cwd = context.cwd;
     params.name_branch = true;
     params.add_project = true;
@@ -38,68 +40,47 @@ Result<void> complete(const Context& context, RunOptions& options) {
     return {};
 }
 
-bool can_be_merged(const rpc::TaskWhy::Reply& now) {
-    return std::any_of(now.edges.begin(), now.edges.end(),
-                       [](const auto& edge) { return edge.to == "done" && edge.open && !edge.needs_force; });
-}
-
 /// How the waiting ended.
 struct Ending {
     bool ready = false;  ///< it can be merged, or is done
     std::string reason;  ///< a sentence: what the human is needed for
 };
 
-Ending ending_of(const rpc::TaskWhy::Reply& now) {
-    const auto& task = now.task;
-    const auto status = printable(task.fields.status);
-    const auto attention = printable(task.fields.attention.value_or(""));
-    const auto id = output::short_id(task.fields.id.value);
-    if (status == "done") return {true, "it is done"};
-    if (status == "cancelled") return {false, "it was cancelled"};
-    if (!attention.empty()) return {false, attention};
-    const auto ready = "ready: look at it, then run: orange task merge " + id;
-    if (can_be_merged(now)) return {true, (task.alarm ? *task.alarm + "; " : "") + ready};
-    if (status == "clarification") {
-        return {false, "the agent has questions; answer it in its terminal: orange task attach " + id};
+Ending ending_of(const rpc::TaskView& task) {
+    const auto& needs = task.needs;
+    const auto id = output::short_id(task);
+    const auto text = printable(needs.text, true);
+    if (needs.kind == Need::nothing) return {task.means == "done", "it is " + printable(task.fields.status)};
+    const auto command = "\n  " + output::command_of(task);
+    if (needs.kind == Need::review && needs.command.starts_with("orange task diff")) {
+        return {true,
+                (task.alarm ? printable(*task.alarm) + "; " : "") + text + command + "\n  orange task merge " + id};
     }
-    if (status == "stuck") return {false, "it is stuck; help it: orange task attach " + id};
-    if (now.edges.empty()) return {false, "it has ended as " + status};
-    return {false, "it is " + status + " and waits for you: orange task why " + id};
+    return {false, text + command};
 }
 
 /// Until somebody is needed: the task can be merged, has ended, has questions, is stuck, or asks for attention.
 Result<Ending> wait_until_needed(const Context& context, EventStream& stream, rpc::TaskView& task) {
     rpc::TaskWait wait;  // the daemon knows which states of the workflow leave a task to a human
     wait.id = task.fields.id.value;
-    rpc::TaskWhy why;
-    why.id = wait.id;
     rpc::TaskWait::Reply last;
     last.task = task;
-    Ending ending;
     Follower follower;
     follower.patience = k_daemon_patience;
     follower.event = [&](const rpc::EventNotification& event) {
         if (event.task != *wait.id || context.json) return;
         if (const auto line = output::run_event(event.event, context.style); !line.empty()) output::put_now(line);
     };
-    follower.enough = [&](EventStream::What) -> Result<bool> {
-        auto now = stream.call(why);
-        if (!now && now.error().code == ErrorCode::unavailable) return false;
-        if (!now) return now.error();
-        ending = ending_of(*now);
-        last.task = now->task;
-        return !now->task.in_progress;  // what comes of it is an event
-    };
     const auto over = follow_task(stream, wait, follower, last);
     task = last.task;
-    if (!over && over.error().code == ErrorCode::not_found) return Ending{false, "the task is gone"};
+    if (!over && over.error().code == ErrorCode::not_found) return Ending{false, "the task was deleted"};
     if (!over) return over.error();
     if (!*over) {
         return {ErrorCode::timeout,
-                "no longer waiting; the task goes on. See: orange task show " + output::short_id(*wait.id)};
+                "the wait was ended; the task continues\n  orange task show " + output::short_id(task)};
     }
     take_rest(stream, follower.event);
-    return ending;
+    return ending_of(task);
 }
 
 int wait_for(Context& context, EventStream& stream, const rpc::TaskReply& created) {

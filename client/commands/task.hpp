@@ -14,15 +14,30 @@ Result<Json> create_task(Context& context, rpc::TaskCreate params);
 /// The exit status after a call that starts an agent: 1 where it was not started, said on standard error; the task is
 /// there all the same.
 int spawn_status(const Context& context, const rpc::TaskReply& started);
-/// Prints such a call's reply; its exit status.
-int print_started(const Context& context, const Result<Json>& reply);
-/// `words` are the summary, joined by blanks.
+/// Prints such a call's reply, and `note` below it; its exit status.
+int print_started(const Context& context, const Result<Json>& reply, const std::string& note = {});
+/// `words` are the summary, joined by blanks; or a branch and a summary, if there are two and only the second has a
+/// blank. On a terminal a person without a summary is asked for one.
 int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words);
-/// `everywhere`: every project's, although the caller is in one.
-int task_list(Context& context, rpc::TaskList params, bool everywhere);
-int task_show(Context& context, rpc::TaskShow params);
+struct ListOptions {
+    bool everywhere = false;          ///< every project's, although the caller is in one
+    bool watch = false;               ///< again after each change, until a signal comes
+    std::optional<std::string> form;  ///< a line for each task in this form (output/format.hpp), in place of the page
+};
+int task_list(Context& context, rpc::TaskList params, const ListOptions& options);
+/// task_list() again after each change; nothing is asked in between.
+int watch_tasks(Context& context, const rpc::TaskList& params, const std::optional<std::string>& form);
+int task_show(Context& context, rpc::TaskShow params, const std::optional<std::string>& form);
 int task_why(Context& context, rpc::TaskWhy params);
 int task_peek(Context& context, rpc::TaskPeek params);
+
+/// Sends what changes one task and answers with a TaskReply, and prints that.
+int print_change(Context& context, const char* method, Json params);
+template <class Method>
+int change(Context& context, Method params) {
+    complete_with_cwd(context, params, params.id.has_value());
+    return print_change(context, Method::k_name, written(params));
+}
 
 int task_spawn(Context& context, rpc::TaskSpawn params);
 int task_respawn(Context& context, rpc::TaskRespawn params);
@@ -36,8 +51,32 @@ int task_send(Context& context, rpc::TaskSend params, std::vector<std::string> w
 int task_update(Context& context, rpc::TaskUpdate params);
 
 int task_merge(Context& context, rpc::TaskMerge params, bool yes);
+int task_restore(Context& context, rpc::TaskRestore params);
 int task_cancel(Context& context, rpc::TaskCancel params, bool yes);
 int task_delete(Context& context, rpc::TaskDelete params, bool yes);
+
+/// What needs its human, in all projects or in one. `form` as for task_list().
+int inbox(Context& context, const std::optional<std::string>& project, const std::optional<std::string>& form);
+/// What is wrong with a form, for a usage error; `shown`: of task_show().
+std::string form_problem(const std::string& form, bool shown);
+/// Prints a `task.list` reply in a form.
+int put_formed(const Context& context, const Result<Json>& reply, const std::string& form);
+/// Words as for task_send().
+int task_reply(Context& context, rpc::TaskAnswer params, std::vector<std::string> words);
+int task_reject(Context& context, rpc::TaskReject params, std::vector<std::string> words);
+int task_stop(Context& context, rpc::TaskStop params);
+int task_restart(Context& context, rpc::TaskRestart params);
+
+struct DiffOptions {
+    bool stat = false;
+    bool name_only = false;
+    std::vector<std::string> files;
+};
+/// Becomes git, which shows it through the user's pager; with --json says where to look.
+int task_diff(Context& context, rpc::TaskDiff params, const DiffOptions& options);
+int task_path(Context& context, rpc::TaskShow params);
+/// Becomes the user's shell, in the task's worktree.
+int task_shell(Context& context, rpc::TaskShow params);
 
 /// Becomes tmux; returns only on failure, or with --json.
 int task_attach(Context& context, rpc::TaskAttach params);

@@ -17,7 +17,7 @@ Result<void> check_socket_folder(const std::vector<std::string>& argv) {
     const auto option = std::find(argv.begin(), argv.end(), "-S");
     if (option == argv.end() || option + 1 == argv.end()) return {};
     auto safe = check_private_folder(std::filesystem::path(*(option + 1)).parent_path());
-    return safe ? safe : in_context("not attaching: the folder of tmux's socket", safe.error());
+    return safe ? safe : in_context("cannot attach: the folder of tmux's socket", safe.error());
 }
 
 }  // namespace
@@ -26,14 +26,15 @@ int task_attach(Context& context, rpc::TaskAttach params) {
     complete_with_cwd(context, params, params.id.has_value());
     if (!context.json && (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1)) {
         return fail(context, {ErrorCode::invalid_argument,
-                              "attach needs a terminal; `orange task peek` shows the agent's screen without one"});
+                              "attach needs a terminal; without one, print the agent's screen\n  orange task peek"});
     }
     auto reply = context.call_json(params.k_name, written(params));
     if (!reply) return fail(context, reply.error());
     if (context.json) return put_json(*reply);
     auto typed = connection::reply_as<rpc::TaskAttach::Reply>(params.k_name, *reply);
     if (!typed) return fail(context, typed.error());
-    if (typed->argv.empty()) return fail(context, {ErrorCode::internal, "the daemon named no command to attach with"});
+    if (typed->argv.empty())
+        return fail(context, {ErrorCode::internal, "the daemon's reply has no command to attach with"});
     if (auto safe = check_socket_folder(typed->argv); !safe) return fail(context, safe.error());
 
     std::vector<char*> argv;

@@ -4,17 +4,13 @@
 #include "common/base/text.hpp"
 
 namespace orange::commands {
-namespace {
 
-template <class Method>
-int change(Context& context, Method params) {
-    complete_with_cwd(context, params, params.id.has_value());
-    return answer(context, params, [&](const rpc::TaskReply& reply) {
-        return output::task_line(reply.task, context.style) + output::notes_text(reply.notes, context.style);
+int print_change(Context& context, const char* method, Json params) {
+    return print<rpc::TaskAck>(context, context.call_json(method, std::move(params)), [&](const rpc::TaskReply& reply) {
+        return output::task_line(reply.task, context.style) +
+               output::notes_text(output::with_short_ids(reply.notes, reply.task), context.style);
     });
 }
-
-}  // namespace
 
 int task_spawn(Context& context, rpc::TaskSpawn params) {
     complete_with_cwd(context, params, params.id.has_value());
@@ -35,7 +31,7 @@ int task_respawn(Context& context, rpc::TaskRespawn params) {
     return answer(context, params, [&](const rpc::TaskRespawn::Reply& reply) {
         std::string out;
         for (const auto& task : reply.tasks) out += output::task_line(task, context.style);
-        if (out.empty() && reply.notes.empty()) out = "No agent had to be started.\n";
+        if (out.empty() && reply.notes.empty()) out = "No agent is dead.\n";
         return out + output::notes_text(reply.notes, context.style);
     });
 }
@@ -63,8 +59,8 @@ int task_update(Context& context, rpc::TaskUpdate params) {
     }
     if (!params.status && !params.any()) {
         return fail(context, {ErrorCode::invalid_argument,
-                              "nothing to change: give at least one of --status, --summary, --branch, --feedback … "
-                              "(orange task update --help)"});
+                              "nothing to change; give an option such as --status, --summary, --branch or --feedback\n"
+                              "  orange task update --help"});
     }
     return change(context, std::move(params));
 }

@@ -14,39 +14,68 @@ Result<Json> create_task(Context& context, rpc::TaskCreate params) {
 
 int spawn_status(const Context& context, const rpc::TaskReply& started) {
     if (!started.spawn_error) return 0;
-    const auto id = output::short_id(started.task.fields.id.value);
+    const auto id = output::short_id(started.task);
     if (!context.json) {
-        output::complain("orange: task " + id +
-                         " exists, but its agent was not started: " + printable(*started.spawn_error, true) + "\n");
+        fail(context, {ErrorCode::external_failed, "task " + id + " was created, but its agent is not running: " +
+                                                       output::with_short_id(*started.spawn_error, started.task) +
+                                                       "\n  orange task why " + id});
     }
     return 1;
 }
 
-int print_started(const Context& context, const Result<Json>& reply) {
+int print_started(const Context& context, const Result<Json>& reply, const std::string& note) {
     if (!reply) return fail(context, reply.error());
     auto started = connection::reply_as<rpc::TaskReply>(rpc::TaskCreate::k_name, *reply);
     if (!started) return fail(context, started.error());
     if (context.json) {
         put_json(*reply);
     } else {
+        if (!note.empty()) started->notes.push_back(note);
         output::put(output::task_line(started->task, context.style) +
-                    output::notes_text(started->notes, context.style));
+                    output::notes_text(output::with_short_ids(started->notes, started->task), context.style));
     }
     return spawn_status(context, *started);
 }
 
+namespace {
+
+/// `add-login "Implement the login form"`.
+bool are_branch_and_summary(const std::vector<std::string>& words) {
+    constexpr std::string_view k_not_in_branches = " ~^:?*[\\\"'!,;";
+    if (words.size() != 2 || words[1].find(' ') == std::string::npos) return false;
+    const auto& name = words[0];
+    const bool odd = name.empty() || name.find("..") != std::string::npos || name.find("//") != std::string::npos ||
+                     name.ends_with('.') || name.ends_with('/') || name.starts_with('/') || name.starts_with('-');
+    return !odd && name.find_first_of(k_not_in_branches) == std::string::npos;
+}
+
+}  // namespace
+
 int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words) {
     if (!words.empty() && !params.summary.empty()) {
-        return fail(context, {ErrorCode::invalid_argument, "the summary is there twice: once bare, once as --summary"});
+        return fail(context, {ErrorCode::invalid_argument,
+                              "the summary is given twice; leave out --summary or the other words"});
     }
-    if (!words.empty()) params.summary = join(words, " ");
+    std::string note;
+    if (!params.branch && are_branch_and_summary(words)) {
+        params.branch = words[0];
+        params.summary = words[1];
+        note = "branch " + words[0] + ", the first of the two arguments; to have it in the summary, quote both as one";
+    } else if (!words.empty()) {
+        params.summary = join(words, " ");
+    }
+    if (params.summary.empty() && !context.json && output::is_interactive()) {
+        const auto answer = output::asked("What is to be done?");
+        if (!answer) return fail(context, {ErrorCode::invalid_argument, "no task was created"});
+        params.summary = *answer;
+    }
     if (params.context) {
         auto text = text_argument(*params.context);
         if (!text) return fail(context, text.error());
         params.context = std::move(*text);
     }
     complete_with_cwd(context, params, params.project.has_value());
-    return print_started(context, create_task(context, params));
+    return print_started(context, create_task(context, params), note);
 }
 
 }  // namespace orange::commands

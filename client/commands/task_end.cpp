@@ -14,13 +14,24 @@ bool may_ask(const Context& context, bool yes) {
 /// Whether it is meant, before anything is sent.
 Result<void> asked(const Context& context, bool yes, const std::string& question, const std::string& command) {
     if (yes || (may_ask(context, yes) && output::confirmed(question))) return {};
-    if (may_ask(context, yes)) return {ErrorCode::needs_force, "left as it is"};
-    return {ErrorCode::needs_force,
-            "there is no terminal to ask on, and this cannot be undone; if it is meant: " + command + " --yes"};
+    if (may_ask(context, yes)) return {ErrorCode::needs_force, "nothing was changed"};
+    return {ErrorCode::needs_force, "cannot ask for confirmation without a terminal\n  " + command + " --yes"};
 }
 
-std::string named(const std::optional<std::string>& id) {
-    return id ? "task " + printable(*id) : "this task";
+/// What a question calls the task. For a person it is looked up first, who may name it by words of its summary; the
+/// daemon takes only its id or branch here.
+template <class Params>
+Result<std::string> identified(Context& context, Params& params) {
+    complete_with_cwd(context, params, params.id.has_value());
+    if (!output::is_interactive()) return params.id ? "task " + printable(*params.id) : "this task";
+    rpc::TaskShow show;
+    show.id = params.id;
+    show.cwd = params.cwd;
+    TRY(auto* daemon, context.daemon());
+    TRY(const auto shown, daemon->call(show));
+    params.id = shown.task.fields.id.value;
+    const auto& summary = shown.task.fields.summary;
+    return "task " + output::short_id(shown.task) + (summary.empty() ? "" : " (" + printable(summary) + ")");
 }
 
 /// A request that the daemon may answer with needs_force: then a person is asked, `yes` says so in advance, and without
@@ -32,11 +43,10 @@ Result<Json> call_with_force(Context& context, Method& params, bool yes, const s
     if (reply || reply.error().code != ErrorCode::needs_force || params.force) return reply;
     if (may_ask(context, yes)) {
         output::complain("orange: " + printable(reply.error().message, true) + "\n");
-        if (!output::confirmed(question)) return Error(ErrorCode::needs_force, "left as it is");
+        if (!output::confirmed(question)) return Error(ErrorCode::needs_force, "nothing was changed");
     } else if (!yes) {
         Error error = reply.error();
-        if (error.message.find(flag) == std::string::npos)
-            error.message += "; with " + flag + " it is done nevertheless";
+        if (error.message.find(flag) == std::string::npos) error.message += "; " + flag + " does it anyway";
         return error;
     }
     params.force = true;
@@ -46,11 +56,11 @@ Result<Json> call_with_force(Context& context, Method& params, bool yes, const s
 std::string merge_page(const rpc::TaskMerge::Reply& reply, bool here_only, const output::Style& style) {
     std::string out = output::task_line(reply.task, style);
     const auto commit = printable(reply.commit.substr(0, 12));
-    const auto where = reply.pushed ? ", pushed\n" : here_only ? ", here only\n" : "\n";
-    out += reply.elsewhere ? "  nothing was merged or pushed: the default branch has it, as " + commit + "\n"
+    const auto where = reply.pushed ? ", pushed\n" : here_only ? ", not pushed\n" : "\n";
+    out += reply.elsewhere ? "  nothing to merge or push: the default branch already has the work, as " + commit + "\n"
                            : "  merged as " + commit + where;
     if (!reply.forced.empty()) out += "  forced: " + printable(reply.forced, true) + "\n";
-    return out + output::notes_text(reply.notes, style);
+    return out + output::notes_text(output::with_short_ids(reply.notes, reply.task), style);
 }
 
 /// What a person has to confirm is asked on a terminal, with the fact that it is about. `--yes` answers no such
@@ -71,7 +81,7 @@ Result<Json> confirm_merge(Context& context, rpc::TaskMerge& params, const Error
 }  // namespace
 
 int task_merge(Context& context, rpc::TaskMerge params, bool yes) {
-    complete_with_cwd(context, params, params.id.has_value());
+    if (const auto task = identified(context, params); !task) return fail(context, task.error());
     auto reply = context.call_json(rpc::TaskMerge::k_name, written(params));
     if (!reply && reply.error().code == ErrorCode::needs_force && !params.force && !yes) {
         reply = confirm_merge(context, params, reply.error());
@@ -85,25 +95,35 @@ int task_merge(Context& context, rpc::TaskMerge params, bool yes) {
 }
 
 int task_cancel(Context& context, rpc::TaskCancel params, bool yes) {
-    complete_with_cwd(context, params, params.id.has_value());
-    const auto question = "Cancel " + named(params.id) + "? Its agents end; unsaved work is kept under refs/orange.";
+    const auto task = identified(context, params);
+    if (!task) return fail(context, task.error());
+    const auto question = "Cancel " + *task + "? Its agents are stopped; uncommitted work is kept under refs/orange.";
     const auto command = "orange task cancel" + (params.id ? " " + *params.id : std::string());
     if (auto meant = asked(context, yes, question, command); !meant) return fail(context, meant.error());
     return answer(context, params, [&](const rpc::TaskReply& reply) {
-        return output::task_line(reply.task, context.style) + output::notes_text(reply.notes, context.style);
+        return output::task_line(reply.task, context.style) +
+               output::notes_text(output::with_short_ids(reply.notes, reply.task), context.style);
+    });
+}
+
+int task_restore(Context& context, rpc::TaskRestore params) {
+    complete_with_cwd(context, params, params.id.has_value());
+    return answer(context, params, [&](const rpc::TaskRestore::Reply& reply) {
+        return "branch " + printable(reply.branch) + " is at " + printable(reply.commit.substr(0, 12)) + "\n" +
+               output::notes_text(reply.notes, context.style);
     });
 }
 
 int task_delete(Context& context, rpc::TaskDelete params, bool yes) {
-    complete_with_cwd(context, params, params.id.has_value());
-    const auto question = "Delete " + named(params.id) + " with its TASK.md, history and logs?";
+    const auto task = identified(context, params);
+    if (!task) return fail(context, task.error());
+    const auto question = "Delete " + *task + " with its TASK.md, history and logs?";
     const auto command = std::string("orange task delete") + (params.force ? " --force" : "") +
                          (params.id ? " " + *params.id : std::string());
     if (auto meant = asked(context, yes, question, command); !meant) return fail(context, meant.error());
     // "yes" to deleting is no "yes" to ending a task that is still at work: that question is its own.
     const bool force_unasked = false;
-    auto reply =
-        call_with_force(context, params, force_unasked, "It has not ended. Cancel it and delete it?", "--force");
+    auto reply = call_with_force(context, params, force_unasked, "Cancel the task and delete it?", "--force");
     if (!reply) return fail(context, reply.error());
     if (context.json) return put_json(*reply);
     output::put("deleted " + output::short_id(output::text_of(*reply, "id")) + "\n");

@@ -1,19 +1,44 @@
 // The commands that only look.
 #include "client/commands/task.hpp"
+#include "client/output/format.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::commands {
 
-int task_list(Context& context, rpc::TaskList params, bool everywhere) {
-    complete_with_cwd(context, params, params.project || everywhere);
+std::string form_problem(const std::string& form, bool shown) {
+    return output::form_problem(form, shown ? output::shown_task_form_names() : output::task_form_names());
+}
+
+int put_formed(const Context& context, const Result<Json>& reply, const std::string& form) {
+    if (!reply) return fail(context, reply.error());
+    for (const auto& task : reply->value("tasks", Json::array())) output::put(output::formed(form, task));
+    return 0;
+}
+
+int task_list(Context& context, rpc::TaskList params, const ListOptions& options) {
+    complete_with_cwd(context, params, params.project || options.everywhere);
+    if (options.watch) return watch_tasks(context, params, options.form);
+    if (options.form && !context.json) {
+        return put_formed(context, context.call_json(params.k_name, written(params)), *options.form);
+    }
     return answer(context, params, [&](const rpc::TaskList::Reply& reply) {
         return output::task_list_page(reply, SystemClock().now(), context.style);
     });
 }
 
-int task_show(Context& context, rpc::TaskShow params) {
+int task_show(Context& context, rpc::TaskShow params, const std::optional<std::string>& form) {
+    params.changes = true;
     complete_with_cwd(context, params, params.id.has_value());
+    if (form && !context.json) {
+        auto reply = context.call_json(params.k_name, written(params));
+        if (!reply) return fail(context, reply.error());
+        auto task = reply->value("task", Json::object());
+        reply->erase("task");
+        task.update(*reply);
+        output::put(output::formed(*form, task));
+        return 0;
+    }
     return answer(context, params, [&](const rpc::TaskShow::Reply& reply) {
         return output::task_page(reply, SystemClock().now(), context.style);
     });

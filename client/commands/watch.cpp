@@ -1,6 +1,9 @@
 #include "client/commands/watch.hpp"
 
 #include "client/commands/follow.hpp"
+#include "client/commands/interrupts.hpp"
+#include "client/commands/task.hpp"
+#include "client/connection/autostart.hpp"
 #include "client/output/tasks.hpp"
 #include "client/output/watch.hpp"
 #include "common/base/text.hpp"
@@ -24,8 +27,8 @@ void put_event(const Context& context, const rpc::EventNotification& event) {
 int follow_for_reader(const Context& context, EventStream& stream, Follower::OnEvent event) {
     Follower follower;
     follower.event = std::move(event);
-    follower.enough = [&](EventStream::What came) -> Result<bool> {
-        if (came == EventStream::What::resync && context.json) output::put_now("{\"resync\":true}\n");
+    follower.enough = [&](const EventStream::Next& came) -> Result<bool> {
+        if (came.what == EventStream::What::resync && context.json) output::put_now("{\"resync\":true}\n");
         return output::reader_is_gone();
     };
     const auto over = follow(stream, std::move(follower));
@@ -42,8 +45,8 @@ int events(Context& context, rpc::EventsList params, bool follow_on) {
     if (!follow_on || !params.since) {
         auto recent = (*daemon)->call(params);
         if (!recent) return fail(context, recent.error());
-        if (recent->resync) remark("nobody knows that cursor any more; these are the last events");
-        if (!follow_on && recent->events.empty() && !context.json) output::put("Nothing has happened yet.\n");
+        if (recent->resync) remark("the cursor of --since is too old or unknown; these are the last events");
+        if (!follow_on && recent->events.empty() && !context.json) output::put("No events.\n");
         for (const auto& event : recent->events) put_event(context, event);
         if (!follow_on) return 0;
         filter.since = recent->cursor;
@@ -53,7 +56,7 @@ int events(Context& context, rpc::EventsList params, bool follow_on) {
     EventStream stream(context.paths, filter);
     auto opened = stream.open();
     if (!opened) return fail(context, opened.error());
-    if (*opened) remark("nobody knows that cursor any more; from now on");
+    if (*opened) remark("the cursor of --since is too old or unknown; only new events are shown");
     return follow_for_reader(context, stream, [&](const rpc::EventNotification& event) { put_event(context, event); });
 }
 
@@ -90,20 +93,68 @@ int task_history(Context& context, rpc::TaskHistory params, bool follow_on) {
     });
 }
 
+int watch_tasks(Context& context, const rpc::TaskList& params, const std::optional<std::string>& form) {
+    EventStream stream(context.paths, {});
+    catch_interrupts();
+    if (auto opened = stream.open(); !opened) return fail(context, opened.error());
+    Json shown;
+    const auto show = [&]() -> Result<void> {
+        TRY(const auto reply, stream.call(params));
+        auto now = written(reply);
+        if (now == shown) return {};
+        const bool first = shown.is_null();
+        shown = std::move(now);
+        if (context.json) {
+            put_json(shown);
+        } else {
+            if (output::is_screen()) {
+                output::clear_screen();
+            } else if (!first && !form) {
+                output::put("\n");
+            }
+            if (form) {
+                put_formed(context, shown, *form);
+            } else {
+                output::put(output::task_list_page(reply, SystemClock().now(), context.style));
+            }
+        }
+        output::put_now("");
+        return {};
+    };
+    Follower follower;
+    follower.enough = [&](const EventStream::Next& came) -> Result<bool> {
+        using What = EventStream::What;
+        if (output::reader_is_gone()) return true;
+        if (came.what == What::lost || (came.what == What::nothing && !shown.is_null())) return false;
+        const auto done = show();
+        if (!done && done.error().code != ErrorCode::unavailable) return done.error();
+        return false;
+    };
+    const auto over = follow(stream, std::move(follower));
+    return over ? 0 : fail(context, over.error());
+}
+
 int task_wait(Context& context, rpc::TaskWait params) {
     complete_with_cwd(context, params, params.id.has_value());
-    Follower follower;
-    if (params.timeout) follower.until = std::chrono::steady_clock::now() + std::chrono::seconds(*params.timeout);
-    EventStream stream(context.paths, rpc::EventsSubscribe{});
-    if (auto opened = stream.open(); !opened) return fail(context, opened.error());
+    auto daemon = connection::connect_or_start(context.paths);
+    if (!daemon) return fail(context, daemon.error());
+    rpc::TaskShow show;
+    show.id = params.id;
+    show.cwd = params.cwd;
+    auto shown = daemon->call(show);
+    if (!shown) return fail(context, shown.error());
     rpc::TaskWait::Reply reply;
-    const auto over = follow_task(stream, params, std::move(follower), reply);
+    reply.task = std::move(shown->task);
+    params.id = reply.task.fields.id.value;
+    rpc::EventsSubscribe filter;
+    filter.task = params.id;
+    EventStream stream(context.paths, filter);
+    if (auto opened = stream.open(std::move(*daemon)); !opened) return fail(context, opened.error());
+    const auto over = follow_task(stream, params, {}, reply);
     if (!over) return fail(context, over.error());
     if (!*over) {
-        const auto& status = reply.task.fields.status;
         reply.timed_out = true;
-        reply.why = "after " + std::to_string(*params.timeout) + " s " +
-                    (status.empty() ? std::string("no daemon has said how the task is") : "the task is " + status);
+        reply.why = "the time is over, and the daemon does not answer";
     }
     if (context.json) {
         put_json(written(reply));
@@ -122,7 +173,7 @@ int task_log(Context& context, rpc::TaskLog params) {
         auto text = printable(reply.text, true);
         while (text.ends_with("\n\n")) text.pop_back();
         if (!text.empty() && text.back() != '\n') text += '\n';
-        if (text.empty() || text == "\n") return std::string("That window showed nothing.\n");
+        if (text.empty() || text == "\n") return std::string("The window is empty.\n");
         return text;
     });
 }

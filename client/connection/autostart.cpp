@@ -27,7 +27,8 @@ bool is_absent(const Result<Connection>& tried) {
 }
 
 Error down(const Paths& paths, const std::string& advice) {
-    return {ErrorCode::unavailable, "no Orange daemon answers at " + paths.socket().string() + "; " + advice};
+    return {ErrorCode::unavailable,
+            "the daemon is not running (no answer at " + paths.socket().string() + ")" + advice};
 }
 
 Result<Connection> retry_for(const Paths& paths, milliseconds time) {
@@ -48,7 +49,7 @@ bool inside_agent() {
 Result<Connection> connect(const Paths& paths) {
     auto tried = Connection::open(paths.socket(), k_connect_deadline);
     if (!is_absent(tried)) return tried;
-    return down(paths, "start it with `orange daemon start`");
+    return down(paths, "\n  orange daemon start");
 }
 
 Result<Connection> connect_or_start(const Paths& paths) {
@@ -57,12 +58,12 @@ Result<Connection> connect_or_start(const Paths& paths) {
     if (inside_agent()) {
         tried = retry_for(paths, k_wait_inside_agent);
         if (!is_absent(tried)) return tried;
-        return down(paths,
-                    "it is down, and an agent cannot start it: ask a human to run `orange daemon start`, then repeat "
-                    "this command");
+        return down(
+            paths,
+            "; an agent cannot start it. Ask a human to start it, then repeat this command\n  orange daemon start");
     }
     if (is_set("ORANGE_NO_AUTOSTART")) {
-        return down(paths, "ORANGE_NO_AUTOSTART is set, so none was started: run `orange daemon start`");
+        return down(paths, ", and ORANGE_NO_AUTOSTART is set\n  orange daemon start");
     }
     return start_daemon(paths);
 }

@@ -45,7 +45,7 @@ Result<pid_t> check_server(int fd, const std::filesystem::path& socket) {
     const auto peer = peer_process(fd);
     if (peer && peer->user == ::geteuid()) return peer->pid;
     return {ErrorCode::forbidden,
-            "not talking to " + socket.string() + ": another user's program listens there; see which: ss -xlp"};
+            "not connecting to " + socket.string() + ": a program of another user listens there\n  ss -xlp"};
 }
 
 std::string what_to_look_at(const std::string& method) {
@@ -54,6 +54,18 @@ std::string what_to_look_at(const std::string& method) {
 
 Error not_answering() {
     return {ErrorCode::timeout, ""};
+}
+
+bool is_reply_to(std::int64_t id, const Json& message) {
+    const auto answers = message.find("id");
+    // A null id: the daemon could not even read the request.
+    return !message.contains("method") && answers != message.end() && (*answers == id || answers->is_null());
+}
+
+Result<Json> result_of(Json message) {
+    if (const auto error = message.find("error"); error != message.end()) return rpc::error_from_json(*error);
+    if (const auto result = message.find("result"); result != message.end()) return std::move(*result);
+    return {ErrorCode::internal, "the daemon's reply has neither a result nor an error"};
 }
 
 /// Milliseconds for poll(), never negative.
@@ -68,11 +80,10 @@ Error does_not_answer(pid_t daemon, const std::string& method) {
     const auto pid = std::to_string(daemon);
     std::string text = "oranged (pid " + pid + ") does not answer. ";
     if (!method.empty()) {
-        text += method + " may have begun: see what came of it with " + what_to_look_at(method) +
-                " when a daemon answers again. ";
+        text += method + " may have begun; check later with " + what_to_look_at(method) + ". ";
     }
     return {ErrorCode::timeout,
-            text + "To replace the daemon, run: orange daemon restart --force",
+            text + "To replace the daemon:\n  orange daemon restart --force",
             {{"pid", pid}, {"method", method}}};
 }
 
@@ -89,6 +100,7 @@ Connection& Connection::operator=(Connection&& other) noexcept {
     buffer_ = std::move(other.buffer_);
     searched_ = std::exchange(other.searched_, 0);
     listener_ = std::move(other.listener_);
+    on_reply_ = std::move(other.on_reply_);
     return *this;
 }
 
@@ -98,7 +110,7 @@ Connection::~Connection() {
 
 Result<Connection> Connection::open(const std::filesystem::path& socket, milliseconds deadline, Patience patience) {
     if (auto safe = check_home(socket.parent_path()); !safe && safe.error().code == ErrorCode::forbidden) {
-        return in_context("not talking to a daemon there", safe.error());
+        return in_context("not connecting to the daemon", safe.error());
     }
     const auto address = SocketAddress::in_folder(socket);
     if (!address) {
@@ -127,44 +139,39 @@ Result<Connection> Connection::open(const std::filesystem::path& socket, millise
     }
 }
 
-Result<Json> Connection::call_json(const std::string& method, Json params) {
+Result<std::int64_t> Connection::send_request(const std::string& method, Json params) {
     const auto id = next_id_++;
     const std::string line =
         dump({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}}) + "\n";
     if (line.size() > k_max_request) {
-        return {ErrorCode::invalid_argument,
-                "the request is larger than 1 MiB, which the daemon does not take; shorten the text"};
+        return {ErrorCode::invalid_argument, "the request is larger than 1 MiB; shorten the text"};
     }
     heard_ = steady_clock::now();
     if (auto sent = send_line(line); !sent) {
         return sent.error().code == ErrorCode::timeout ? does_not_answer(daemon_, method) : sent.error();
     }
+    return id;
+}
+
+Result<Json> Connection::call_json(const std::string& method, Json params) {
+    TRY(const auto id, send_request(method, std::move(params)));
     for (;;) {
         auto reply = read_line();
         if (!reply) {
             if (reply.error().code == ErrorCode::timeout) return does_not_answer(daemon_, method);
             if (reply.error().code != ErrorCode::unavailable) return reply.error();
-            return {ErrorCode::unavailable, "the daemon ended while working on " + method +
-                                                "; see what came of it with " + what_to_look_at(method)};
+            return {ErrorCode::unavailable,
+                    "the daemon stopped during " + method + "; check its result with " + what_to_look_at(method)};
         }
         auto message = parse_json(*reply);
         if (!message) return in_context("reading the daemon's reply", message.error());
         if (!message->is_object()) return {ErrorCode::internal, "the daemon's reply is no JSON-RPC message"};
-        if (message->contains("method")) {
-            TRY(deliver(*message));
-            continue;
-        }
-        const auto answers = message->find("id");
-        // A null id: the daemon could not even read the request.
-        const bool ours = answers != message->end() && (*answers == id || answers->is_null());
-        if (!ours) continue;
-        if (const auto error = message->find("error"); error != message->end()) return rpc::error_from_json(*error);
-        if (const auto result = message->find("result"); result != message->end()) return std::move(*result);
-        return {ErrorCode::internal, "the daemon's reply has neither a result nor an error"};
+        if (is_reply_to(id, *message)) return result_of(std::move(*message));
+        deliver(std::move(*message));
     }
 }
 
-Result<bool> Connection::wait_for_notification(milliseconds timeout) {
+Result<bool> Connection::wait_for_message(milliseconds timeout) {
     const auto until = steady_clock::now() + timeout;
     std::string line;
     while (!take_line(line)) {
@@ -172,11 +179,11 @@ Result<bool> Connection::wait_for_notification(milliseconds timeout) {
         if (!readable && readable.error().code == ErrorCode::timeout) return does_not_answer(daemon_, {});
         if (!readable || !*readable) return readable;
         TRY(auto more, fill());
-        if (!more) return {ErrorCode::unavailable, "the daemon ended"};
+        if (!more) return {ErrorCode::unavailable, "the daemon stopped"};
     }
     auto message = parse_json(line);
-    if (!message) return in_context("reading a notification", message.error());
-    TRY(deliver(*message));
+    if (!message) return in_context("reading the daemon's message", message.error());
+    deliver(std::move(*message));
     return true;
 }
 
@@ -191,11 +198,15 @@ bool Connection::wait_for_end(milliseconds timeout) {
     return false;
 }
 
-Result<void> Connection::deliver(const Json& message) {
-    const auto method = message.find("method");
-    if (method == message.end() || !method->is_string()) return {};
-    if (listener_) listener_(method->get<std::string>(), message.value("params", Json::object()));
-    return {};
+void Connection::deliver(Json message) {
+    if (!message.is_object()) return;
+    const auto method = message.find("method"), id = message.find("id");
+    if (method != message.end()) {
+        if (listener_ && method->is_string()) listener_(*method, message.value("params", Json::object()));
+    } else if (on_reply_ && id != message.end() && id->is_number_integer()) {
+        const auto answered = id->get<std::int64_t>();  // before the message moves
+        on_reply_(answered, result_of(std::move(message)));
+    }
 }
 
 Result<bool> Connection::ready(short events, steady_clock::time_point until) {
@@ -223,7 +234,7 @@ bool Connection::daemon_lives() {
     const Json ping = {{"jsonrpc", "2.0"}, {"id", 1}, {"method", rpc::DaemonPing::k_name}, {"params", Json::object()}};
     if (!other->send_line(dump(ping) + "\n")) return true;
     do {
-        const auto came = other->wait_for_notification(milliseconds(remaining(until)));
+        const auto came = other->wait_for_message(milliseconds(remaining(until)));
         if (!came || *came) return true;
     } while (steady_clock::now() < until);
     return false;
@@ -253,7 +264,7 @@ Result<std::string> Connection::read_line() {
         TRY(auto readable, ready(POLLIN, steady_clock::time_point::max()));
         if (!readable) continue;
         TRY(auto more, fill());
-        if (!more) return {ErrorCode::unavailable, "the daemon ended"};
+        if (!more) return {ErrorCode::unavailable, "the daemon stopped"};
     }
     return line;
 }

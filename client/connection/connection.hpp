@@ -11,11 +11,11 @@
 #include "common/model/fields.hpp"
 #include "common/model/json.hpp"
 
-/// The client's side of the wire (docs/protocol.md): one blocking Unix socket, one JSON-RPC message a line, one request
-/// at a time. Life of a request: connect (or start a daemon first: autostart.hpp), send one line, read lines until the
-/// one with our id; notifications in between go to the listener. A request may take minutes (a merge, a spawn), so a
-/// reply has no deadline: a daemon that ends closes the socket, and that is an error at once; one that is silent for
-/// long is asked on another connection whether it lives.
+/// The client's side of the wire (docs/protocol.md): one blocking Unix socket, one JSON-RPC message a line. Life of a
+/// request: connect (or start a daemon first: autostart.hpp), send one line, read lines until the one with our id;
+/// notifications and replies to other requests in between go to the listeners. A request may take minutes (a merge, a
+/// spawn), so a reply has no deadline: a daemon that ends closes the socket, and that is an error at once; one that is
+/// silent for long is asked on another connection whether it lives.
 namespace orange::connection {
 
 /// What a peer sends may not grow the client without bound; a list of 10,000 tasks is some 10 MB.
@@ -49,6 +49,7 @@ Result<Reply> reply_as(const char* method, const Json& json) {
 class Connection {
   public:
     using Listener = std::function<void(const std::string& method, const Json& params)>;
+    using OnReply = std::function<void(std::int64_t id, Result<Json> result)>;
 
     /// Takes over a connected socket.
     explicit Connection(int fd) : fd_(fd) {}
@@ -70,11 +71,15 @@ class Connection {
     /// The reply's `result` as it came. `timeout` where the daemon stands still, never for a call that takes long.
     Result<Json> call_json(const std::string& method, Json params);
 
-    /// Called from inside call() and wait_for_notification().
+    /// Sends a request and returns its id at once; the reply comes to on_reply().
+    Result<std::int64_t> send_request(const std::string& method, Json params);
+
+    /// Both are called from inside call() and wait_for_message().
     void on_notification(Listener listener) { listener_ = std::move(listener); }
-    /// Waits for one notification, at most that long, and delivers it; false: none came, or a signal did. `timeout`
-    /// where the daemon stands still.
-    Result<bool> wait_for_notification(std::chrono::milliseconds timeout);
+    void on_reply(OnReply listener) { on_reply_ = std::move(listener); }
+    /// Waits for one message, at most that long, and delivers it; false: none came, or a signal did. `timeout` if the
+    /// daemon does not respond.
+    Result<bool> wait_for_message(std::chrono::milliseconds timeout);
 
     /// The process that listens at the other end; 0 for a socket that was taken over.
     pid_t daemon() const { return daemon_; }
@@ -94,7 +99,7 @@ class Connection {
     bool take_line(std::string& line);
     /// Reads once into the buffer; false at the end of the stream.
     Result<bool> fill();
-    Result<void> deliver(const Json& message);
+    void deliver(Json message);
 
     int fd_ = -1;
     pid_t daemon_ = 0;
@@ -106,6 +111,7 @@ class Connection {
     std::string buffer_;
     std::size_t searched_ = 0;  ///< of buffer_, known to hold no line end
     Listener listener_;
+    OnReply on_reply_;
 };
 
 }  // namespace orange::connection

@@ -32,7 +32,7 @@ struct Outcome {
 
 Error still_runs(pid_t daemon) {
     return {ErrorCode::timeout, "oranged (pid " + std::to_string(daemon) +
-                                    ") was to end, but still runs. To kill it and start another, run: orange daemon "
+                                    ") did not stop. To kill it and start another:\n  orange daemon "
                                     "restart --force"};
 }
 

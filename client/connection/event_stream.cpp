@@ -31,7 +31,17 @@ Result<bool> EventStream::subscribe(Connection connection) {
     connection_->on_notification([this](const std::string& method, const Json& params) {
         if (method != rpc::EventNotification::k_name) return;
         auto event = reply_as<rpc::EventNotification>(method.c_str(), params);
-        if (event) waiting_.push_back(std::move(*event));
+        if (event) waiting_.emplace_back(Next{What::event, std::move(*event), {}});
+    });
+    question_ = 0;
+    connection_->on_reply([this](std::int64_t id, Result<Json> result) {
+        if (id != question_) return;
+        question_ = 0;
+        if (result) {
+            waiting_.emplace_back(Next{What::answer, {}, std::move(*result)});
+        } else if (result.error().code != ErrorCode::unavailable) {  // that daemon ends: `lost` comes
+            waiting_.emplace_back(result.error());
+        }
     });
     if (!cursor_.empty()) filter_.since = cursor_;
     auto reply = connection_->call(filter_);
@@ -53,7 +63,7 @@ Result<EventStream::Next> EventStream::reconnect(milliseconds timeout) {
             auto resync = subscribe(std::move(*connection));
             if (resync) {
                 resync_ = *resync;
-                return Next{What::back, {}};
+                return Next{What::back, {}, {}};
             }
             if (!is_gone(resync.error())) return resync.error();
         } else if (!is_gone(connection.error())) {
@@ -66,20 +76,20 @@ Result<EventStream::Next> EventStream::reconnect(milliseconds timeout) {
 }
 
 Result<EventStream::Next> EventStream::next(milliseconds timeout) {
-    if (std::exchange(resync_, false)) return Next{What::resync, {}};
+    if (std::exchange(resync_, false)) return Next{What::resync, {}, {}};
     if (waiting_.empty() && !connection_) return reconnect(timeout);
     if (waiting_.empty()) {
-        auto came = connection_->wait_for_notification(timeout);
+        auto came = connection_->wait_for_message(timeout);
         if (!came) {
             if (!is_gone(came.error()) || came.error().code == ErrorCode::timeout) return came.error();
             connection_.reset();
-            return Next{What::lost, {}};
+            return Next{What::lost, {}, {}};
         }
     }
     if (waiting_.empty()) return Next{};
-    Next next{What::event, std::move(waiting_.front())};
+    auto next = std::move(waiting_.front());
     waiting_.pop_front();
-    cursor_ = next.event.cursor;
+    if (next && next->what == What::event) cursor_ = next->event.cursor;
     return next;
 }
 

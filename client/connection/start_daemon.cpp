@@ -81,7 +81,7 @@ std::string Output::last_words() const {
     const auto lines = split_lines(text);
     std::string last;
     for (std::size_t i = lines.size() > k_shown_lines ? lines.size() - k_shown_lines : 0; i < lines.size(); ++i) {
-        last += "\n  " + std::string(lines[i]);
+        last += "\n" + std::string(lines[i]);
     }
     return last;
 }
@@ -109,11 +109,11 @@ std::optional<Result<Connection>> wait_for_socket(const Paths& paths, Supervisor
         auto tried = Connection::open(paths.socket(), k_connect_deadline);
         if (tried || tried.error().code != ErrorCode::unavailable) return tried;
         if (supervisor.failed()) {
-            return Error(ErrorCode::unavailable, "the daemon did not start:" + output.last_words());
+            return Error(ErrorCode::unavailable, "the daemon could not start:" + output.last_words());
         }
         if (steady_clock::now() >= until) {
             return Error(ErrorCode::timeout,
-                         "the daemon was started, but does not answer after 20 s; its output is in " +
+                         "the daemon was started, but does not answer after 20 s. Its output is in " +
                              output.file.string() + output.last_words());
         }
         if (supervisor.ended) return std::nullopt;
@@ -134,7 +134,7 @@ Result<fs::path> find_oranged() {
         const auto candidate = fs::path(folder) / "oranged";
         if (candidate.is_absolute() && ::access(candidate.c_str(), X_OK) == 0) return candidate;
     }
-    return {ErrorCode::not_found, "the daemon's program, oranged, is neither beside orange nor on PATH"};
+    return {ErrorCode::not_found, "the daemon's program, oranged, was not found beside orange or on PATH"};
 }
 
 Result<Connection> start_daemon(const Paths& paths) {

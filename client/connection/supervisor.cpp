@@ -112,7 +112,9 @@ int supervise(const std::filesystem::path& oranged, const std::filesystem::path&
         if (first && is_refusal && steady_clock::now() - started < k_early) return 1;
         const auto delay = budget.delay_after_crash(steady_clock::now());
         if (!delay) {
-            report("oranged crashed five times within a minute; giving up. `orange daemon start` starts it again");
+            report(
+                "oranged crashed five times within a minute and is not restarted any more; to start it: orange daemon "
+                "start");
             return 1;
         }
         if (!sleep_unless_stopped(*delay)) return 0;

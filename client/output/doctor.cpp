@@ -38,8 +38,7 @@ std::string doctor_page(const std::vector<rpc::Finding>& findings, const Style& 
     const auto errors = errors_in(findings);
     const auto warnings = count(findings, "warning");
     out += "\n";
-    out += errors == 0 ? std::string("nothing is wrong")
-                       : counted(errors, "thing") + (errors == 1 ? " is wrong" : " are wrong");
+    out += errors == 0 ? std::string("no problems") : counted(errors, "problem");
     if (warnings > 0) out += ", " + counted(warnings, "warning");
     return out + "\n";
 }

@@ -1,5 +1,6 @@
 #include "client/output/events.hpp"
 
+#include <algorithm>
 #include <initializer_list>
 
 #include "common/base/text.hpp"
@@ -34,7 +35,7 @@ std::string moved(const Json& event) {
 
 std::string agent_sentence(const std::string& what, const Json& event) {
     std::string sentence = agent_of(event) + " " + what;
-    if (what == "started" || what == "was started again") {
+    if (what == "started" || what == "was restarted") {
         if (const auto harness = text_of(event, "harness"); !harness.empty()) sentence += " (" + harness + ")";
     } else if (const auto status = first_of(event, {"exit_status", "exit"}); !status.empty()) {
         sentence += ", exit status " + status;
@@ -45,7 +46,7 @@ std::string agent_sentence(const std::string& what, const Json& event) {
 std::string status_sentence(const Json& event) {
     std::string sentence = moved(event);
     if (const auto by = text_of(event, "by"); !by.empty()) sentence += ", by the " + by;
-    if (event.value("attested", Json(true)) == Json(false)) sentence += ", unattested";
+    if (event.value("attested", Json(true)) == Json(false)) sentence += ", unverified review";
     return with_reason(std::move(sentence), event);
 }
 
@@ -76,15 +77,15 @@ constexpr Named k_simple[] = {
     {"task.merged", "merged as", "commit"},
     {"summary.changed", "summary:", "to"},
     {"branch.changed", "branch:", "to"},
-    {"workspace.acquired", "has workspace", "workspace"},
-    {"workspace.released", "gave back workspace", "workspace"},
-    {"workspace.snapshot", "unsaved work kept as", "ref"},
-    {"repository.changed", "what git runs in this repository was changed:", "what"},
-    {"harness.changed", "started with a harness definition that was changed:", "harness"},
+    {"workspace.acquired", "workspace", "workspace"},
+    {"workspace.released", "workspace released:", "workspace"},
+    {"workspace.snapshot", "uncommitted work kept as", "ref"},
+    {"repository.changed", "git hooks or config of the repository changed:", "what"},
+    {"harness.changed", "started with a changed harness definition:", "harness"},
     {"review.started", "review round", "round"},
     {"frontmatter.restored", "frontmatter of TASK.md restored", ""},
-    {"body.conflict", "two edits of TASK.md contradict each other; kept as", "kept"},
-    {"history.repaired", "a torn line of the history was cut off, bytes:", "bytes"},
+    {"body.conflict", "two edits of TASK.md conflict; the other one is in", "kept"},
+    {"history.repaired", "an incomplete line of the history was removed, bytes:", "bytes"},
     {"spawn.failed", "could not be started", ""},
     {"task.deleted", "deleted", ""},
     {"pr.created", "pull request", "url"},
@@ -100,19 +101,30 @@ std::string text_of(const Json& json, const char* key) {
     return found == json.end() || found->is_null() ? std::string{} : scalar(*found);
 }
 
+std::vector<Json> causes_first(const Json& events) {
+    if (!events.is_array()) return {};
+    std::vector<Json> sorted(events.begin(), events.end());
+    std::ranges::stable_sort(sorted, {}, time_of);
+    return sorted;
+}
+
+std::string time_of(const Json& event) {
+    return first_of(event, {"at", "timestamp"});
+}
+
 std::string event_sentence(const Json& event) {
     if (!event.is_object()) return scalar(event);
     const auto type = text_of(event, "type");
     if (type == "status.changed") return status_sentence(event);
     if (type == "notification") return text_of(event, "message");
-    if (type == "auto.advanced") return with_reason(moved(event) + ", by itself", event);
+    if (type == "auto.advanced") return with_reason(moved(event) + ", automatically", event);
     if (type == "agent.spawned") return agent_sentence("started", event);
-    if (type == "agent.respawned") return agent_sentence("was started again", event);
+    if (type == "agent.respawned") return agent_sentence("was restarted", event);
     if (type == "agent.exited") return agent_sentence("ended", event);
     if (type == "agent.crashed") return agent_sentence("crashed", event);
     if (type == "session.lost") return agent_sentence("was lost with its tmux server", event);
-    if (type == "agent.notified") return agent_sentence("was told", event);
-    if (type == "message.dropped") return agent_sentence("was not told any more", event);
+    if (type == "agent.notified") return agent_sentence("got a message", event);
+    if (type == "message.dropped") return agent_sentence("did not get a message", event);
     if (type == "section.lost") return lost_sentence(event);
     if (type == "hook.failed") {
         return with_reason(first_of(event, {"hook", "action"}) + " failed", event);

@@ -22,7 +22,8 @@ void remarks(Table& table, const rpc::HarnessView& harness) {
 std::string searched_text(const std::string& searched, const Style& style) {
     if (searched.empty()) return {};
     return "\n" + wrapped("Programs are looked up in the " + printable(searched) +
-                              ". If one that is missing here starts in your terminal, run there: orange daemon reload",
+                              ". If a program is missing here but starts in your terminal, run in that "
+                              "terminal:\norange daemon reload",
                           "", style.width);
 }
 
@@ -89,7 +90,7 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
             style.width);
     }
     if (!reply.wants.empty()) {
-        out += wrapped("variables that it may need: " + printable(join(reply.wants, ", ")), "  ", style.width);
+        out += wrapped("may need the variables " + printable(join(reply.wants, ", ")), "  ", style.width);
     }
     if (reply.trust_file) out += wrapped("trust: kept in " + printable(*reply.trust_file), "  ", style.width);
     if (!reply.trust_args.empty()) {
@@ -102,12 +103,13 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
 
 std::string trust_page(const rpc::HarnessTrust::Reply& reply, const Style& style) {
     const auto name = printable(reply.harness), repository = printable(reply.repository);
-    if (reply.trusted && !reply.recorded) return name + " trusts " + repository + " already\n";
-    std::string out = style.paint(name, Ink::bold) + " is to trust " + repository +
-                      " and all its worktrees: it will run what the repository configures for it.\n";
-    if (!reply.file) return out + "Its agents in this project are started with\n  " + command_words(reply.args) + "\n";
-    return out + "It looks into " + printable(*reply.file) +
-           ", which is yours: Orange does not write there. Add this to it\n\n" +
+    if (reply.trusted && !reply.recorded) return name + " already trusts " + repository + "\n";
+    std::string out = style.paint(name, Ink::bold) + " would trust " + repository +
+                      " and all its worktrees, and run what the repository configures for it.\n";
+    if (!reply.file)
+        return out + "Agents in this project would be started with:\n  " + command_words(reply.args) + "\n";
+    return out + "It reads this from your own file " + printable(*reply.file) +
+           ", which Orange does not change. Add these lines to the file:\n\n" +
            style.paint(printable(reply.lines.value_or(""), true), Ink::green) + "\nor start " + name + " once in " +
            repository + " and answer its question.\n";
 }

@@ -20,18 +20,18 @@ std::string command_line(std::string command, const std::string& what) {
 
 std::string run_page(const rpc::TaskReply& reply, const std::string& folder, const Style& style) {
     const auto& fields = reply.task.fields;
-    const auto id = short_id(fields.id.value);
+    const auto id = short_id(reply.task);
     const auto workspace = printable(fields.workspace.value_or(""));
-    auto out = task_line(reply.task, style) + notes_text(reply.notes, style);
+    auto out = task_line(reply.task, style) + notes_text(with_short_ids(reply.notes, reply.task), style);
     auto where = "branch " + printable(fields.branch);
     if (!workspace.empty()) where += " in " + printable(folder) + "/" + workspace;
     out += wrapped(where, "  ", style.width);
     out += wrapped(printable(fields.harness) + " works, " + printable(fields.review_harness) + " reviews", "  ",
                    style.width);
     out += "\n";
-    if (!workspace.empty()) out += command_line("orange task attach " + id, "sit down at its terminal");
-    out += command_line("orange task list", "how far it is, and what needs you");
-    out += command_line("orange task why " + id, "what it waits for");
+    if (!workspace.empty()) out += command_line("orange task attach " + id, "open the agent's terminal");
+    out += command_line("orange task list", "show all tasks, and which need you");
+    out += command_line("orange task why " + id, "show what the task waits for");
     return out;
 }
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "client/output/events.hpp"
+#include "client/output/local_time.hpp"
 #include "client/output/table.hpp"
 #include "client/output/watch.hpp"
 #include "common/base/text.hpp"
@@ -45,20 +46,13 @@ std::string age_of(Timestamp time, Timestamp now) {
 }
 
 std::string ago(const std::string& age) {
-    return age.empty() || age == "just now" ? age : age + " ago";
-}
-
-/// "10:49:03" of an event's time stamp; its date is in the page's head.
-std::string clock_of(const Json& event) {
-    const auto stamp = text_of(event, "timestamp");
-    return stamp.size() >= 19 ? stamp.substr(11, 8) : stamp;
+    return age.empty() ? age : age == "now" ? "just now" : age + " ago";
 }
 
 std::string event_lines(const Json& events, const Style& style) {
     std::string out;
-    if (!events.is_array()) return out;
-    for (const auto& event : events) {
-        const auto time = clock_of(event);
+    for (const auto& event : causes_first(events)) {
+        const auto time = local_clock(time_of(event));
         const auto room = style.width > time.size() + 4 ? style.width - time.size() - 4 : 20;
         out += "  " + style.paint(time, Ink::dim) + "  " + ellipsized(event_sentence(event), room) + "\n";
     }
@@ -89,6 +83,22 @@ class Fields {
     const Style& style_;
 };
 
+Ink ink_of(Need need) {
+    if (need == Need::help) return Ink::red;
+    return need == Need::nothing || need == Need::start ? Ink::dim : Ink::yellow;
+}
+
+std::string need_of(const rpc::TaskView& task) {
+    return task.needs.kind == Need::nothing ? std::string() : std::string(name_of(task.needs.kind));
+}
+
+std::string changes_text(const rpc::ChangeCounts& changes) {
+    if (changes.files == 0) return "none yet";
+    return counted(static_cast<std::size_t>(changes.commits), "commit") + ", " +
+           counted(static_cast<std::size_t>(changes.files), "file") + ", +" + std::to_string(changes.added) + " -" +
+           std::to_string(changes.removed) + (changes.uncommitted ? ", some of it uncommitted" : "");
+}
+
 std::string agents_of(const Task& task) {
     const auto with_effort = [](const std::string& name, const std::optional<std::string>& effort) {
         return effort ? name + " (" + *effort + ")" : name;
@@ -99,7 +109,7 @@ std::string agents_of(const Task& task) {
 
 std::string head(const rpc::TaskView& task, const Style& style) {
     const auto summary = task.fields.summary.empty() ? "(no summary)" : printable(task.fields.summary);
-    const auto id = short_id(task.fields.id.value);
+    const auto id = short_id(task);
     return style.paint(id, Ink::blue) + "  " + style.paint(ellipsized(summary, style.width - 10), Ink::bold) + "\n";
 }
 
@@ -129,31 +139,66 @@ std::string short_id(const std::string& id) {
     return printable(id.substr(0, 8));
 }
 
+std::string short_id(const rpc::TaskView& task) {
+    return task.short_id.empty() ? short_id(task.fields.id.value) : printable(task.short_id);
+}
+
+std::string with_short_id(std::string text, const rpc::TaskView& task) {
+    return with_word(std::move(text), task.fields.id.value, short_id(task));
+}
+
+std::vector<std::string> with_short_ids(std::vector<std::string> texts, const rpc::TaskView& task) {
+    for (auto& text : texts) text = with_short_id(std::move(text), task);
+    return texts;
+}
+
+std::string command_of(const rpc::TaskView& task) {
+    return with_short_id(printable(task.needs.command), task);
+}
+
+std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style) {
+    std::string out;
+    for (const auto& task : reply.tasks) {
+        const auto id = short_id(task);
+        const auto need = need_of(task);
+        const auto what = task.fields.summary.empty() ? task.fields.branch : task.fields.summary;
+        const auto room = style.width > 30 ? style.width - 30 : 20;
+        out += style.paint(need, ink_of(task.needs.kind)) +
+               std::string(8 - std::min<std::size_t>(7, need.size()), ' ') + style.paint(id, Ink::blue) + "  " +
+               ellipsized(printable(what), room) + "  " + style.paint(ago(age_of(task.needs.since, now)), Ink::dim) +
+               "\n";
+        out += wrapped(printable(task.needs.text), "        ", style.width);
+        if (!task.needs.command.empty()) out += "        " + command_of(task) + "\n";
+    }
+    return out.empty() ? "Nothing needs you.\n" : out;
+}
+
 std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style) {
     std::set<std::string> projects;
     for (const auto& task : reply.tasks) projects.insert(task.fields.project);
     const bool several = projects.size() > 1;
-    std::vector<Column> columns = {{"ID"}};
+    std::vector<Column> columns = {{"NEED"}, {"ID"}};
     if (several) columns.push_back({"PROJECT", 10});
-    for (Column column : {Column{"STATUS"}, Column{"BRANCH", 14}, Column{"AGE"}, Column{"SUMMARY", 12}}) {
+    for (Column column : {Column{"STATUS"}, Column{"ROUND"}, Column{"CHANGED"}, Column{"SUMMARY", 12}}) {
         columns.push_back(std::move(column));
     }
     Table table(std::move(columns));
     for (const auto& task : reply.tasks) {
         const auto marker = marker_of(task);
-        std::vector<Cell> cells = {{short_id(task.fields.id.value), Ink::blue}};
+        std::vector<Cell> cells = {{need_of(task), ink_of(task.needs.kind)}, {short_id(task), Ink::blue}};
         if (several) cells.push_back({task.fields.project});
         cells.push_back({marked_status_of(task), marker.ink});
-        cells.push_back({task.fields.branch});
-        cells.push_back({age_of(task.fields.created_at, now), Ink::dim});
-        cells.push_back({task.fields.summary});
+        const auto round = task.fields.review_round();
+        cells.push_back({round > 0 ? std::to_string(round) : std::string()});
+        cells.push_back({age_of(task.fields.updated_at, now), Ink::dim});
+        cells.push_back({task.fields.summary.empty() ? task.fields.branch : task.fields.summary});
         table.row(std::move(cells));
         if (task.unreadable) table.remark("! " + *task.unreadable, Ink::red);
-        if (task.fields.attention) table.remark("! " + *task.fields.attention, Ink::yellow);
-        if (task.alarm) table.remark("! " + *task.alarm, Ink::yellow);
+        for (const auto& notice : task.notices) {
+            table.remark("! " + std::string(first_line(notice.text)), Ink::yellow);
+        }
     }
-    std::string out =
-        table.empty() ? "No tasks. Create one: orange task create \"what is to be done\"\n" : table.render(style);
+    std::string out = table.empty() ? "No tasks. Create one: orange task create \"what to do\"\n" : table.render(style);
     if (reply.hidden > 0) {
         const auto n = static_cast<std::size_t>(reply.hidden);
         out += style.paint(counted(n, "ended task") + " not shown (--all)", Ink::dim) + "\n";
@@ -169,8 +214,15 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
     fields.add("id", known.id.value);
     fields.add("status", marked_status_of(task), marker.ink);
     fields.add("moving", task.in_progress.value_or(""));
-    fields.add("attention", known.attention.value_or(""), Ink::yellow);
-    fields.add("alarm", task.alarm.value_or(""), Ink::yellow);
+    if (task.needs.kind != Need::nothing) {
+        fields.add("needs you", std::string(name_of(task.needs.kind)) + ": " + task.needs.text,
+                   ink_of(task.needs.kind));
+        fields.add("run", command_of(task));
+    }
+    for (const auto& notice : task.notices) {
+        if (notice.text == task.needs.text) continue;
+        fields.add("notice", notice.text, Ink::yellow);
+    }
     fields.add("unreadable", task.unreadable.value_or(""), Ink::red);
     fields.add("project", known.project);
     fields.add("branch", known.branch);
@@ -178,7 +230,8 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
                                std::to_string(known.crash_count()));
     fields.add("agents", agents_of(known));
     fields.add("alive", "worker " + task.worker + ", reviewer " + task.reviewer);
-    fields.add("workspace", known.workspace.value_or(""));
+    fields.add("worktree", task.worktree);
+    if (reply.changes) fields.add("changes", changes_text(*reply.changes));
     fields.add("session", known.tmux_session.value_or(""));
     fields.add("PR", known.pr_url.value_or(""));
     fields.add("folder", task.path);
@@ -192,7 +245,7 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
         }
     }
     if (reply.history.is_array() && !reply.history.empty()) {
-        out += "\n" + style.paint("Last events (UTC)", Ink::dim) + "\n" + event_lines(reply.history, style);
+        out += "\n" + style.paint("Last events", Ink::dim) + "\n" + event_lines(reply.history, style);
     }
     return out;
 }
@@ -202,20 +255,20 @@ std::string why_page(const rpc::TaskWhy::Reply& reply, const Style& style) {
     out +=
         wrapped(marked_status_of(reply.task) + ", waits for " + printable(reply.waiting_for, true), "  ", style.width);
     for (const auto& edge : reply.edges) out += edge_text(edge, style);
-    if (!reply.hints.empty()) out += "\n" + notes_text(reply.hints, style);
+    if (!reply.hints.empty()) out += "\n" + notes_text(with_short_ids(reply.hints, reply.task), style);
     return out;
 }
 
 std::string history_page(const Json& events, const Style& style) {
-    if (!events.is_array() || events.empty()) return "Nothing has happened yet.\n";
+    if (!events.is_array() || events.empty()) return "No events.\n";
     std::string lines;
-    for (const auto& event : events) lines += history_line(event, style);
+    for (const auto& event : causes_first(events)) lines += history_line(event, style);
     return lines;
 }
 
 std::string task_line(const rpc::TaskView& task, const Style& style) {
     const auto marker = marker_of(task);
-    const auto id = short_id(task.fields.id.value);
+    const auto id = short_id(task);
     const auto status = marked_status_of(task);
     auto rest = printable(task.fields.branch);
     if (!task.fields.summary.empty()) rest += "  " + printable(task.fields.summary);
@@ -226,7 +279,13 @@ std::string task_line(const rpc::TaskView& task, const Style& style) {
 
 std::string notes_text(const std::vector<std::string>& notes, const Style& style) {
     std::string out;
-    for (const auto& note : notes) out += wrapped(printable(note, true), "  ", style.width);
+    for (const auto& note : notes) {
+        const auto text = with_short_ids(printable(note, true));
+        for (const auto line : split_lines(text)) {
+            const bool is_command = line.starts_with("  ") || line.starts_with("orange ");
+            out += is_command ? "  " + std::string(trim(line)) + "\n" : wrapped(line, "  ", style.width);
+        }
+    }
     return out;
 }
 

@@ -10,8 +10,19 @@
 /// Pages about tasks, as text. Pure: what they show is what they are given, printable, no line wider than the style.
 namespace orange::output {
 
-/// The first eight characters: enough for people, and for `orange task show`.
+/// Enough of a task's id to name it, as the daemon says.
+std::string short_id(const rpc::TaskView& task);
+/// Its first eight characters, for an id of which only itself is known.
 std::string short_id(const std::string& id);
+/// A text, which may be commands, with the task's short id in place of its whole one.
+std::string with_short_id(std::string text, const rpc::TaskView& task);
+std::vector<std::string> with_short_ids(std::vector<std::string> texts, const rpc::TaskView& task);
+
+/// What to run for what the task needs.
+std::string command_of(const rpc::TaskView& task);
+
+/// What needs its human, each with the command that answers it on a line of its own.
+std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style);
 
 std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style);
 std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const Style& style);

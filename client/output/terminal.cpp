@@ -4,11 +4,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::output {
@@ -16,6 +19,8 @@ namespace {
 
 constexpr std::size_t k_least_width = 40;
 constexpr std::size_t k_most_width = 400;
+constexpr std::size_t k_unlimited = 1U << 20U;
+constexpr std::size_t k_short_id = 8;
 
 /// errno of the first write to standard output that failed.
 int g_write_error = 0;
@@ -40,10 +45,10 @@ const char* code_of(Ink ink) {
     return "";
 }
 
-std::size_t width_of_stdout() {
+std::size_t width_of(int descriptor) {
     std::size_t width = 80;
     winsize size{};
-    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
         width = size.ws_col;
     } else if (const char* columns = std::getenv("COLUMNS")) {
         const auto asked = std::strtoul(columns, nullptr, 10);
@@ -77,11 +82,40 @@ Style style_of_stdout() {
     const char* no_colour = std::getenv("NO_COLOR");
     const char* term = std::getenv("TERM");
     const bool wanted = !(no_colour && *no_colour) && term && std::strcmp(term, "dumb") != 0;
-    return {wanted && ::isatty(STDOUT_FILENO) == 1, width_of_stdout()};
+    return {wanted && ::isatty(STDOUT_FILENO) == 1, width_of(STDOUT_FILENO)};
+}
+
+std::size_t width_of_errors() {
+    return ::isatty(STDERR_FILENO) == 1 ? width_of(STDERR_FILENO) : k_unlimited;
+}
+
+std::string with_short_ids(std::string text) {
+    const auto is_id = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t end = at;
+        while (end < text.size() && is_id(text[end])) ++end;
+        const bool own_word = at == 0 || std::string_view(" (").find(text[at - 1]) != std::string_view::npos;
+        const bool in_path = end < text.size() && std::string_view("/-.").find(text[end]) != std::string_view::npos &&
+                             end + 1 < text.size() && is_id(text[end + 1]);
+        const bool is_long = own_word && !in_path && is_task_id(std::string_view(text).substr(at, end - at));
+        end = std::max(end, at + 1);
+        out += text.substr(at, is_long ? k_short_id : end - at);
+        at = end;
+    }
+    return out;
 }
 
 bool is_interactive() {
     return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
+}
+
+bool is_screen() {
+    return ::isatty(STDOUT_FILENO) == 1;
+}
+
+void clear_screen() {
+    put("\x1b[H\x1b[2J");
 }
 
 void put(std::string_view text) {
@@ -109,6 +143,17 @@ int finish(int status) {
         complain(std::string("orange: writing the output: ") + std::strerror(g_write_error) + "\n");
     }
     return status == 0 ? 1 : status;
+}
+
+std::optional<std::string> asked(const std::string& question) {
+    std::fflush(stdout);
+    complain(question + " ");
+    std::string line;
+    for (int c = std::fgetc(stdin); c != '\n'; c = std::fgetc(stdin)) {
+        if (c == EOF) return std::nullopt;
+        line += static_cast<char>(c);
+    }
+    return std::string(trim(line));
 }
 
 bool confirmed(const std::string& question) {

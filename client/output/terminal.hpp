@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,8 +19,19 @@ struct Style {
 };
 Style style_of_stdout();
 
+/// Of standard error's terminal; what goes elsewhere is not wrapped.
+std::size_t width_of_errors();
+
+/// `text` with the first eight characters of each whole task id that is a word of its own.
+std::string with_short_ids(std::string text);
+
 /// Both ends are a person's: a question may be asked.
 bool is_interactive();
+
+/// Standard output is a terminal, which can be drawn on.
+bool is_screen();
+/// Clears it, and begins in its upper left corner.
+void clear_screen();
 
 /// Writes to standard output; a failure is kept for finish().
 void put(std::string_view text);
@@ -36,6 +48,9 @@ int finish(int status);
 
 /// Asks on standard error, reads a line from standard input: true for y or yes.
 bool confirmed(const std::string& question);
+
+/// Asks the same way for a line, which may be empty; nothing if standard input ends.
+std::optional<std::string> asked(const std::string& question);
 
 /// `text` in lines of at most `width` columns, each begun with `indent`; words longer than a line are cut through.
 /// Every line ends with a newline.

@@ -1,6 +1,7 @@
 #include "client/output/watch.hpp"
 
 #include "client/output/events.hpp"
+#include "client/output/local_time.hpp"
 #include "client/output/table.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
@@ -9,10 +10,6 @@ namespace orange::output {
 namespace {
 
 constexpr std::size_t k_summary_columns = 24;
-
-std::string clock_of(const std::string& stamp) {
-    return stamp.size() >= 19 ? stamp.substr(11, 8) : stamp;
-}
 
 /// `head` and `text` on a line, or `text` below, indented, where they do not fit.
 std::string headed(const std::string& head, std::size_t head_columns, const std::string& text, const Style& style) {
@@ -35,7 +32,7 @@ std::string size_text(std::int64_t bytes) {
 }  // namespace
 
 std::string event_line(const rpc::EventNotification& event, const Style& style) {
-    const auto time = clock_of(text_of(event.event, "timestamp"));
+    const auto time = local_clock(time_of(event.event));
     const auto project = ellipsized(printable(event.project), 20);
     const auto id = short_id(printable(event.task));
     const auto summary = ellipsized(printable(event.summary), k_summary_columns);
@@ -49,15 +46,14 @@ std::string event_line(const rpc::EventNotification& event, const Style& style) 
 }
 
 std::string history_line(const Json& event, const Style& style) {
-    const auto stamp = text_of(event, "timestamp");
-    const auto time = stamp.substr(0, 10) + " " + clock_of(stamp);
+    const auto time = local_time(time_of(event));
     return headed("  " + style.paint(time, Ink::dim), columns_of(time) + 2, event_sentence(event), style);
 }
 
 std::string log_line(const log::Line& line, const Style& style) {
     if (!line.json.is_object()) return wrapped(printable(line.text), "", style.width);
     const auto level = text_of(line.json, "level");
-    auto begin = clock_of(text_of(line.json, "ts")) + " " + level;
+    auto begin = local_clock(text_of(line.json, "ts")) + " " + level;
     begin.resize(std::max<std::size_t>(begin.size(), 14), ' ');
     std::string text = begin + " " + text_of(line.json, "component") + ": " + text_of(line.json, "msg");
     for (const auto& [key, value] : line.json.items()) {
@@ -81,12 +77,12 @@ std::string log_line(const log::Line& line, const Style& style) {
 }
 
 std::string windows_page(const rpc::TaskLog::Reply& reply, Timestamp now, const Style& style) {
-    if (reply.windows.empty()) return "No windows yet: no agent was started for this task.\n";
+    if (reply.windows.empty()) return "No windows: this task has not had an agent yet.\n";
     Table table({{"WINDOW"}, {"RUN"}, {"WHEN"}, {"EXIT"}, {"SIZE"}});
     for (const auto& view : reply.windows) {
         const auto ended = view.ended_at ? from_rfc3339(*view.ended_at) : std::nullopt;
         const auto age = ended ? age_text(*ended, now) : std::string();
-        const auto when = view.alive ? "running" : age == "just now" ? age : age + " ago";
+        const auto when = view.alive ? "running" : age == "now" ? age : age + " ago";
         table.row({{view.window},
                    {view.run},
                    {when, view.alive ? Ink::green : Ink::plain},

@@ -58,7 +58,7 @@ std::optional<Timestamp> from_rfc3339(std::string_view text) {
 
 std::string age_text(Timestamp then, Timestamp now) {
     const auto age = duration_cast<seconds>(now - then).count();
-    if (age < 1) return "just now";
+    if (age < 1) return "now";
     if (age < 60) return std::to_string(age) + "s";
     if (age < 3600) return std::to_string(age / 60) + "m";
     if (age < 86400) return std::to_string(age / 3600) + "h";

@@ -29,7 +29,7 @@ std::string to_rfc3339(Timestamp time);
 /// Reads any RFC 3339 time (offset and fraction included); nothing where it is none.
 std::optional<Timestamp> from_rfc3339(std::string_view text);
 
-/// For people: "just now", "42s", "5m", "3h", "2d".
+/// For people: "now", "42s", "5m", "3h", "2d".
 std::string age_text(Timestamp then, Timestamp now);
 
 }  // namespace orange

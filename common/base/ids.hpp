@@ -31,7 +31,7 @@ inline constexpr std::size_t k_run_id_length = 12;
 /// `length` characters of [0-9A-Za-z], uniform, from the kernel's random source.
 std::string random_id(std::size_t length);
 
-/// True for a whole task id. A prefix of at least four characters is accepted from people (TaskStore::resolve).
+/// True for a whole task id. People may name a task in other ways (TaskStore::resolve).
 bool is_task_id(std::string_view text);
 
 /// Project names become parts of paths and of tmux session names: [a-z0-9][a-z0-9_-]*, no "--", at most 40 characters.

@@ -155,6 +155,24 @@ std::size_t columns_of(std::string_view text) {
     return columns;
 }
 
+std::string with_word(std::string text, std::string_view word, std::string_view by) {
+    const auto is_part = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' ||
+               c == '/';
+    };
+    if (word.empty()) return text;
+    for (auto at = text.find(word); at != std::string::npos;) {
+        const auto end = at + word.size();
+        const bool begins = at == 0 || (!is_part(text[at - 1]) && text[at - 1] != '.');
+        const bool ends =
+            end == text.size() ||
+            (!is_part(text[end]) && (text[end] != '.' || end + 1 == text.size() || !is_part(text[end + 1])));
+        if (begins && ends) text.replace(at, word.size(), by);
+        at = text.find(word, begins && ends ? at + by.size() : end);
+    }
+    return text;
+}
+
 std::string first_line(std::string_view text) {
     for (const auto line : split_lines(text)) {
         if (!trim(line).empty()) return std::string(trim(line));

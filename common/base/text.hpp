@@ -26,6 +26,9 @@ bool is_valid_utf8(std::string_view text);
 /// Everything that came from an agent, a file or a repository goes through here before it is printed (faults.md X1).
 std::string printable(std::string_view text, bool keep_newlines = false);
 
+/// `text` with `by` in place of `word`, but not if it is a part of a path or of a longer word.
+std::string with_word(std::string text, std::string_view word, std::string_view by);
+
 /// The first line that is not empty, trimmed: what fits into a list.
 std::string first_line(std::string_view text);
 

@@ -76,7 +76,7 @@ Result<mode_t> mode_of_own_folder(const std::filesystem::path& folder) {
 
 Error open_to_others(const std::filesystem::path& folder) {
     return {ErrorCode::forbidden,
-            folder.string() + " is open to others; run: chmod 700 " + shell_word(folder.string())};
+            folder.string() + " can be read or changed by other users\n  chmod 700 " + shell_word(folder.string())};
 }
 
 /// A daemon has worked there.

@@ -134,7 +134,11 @@ Json to_json(const TaskRecord& record) {
 
 Result<TaskRecord> record_from_json(const Json& json) {
     TRY(check_schema(json));
-    return from_file<TaskRecord>(json, "state.json");
+    TRY(auto record, from_file<TaskRecord>(json, "state.json"));
+    if (record.task.attention && record.notices.empty()) {  // written before there were notices
+        record.notices.push_back({NoticeKind::hook_failed, *record.task.attention, {}, {}, record.task.updated_at});
+    }
+    return record;
 }
 
 Json to_json(const HistoryEvent& event) {

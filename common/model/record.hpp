@@ -12,6 +12,7 @@
 
 #include "common/base/clock.hpp"
 #include "common/base/ids.hpp"
+#include "common/model/notice.hpp"
 #include "common/model/role.hpp"
 #include "common/model/task.hpp"
 
@@ -243,6 +244,12 @@ struct TaskRecord {
     bool queued = false;
     std::int64_t queued_seq = 0;
     std::optional<std::string> start;
+    std::vector<Notice> notices;  ///< changed by engine/notices.hpp alone
+    std::optional<Timestamp> entered_at;
+    std::string questions;
+    std::optional<std::string> answered;
+    bool stopped = false;
+    std::optional<Timestamp> notified;
 
     template <class V>
     void describe(V& v) {
@@ -265,7 +272,7 @@ struct TaskRecord {
         v.sparse("harness_hashes", harness_hashes,
                  "harness → hash of its definition when it was last started or chosen for the task");
         v.sparse("harnesses_changed", harnesses_changed, "names of those that changed since, until a human has looked");
-        v.sparse("unwritten_feedback", unwritten_feedback, "what ## Feedback of TASK.md has still to say");
+        v.sparse("unwritten_feedback", unwritten_feedback, "feedback that is not yet in ## Feedback of TASK.md");
         v.sparse("imported", imported, "made from a TASK.md that had no state.json");
         v.optional("body_hash", body_hash, "of the body that both copies of TASK.md last agreed on");
         v.optional("task_file", task_file,
@@ -275,8 +282,16 @@ struct TaskRecord {
         v.optional("queued_seq", queued_seq, "place in the project's queue: lower is earlier");
         v.sparse("start", start,
                  "the state that it is started in, if it was created for one; else the workflow's choice");
+        v.sparse("notices", notices, "what its human should know, most urgent first");
+        v.sparse("entered_at", entered_at, "when it came into its status");
+        v.sparse("questions", questions, "hash of ## Questions");
+        v.sparse("answered", answered, "`questions` when a human's answer was delivered; else the question stands");
+        v.sparse("stopped", stopped, "a human stopped its agent, and nothing starts it by itself");
+        v.sparse("notified", notified, "`since` of the need that its human was last notified of");
     }
 
+    /// The agent has asked, and no human has answered since.
+    bool question_stands() const { return answered != questions; }
     /// Something has changed that a human should look at.
     bool alarmed() const { return !programs_changed.empty() || !harnesses_changed.empty(); }
 

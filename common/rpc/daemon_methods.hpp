@@ -66,7 +66,7 @@ struct DaemonReload {
         std::vector<std::string> notes;
         template <class V>
         void describe(V& v) {
-            v.required("notes", notes, "what was read anew, what was wrong with it");
+            v.required("notes", notes, "what was reloaded, and what was wrong with it");
         }
     };
 };

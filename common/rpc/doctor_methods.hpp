@@ -22,7 +22,7 @@ struct Finding {
         v.required("level", level, "ok, warning or error");
         v.required("text", text, "a sentence");
         v.optional("file", file, "the file at fault, with :line where that is known");
-        v.optional("command", command, "what mends it");
+        v.optional("command", command, "the command that fixes it");
     }
 };
 

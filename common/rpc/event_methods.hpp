@@ -37,7 +37,7 @@ struct EventsSubscribe : EventSelector {
         template <class V>
         void describe(V& v) {
             v.required("cursor", cursor, "where the stream is now");
-            v.required("resync", resync, "nobody can tell what came after `since`: read the state anew");
+            v.required("resync", resync, "events after `since` are lost: read the state again");
         }
     };
 };

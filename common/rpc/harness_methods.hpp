@@ -32,7 +32,7 @@ struct HarnessView {
         v.required("mode", mode, "persistent or oneshot");
         v.optional("version", version, "what the program says, where its definition has it asked");
         v.optional("trusted", trusted, "whether it trusts the project, where it asks for trust and there is a project");
-        v.optional("missing", missing, "what it lacks to be started, each with what to do");
+        v.optional("missing", missing, "what is missing to start it, each with what to do");
         v.optional("problem", problem, "why the definition cannot be used, or how to install the program");
     }
 };
@@ -108,7 +108,7 @@ struct HarnessSearch {
         std::vector<std::string> notes;
         template <class V>
         void describe(V& v) {
-            v.required("notes", notes, "programs that were found or moved, and variables that agents lack");
+            v.required("notes", notes, "programs that were found or moved, and variables that agents do not have");
         }
     };
 };

@@ -24,7 +24,7 @@ struct ProjectView {
         v.required("name", name, "its name");
         v.required("path", path, "the repository's main worktree");
         v.required("default_branch", default_branch, "what tasks begin at and are merged into");
-        v.required("pool_size", pool_size, "at most so many workspaces");
+        v.required("pool_size", pool_size, "maximum number of workspaces");
         v.required("workflow", workflow, "workflow of new tasks");
         v.optional("harness", harness, "harness of new tasks");
         v.optional("setup", setup, "argv run in a workspace before its agent starts");
@@ -58,7 +58,7 @@ struct ProjectAdd {
         v.required("path", path, "absolute path of a git repository, or of any directory in it");
         v.optional("name", name, "project name; the folder's name where absent");
         v.optional("default_branch", default_branch, "found where absent");
-        v.optional("pool_size", pool_size, "at most so many workspaces, 1 to 64; 2 where absent");
+        v.optional("pool_size", pool_size, "maximum number of workspaces, 1 to 64; default: 2");
         v.optional("workflow", workflow, "workflow of new tasks");
         v.optional("harness", harness, "harness of new tasks");
         v.optional("setup", setup, "argv run in a workspace before its agent starts");
@@ -95,7 +95,7 @@ struct ProjectUpdate {
         v.optional("cwd", cwd, "the caller's directory");
         v.optional("path", path, "where the repository is now");
         v.optional("default_branch", default_branch, "what tasks begin at and are merged into");
-        v.optional("pool_size", pool_size, "at most so many workspaces, 1 to 64");
+        v.optional("pool_size", pool_size, "maximum number of workspaces, 1 to 64");
         v.optional("workflow", workflow, "workflow of new tasks; empty: default");
         v.optional("harness", harness, "harness of new tasks; empty: first installed");
         v.optional("setup", setup, "argv run in a workspace before its agent starts; empty: none");

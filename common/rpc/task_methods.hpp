@@ -139,6 +139,27 @@ struct TaskMerge : TaskSelector {
     };
 };
 
+struct TaskRestore : TaskSelector {
+    static constexpr const char* k_name = "task.restore";
+    std::optional<std::string> branch;
+    template <class V>
+    void describe(V& v) {
+        TaskSelector::describe(v);
+        v.optional("branch", branch, "the branch to make; else the task's own with -restored");
+    }
+    struct Reply {
+        std::string branch;
+        std::string commit;
+        std::vector<std::string> notes;
+        template <class V>
+        void describe(V& v) {
+            v.required("branch", branch, "the branch that has the work now");
+            v.required("commit", commit, "its commit");
+            v.optional("notes", notes, "sentences for a human");
+        }
+    };
+};
+
 struct TaskCancel : TaskSelector {
     static constexpr const char* k_name = "task.cancel";
     using Reply = TaskReply;
@@ -180,6 +201,39 @@ struct TaskSend : TaskSelector {
         v.required("text", text, "a message for the agent, one line");
         v.optional("role", role, "worker (default) or reviewer");
     }
+};
+
+/// Answers the question of a task's agent.
+struct TaskAnswer : TaskSelector {
+    static constexpr const char* k_name = "task.reply";
+    using Reply = TaskReply;
+    std::string text;
+    template <class V>
+    void describe(V& v) {
+        TaskSelector::describe(v);
+        v.required("text", text, "the answer, one line");
+    }
+};
+
+struct TaskReject : TaskSelector {
+    static constexpr const char* k_name = "task.reject";
+    using Reply = TaskReply;
+    std::string feedback;
+    template <class V>
+    void describe(V& v) {
+        TaskSelector::describe(v);
+        v.required("feedback", feedback, "what to change; it becomes ## Feedback of TASK.md");
+    }
+};
+
+struct TaskStop : TaskSelector {
+    static constexpr const char* k_name = "task.stop";
+    using Reply = TaskReply;
+};
+
+struct TaskRestart : TaskSelector {
+    static constexpr const char* k_name = "task.restart";
+    using Reply = TaskReply;
 };
 
 struct TaskAck : TaskSelector {

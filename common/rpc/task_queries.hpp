@@ -16,6 +16,7 @@ struct TaskList {
     std::optional<std::string> cwd;
     std::optional<std::string> status;
     bool all = false;
+    bool needs = false;
     int limit = 0;
     template <class V>
     void describe(V& v) {
@@ -23,29 +24,75 @@ struct TaskList {
         v.optional("cwd", cwd, "only the project's that this directory is in, where it is in one");
         v.optional("status", status, "only tasks of this status");
         v.optional("all", all, "ended tasks (done, cancelled) too");
-        v.optional("limit", limit, "at most so many, newest first; 0: all");
+        v.optional("needs", needs, "only tasks that need their human");
+        v.optional("limit", limit, "at most this many; 0: all");
     }
     struct Reply {
         std::vector<TaskView> tasks;
         std::int64_t hidden = 0;
         template <class V>
         void describe(V& v) {
-            v.required("tasks", tasks, "newest first");
+            v.required(
+                "tasks", tasks,
+                "those that need their human first, most urgent and longest waiting on top; then those that work, "
+                "last change first; then those that wait; then those that have ended, newest first");
             v.optional("hidden", hidden, "how many ended tasks were left out");
+        }
+    };
+};
+
+/// How much a task's branch changes beside what it began at.
+struct ChangeCounts {
+    std::int64_t commits = 0;
+    std::int64_t files = 0;
+    std::int64_t added = 0;
+    std::int64_t removed = 0;
+    bool uncommitted = false;
+    template <class V>
+    void describe(V& v) {
+        v.required("commits", commits, "commits of its own");
+        v.required("files", files, "files that differ");
+        v.required("added", added, "lines added");
+        v.required("removed", removed, "lines removed");
+        v.required("uncommitted", uncommitted, "some of it is not committed");
+    }
+};
+
+struct TaskDiff : TaskSelector {
+    static constexpr const char* k_name = "task.diff";
+    struct Reply {
+        std::string repository;
+        std::string base;
+        std::string tip;
+        ChangeCounts changes;
+        template <class V>
+        void describe(V& v) {
+            v.required("repository", repository, "where to run git diff: the project's own repository");
+            v.required("base", base, "the commit that the branch began at");
+            v.required("tip", tip, "a tree of the worktree as it is now, uncommitted and untracked files included");
+            v.required("changes", changes, "how much that is");
         }
     };
 };
 
 struct TaskShow : TaskSelector {
     static constexpr const char* k_name = "task.show";
+    bool changes = false;
+    template <class V>
+    void describe(V& v) {
+        TaskSelector::describe(v);
+        v.optional("changes", changes, "count what its branch changes, too, which asks git");
+    }
     struct Reply {
         TaskView task;
         std::string body;
+        std::optional<ChangeCounts> changes;
         Json history = Json::array();
         template <class V>
         void describe(V& v) {
             v.required("task", task, "the task");
             v.required("body", body, "TASK.md below the frontmatter");
+            v.optional("changes", changes, "what its branch changes, committed and not; absent: git cannot say");
             v.required("history", history, "the last 20 events");
         }
     };
@@ -97,7 +144,7 @@ struct TaskHistory : TaskSelector {
     template <class V>
     void describe(V& v) {
         TaskSelector::describe(v);
-        v.optional("limit", limit, "at most so many, the last ones; 0: all that one call gives");
+        v.optional("limit", limit, "maximum number, the last ones; 0: all that one call gives");
     }
     struct Reply {
         Json events = Json::array();
@@ -131,7 +178,7 @@ struct TaskPeek : TaskSelector {
     void describe(V& v) {
         TaskSelector::describe(v);
         v.optional("lines", lines, "how many lines, 1 to 5000");
-        v.optional("role", role, "worker or reviewer; else whoever is at work");
+        v.optional("role", role, "worker or reviewer; default: the active agent");
     }
     struct Reply {
         std::string role;

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "common/model/fields.hpp"
+#include "common/model/needs.hpp"
+#include "common/model/notice.hpp"
 #include "common/model/task.hpp"
 
 namespace orange {
@@ -14,14 +16,19 @@ extern template Json written<Task>(const Task&);
 extern template Json schema_of<Task>();
 }  // namespace orange
 
-/// How the `task.*` methods name a task and show it. `id` and `cwd` select one: an id (or a prefix of one, at least
-/// four characters), else the task whose workspace contains `cwd`.
+/// How the `task.*` methods name a task and show it. `id` and `cwd` select one: what `id` names
+/// (TaskStore::resolve), else the task whose workspace contains `cwd`.
 namespace orange::rpc {
 
 /// A task as programs see it: TASK.md's fields and what the daemon knows beside them.
 struct TaskView {
     Task fields;                             ///< the frontmatter (docs/files.md)
+    std::string short_id;                    ///< enough of the id to name it, for commands that people read
     std::string path;                        ///< its folder
+    std::string worktree;                    ///< where its agents work; empty: it has no workspace
+    Needs needs;                             ///< what the task needs from its human
+    std::vector<Notice> notices;             ///< what its human should know, most urgent first
+    std::string means;                       ///< "initial", "done", "cancelled", "stuck", "clarification" or ""
     std::string worker;                      ///< "alive", "dead", "unknown", "none"
     std::string reviewer;                    ///< likewise
     std::int64_t queue_place = 0;            ///< 1 for the next to be spawned; 0: not queued
@@ -32,7 +39,13 @@ struct TaskView {
     template <class V>
     void describe(V& v) {
         v.required("fields", fields, "TASK.md's frontmatter");
+        v.optional("short_id", short_id, "the shortest beginning of its id, at least four characters, that names it");
         v.required("path", path, "the task's folder");
+        v.optional("worktree", worktree, "the worktree that its agents work in; empty: it has none");
+        v.optional("needs", needs, "what the task needs from its human");
+        v.optional("notices", notices, "what its human should know, most urgent first");
+        v.optional("means", means,
+                   "what its status stands for: initial, done, cancelled, stuck or clarification; empty: another one");
         v.required("worker", worker, "alive, dead, unknown or none");
         v.required("reviewer", reviewer, "alive, dead, unknown or none");
         v.optional("queue_place", queue_place, "place in the project's queue, 0 when not queued");
@@ -47,7 +60,7 @@ struct TaskSelector {
     std::optional<std::string> cwd;
     template <class V>
     void describe(V& v) {
-        v.optional("id", id, "task id, or the beginning of one");
+        v.optional("id", id, "task id, the beginning of one, a branch, or words of the summary joined by dashes");
         v.optional("cwd", cwd, "the caller's directory: this task, where it is in a workspace");
     }
 };

@@ -132,13 +132,13 @@ std::optional<std::string> HarnessLibrary::first_installed() const {
 Error HarnessLibrary::not_installed(const HarnessEntry& entry) const {
     const auto& harness = entry.harness;
     auto text = "harness " + harness.name + " is not installed" +
-                (harness.install_hint.empty() ? "" : ": " + harness.install_hint) + ". ";
+                (harness.install_hint.empty() ? "" : "; " + harness.install_hint) + ". ";
     if (is_looked_up(harness)) {
         text += "Its program " + harness.program + " was looked up in the " + searched() +
-                "; if it starts in your terminal, run there: orange daemon reload";
+                ". If it starts in your terminal, run in that terminal: orange daemon reload";
     } else {
         text += "Its program is " + harness.program + " beside " + entry.path.string() +
-                ", which is not there or cannot be executed";
+                ", which does not exist or is not executable";
     }
     return {ErrorCode::not_found, std::move(text)};
 }

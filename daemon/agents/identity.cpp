@@ -163,12 +163,4 @@ Caller identify(const Evidence& evidence, const Registry& registry) {
     return {Role::human, {}, {}, evidence.pid, trace};
 }
 
-std::string describe(const Caller& caller) {
-    auto text =
-        caller.role == Role::unknown ? std::string("an unknown caller") : "the " + std::string(name_of(caller.role));
-    if (!caller.task.empty()) text += " of task " + caller.task.value;
-    if (!caller.evidence.empty()) text += " (" + caller.evidence + ")";
-    return text;
-}
-
 }  // namespace orange::agents

@@ -124,7 +124,4 @@ bool is_early(const Evidence& evidence, const Registry& registry);
 /// trace than a run was found.
 Caller identify(const Evidence& evidence, const Registry& registry);
 
-/// "the worker of task 4f2a… (ancestor orange-agent 4711)": what a refused caller is told.
-std::string describe(const Caller& caller);
-
 }  // namespace orange::agents

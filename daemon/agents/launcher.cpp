@@ -49,7 +49,7 @@ std::string_view name_of(Liveness liveness) {
 }
 
 Launcher::Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim)
-    : Launcher(files, tmux, exits, clock, std::move(shim), proc::argv_of) {}
+    : Launcher(files, tmux, exits, clock, std::move(shim), process::argv_of) {}
 
 Launcher::Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim, ArgvOf argv_of)
     : files_(files), tmux_(tmux), exits_(exits), clock_(clock), shim_(std::move(shim)), argv_of_(std::move(argv_of)) {}
@@ -153,7 +153,7 @@ std::optional<std::int64_t> Launcher::server_start(const AgentRun& run) const {
     // Where the record does not have it, the shim vouches: it is the server's child.
     const bool same = run.server_start != 0
                           ? *started == run.server_start
-                          : liveness(run) == Liveness::alive && proc::parent_of(run.pid) == run.server_pid;
+                          : liveness(run) == Liveness::alive && process::parent_of(run.pid) == run.server_pid;
     return same ? std::optional(*started) : std::nullopt;
 }
 

@@ -61,7 +61,7 @@ inline bool is_on_server(const AgentRun& run, const TmuxState& state) {
 /// Knows nothing of workflows; what a run is for is the caller's.
 class Launcher {
   public:
-    /// What a process was started with (proc::argv_of; tests have their own processes).
+    /// What a process was started with (process::argv_of; tests have their own processes).
     using ArgvOf = std::function<std::vector<std::string>(std::int64_t pid)>;
 
     Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim);

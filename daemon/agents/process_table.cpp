@@ -10,7 +10,7 @@ namespace {
 
 /// The path of its executable, not the short name, which any process may choose.
 bool is_orange_agent(std::int64_t pid) {
-    auto program = std::filesystem::path(proc::exe_of(pid).value_or("")).filename().string();
+    auto program = std::filesystem::path(process::exe_of(pid).value_or("")).filename().string();
     constexpr std::string_view k_deleted = " (deleted)";  // the kernel marks a replaced binary
     if (program.ends_with(k_deleted)) program.resize(program.size() - k_deleted.size());
     return program == "orange-agent";
@@ -28,33 +28,35 @@ bool is_shim(const std::vector<std::string>& argv, const std::string& home) {
 }  // namespace
 
 std::optional<ProcessEntry> ProcProcessTable::entry(std::int64_t pid) {
-    const auto started = proc::start_time(pid);
-    const auto parent = proc::parent_of(pid);
+    const auto started = process::start_time(pid);
+    const auto parent = process::parent_of(pid);
     if (!started || !parent) return std::nullopt;
-    ProcessEntry entry{*parent, proc::session_of(pid).value_or(0), *started, proc::tty_of(pid).value_or(0)};
+    ProcessEntry entry{*parent, process::session_of(pid).value_or(0), *started, process::tty_of(pid).value_or(0)};
     if (!is_orange_agent(pid)) return entry;
-    const auto argv = proc::argv_of(pid);
+    const auto argv = process::argv_of(pid);
     entry.keeper = is_keeper(argv, home_);
     entry.shim = !entry.keeper && is_shim(argv, home_);
     return entry;
 }
 
 Claim ProcProcessTable::claim(std::int64_t pid) {
-    const auto task = proc::environ_of(pid, "ORANGE_TASK").value_or("");
-    if (task.empty() || proc::environ_of(pid, "ORANGE_HOME").value_or(home_) != home_) return {};
-    return {task, proc::environ_of(pid, "ORANGE_ROLE").value_or(""), proc::environ_of(pid, "ORANGE_RUN").value_or("")};
+    const auto task = process::environ_of(pid, "ORANGE_TASK").value_or("");
+    if (task.empty() || process::environ_of(pid, "ORANGE_HOME").value_or(home_) != home_) return {};
+    return {task, process::environ_of(pid, "ORANGE_ROLE").value_or(""),
+            process::environ_of(pid, "ORANGE_RUN").value_or("")};
 }
 
 /// A word that names no file was none: an option's value, a command of the interpreter's.
 Program ProcProcessTable::program(std::int64_t pid) {
-    auto program = program_of(proc::exe_of(pid).value_or(""), proc::argv_of(pid), proc::cwd_of(pid).value_or(""));
+    auto program =
+        program_of(process::exe_of(pid).value_or(""), process::argv_of(pid), process::cwd_of(pid).value_or(""));
     std::error_code error;
     if (!program.script.empty() && !std::filesystem::is_regular_file(program.script, error)) program.script.clear();
     return program;
 }
 
 std::string ProcProcessTable::working_directory(std::int64_t pid) {
-    return proc::cwd_of(pid).value_or("");
+    return process::cwd_of(pid).value_or("");
 }
 
 }  // namespace orange::agents

@@ -4,10 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <asio/experimental/as_tuple.hpp>
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
-#include <asio/use_awaitable.hpp>
 #include <csignal>
 #include <cstdio>
 
@@ -16,12 +14,12 @@
 #include "common/config/disk.hpp"
 #include "common/config/home_check.hpp"
 #include "daemon/agents/login_environment.hpp"
-#include "daemon/agents/survivors.hpp"
 #include "daemon/app/callers.hpp"
 #include "daemon/app/home.hpp"
 #include "daemon/app/home_files.hpp"
 #include "daemon/app/service.hpp"
 #include "daemon/app/settings.hpp"
+#include "daemon/async/use_tuple.hpp"
 #include "daemon/files/native_file_watcher.hpp"
 #include "daemon/files/posix_file_system.hpp"
 #include "daemon/files/unfinished.hpp"
@@ -29,13 +27,16 @@
 #include "daemon/github/cli_github.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/monitor/monitor.hpp"
+#include "daemon/process/leftovers.hpp"
 #include "daemon/process/pidfd_exit_watcher.hpp"
 #include "daemon/process/posix_process_runner.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/dispatcher.hpp"
 #include "daemon/rpc/server.hpp"
+#include "daemon/runner/notification.hpp"
 #include "daemon/runner/project_names.hpp"
+#include "daemon/runner/sight.hpp"
 #include "daemon/shim/keeper.hpp"
 #include "daemon/tmux/cli_tmux.hpp"
 
@@ -47,13 +48,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto use_tuple = asio::experimental::as_tuple(asio::use_awaitable);
 constexpr int k_exit_other_daemon = 75;  // EX_TEMPFAIL: try again later
 constexpr auto k_login_deadline = 5s;
 constexpr auto k_interactive_deadline = 3s;  // both are over before a client stops waiting for a daemon's start
 constexpr auto k_shutdown_patience = 4s;
 constexpr auto k_shutdown_step = 20ms;
 constexpr std::chrono::milliseconds k_between_looks = 2s;
+constexpr std::chrono::milliseconds k_notifications_apart = 10s;
 
 /// In place of a watcher that the kernel refused.
 class NoFileWatcher final : public FileWatcher {
@@ -71,6 +72,11 @@ class DaemonContext : public asio::io_context {
     using asio::io_context::io_context;
     void destroy_coroutines() { shutdown(); }
 };
+
+Awaitable<void> call_later(std::function<void()> then) {
+    const bool slept = co_await async::sleep(k_notifications_apart);
+    if (slept) then();
+}
 
 /// What the user's shells say: the environment of agents, and where their programs may be.
 struct Shells {
@@ -97,7 +103,7 @@ class App {
           paths_(paths),
           files_(disk_, home),
           process_table_(paths.home.string()),
-          git_(processes_, scrubbed_environment(), {{agents::k_daemon_variable, mark_}}, paths.workspaces().string()),
+          git_(processes_, scrubbed_environment(), {{process::k_daemon_variable, mark_}}, paths.workspaces().string()),
           tmux_(processes_, paths.tmux_socket(), scrubbed_environment()),
           task_locks_(io_.get_executor()),
           repositories_(io_.get_executor()),
@@ -140,9 +146,20 @@ class App {
                  repositories_},
           control_(world_),
           runner_(world_, control_),
+          delivery_(world_),
+          notifier_(
+              runner_, [this](std::vector<News> news) { return delivery_.deliver(std::move(news)); },
+              [this](std::function<void()> then) {
+                  async::spawn(io_.get_executor(), "notifications", call_later(std::move(then)));
+              }),
           monitor_(runner_, control_, watcher()),
           api_(runner_, daemon_control()),
-          dispatcher_(table_),
+          dispatcher_(table_,
+                      [this](Error error) {
+                          const auto ids = runner_.world.tasks.short_ids_in(error.message);
+                          if (!ids.empty()) error.details["short_ids"] = ids;
+                          return error;
+                      }),
           server_(
               io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return callers_.identify(peer); },
               rpc::Limits::of_process()),
@@ -168,6 +185,7 @@ class App {
         async::spawn(io_.get_executor(), "signals", handle_signals());
         async::spawn(io_.get_executor(), "home watch", watch_home());
         async::spawn(io_.get_executor(), "monitor", monitor_.run());
+        notifier_.look_at_all();
         log::info("daemon", "started", {{"version", ORANGE_VERSION}, {"pid", std::to_string(::getpid())}});
         tell_service_manager("READY=1");
         io_.run();
@@ -237,6 +255,7 @@ class App {
                 return loaded ? Result<void>{} : Result<void>{loaded.error()};
             };
             if (!file_watcher_) facts.problems.push_back(file_watcher_.error().message);
+            if (!delivery_.problem().empty()) facts.problems.push_back(delivery_.problem());
             return facts;
         };
         control.shutdown = [this] { async::spawn(io_.get_executor(), "shutdown", shut_down()); };
@@ -251,13 +270,13 @@ class App {
             std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began_).count();
         tasks_.each([&](const TaskRecord& record) {
             ++reply.tasks[record.task.status];
-            if (record.task.attention || record.alarmed()) ++reply.attention;
+            if (needs_of(runner_, record).kind > Need::start) ++reply.attention;
             for (const Role role : {Role::worker, Role::reviewer}) {
                 if (!record.runs.empty() && control_.alive(record, role)) ++reply.agents_alive;
             }
             return true;
         });
-        reply.memory_kib = proc::resident_kib_of(::getpid()).value_or(0);
+        reply.memory_kib = process::resident_kib_of(::getpid()).value_or(0);
         reply.connections = static_cast<std::int64_t>(server_.connections());
         reply.home = paths_.home.string();
         if (monitor_.last_poll()) reply.last_poll = to_rfc3339(*monitor_.last_poll());
@@ -406,6 +425,8 @@ class App {
     World world_;
     AgentControl control_;
     Runner runner_;
+    Delivery delivery_;
+    Notifier notifier_;
     Monitor monitor_;
     rpc::MethodTable table_;
     rpc::Api api_;

@@ -49,4 +49,9 @@ Result<void> HomeFiles::remove(const Path& path) {
     return disk_.remove(path);
 }
 
+Result<FileFacts> HomeFiles::facts_of(const Path& path) {
+    TRY(check());
+    return disk_.facts_of(path);
+}
+
 }  // namespace orange

@@ -21,6 +21,7 @@ class HomeFiles final : public FileSystem {
     Result<void> append(const Path& path, std::string_view content) override;
     Result<std::vector<std::string>> list(const Path& folder) override;
     Result<void> remove(const Path& path) override;
+    Result<FileFacts> facts_of(const Path& path) override;
 
     /// Whether an operation would be refused, and why.
     Result<void> check() const;

@@ -41,7 +41,13 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
         }
         settings.exit_notification = value.scalar == "true";
     } else if (key == "notify") {
-        if (!value.is_sequence()) return wrong(file, value.place, "notify must be a list: a program and its arguments");
+        if (value.is_scalar() && (value.scalar == "off" || value.scalar == "false")) {
+            settings.notify = false;
+            return {};
+        }
+        if (!value.is_sequence() || value.items.empty()) {
+            return wrong(file, value.place, "notify must be off, or a list: a program and its arguments");
+        }
         for (const auto& item : value.items) {
             if (!item.is_scalar()) return wrong(file, item.place, "notify must be a list of plain texts");
             settings.notify_command.push_back(item.scalar);

@@ -8,7 +8,7 @@
 
 namespace orange {
 
-/// config.yml (docs/files.md). Keys: poll_interval (seconds), exit_notification, notify (argv), env (map),
+/// config.yml (docs/files.md). Keys: poll_interval (seconds), exit_notification, notify (argv, or off), env (map),
 /// message_patience (seconds), log_level. Unknown keys and wrong types are refused with line and column.
 Result<Settings> parse_settings(std::string_view text, std::string_view file_name);
 /// The same of a file; nothing where there is none.

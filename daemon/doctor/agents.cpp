@@ -2,7 +2,8 @@
 
 #include "common/base/text.hpp"
 #include "daemon/doctor/exam.hpp"
-#include "daemon/runner/programs.hpp"
+#include "daemon/runner/notices.hpp"
+#include "daemon/runner/sight.hpp"
 
 /// Agents, the tmux server that they are in, and what tasks wait for.
 namespace orange::doctor {
@@ -70,7 +71,7 @@ Awaitable<void> check_agents(Exam& exam) {
         const auto definition = exam.runner.turns.definition_of(record.task);
         const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
         if (!state || !state->agent) continue;
-        if (exam.runner.agents.alive(record, *state->agent)) continue;
+        if (exam.runner.agents.alive(record, *state->agent) || record.stopped) continue;
         exam.report.wrong("task " + record.task.id.value + " is " + record.task.status + ", and its " +
                               std::string(name_of(*state->agent)) + " does not run" +
                               (record.task.attention ? ": " + *record.task.attention : std::string()),
@@ -112,10 +113,17 @@ Awaitable<void> check_messages(Exam& exam) {
 
 Awaitable<void> check_attention(Exam& exam) {
     for (const auto& record : exam.tasks()) {
-        const auto alarm = alarm_of(record);
-        for (const auto& why : {record.task.attention.value_or(""), alarm}) {
-            if (why.empty()) continue;
-            exam.report.warn("task " + record.task.id.value + ": " + why, "orange task why " + record.task.id.value);
+        const auto needs = needs_of(exam.runner, record);
+        if (needs.kind > Need::start) {
+            exam.report.warn(
+                "task " + record.task.id.value + " needs you (" + std::string(name_of(needs.kind)) + "): " + needs.text,
+                needs.command);
+        }
+        for (const auto& notice : all_notices(record)) {
+            if (notice.text != needs.text) {
+                exam.report.warn("task " + record.task.id.value + ": " + notice.text,
+                                 "orange task why " + record.task.id.value);
+            }
         }
     }
     co_return;

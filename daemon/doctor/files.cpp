@@ -90,13 +90,14 @@ Awaitable<void> check_pool_file(Exam& exam) {
 }
 
 Awaitable<void> check_tasks(Exam& exam) {
+    auto& files = exam.world.files;
     for (const auto& broken : exam.world.tasks.unreadable()) {
         if (exam.project && broken.project != *exam.project) continue;
         const auto folder = exam.world.paths.tasks() / broken.project / broken.id;
-        const bool imported = !files::facts_of(folder / "state.json") && files::facts_of(folder / "TASK.md");
+        const bool imported = is_missing(files, folder / "state.json") && files.facts_of(folder / "TASK.md");
         const auto place = place_in(folder / (imported ? "TASK.md" : "state.json"), broken.why);
         exam.report.wrong("task " + broken.project + "/" + broken.id + " cannot be read: " + place.text +
-                              "; mend the file, or move its folder away, then start the daemon anew",
+                              "; repair the file or move its folder away, then restart the daemon",
                           k_restart, place.file);
     }
     co_return;
@@ -112,7 +113,7 @@ Awaitable<void> check_histories(Exam& exam) {
     for (const auto& [id, file] : tasks) {
         auto torn = file;
         torn += ".torn";
-        if (files::facts_of(torn)) {
+        if (exam.world.files.facts_of(torn)) {
             exam.report.warn(
                 "a line of the history of " + id.value + " was cut off by a crash; what there is of it was kept",
                 "rm " + shell_word(torn.string()), torn.string());
@@ -176,7 +177,7 @@ Awaitable<void> check_harnesses(Exam& exam) {
 
 Awaitable<void> check_log(Exam& exam) {
     const auto file = exam.world.paths.log();
-    const auto facts = files::facts_of(file);
+    const auto facts = exam.world.files.facts_of(file);
     if (const auto problem = log::problem()) {
         exam.report.warn("orange.log cannot be written: " + *problem,
                          "df -h " + shell_word(file.parent_path().string()), file.string());

@@ -144,11 +144,10 @@ Awaitable<void> check_disk(Exam& exam) {
 
 /// Only where systemd is: elsewhere nothing ends what a session has left.
 Awaitable<void> check_service(Exam& exam) {
-    std::error_code error;
     const auto& machine = exam.facts.machine;
-    if (!std::filesystem::exists(machine.systemd, error)) co_return;
+    if (!exam.world.files.facts_of(machine.systemd)) co_return;
     const auto user = name_of_user(machine.user);
-    const bool lingers = machine.user == 0 || std::filesystem::exists(machine.lingering / user, error);
+    const bool lingers = machine.user == 0 || exam.world.files.facts_of(machine.lingering / user);
     if (!lingers) {
         exam.report.warn("agents end when " + user + " logs out everywhere",
                          "sudo loginctl enable-linger " + shell_word(user));

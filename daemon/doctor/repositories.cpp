@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 
@@ -57,11 +56,10 @@ bool is_left_over(const Exam& exam, const std::string& ref) {
 
 Awaitable<void> check_repositories(Exam& exam) {
     for (const auto& project : exam.projects()) {
-        std::error_code error;
-        if (!std::filesystem::is_directory(project.path, error)) {
+        if (!is_folder(exam.world.files, Path(project.path) / ".")) {
             exam.report.wrong("the repository of " + project.name +
                                   " is gone: it was moved or removed. Where it was moved, name its new place; "
-                                  "its workspaces are mended with it",
+                                  "this repairs its workspaces, too",
                               update(project) + " --path NEW_PATH", project.path);
             continue;
         }

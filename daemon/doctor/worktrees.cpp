@@ -1,25 +1,19 @@
 #include <algorithm>
-#include <filesystem>
 
 #include "common/base/text.hpp"
 #include "daemon/doctor/exam.hpp"
-#include "daemon/files/file_facts.hpp"
-#include "daemon/process/proc_info.hpp"
+#include "daemon/process/leftovers.hpp"
 
 /// The workspaces, as git and the disk have them.
 namespace orange::doctor {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// A git that runs holds its lock for less.
 constexpr std::chrono::seconds k_lock_age{60};
 
 const git::Worktree* registered(const std::vector<git::Worktree>& trees, const Path& path) {
-    std::error_code error;
-    const auto real = fs::weakly_canonical(path, error);
-    const auto found =
-        std::find_if(trees.begin(), trees.end(), [&](const git::Worktree& tree) { return Path(tree.path) == real; });
+    const auto found = std::find_if(trees.begin(), trees.end(),
+                                    [&](const git::Worktree& tree) { return git::is_at(tree, path.string()); });
     return found == trees.end() ? nullptr : &*found;
 }
 
@@ -30,13 +24,12 @@ void check_workspace(Exam& exam, const Project& project, const WorkspaceInfo& in
     const auto gc = "orange workspace gc --project " + project.name;
     const auto place = info.path.string();
     const auto anew = "mv " + shell_word(place) + " " + shell_word(place + ".old") + " && " + gc;
-    std::error_code error;
     const auto* tree = registered(trees, info.path);
-    if (!fs::is_directory(info.path, error)) {
+    if (!is_folder(exam.world.files, info.path / ".")) {
         exam.report.wrong("the folder of workspace " + info.name + whose + " is gone", gc, place);
     } else if (exam.world.pool.is_replaced(info.name)) {
         exam.report.wrong("another folder or a link is in the place of workspace " + info.name + whose +
-                              "; put the folder back, or have it made anew; what is there stays where it is moved to",
+                              "; put the folder back, or move it away to have it created again",
                           anew, place);
     } else if (!seen && tree && git::is_half_made(*tree)) {
         exam.report.wrong("workspace " + info.name + " is half made: a git that made it was killed", gc, place);
@@ -51,21 +44,12 @@ void check_workspace(Exam& exam, const Project& project, const WorkspaceInfo& in
     }
 }
 
-/// A process with its directory in there may be the git that holds it.
-bool has_process(const std::string& folder) {
-    const auto pids = proc::all_pids();
-    return std::any_of(pids.begin(), pids.end(), [&](std::int64_t pid) {
-        const auto cwd = proc::cwd_of(pid);
-        return cwd && (*cwd == folder || cwd->starts_with(folder + "/"));
-    });
-}
-
 void check_lock(Exam& exam, const std::string& what, const std::string& folder, const Path& lock) {
-    const auto facts = files::facts_of(lock);
+    const auto facts = exam.world.files.facts_of(lock);
     if (!facts) return;
     const auto age = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now() - facts->modified);
     if (age < k_lock_age) return;
-    const bool used = has_process(folder);
+    const bool used = !process::working_in(folder).empty();  // one of them may be the git that holds it
     exam.report.wrong(what + " has a lock of git's since " + spoken(age) +
                           (used ? ": no git command works there. Processes work in the folder; where none of them is "
                                   "a git, remove it"

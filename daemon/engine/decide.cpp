@@ -14,12 +14,12 @@ std::vector<const Transition*> askable(std::vector<const Transition*> edges, Rol
     return edges;
 }
 
-Error needs_force(const Task& task, const Transition& edge) {
+Error needs_force(const Definition& definition, const Task& task, const Transition& edge) {
     return {ErrorCode::needs_force,
             task.status + " → " + edge.to +
                 " skips the rest of the workflow and is done only when it is confirmed with --force: " +
-                human_command(task, edge.to, true),
-            {{"human_command", human_command(task, edge.to, true)}}};
+                human_command(definition, task, edge.to, true),
+            {{"human_command", human_command(definition, task, edge.to, true)}}};
 }
 
 Error guard_failed(const Task& task, const std::vector<const Transition*>& edges) {
@@ -60,7 +60,7 @@ Result<Decision> decide_request(const Definition& definition, const Situation& s
     if (candidates.empty()) return forbidden(definition, task, request, edges);
 
     std::erase_if(candidates, [&](const Transition* edge) { return edge->force && !request.force; });
-    if (candidates.empty()) return needs_force(task, *edges.front());
+    if (candidates.empty()) return needs_force(definition, task, *edges.front());
 
     auto holding = candidates;
     std::erase_if(holding, [&](const Transition* edge) {
@@ -91,8 +91,9 @@ Result<Decision> decide_request(const Definition& definition, const Situation& s
 
 Result<Decision> decide_done(const Definition& definition, const Situation& situation) {
     const Task& task = situation.task;
-    const auto edges = definition.between(task.status, k_done);
-    if (edges.empty()) return illegal(definition, task, {std::string(k_done), Role::system, true});
+    const auto done = definition.name_for(Meaning::done);
+    const auto edges = definition.between(task.status, done);
+    if (edges.empty()) return illegal(definition, task, {done, Role::system, true});
     const auto rank = [&task](const Transition* edge) {
         return (edge->force ? 2 : 0) + (!edge->when || edge->when->holds_for(task.counter(edge->when->field)) ? 0 : 1);
     };
@@ -108,14 +109,12 @@ Result<std::string> spawn_target(const Definition& definition, const Task& task)
                                               initial.name +
                                               " is spawned; orange task respawn starts a dead agent again.");
     }
-    constexpr std::string_view clarification = "clarification";
-    if (trim(task.summary).empty() && definition.has_transition(initial.name, clarification)) {
-        return std::string(clarification);
-    }
+    const auto clarification = definition.name_for(Meaning::clarification);
+    if (trim(task.summary).empty() && definition.has_transition(initial.name, clarification)) return clarification;
     for (auto& to : definition.targets_from(initial.name)) {
         const State* state = definition.state(to);
         const auto edges = askable(definition.between(initial.name, to), Role::system);
-        const bool ordinary = to != clarification && to != k_stuck && state != nullptr && !state->terminal;
+        const bool ordinary = state != nullptr && !state->terminal && state->meaning == Meaning::none;
         if (ordinary && !edges.empty() && !edges.front()->force) return std::move(to);
     }
     return Error(ErrorCode::conflict, "The workflow " + definition.name + " has no way to spawn a task from " +

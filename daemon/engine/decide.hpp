@@ -24,12 +24,16 @@ struct Situation {
     const std::map<std::string, std::string>& entry_sections;
 };
 
+/// What a request is for. All but `status` find their state in the workflow, whatever it is called there.
+enum class Goal { status, cancelled, stuck, review, rejected };
+
 /// Somebody asks for a status.
 struct Request {
     std::string to;
     Role by = Role::human;
     bool force = false;
-    bool vouched = true;  ///< false: nobody can say that it is really `by` who asks, and who wrote the verdict
+    bool vouched = true;       ///< false: nobody can say that it is really `by` who asks, and who wrote the verdict
+    Goal goal = Goal::status;  ///< if not `status`, `to` comes from target_of()
 };
 
 /// The process of `role` is gone. `exit_status` as a shell would show it (128+n for signals), or -1 where unknown.
@@ -52,6 +56,15 @@ struct Decision {
 
 /// Name of the action that decide() appends for a state with `agent`.
 inline constexpr std::string_view k_ensure_agent = "ensure_agent";
+
+/// The state that a request is for. illegal_transition if the workflow leads to none such from the task's state; the
+/// message has the commands that are open to a human.
+Result<std::string> target_of(const Definition& definition, const Task& task, const Request& request);
+
+/// A way leads from there to the state that means done, and needs no force.
+bool can_be_merged_from(const Definition& definition, std::string_view from);
+/// Where a human who rejects the work sends it; nullptr: the workflow has no such step here.
+const State* rejection_target(const Definition& definition, const Task& task);
 
 /// Performs steps 1–4 of a transition (workflow.md, "Executing a transition"): the edge exists, the caller may, exactly
 /// one guard holds, the gate holds. Errors: illegal_transition, forbidden, needs_force, guard_failed, gate_failed; each

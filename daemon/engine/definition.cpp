@@ -23,6 +23,10 @@ std::string_view symbol_of(Comparison comparison) {
     return "==";
 }
 
+std::string_view usual_name(Meaning meaning) {
+    return meaning == Meaning::initial ? "pending" : name_of(meaning);
+}
+
 enum class Match { none, any_active, list, exact };
 
 Match match_of(const Definition& definition, const Transition& transition, std::string_view from) {
@@ -69,9 +73,25 @@ const State* Definition::state(std::string_view wanted) const {
     return nullptr;
 }
 
+const State* Definition::that_means(Meaning meaning) const {
+    const auto found =
+        std::find_if(states.begin(), states.end(), [meaning](const State& state) { return state.meaning == meaning; });
+    return found == states.end() ? nullptr : &*found;
+}
+
+bool Definition::means(std::string_view wanted, Meaning meaning) const {
+    const State* found = state(wanted);
+    return found != nullptr && found->meaning == meaning;
+}
+
+std::string Definition::name_for(Meaning meaning) const {
+    const State* found = that_means(meaning);
+    return found != nullptr ? found->name : std::string(usual_name(meaning));
+}
+
 const State& Definition::initial() const {
-    const State* pending = state("pending");
-    return pending != nullptr ? *pending : states.front();
+    const State* found = that_means(Meaning::initial);
+    return found != nullptr ? *found : states.front();
 }
 
 std::vector<const Transition*> Definition::between(std::string_view from, std::string_view to) const {
@@ -95,6 +115,37 @@ std::vector<std::string> Definition::targets_from(std::string_view from) const {
         if (std::find(targets.begin(), targets.end(), transition.to) == targets.end()) targets.push_back(transition.to);
     }
     return targets;
+}
+
+std::string_view name_of(Meaning meaning) {
+    switch (meaning) {
+        case Meaning::none:
+            return "";
+        case Meaning::initial:
+            return "initial";
+        case Meaning::done:
+            return "done";
+        case Meaning::cancelled:
+            return "cancelled";
+        case Meaning::stuck:
+            return "stuck";
+        case Meaning::clarification:
+            return "clarification";
+    }
+    return "";
+}
+
+void resolve_meanings(Definition& definition) {
+    for (const Meaning meaning : k_meanings) {
+        if (definition.that_means(meaning) != nullptr) continue;
+        for (auto& state : definition.states) {
+            if (state.meaning == Meaning::none && state.name == usual_name(meaning)) state.meaning = meaning;
+        }
+    }
+    if (definition.that_means(Meaning::initial) == nullptr && !definition.states.empty() &&
+        definition.states.front().meaning == Meaning::none) {
+        definition.states.front().meaning = Meaning::initial;
+    }
 }
 
 std::optional<Role> spawned_role(const Action& hook) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/model/needs.hpp"
 #include "common/model/record.hpp"
 #include "common/model/role.hpp"
 
@@ -46,11 +47,28 @@ struct Gate {
     bool operator==(const Gate&) const = default;
 };
 
+/// What a state stands for. A workflow may have one state of each, whatever it is called; resolve_meanings() finds them
+/// when the workflow is loaded, and after that no code compares the names of states.
+enum class Meaning {
+    none,
+    initial,        ///< tasks are created in it
+    done,           ///< the work is merged
+    cancelled,      ///< the work is given up
+    stuck,          ///< crashes lead to it
+    clarification,  ///< the agent has questions
+};
+inline constexpr Meaning k_meanings[] = {Meaning::initial, Meaning::done, Meaning::cancelled, Meaning::stuck,
+                                         Meaning::clarification};
+/// As in `means:` of a workflow.
+std::string_view name_of(Meaning meaning);
+
 struct State {
     std::string name;
     bool terminal = false;
     std::optional<Role> agent;   ///< whose process must be alive here: worker or reviewer
     std::string respawn_prompt;  ///< key into prompts; empty: cannot be respawned
+    Meaning meaning = Meaning::none;
+    std::optional<Need> needs = {};  ///< what the task needs here; absent: what engine/needs.hpp finds
 };
 
 struct Transition {
@@ -91,9 +109,13 @@ struct Definition {
     std::vector<ExitRule> exit_rules;
     std::int64_t poll_interval = 30;  ///< seconds
     std::map<std::string, std::string> prompts;
+    std::map<std::string, std::string> messages;  ///< what notify_worker says, by its name
 
     const State* state(std::string_view name) const;
-    /// The state that tasks are created in: `pending` where there is one, else the first of the file.
+    const State* that_means(Meaning meaning) const;
+    bool means(std::string_view state, Meaning meaning) const;
+    /// The name of the state that means it; if there is none, the usual name, which no state has then.
+    std::string name_for(Meaning meaning) const;
     const State& initial() const;
     /// All transitions `from` → `to` that count: exact entries where there is one, else lists, else "*".
     std::vector<const Transition*> between(std::string_view from, std::string_view to) const;
@@ -102,12 +124,11 @@ struct Definition {
     bool has_transition(std::string_view from, std::string_view to) const { return !between(from, to).empty(); }
 };
 
-/// Whose agent a hook starts; nothing where it starts none.
-std::optional<Role> spawned_role(const Action& hook);
+/// Gives the meanings that no state claims to the states with their usual names; tasks begin in `pending`, or else in
+/// the first state.
+void resolve_meanings(Definition& definition);
 
-/// The name of the state that crashes lead to.
-inline constexpr std::string_view k_stuck = "stuck";
-inline constexpr std::string_view k_done = "done";
-inline constexpr std::string_view k_cancelled = "cancelled";
+/// Whose agent a hook starts; nothing if it starts none.
+std::optional<Role> spawned_role(const Action& hook);
 
 }  // namespace orange::engine

@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::engine {
@@ -59,7 +60,7 @@ std::string first_hop(const Definition& definition, std::string_view from, std::
         for (std::size_t i = 0; i < queue.size(); ++i) {
             const auto [state, hop] = queue[i];
             if (state == to) return hop;
-            if ((state == k_stuck && !through_stuck) || !seen.insert(state).second) continue;
+            if ((definition.means(state, Meaning::stuck) && !through_stuck) || !seen.insert(state).second) continue;
             for (const auto& next : definition.targets_from(state)) queue.emplace_back(next, hop);
         }
     }
@@ -73,10 +74,10 @@ std::string edge_summary(const Definition& definition, std::string_view from, co
     return to;
 }
 
-std::string state_names(const Definition& definition) {
+std::vector<std::string> state_names(const Definition& definition) {
     std::vector<std::string> names;
     for (const auto& state : definition.states) names.push_back(state.name);
-    return join(names, ", ");
+    return names;
 }
 
 /// "From working a worker can set: agent-review (needs …), stuck."
@@ -85,27 +86,11 @@ std::string what_is_open(const Definition& definition, const Task& task, Role ro
     for (const auto& to : open_to(definition, task.status, role)) {
         texts.push_back(edge_summary(definition, task.status, to));
     }
-    const std::string who = "From " + task.status + " a " + std::string(name_of(role)) + " can set ";
-    return who + (texts.empty() ? "nothing." : "only: " + join(texts, "; ") + ".");
+    const std::string who = "From " + task.status + ", a " + std::string(name_of(role)) + " can set ";
+    return who + (texts.empty() ? "no other state." : join(texts, "; ") + ".");
 }
 
 }  // namespace
-
-std::vector<Role> askers(const Transition& transition) {
-    std::vector<Role> roles = transition.by;
-    if (roles.empty() && transition.force) roles = {Role::human, Role::system};
-    if (roles.empty()) {
-        roles = {Role::worker, Role::reviewer, Role::human, Role::system};
-        if (transition.gate && transition.gate->verdict) roles.erase(roles.begin());
-    }
-    std::erase(roles, Role::unknown);
-    return roles;
-}
-
-bool may_ask(const Transition& transition, Role role) {
-    const auto roles = askers(transition);
-    return std::find(roles.begin(), roles.end(), role) != roles.end();
-}
 
 std::string role_list(const std::vector<Role>& roles) {
     std::string text;
@@ -124,11 +109,11 @@ std::string gate_text(const Gate& gate) {
     return text;
 }
 
-std::string human_command(const Task& task, std::string_view to, bool force) {
+std::string human_command(const Definition& definition, const Task& task, std::string_view to, bool force) {
     const std::string id = task.id.empty() ? "<task id>" : task.id.value;
     const std::string flag = force ? " --force" : "";
-    if (to == k_done) return "orange task merge " + id + flag;
-    if (to == k_cancelled) return "orange task cancel " + id + flag;
+    if (definition.means(to, Meaning::done)) return "orange task merge " + id + flag;
+    if (definition.means(to, Meaning::cancelled)) return "orange task cancel " + id + flag;
     return "orange task update " + id + " --status " + std::string(to) + flag;
 }
 
@@ -172,21 +157,22 @@ Error illegal(const Definition& definition, const Task& task, const Request& req
     const std::string to = printable(request.to);
     std::string text;
     if (request.to == task.status) {
-        text = "The task is in " + to + " already. ";
+        text = "The task is already " + to + ". ";
     } else if (definition.state(request.to) == nullptr) {
-        text = "The workflow " + definition.name + " has no state \"" + to + "\"; its states are " +
-               state_names(definition) + ". ";
+        const auto names = state_names(definition);
+        const auto meant = nearest(request.to, names);
+        text = "The workflow " + definition.name + " has no state \"" + to + "\"" +
+               (meant ? "; did you mean " + *meant + "? Its" : "; its") + " states are " + join(names, ", ") + ". ";
     } else if (definition.state(task.status) == nullptr) {
         return {ErrorCode::illegal_transition, "The task's status " + printable(task.status) +
-                                                   " is no state of the workflow " + definition.name +
-                                                   ": a human moves it to a workflow that has it with --workflow."};
+                                                   " is not a state of the workflow " + definition.name +
+                                                   ". A human can move it to another workflow with --workflow."};
     } else if (definition.state(task.status)->terminal) {
-        return {ErrorCode::illegal_transition,
-                "The task is " + task.status + ": that is final, it cannot become " + to + "."};
+        return {ErrorCode::illegal_transition, "The task is already " + task.status + " and cannot become " + to + "."};
     } else {
         text = "There is no transition " + task.status + " → " + to + ". ";
         const auto hop = first_hop(definition, task.status, request.to, request.by);
-        if (!hop.empty()) text += "Set " + hop + " instead: the way to " + to + " leads through it. ";
+        if (!hop.empty()) text += "To reach " + to + ", set " + hop + " first. ";
     }
     return {ErrorCode::illegal_transition, text + what_is_open(definition, task, request.by)};
 }
@@ -196,26 +182,27 @@ Error forbidden(const Definition& definition, const Task& task, const Request& r
     if (request.by == Role::unknown) {
         return {
             ErrorCode::forbidden,
-            "Orange does not know who is asking: a program inside its own tmux that is no agent of this task may only "
-            "look. Use a terminal of your own: " +
-                human_command(task, printable(request.to), false)};
+            "Orange cannot tell who is calling. A program in Orange's tmux that is not an agent of this task may only "
+            "read. Run it in a terminal of your own:\n  " +
+                human_command(definition, task, printable(request.to), false)};
     }
     const Transition& edge = *edges.front();
     const auto roles = askers(edge);
     const bool for_human = std::find(roles.begin(), roles.end(), Role::human) != roles.end();
     const bool for_system = std::find(roles.begin(), roles.end(), Role::system) != roles.end();
-    std::string text = task.status + " → " + edge.to + " may be asked for by " + role_list(roles) + ", not by " +
-                       std::string(name_of(request.by)) + ". ";
+    std::string text = task.status + " → " + edge.to + " is not open to the " + std::string(name_of(request.by)) +
+                       ", only to: " + role_list(roles) + ". ";
     Error error(ErrorCode::forbidden, "");
     const State* state = definition.state(task.status);
     const bool own_state = state != nullptr && state->agent == request.by && !definition.state(edge.to)->terminal;
     if (for_human && own_state)
-        error.details["attention"] = edge.to == "reviewing" ? "ready for review" : "ready for " + edge.to;
+        error.details["attention"] =
+            can_be_merged_from(definition, edge.to) ? "ready for review" : "ready for " + edge.to;
     if (request.by != Role::human) text += what_is_open(definition, task, request.by) + " ";
     // The command stands last, so that no sentence's end is copied with it.
-    if (for_human || (for_system && (edge.to == k_done || edge.to == k_cancelled))) {
-        const auto command = human_command(task, edge.to, edge.force);
-        text += (request.by == Role::human ? "The command for it is: " : "Ask the human to run: ") + command;
+    if (for_human || (for_system && definition.state(edge.to)->terminal)) {
+        const auto command = human_command(definition, task, edge.to, edge.force);
+        text += (request.by == Role::human ? "Use:\n  " : "Ask the human to run:\n  ") + command;
         error.details["human_command"] = command;
     }
     error.message = std::string(trim(text));

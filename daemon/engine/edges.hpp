@@ -5,14 +5,10 @@
 #include <vector>
 
 #include "daemon/engine/decide.hpp"
+#include "daemon/engine/permissions.hpp"
 
 /// What decide() and explain() share: reading one edge of the map. Private to this folder.
 namespace orange::engine {
-
-/// Who may ask for a transition, `by` absent resolved: anyone, but no worker where the gate wants a verdict, and only a
-/// human or the system where force is needed. Never Role::unknown.
-std::vector<Role> askers(const Transition& transition);
-bool may_ask(const Transition& transition, Role role);
 
 /// "worker, human or system"
 std::string role_list(const std::vector<Role>& roles);
@@ -21,7 +17,7 @@ std::string role_list(const std::vector<Role>& roles);
 std::string gate_text(const Gate& gate);
 
 /// The command with which a human asks for `to`.
-std::string human_command(const Task& task, std::string_view to, bool force);
+std::string human_command(const Definition& definition, const Task& task, std::string_view to, bool force);
 
 /// Whose process does the work of a state: its `agent`, else the one that the transitions into it start.
 Role role_of_state(const Definition& definition, const State& state);

@@ -30,7 +30,7 @@ std::string awaited(const Definition& definition, std::string_view status) {
 /// The transition to `stuck` that a crash takes: any that the map has, an unforced one first.
 const Transition* way_to_stuck(const Definition& definition, std::string_view from) {
     const Transition* way = nullptr;
-    for (const auto* edge : definition.between(from, k_stuck)) {
+    for (const auto* edge : definition.between(from, definition.name_for(Meaning::stuck))) {
         if (way == nullptr || (way->force && !edge->force)) way = edge;
     }
     return way;

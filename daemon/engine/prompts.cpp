@@ -28,17 +28,22 @@ std::string substituted(std::string_view text, const std::map<std::string, std::
     return out;
 }
 
-/// How a worker goes on from `status`: what to write, and the status to ask for; empty where the workflow has no gate
-/// for a worker there.
-std::string worker_command(const Definition& definition, std::string_view status) {
+/// How a worker goes on from `status`: the gate that it has to pass; nullptr if the workflow has none for it there.
+const Transition* way_on(const Definition& definition, std::string_view status) {
     for (const auto& to : definition.targets_from(status)) {
         for (const auto* transition : definition.between(status, to)) {
             const auto& gate = transition->gate;
-            if (!gate || gate->verdict || !may_ask(*transition, Role::worker)) continue;
-            return ", update ## " + gate->section + ", then run: orange task update --status " + to;
+            if (gate && !gate->verdict && may_ask(*transition, Role::worker)) return transition;
         }
     }
-    return {};
+    return nullptr;
+}
+
+/// What to write, and the status to ask for.
+std::string worker_command(const Definition& definition, std::string_view status) {
+    const auto* way = way_on(definition, status);
+    if (way == nullptr) return {};
+    return ", update ## " + way->gate->section + ", then run: orange task update --status " + way->to;
 }
 
 }  // namespace
@@ -51,7 +56,8 @@ Result<AgentNeed> respawn_need(const Definition& definition, const Task& task) {
     }
     if (state->respawn_prompt.empty()) {
         const bool initial = state->name == definition.initial().name;
-        return Error(ErrorCode::conflict, "A task in " + state->name + " has no agent to start again" +
+        return Error(ErrorCode::conflict, "the task is " + state->name +
+                                              ", a state without an agent, so there is no agent to respawn" +
                                               (initial ? ": orange task spawn starts its first one." : "."));
     }
     return AgentNeed{role_of_state(definition, *state), state->respawn_prompt};
@@ -88,6 +94,13 @@ std::string verdict_section(const Definition& definition, std::string_view from,
 
 std::string worker_message(const Definition& definition, const Task& task, std::string_view from,
                            const std::string& name, const std::string& task_file) {
+    if (const auto own = definition.messages.find(name); own != definition.messages.end()) {
+        const auto* way = way_on(definition, task.status);
+        return substituted(own->second, {{"section", verdict_section(definition, from, task.status)},
+                                         {"next_section", way != nullptr ? way->gate->section : std::string()},
+                                         {"next_status", way != nullptr ? way->to : task.status},
+                                         {"task_file", task_file}});
+    }
     if (name == "passed") return "The review passed. Nothing more to do; wait.";
     if (name == "failed") {
         const auto section = verdict_section(definition, from, task.status);

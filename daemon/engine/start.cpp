@@ -8,8 +8,6 @@
 namespace orange::engine {
 namespace {
 
-constexpr std::string_view k_clarification = "clarification";
-
 /// The transition that starts the state's agent on the way in; nullptr where none does.
 const Transition* entrance(const Definition& definition, const State& state) {
     for (const auto& transition : definition.transitions) {
@@ -31,10 +29,10 @@ const Transition* open_edge(const Definition& definition, std::string_view from,
 }
 
 bool is_start(const Definition& definition, const State& state) {
-    if (state.terminal || state.name == definition.initial().name || state.name == k_stuck) return false;
+    if (state.terminal || state.meaning == Meaning::initial || state.meaning == Meaning::stuck) return false;
     const bool has_agent = state.agent || entrance(definition, state);
-    if (!has_agent) return open_edge(definition, state.name, k_done) != nullptr;
-    return state.name == k_clarification || role_of_state(definition, state) == Role::reviewer;
+    if (!has_agent) return open_edge(definition, state.name, definition.name_for(Meaning::done)) != nullptr;
+    return state.meaning == Meaning::clarification || role_of_state(definition, state) == Role::reviewer;
 }
 
 std::string quoted_names(const Definition& definition) {

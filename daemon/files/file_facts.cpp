@@ -24,17 +24,25 @@ Result<void> sync_at(const Path& place, int flags, const Path& file) {
 
 }  // namespace
 
-std::optional<Facts> facts_of(const Path& path) {
+Result<FileFacts> facts_of(const Path& path) {
     struct stat facts {};
-    if (::lstat(path.c_str(), &facts) != 0) return std::nullopt;
+    if (::lstat(path.c_str(), &facts) != 0) {
+        Error error = io_error("looking at " + path.string(), errno);
+        if (errno == ENOENT || errno == ENOTDIR) error.code = ErrorCode::not_found;
+        return error;
+    }
 #ifdef __APPLE__
     const auto& time = facts.st_mtimespec;
 #else
     const auto& time = facts.st_mtim;
 #endif
     const auto modified = std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-    return Facts{S_ISLNK(facts.st_mode), static_cast<std::uintmax_t>(facts.st_size),
-                 std::chrono::sys_time<std::chrono::nanoseconds>(modified)};
+    const auto kind = S_ISREG(facts.st_mode)   ? FileFacts::Kind::file
+                      : S_ISDIR(facts.st_mode) ? FileFacts::Kind::folder
+                      : S_ISLNK(facts.st_mode) ? FileFacts::Kind::link
+                                               : FileFacts::Kind::other;
+    return FileFacts{kind, static_cast<std::uintmax_t>(facts.st_size),
+                     std::chrono::sys_time<std::chrono::nanoseconds>(modified)};
 }
 
 bool modified_within(const Path& path, std::chrono::nanoseconds age) {

@@ -1,22 +1,14 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
-#include <optional>
 
 #include "daemon/files/file_system.hpp"
 
-/// Small questions about files whose answers are hints, never state: they pass FileSystem by.
+/// What the store does with files that others write, too: it passes FileSystem by.
 namespace orange::files {
 
-struct Facts {
-    bool symlink = false;
-    std::uintmax_t size = 0;
-    std::chrono::sys_time<std::chrono::nanoseconds> modified{};
-};
-
-/// Of the name itself, never of a link's target. Nothing where it does not exist.
-std::optional<Facts> facts_of(const Path& path);
+/// Of the real disk.
+Result<FileFacts> facts_of(const Path& path);
 
 bool modified_within(const Path& path, std::chrono::nanoseconds age);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -17,6 +18,14 @@ using Path = std::filesystem::path;
 enum class Durability {
     synced,  ///< the new content is there for sure
     atomic,  ///< the old content or the new one, each of them whole: for what the next daemon would do again
+};
+
+/// What a name on the disk stands for. A hint: by the time of the answer somebody may have changed it.
+struct FileFacts {
+    enum class Kind { file, folder, link, other };
+    Kind kind = Kind::file;
+    std::uintmax_t size = 0;
+    std::chrono::sys_time<std::chrono::nanoseconds> modified{};
 };
 
 /// The disk, as far as the daemon's own files go. Everything that must survive a crash passes here; tests put a
@@ -58,6 +67,22 @@ class FileSystem {
     /// Removes a file, or a folder with all in it at once (unfinished.hpp); success if there was nothing. Only the
     /// folder's removal is sure to outlast a loss of power.
     virtual Result<void> remove(const Path& path) = 0;
+
+    /// Of the name itself, never of a link's target; `path / "."` is the folder that a link leads to. not_found if
+    /// there is none.
+    virtual Result<FileFacts> facts_of(const Path& path) = 0;
 };
+
+/// Nothing at all has that name.
+inline bool is_missing(FileSystem& files, const Path& path) {
+    const auto facts = files.facts_of(path);
+    return !facts && facts.error().code == ErrorCode::not_found;
+}
+
+/// Not a link to one: what that leads to is somebody else's.
+inline bool is_folder(FileSystem& files, const Path& path) {
+    const auto facts = files.facts_of(path);
+    return facts && facts->kind == FileFacts::Kind::folder;
+}
 
 }  // namespace orange

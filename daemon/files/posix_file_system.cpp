@@ -12,6 +12,7 @@
 #include "common/base/try.hpp"
 #include "daemon/files/descriptor.hpp"
 #include "daemon/files/exchange.hpp"
+#include "daemon/files/file_facts.hpp"
 #include "daemon/files/unfinished.hpp"
 
 /// The daemon's way to the disk.
@@ -353,6 +354,10 @@ Result<void> PosixFileSystem::remove(const Path& path) {
     if (error && error != std::errc::no_such_file_or_directory) return failed("removing", path, error.value());
     // A task that was answered as removed must not be there again after a loss of power.
     return is_folder ? sync_folder(folder->get(), "removing", path) : Result<void>{};
+}
+
+Result<FileFacts> PosixFileSystem::facts_of(const Path& path) {
+    return files::facts_of(path);
 }
 
 }  // namespace orange

@@ -27,6 +27,7 @@ class PosixFileSystem final : public FileSystem {
     Result<void> append(const Path& path, std::string_view content) override;
     Result<std::vector<std::string>> list(const Path& folder) override;
     Result<void> remove(const Path& path) override;
+    Result<FileFacts> facts_of(const Path& path) override;
 
   private:
     std::vector<Path> without_links_;

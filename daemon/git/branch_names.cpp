@@ -1,5 +1,6 @@
 #include "daemon/git/branch_names.hpp"
 
+#include "common/base/slug.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
@@ -11,38 +12,12 @@ namespace {
 
 constexpr std::size_t k_longest_slug = 48;
 
-/// U+00C0 to U+00FF without their marks; '-' for what is no letter.
-constexpr std::string_view k_latin1 = "aaaaaaaceeeeiiiidnooooo-ouuuuytsaaaaaaaceeeeiiiidnooooo-ouuuuyty";
-
-/// The summary as lower-case ASCII; "-" for everything that is neither letter nor digit.
-std::string plain(const std::string& summary) {
-    std::string out;
-    for (std::size_t i = 0; i < summary.size(); ++i) {
-        const auto c = static_cast<unsigned char>(summary[i]);
-        const auto next = i + 1 < summary.size() ? static_cast<unsigned char>(summary[i + 1]) : 0;
-        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
-            out += static_cast<char>(c);
-        } else if (c >= 'A' && c <= 'Z') {
-            out += static_cast<char>(c - 'A' + 'a');
-        } else if (c == 0xc3 && next >= 0x80 && next <= 0xbf) {
-            out += k_latin1[next - 0x80];
-            ++i;
-        } else if (c == 0xe2 && next == 0x80 && i + 2 < summary.size() && summary[i + 2] == '\x99') {
-            i += 2;  // a typographic apostrophe: as the plain one
-        } else if (c != '\'') {
-            out += '-';
-        }
-    }
-    return out;
-}
-
 }  // namespace
 
 std::string branch_name_from(const std::string& summary) {
-    const auto text = plain(summary);
+    const auto slug = slug_of(summary);
     std::string name;
-    for (const auto word : split(text, '-')) {
-        if (word.empty()) continue;
+    for (const auto word : split(slug, '-')) {
         if (name.empty()) {
             name = word.substr(0, k_longest_slug);
         } else if (name.size() + 1 + word.size() <= k_longest_slug) {

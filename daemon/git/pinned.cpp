@@ -62,7 +62,7 @@ std::array<Pointer, 2> to_worktree(const std::string& path, const std::string& a
 }
 
 std::string made_anew(const std::string& path) {
-    return "to have the workspace made anew, move what is there away: mv " + shell_word(path) + " " +
+    return "to have the workspace created again, move the folder away: mv " + shell_word(path) + " " +
            shell_word(path + ".old") + " && orange workspace gc";
 }
 

@@ -70,25 +70,6 @@ Awaitable<Result<std::string>> tracked_ignored_files(Git& git, Pinned worktree) 
     co_return specs;
 }
 
-/// The tree of all files as they are.
-Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree) {
-    const PrivateIndex index(worktree);
-    CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
-    if (!head.empty()) CO_TRY(co_await ask_inside(git, worktree, words("read-tree", head), "", index.env()));
-    CO_TRY(const auto specs, co_await pathspecs_without_nested_repositories(git, worktree));
-    CO_TRY(co_await ask_inside(git, worktree,
-                               words("add", "--sparse", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"),
-                               specs, index.env()));
-    CO_TRY(const auto forced, co_await tracked_ignored_files(git, worktree));
-    if (!forced.empty()) {
-        CO_TRY(co_await ask_inside(git, worktree,
-                                   words("add", "--sparse", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"),
-                                   forced, index.env()));
-    }
-    CO_TRY(const auto tree, co_await ask_inside(git, worktree, words("write-tree"), "", index.env()));
-    co_return std::string(trim(tree));
-}
-
 /// Why write-tree cannot make a tree of an index, where that is the index's own fault: entries in conflict (whose files
 /// have it all), or contents that the repository has lost. Nothing can be saved of such an index, now or later.
 Awaitable<Result<bool>> has_no_tree(Git& git, Pinned worktree, std::map<std::string, std::string> env) {
@@ -194,6 +175,24 @@ Awaitable<Result<std::string>> snapshot_of_files(Git& git, Pinned worktree, std:
 }
 
 }  // namespace
+
+Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree) {
+    const PrivateIndex index(worktree);
+    CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
+    if (!head.empty()) CO_TRY(co_await ask_inside(git, worktree, words("read-tree", head), "", index.env()));
+    CO_TRY(const auto specs, co_await pathspecs_without_nested_repositories(git, worktree));
+    CO_TRY(co_await ask_inside(git, worktree,
+                               words("add", "--sparse", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"),
+                               specs, index.env()));
+    CO_TRY(const auto forced, co_await tracked_ignored_files(git, worktree));
+    if (!forced.empty()) {
+        CO_TRY(co_await ask_inside(git, worktree,
+                                   words("add", "--sparse", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"),
+                                   forced, index.env()));
+    }
+    CO_TRY(const auto tree, co_await ask_inside(git, worktree, words("write-tree"), "", index.env()));
+    co_return std::string(trim(tree));
+}
 
 Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, Place place) {
     CO_TRY(const auto listed, co_await ask_inside(git, place, words("ls-files", "-v", "-z")));

@@ -28,7 +28,7 @@ std::string resolved(const std::string& path) {
 Awaitable<Result<std::optional<Worktree>>> registered(Git& git, std::string repo, std::string path) {
     CO_TRY(auto all, co_await worktrees(git, repo));
     for (auto& worktree : all) {
-        if (worktree.path == resolved(path)) co_return std::optional<Worktree>(std::move(worktree));
+        if (is_at(worktree, path)) co_return std::optional<Worktree>(std::move(worktree));
     }
     co_return std::optional<Worktree>();
 }
@@ -73,6 +73,10 @@ Awaitable<Result<void>> forget_assumptions(Git& git, Pinned worktree) {
 }
 
 }  // namespace
+
+bool is_at(const Worktree& worktree, const std::string& path) {
+    return worktree.path == resolved(path);
+}
 
 Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo) {
     CO_TRY(const auto listed, co_await ask(git, repo, words("worktree", "list", "--porcelain", "-z")));

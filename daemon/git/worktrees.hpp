@@ -24,6 +24,9 @@ Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo);
 /// What all worktrees of a repository share, absolute: its main git directory.
 Awaitable<Result<std::string>> common_dir(Git& git, Place place);
 
+/// Whether its folder is `path`, which may lead there through links.
+bool is_at(const Worktree& worktree, const std::string& path);
+
 /// Its git was killed while it made the worktree: git's own lock is left, and perhaps half of the files.
 bool is_half_made(const Worktree& worktree);
 
@@ -64,6 +67,10 @@ Awaitable<Result<bool>> is_dirty(Git& git, Pinned worktree);
 
 /// Files marked "assume unchanged" or, though they are there, "skip worktree": `git status` passes over them.
 Awaitable<Result<std::vector<std::string>>> assumed_unchanged(Git& git, Place place);
+
+/// The tree of all files as they are, untracked ones included, ignored ones not. Neither index nor files nor refs are
+/// touched.
+Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree);
 
 /// Saves all that is uncommitted, untracked files included (ignored ones not), as a commit on top of HEAD under `ref`
 /// (refs/orange/<task>/wip). Neither index nor files nor branch are touched. Returns the commit; empty where clean.

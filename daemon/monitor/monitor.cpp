@@ -1,7 +1,6 @@
 #include "daemon/monitor/monitor.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "daemon/log/log.hpp"
 
@@ -196,8 +195,7 @@ void Monitor::body_touched(const TaskId& id, const Path& file) {
 
 Awaitable<void> Monitor::settle_body(TaskId id, Path file) {
     co_await async::sleep(k_settle);
-    std::error_code error;
-    if (!std::filesystem::exists(file, error)) co_await async::sleep(k_settle_missing);
+    if (is_missing(world_.files, file)) co_await async::sleep(k_settle_missing);
     settling_.erase(id);  // before looking: what comes while we look is looked at again
     if (!stopping_) co_await runner_.turns.body_changed(id);
 }

@@ -67,7 +67,7 @@ Result<std::map<std::string, Slot>> Claims::read() const {
     auto found = text ? pool_file_from(*text) : Result<PoolFile>(text.error());
     if (!found) {
         return Error(ErrorCode::io, file.string() + ": " + found.error().message +
-                                        "; mend or remove it, then run: orange workspace gc");
+                                        "; repair or remove it, then run\n  orange workspace gc");
     }
     // A home that was copied, or put back from a backup, has other folders under the same names.
     const bool same = found->root == inode_of(root_);

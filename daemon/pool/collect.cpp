@@ -1,10 +1,8 @@
 #include <algorithm>
-#include <filesystem>
 
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
-#include "daemon/pool/folders.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/pool/pool.hpp"
 
@@ -15,11 +13,11 @@ Awaitable<Result<std::vector<std::string>>> Pool::init(Project project) {
     std::vector<std::string> done;
     const auto lock = co_await repositories_.acquire(project.path);
     // The folder is made, and synced, by what is written into it; one that git made could go with the power.
-    if (!is_folder(root_)) CO_TRY(claims_.write());
+    if (!is_folder(files_, root_)) CO_TRY(claims_.write());
     for (int number = 1; number <= project.pool_size; ++number) {
         const auto name = workspace_name(project.name, number);
         const bool known = claims_.find(name) != nullptr;
-        if (known && !is_missing(path_of(name))) continue;
+        if (known && !is_missing(files_, path_of(name))) continue;
         if (auto made = co_await make_worktree(project, name); !made) {
             if (!known) claims_.erase(name);
             co_return made.error();
@@ -41,8 +39,7 @@ Awaitable<std::vector<std::string>> Pool::remove_half_made(Project project, std:
         if (at_work_.contains(name) || claims_.identity_of(name)) continue;
         const auto path = path_of(name).string();
         const bool half_made = std::any_of(trees->begin(), trees->end(), [&](const git::Worktree& tree) {
-            std::error_code error;
-            return git::is_half_made(tree) && std::filesystem::weakly_canonical(path, error) == tree.path;
+            return git::is_half_made(tree) && git::is_at(tree, path);
         });
         if (!half_made) continue;
         const AtWork at_work(at_work_, name);
@@ -69,7 +66,7 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
         const auto task = slot->task;
         const bool surplus = slot->number > project.pool_size;
         if (!task.empty() && is_live(task)) {
-            if (is_folder(path_of(name))) (void)co_await open(project, name);  // puts right what can be
+            if (is_folder(files_, path_of(name))) (void)co_await open(project, name);  // puts right what can be
             continue;
         }
         if (!task.empty()) {
@@ -85,7 +82,7 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
             done.push_back(name + " freed" +
                            (released->snapshot.empty() ? "" : "; uncommitted work is in " + released->ref));
         }
-        if (surplus || is_missing(path_of(name))) {
+        if (surplus || is_missing(files_, path_of(name))) {
             const auto lock = co_await repositories_.acquire(project.path);
             if (!is_idle(name)) continue;  // taken while the lock was waited for
             const AtWork at_work(at_work_, name);
@@ -105,7 +102,7 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
 
 Awaitable<Result<void>> Pool::discard(Project project, std::string name) {
     const auto path = path_of(name).string();
-    if (!is_missing(path)) {
+    if (!is_missing(files_, path)) {
         CO_TRY(const auto worktree, co_await open(project, name));
         CO_TRY(co_await check_nobody_works_in(path_of(name)));
         remove_stale_locks(worktree);
@@ -130,7 +127,7 @@ Awaitable<Result<void>> Pool::remove_all(Project project) {
     for (const auto& name : names) {
         if (!is_idle(name)) co_return Error(ErrorCode::conflict, name + " has just been taken by a task");
         const AtWork at_work(at_work_, name);
-        if (is_folder(project.path)) CO_TRY(co_await discard(project, name));
+        if (is_folder(files_, project.path)) CO_TRY(co_await discard(project, name));
         claims_.erase(name);
         CO_TRY(claims_.write());
     }

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -10,9 +9,9 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/pool/folders.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/pool/pool.hpp"
+#include "daemon/process/leftovers.hpp"
 
 /// A workspace is handed to a task, and taken back from it.
 namespace orange {
@@ -28,10 +27,8 @@ constexpr auto k_setup_deadline = 10min;
 Awaitable<bool> is_unfinished(Git& git, std::string repo, std::string path) {
     const auto trees = co_await git::worktrees(git, std::move(repo));
     if (!trees) co_return false;
-    co_return std::any_of(trees->begin(), trees->end(), [&](const git::Worktree& tree) {
-        std::error_code error;
-        return git::is_half_made(tree) && std::filesystem::weakly_canonical(path, error) == tree.path;
-    });
+    co_return std::any_of(trees->begin(), trees->end(),
+                          [&](const git::Worktree& tree) { return git::is_half_made(tree) && git::is_at(tree, path); });
 }
 
 Error being_cancelled() {
@@ -59,7 +56,7 @@ class Pool::Stoppable {
 Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string name) {
     const auto path = path_of(name).string();
     claims_.add(project.name, name);
-    bool make = is_missing(path);
+    bool make = is_missing(files_, path);
     if (!make && !claims_.identity_of(name)) make = co_await is_unfinished(git_, project.path, path);
     if (make) {
         // Origin may have been silent for long: a home that has gone meanwhile is not to be made anew, and git would
@@ -68,9 +65,6 @@ Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string 
         claims_.set_identity(
             name, std::nullopt);  // a daemon that is killed here must not take the new folder for a foreign one
         CO_TRY(claims_.write());
-        std::error_code error;
-        std::filesystem::create_directory(root_, error);
-        if (error) co_return io_error("making " + root_.string(), error.value());
         CO_TRY(auto base, co_await git::base_ref(git_, project.path, project.default_branch));
         CO_TRY(co_await git::add_worktree(git_, project.path, path, std::move(base)));
         co_return co_await open(project, name);
@@ -148,7 +142,7 @@ Awaitable<Result<void>> Pool::set_up(Project project, TaskId task, git::Pinned w
     setup.argv = project.setup;
     setup.cwd = worktree.path();
     setup.folder = worktree.folder();
-    env[agents::k_daemon_variable] = mark_;
+    env[process::k_daemon_variable] = mark_;
     setup.env = std::move(env);
     setup.deadline = k_setup_deadline;
     setup.stop = stop;
@@ -180,7 +174,7 @@ Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::map<s
     if (acquired || had_it) co_return acquired;
     // Given back in the state that the next task expects; a worktree that cannot even be cleaned stays claimed by
     // nobody and is mended by the next claim's make_worktree.
-    if (!is_missing(path_of(name))) {
+    if (!is_missing(files_, path_of(name))) {
         const auto cleaned = co_await clean(project, name, task.id);
         if (!cleaned) acquired = in_context(acquired.error().message, cleaned.error());
     }
@@ -257,7 +251,7 @@ Awaitable<Result<Released>> Pool::release_if(Project project, Task task, std::fu
     if (claims_.holder_of(name) != task.id || !still()) co_return Released{};
     const AtWork at_work(at_work_, name);
     Released released;
-    if (!is_missing(path_of(name))) {
+    if (!is_missing(files_, path_of(name))) {
         if (auto same = co_await open(project, name); !same) co_return in_context("releasing " + name, same.error());
         co_await agents::end_left_by_daemons(path_of(name), mark_);
         CO_TRY(co_await check_nobody_works_in(path_of(name)));

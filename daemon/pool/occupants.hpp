@@ -15,11 +15,8 @@ struct Occupant {
     std::string name;
 };
 
-/// Processes whose working directory is in `directory`.
-std::vector<Occupant> occupants(const Path& directory);
-
-/// Those of them that may be writing there: not the shell of a terminal (the first of its session), which merely
-/// waits, nor the client that asks for it.
+/// Processes with their working directory in `directory` that may be writing there: not the shell of a terminal (the
+/// first of its session), which merely waits, nor the client that asks for it.
 std::vector<Occupant> workers_in(const Path& directory);
 
 /// Whoever still works in a worktree would write into the next task's: conflict, with the process. What has just been

@@ -1,18 +1,16 @@
-#include <filesystem>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/pool/folders.hpp"
 #include "daemon/pool/pool.hpp"
 
 /// The way into a workspace for every git command: it is the one that was made, and leads to its own repository.
 namespace orange {
 
 bool Pool::is_replaced(const std::string& name) const {
-    if (is_missing(path_of(name))) return false;
-    if (!is_folder(path_of(name))) return true;
+    if (is_missing(files_, path_of(name))) return false;
+    if (!is_folder(files_, path_of(name))) return true;
     const auto identity = claims_.identity_of(name);
     return identity && !git::is_same_folder(path_of(name).string(), *identity);
 }
@@ -31,7 +29,7 @@ Awaitable<Result<git::Identity>> Pool::identity_of(std::string common_dir, std::
     auto found = git::identify(common_dir, path);
     if (!found) {
         auto refused = found.error();
-        refused.message += "; move it away and have it made anew: mv " + shell_word(path) + " " +
+        refused.message += "; move it away to have it created again: mv " + shell_word(path) + " " +
                            shell_word(path + ".old") + " && orange workspace gc";
         co_return refused;
     }
@@ -57,7 +55,7 @@ Awaitable<Result<git::Pinned>> Pool::open(Project project, std::string name) {
 Awaitable<Result<void>> Pool::relocate(Project project) {
     std::vector<std::string> names;
     for (const auto& [name, slot] : claims_.all()) {
-        if (slot.project == project.name && is_folder(path_of(name))) names.push_back(name);
+        if (slot.project == project.name && is_folder(files_, path_of(name))) names.push_back(name);
     }
     const auto lock = co_await repositories_.acquire(project.path);
     Result<void> all;

@@ -1,7 +1,5 @@
 #include "daemon/pool/pool.hpp"
 
-#include "daemon/pool/folders.hpp"
-
 namespace orange {
 
 Pool::Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMutex& repositories, Path root,
@@ -26,7 +24,7 @@ std::vector<WorkspaceInfo> Pool::list(const std::optional<std::string>& project)
         if (project && slot.project != *project) continue;
         WorkspaceInfo info{name, slot.project, slot.number, path_of(name), slot.task, {}};
         info.busy = at_work_.contains(name);
-        if (is_missing(info.path)) {
+        if (is_missing(files_, info.path)) {
             info.problem = "its folder is missing; run: orange workspace gc";
         } else if (is_replaced(name)) {
             info.problem = "another folder or a link is in its place; move it away, then run: orange workspace gc";

@@ -57,7 +57,7 @@ using TellMended = std::function<void(const TaskId&, const std::string& workspac
 
 class Pool {
   public:
-    /// `mark`: of the daemon whose pool it is (daemon/agents/survivors.hpp); `git` has it, too.
+    /// `mark`: of the daemon whose pool it is (daemon/process/leftovers.hpp); `git` has it, too.
     Pool(FileSystem& files, Git& git, ProcessRunner& processes, async::KeyedMutex& repositories, Path root,
          std::string mark);
 
@@ -116,7 +116,7 @@ class Pool {
     git::KnownRepositories& known() { return known_; }
     Path path_of(const std::string& name) const { return root_ / name; }
 
-    /// Of this daemon, in the environment of what it runs (daemon/agents/survivors.hpp).
+    /// Of this daemon, in the environment of what it runs (daemon/process/leftovers.hpp).
     const std::string& mark() const { return mark_; }
 
     static std::string wip_ref(const TaskId& task) { return "refs/orange/" + task.value + "/wip"; }

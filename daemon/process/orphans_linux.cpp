@@ -1,13 +1,12 @@
 #include <sys/signalfd.h>
 
-#include <asio/experimental/as_tuple.hpp>
 #include <asio/posix/stream_descriptor.hpp>
-#include <asio/use_awaitable.hpp>
 #include <cerrno>
 #include <csignal>
 #include <utility>
 
 #include "common/base/system.hpp"
+#include "daemon/async/use_tuple.hpp"
 #include "daemon/process/orphans.hpp"
 
 namespace orange {
@@ -32,8 +31,7 @@ Awaitable<void> Orphans::reap_always(std::shared_ptr<Orphans> self, int signals)
     for (;;) {
         self->reap();
         signalfd_siginfo signal;
-        const auto [error, size] = co_await told.async_read_some(asio::buffer(&signal, sizeof signal),
-                                                                 asio::experimental::as_tuple(asio::use_awaitable));
+        const auto [error, size] = co_await told.async_read_some(asio::buffer(&signal, sizeof signal), use_tuple);
         if (error) co_return;
     }
 }

@@ -1,10 +1,9 @@
-#include <asio/experimental/as_tuple.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/this_coro.hpp>
-#include <asio/use_awaitable.hpp>
 #include <cerrno>
 #include <system_error>
 
+#include "daemon/async/use_tuple.hpp"
 #include "daemon/process/child.hpp"
 #include "daemon/process/pidfd_exit_watcher.hpp"
 #include "daemon/process/proc_info.hpp"
@@ -19,20 +18,19 @@ Awaitable<Result<void>> PidfdExitWatcher::wait(std::int64_t pid, std::int64_t st
         co_return io_error("watching process " + std::to_string(pid), error);
     }
     // After opening: from here on the pidfd stands for this very process, whatever becomes of the number.
-    const auto started = proc::look_up_start_time(pid);
+    const auto started = process::look_up_start_time(pid);
     if (!started && started.error().code != ErrorCode::not_found) co_return started.error();
     if (!started || *started != start_time) co_return Result<void>{};
     asio::posix::stream_descriptor exited(co_await asio::this_coro::executor, pidfd.release());
     do {
-        const auto [failed] = co_await exited.async_wait(asio::posix::descriptor_base::wait_read,
-                                                         asio::experimental::as_tuple(asio::use_awaitable));
+        const auto [failed] = co_await exited.async_wait(asio::posix::descriptor_base::wait_read, use_tuple);
         if (failed) throw std::system_error(failed);
     } while (!is_readable(exited.native_handle()));
     co_return Result<void>{};
 }
 
 Result<std::int64_t> PidfdExitWatcher::start_time(std::int64_t pid) {
-    return proc::look_up_start_time(pid);
+    return process::look_up_start_time(pid);
 }
 
 }  // namespace orange

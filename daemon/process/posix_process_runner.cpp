@@ -5,10 +5,8 @@
 
 #include <array>
 #include <asio/buffer.hpp>
-#include <asio/experimental/as_tuple.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/this_coro.hpp>
-#include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
 #include <cerrno>
 #include <csignal>
@@ -18,6 +16,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/async/use_tuple.hpp"
 #include "daemon/process/child.hpp"
 
 namespace orange {
@@ -25,7 +24,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto use_tuple = asio::experimental::as_tuple(asio::use_awaitable);
 constexpr auto k_kill_after = 2s;
 constexpr auto k_give_up_after = 5s;
 constexpr auto k_pipe_grace = 200ms;

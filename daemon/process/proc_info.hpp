@@ -9,7 +9,7 @@
 
 /// What the kernel tells of other processes. Everything is a snapshot: nothing where the process is gone or may not be
 /// looked at. A zombie still has a parent, but no start time here: for Orange it has ended.
-namespace orange::proc {
+namespace orange::process {
 
 std::optional<std::int64_t> parent_of(std::int64_t pid);
 std::optional<std::int64_t> group_of(std::int64_t pid);
@@ -35,4 +35,4 @@ std::optional<std::int64_t> resident_kib_of(std::int64_t pid);
 /// Every process there is, in no order.
 std::vector<std::int64_t> all_pids();
 
-}  // namespace orange::proc
+}  // namespace orange::process

@@ -11,7 +11,7 @@
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/unique_fd.hpp"
 
-namespace orange::proc {
+namespace orange::process {
 namespace {
 
 std::string file_of(std::int64_t pid, const char* name) {
@@ -166,4 +166,4 @@ std::vector<std::int64_t> all_pids() {
     return pids;
 }
 
-}  // namespace orange::proc
+}  // namespace orange::process

@@ -13,7 +13,7 @@
 #include "common/base/text.hpp"
 #include "daemon/process/proc_info.hpp"
 
-namespace orange::proc {
+namespace orange::process {
 namespace {
 
 std::optional<proc_bsdinfo> info_of(std::int64_t pid) {
@@ -146,4 +146,4 @@ std::vector<std::int64_t> all_pids() {
     return {found.begin(), found.end()};
 }
 
-}  // namespace orange::proc
+}  // namespace orange::process

@@ -10,7 +10,7 @@ bool signal_process(std::int64_t pid, std::int64_t start_time, int signal) {
     // The descriptor pins the process: checked after it is open, the pid cannot change hands any more.
     const long fd = ::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0);
     if (fd < 0) return false;
-    const bool same = proc::start_time(pid) == start_time;
+    const bool same = process::start_time(pid) == start_time;
     const bool sent = same && ::syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0) == 0;
     ::close(static_cast<int>(fd));
     return sent;

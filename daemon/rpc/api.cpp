@@ -2,13 +2,16 @@
 
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/runner/notices.hpp"
 #include "daemon/runner/programs.hpp"
+#include "daemon/runner/sight.hpp"
 
 namespace orange::rpc {
 
 void Api::add_to(MethodTable& table) {
     add_task_create(table, *this);
     add_task_methods(table, *this);
+    add_task_answers(table, *this);
     add_task_views(table, *this);
     add_project_methods(table, *this);
     add_workspace_methods(table, *this);
@@ -21,14 +24,15 @@ void Api::add_to(MethodTable& table) {
     add_log_methods(table, *this);
 }
 
-Result<TaskId> Api::select(const TaskSelector& selector, const Call& call) const {
-    if (selector.id) return world_.tasks.resolve(*selector.id);
+Result<TaskId> Api::select(const TaskSelector& selector, const Call& call, store::Naming by) const {
+    if (selector.id) return world_.tasks.resolve(*selector.id, by);
     if (selector.cwd) {
         if (const auto task = world_.pool.task_at(*selector.cwd)) return *task;
     }
     if (!call.caller.task.empty()) return call.caller.task;
-    return Error(ErrorCode::invalid_argument,
-                 "which task? Give its id (orange task list shows them), or run this in the task's workspace");
+    return Error(
+        ErrorCode::invalid_argument,
+        "no task id given, and this directory is not a workspace of a task; to see the ids\n  orange task list");
 }
 
 Awaitable<Result<Project>> Api::select_project(std::optional<std::string> name, std::optional<std::string> cwd) {
@@ -51,7 +55,8 @@ Awaitable<Result<Project>> Api::select_project(std::optional<std::string> name, 
         }
     }
     co_return Error(ErrorCode::invalid_argument,
-                    "which project? Run this inside a registered repository, or name one with --project");
+                    "no project given, and this directory is not in a project; give --project NAME, or register this "
+                    "repository\n  orange project add");
 }
 
 std::optional<std::string> Api::project_near(const std::string& directory) const {
@@ -75,7 +80,14 @@ std::string Api::agent_view(const TaskRecord& record, Role role) const {
 TaskView Api::view(const TaskRecord& record) const {
     TaskView view;
     view.fields = record.task;
+    view.short_id = world_.tasks.short_id(record.task.id);
     view.path = world_.tasks.folder(record).string();
+    view.worktree = runner_.agents.worktree_of(record).string();
+    view.needs = needs_of(runner_, record);
+    view.notices = all_notices(record);
+    if (const auto definition = runner_.turns.definition_of(record.task)) {
+        if (const auto* state = (*definition)->state(record.task.status)) view.means = name_of(state->meaning);
+    }
     view.worker = agent_view(record, Role::worker);
     view.reviewer = agent_view(record, Role::reviewer);
     view.queue_place = world_.tasks.queue_place(record);

@@ -7,10 +7,12 @@
 
 #include "common/rpc/caller_environment.hpp"
 #include "common/rpc/daemon_methods.hpp"
+#include "common/rpc/task_queries.hpp"
 #include "common/rpc/task_view.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/doctor/doctor.hpp"
 #include "daemon/rpc/method_table.hpp"
+#include "daemon/runner/changes.hpp"
 #include "daemon/runner/runner.hpp"
 
 namespace orange::rpc {
@@ -38,7 +40,8 @@ class Api {
 
     /// The task that a call is about: its id, else the one whose workspace the caller's directory is in, else the
     /// calling agent's own.
-    Result<TaskId> select(const TaskSelector& selector, const Call& call) const;
+    Result<TaskId> select(const TaskSelector& selector, const Call& call,
+                          store::Naming by = store::Naming::anything) const;
     /// The project of a name, else the one that a directory is in: a workspace, or the repository itself.
     Awaitable<Result<Project>> select_project(std::optional<std::string> name, std::optional<std::string> cwd);
 
@@ -67,8 +70,11 @@ class Api {
     std::shared_ptr<async::Mutex> changing_projects_ = std::make_shared<async::Mutex>(world_.executor);
 };
 
+ChangeCounts counts_of(const Changes& changes);
+
 void add_task_create(MethodTable& table, Api& api);
 void add_task_methods(MethodTable& table, Api& api);
+void add_task_answers(MethodTable& table, Api& api);
 void add_task_views(MethodTable& table, Api& api);
 void add_project_methods(MethodTable& table, Api& api);
 void add_workspace_methods(MethodTable& table, Api& api);

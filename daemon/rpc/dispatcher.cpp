@@ -3,7 +3,6 @@
 #include <exception>
 
 #include "common/base/text.hpp"
-#include "daemon/agents/identity.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
 
@@ -27,18 +26,6 @@ std::string closest(const MethodTable& table, const std::string& name) {
 
 bool is_valid_id(const Json& id) {
     return id.is_null() || id.is_string() || id.is_number();
-}
-
-Result<void> check_access(const Method& method, const Caller& caller) {
-    const auto taken = "; you were taken for " + agents::describe(caller);
-    if (caller.role == Role::unknown) {
-        return Error(ErrorCode::forbidden, method.name + " wants a caller that can be told" + taken +
-                                               "; use a terminal of your own, outside Orange's tmux");
-    }
-    if (method.access == Access::human && caller.role != Role::human) {
-        return Error(ErrorCode::forbidden, method.name + " is a human's to call" + taken + "; ask the human");
-    }
-    return {};
 }
 
 /// Which requests changed something is looked up later. Of the parameters only names: texts are people's, and prompts.
@@ -105,7 +92,7 @@ Awaitable<Result<Json>> Dispatcher::invoke(const Method& method, Json params, Wh
         const auto caller = call.caller;
         const auto subject = subject_of(method.name, params);
         Result<Json> result = Json();
-        if (auto allowed = check_access(method, caller); !allowed) {
+        if (auto allowed = engine::may_call(method.name, method.access, caller); !allowed) {
             result = allowed.error();
         } else {
             result = co_await method.invoke(std::move(params), std::move(call));
@@ -160,6 +147,7 @@ Awaitable<std::optional<std::string>> Dispatcher::handle_one(Json request, WhoIs
     }
     auto result = co_await invoke(*method, std::move(params), std::move(who), sink);
     if (notification) co_return std::nullopt;
+    if (!result) result = complete_(result.error());
     co_return dump(reply_to(id, std::move(result)));
 }
 

@@ -18,7 +18,12 @@ using NextOfBatch = std::function<Awaitable<bool>(std::size_t held)>;
 /// JSON-RPC 2.0 over one text: single calls, batches, notifications (docs/protocol.md).
 class Dispatcher {
   public:
-    explicit Dispatcher(const MethodTable& table) : table_(table) {}
+    /// What programs are to know of every error, beside what the method says.
+    using CompleteError = std::function<Error(Error)>;
+
+    explicit Dispatcher(
+        const MethodTable& table, CompleteError complete = [](Error error) { return error; })
+        : table_(table), complete_(std::move(complete)) {}
 
     /// The reply's text, or nothing where none is due (notifications). Never throws: an escaping exception is a bug,
     /// logged and answered with -32603.
@@ -32,6 +37,7 @@ class Dispatcher {
     Awaitable<Result<Json>> invoke(const Method& method, Json params, WhoIs who, EventSink* sink);
 
     const MethodTable& table_;
+    CompleteError complete_;
     std::map<const Method*, std::string> fixed_;
 };
 

@@ -11,17 +11,13 @@
 #include "common/model/record.hpp"
 #include "common/rpc/errors.hpp"
 #include "daemon/async/awaitable.hpp"
+#include "daemon/engine/permissions.hpp"
 
 /// The one table of all methods: dispatch, parameter checking, rpc.discover and docs/protocol.md come from it. A
 /// handler is a function from typed parameters to a typed reply; JSON stays here.
 namespace orange::rpc {
 
-/// Who may call a method at all. What an agent may do with its own task is the engine's and the runner's to say.
-enum class Access {
-    read,   ///< anyone: looking is free
-    agent,  ///< a human, or an agent about its own task
-    human,  ///< a human or a human's script
-};
+using engine::Access;
 
 /// Where a connection's events go.
 class EventSink {

@@ -31,7 +31,7 @@ std::optional<Peer> peer_of(int descriptor) {
     if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return std::nullopt;
     Peer peer{credentials.pid, credentials.uid};
     // In this order: a process that lives after its start time was read is the one that it was read of.
-    peer.start_time = proc::start_time(peer.pid).value_or(k_gone);
+    peer.start_time = process::start_time(peer.pid).value_or(k_gone);
     if (has_ended(descriptor)) peer.start_time = k_gone;
     return peer;
 }

@@ -15,7 +15,7 @@ std::optional<Peer> peer_of(int descriptor) {
     pid_t pid = 0;
     socklen_t size = sizeof pid;
     if (::getsockopt(descriptor, SOL_LOCAL, LOCAL_PEERPID, &pid, &size) != 0) return std::nullopt;
-    return Peer{pid, uid, proc::start_time(pid).value_or(k_gone)};
+    return Peer{pid, uid, process::start_time(pid).value_or(k_gone)};
 }
 
 }  // namespace orange::rpc

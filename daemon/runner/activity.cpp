@@ -14,8 +14,8 @@ constexpr int k_visible_screen = 0;
 /// The processes below `ancestor`, itself included: a program may sit behind a wrapper of its own.
 std::vector<std::int64_t> family_of(std::int64_t ancestor) {
     std::map<std::int64_t, std::vector<std::int64_t>> children;
-    for (const auto pid : proc::all_pids()) {
-        if (const auto parent = proc::parent_of(pid)) children[*parent].push_back(pid);
+    for (const auto pid : process::all_pids()) {
+        if (const auto parent = process::parent_of(pid)) children[*parent].push_back(pid);
     }
     std::vector<std::int64_t> family = {ancestor};
     for (std::size_t i = 0; i < family.size(); ++i) {

@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/agents/login_environment.hpp"
@@ -100,8 +98,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
         co_return Error(ErrorCode::conflict, "task " + task.id.value + " has no workspace to start an agent in");
     }
     const auto worktree = world_.pool.path_of(*task.workspace);
-    std::error_code error;
-    if (std::filesystem::symlink_status(worktree, error).type() == std::filesystem::file_type::not_found) {
+    if (is_missing(world_.files, worktree)) {
         co_return Error(ErrorCode::conflict,
                         "the workspace " + worktree.string() + " is gone; run: orange workspace gc");
     }

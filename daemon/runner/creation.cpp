@@ -61,7 +61,7 @@ Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string conte
     }
     Outcome outcome;
     if (no_spawn) {
-        outcome.notes = {"start it with: orange task spawn " + record.task.id.value};
+        outcome.notes = {"not started; to start its agent:\n  orange task spawn " + record.task.id.value};
         co_return outcome;
     }
     outcome = co_await queue_.run_for(record.task.id, record.task.project);

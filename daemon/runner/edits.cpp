@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/engine/permissions.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
@@ -121,7 +122,7 @@ Awaitable<void> Edits::take_back_branch(TaskRecord before, TaskRecord changed) {
 
 Result<workflow::Library::DefinitionPtr> Edits::workflow_for(const TaskRecord& record, const std::string& name,
                                                              const Caller& by) {
-    if (by.role != Role::human) return Error(ErrorCode::forbidden, "only a human moves a task to another workflow");
+    TRY(engine::may_change_workflow(by));
     auto definition = world_.workflows.find(name);
     if (!definition || (*definition)->state(record.task.status)) return definition;
     std::vector<std::string> states;

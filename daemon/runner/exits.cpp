@@ -4,6 +4,7 @@
 
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/notices.hpp"
 
 namespace orange {
 namespace {
@@ -78,21 +79,22 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run) {
         // Whether it left its artifact, and what that means, is not known: nothing is concluded, and the poll sees the
         // same death again.
         record = turns_.record_of(record.task.id).value();
-        if (!record.task.attention) {
-            const auto& what = stepped ? definition.error().message : stepped.error().message;
-            record.task.attention =
-                "the " + role + " ended, and " + (stepped ? "its workflow" : "TASK.md") + " cannot be read: " + what;
-            turns_.save(record);
-        }
+        const auto& what = stepped ? definition.error().message : stepped.error().message;
+        const auto before = record.notices;
+        raise(world_, record, NoticeKind::agent_ended,
+              "the " + role + " ended, and " + (stepped ? "its workflow" : "TASK.md") + " cannot be read: " + what, {},
+              role);
+        if (!(record.notices == before)) turns_.save(record);
         co_return;
     }
     if (run.ending || lost || !definition) {
         forget_run(record, run, !run.ending);
         if (lost && !run.ending) {
-            record.task.attention = "the tmux server ended and took the " + role +
-                                    " with it; start it again: orange task respawn " + record.task.id.value;
+            raise(world_, record, NoticeKind::session_lost, "the tmux server ended, and the " + role + " with it", {},
+                  role);
         } else if (!definition) {
-            record.task.attention = "the " + role + " ended: " + definition.error().message;
+            raise(world_, record, NoticeKind::agent_ended, "the " + role + " ended: " + definition.error().message, {},
+                  role);
         }
         if (!turns_.save(record)) co_return;  // not counted: the poll sees the same death again
         world_.journal.write(record, lost ? "session.lost" : "agent.exited", fields);
@@ -108,11 +110,10 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run) {
         co_await handle_crash(std::move(record), *definition, run, counted, fields);
         co_return;
     }
-    if (auto* dead = std::get_if<engine::MarkDead>(&outcome); dead && !record.task.attention) {
+    if (auto* dead = std::get_if<engine::MarkDead>(&outcome); dead && !record.stopped) {
         const auto* state = (*definition)->state(record.task.status);
         if (state && state->agent == run.role) {
-            record.task.attention = "the " + role + " ended (" + dead->reason +
-                                    "); start it again: orange task respawn " + record.task.id.value;
+            raise(world_, record, NoticeKind::agent_ended, "the " + role + " ended: " + dead->reason, {}, role);
         }
     }
     if (auto* advance = std::get_if<engine::Advance>(&outcome)) {
@@ -142,8 +143,9 @@ Awaitable<void> Exits::advance_after(TaskRecord record, workflow::Library::Defin
     if (done) co_return;
     log::error("runner", "auto-advance failed: " + done.error().message, {{"task", record.task.id.value}});
     if (done.error().code == ErrorCode::io) co_return;  // not committed: the poll sees the same death again
-    record.task.attention =
-        "the " + std::string(name_of(run.role)) + " ended, and the task could not be moved on: " + done.error().message;
+    raise(world_, record, NoticeKind::agent_ended,
+          "the " + std::string(name_of(run.role)) +
+              " ended, and the task could not be moved on: " + done.error().message);
     turns_.save(record);
 }
 
@@ -152,20 +154,27 @@ Awaitable<void> Exits::handle_crash(TaskRecord record, workflow::Library::Defini
     const auto role = std::string(name_of(run.role));
     const bool held_back = crash.respawn && many_die(run.run);
     record.task.counters["crash_count"] = crash.crash_count;
-    record.task.attention = "the " + role + " crashed: " + crash.reason +
-                            (held_back ? "; so many agents died at once that none is started again by itself" : "") +
-                            "; start it again: orange task respawn " + record.task.id.value;
+    raise(world_, record, NoticeKind::agent_crashed,
+          "the " + role + " crashed: " + crash.reason +
+              (held_back ? "; many agents died at once, so none is restarted automatically" : ""),
+          {}, role);
     // Until it is started again this is so: a daemon that dies in between leaves somebody to be told.
-    if (!turns_.save(record)) co_return;  // not counted: the poll sees the same death again
+    const bool restarts = crash.respawn && !held_back;
+    if (restarts) restarting_.insert(record.task.id);
+    if (!turns_.save(record)) {  // not counted: the poll sees the same death again
+        restarting_.erase(record.task.id);
+        co_return;
+    }
     world_.journal.write(record, "agent.exited", exited);
     world_.journal.write(record, "agent.crashed", crash_fields(std::move(exited), record, crash));
-    if (crash.respawn && !held_back) {
+    if (restarts) {
         const auto started = co_await respawns_.start_again(record, *definition);
-        record.task.attention.reset();
+        (void)clear(record, NoticeKind::agent_crashed);
         if (!started) {
-            record.task.attention =
-                "the " + role + " crashed and could not be started again: " + started.error().message;
+            raise(world_, record, NoticeKind::agent_crashed,
+                  "the " + role + " crashed and could not be started again: " + started.error().message, {}, role);
         }
+        restarting_.erase(record.task.id);
         turns_.save(record);
     }
     co_await turns_.show(record);

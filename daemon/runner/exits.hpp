@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <set>
 #include <string>
 
 #include "common/base/result.hpp"
@@ -23,6 +24,9 @@ class Exits {
     /// A run's process is gone, as far as somebody saw.
     Awaitable<void> agent_exited(TaskId id, RunId run);
 
+    /// Its agent crashed and is being started again, so its notice needs nobody yet. A save of the record ends that.
+    bool is_restarting(const TaskId& id) const { return restarting_.contains(id); }
+
   private:
     Awaitable<void> handle_exit(TaskRecord record, AgentRun run);
     Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
@@ -38,6 +42,7 @@ class Exits {
     Transitions& transitions_;
     Respawns& respawns_;
     std::map<std::string, std::chrono::steady_clock::time_point> recent_crashes_;  ///< by run
+    std::set<TaskId> restarting_;
 };
 
 }  // namespace orange

@@ -1,14 +1,24 @@
 #include "daemon/runner/explained.hpp"
 
 #include "common/base/text.hpp"
-#include "daemon/agents/identity.hpp"
 #include "daemon/engine/explain.hpp"
+#include "daemon/engine/permissions.hpp"
 
 namespace orange {
 
 Error explained(Error error, const engine::Definition& definition, const engine::Situation& situation,
                 const Caller& by) {
-    if (error.code == ErrorCode::forbidden) error.message += "; you were taken for " + agents::describe(by);
+    if (error.code == ErrorCode::forbidden) {
+        // Before the last sentence, if that is what to run instead.
+        auto& text = error.message;
+        const auto command = text.find("\n  ");
+        const auto end = command == std::string::npos ? std::string::npos : text.rfind(". ", command);
+        if (end == std::string::npos) {
+            text += " (you were taken for " + engine::describe(by) + ")";
+        } else {
+            text.insert(end, " (you were taken for " + engine::describe(by) + ")");
+        }
+    }
     std::vector<std::string> edges;
     for (const auto& edge : engine::explain(definition, situation)) edges.push_back(engine::describe(edge));
     error.details["status"] = situation.task.status;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <filesystem>
 #include <iterator>
 #include <string_view>
 
@@ -175,16 +174,9 @@ Timestamp Journal::remembered_from() const {
     return recent_.empty() || recent_.front().number == 1 ? began_ : recent_.front().event.timestamp;
 }
 
-std::optional<Timestamp> Journal::last_written(const TaskRecord& record) const {
-    std::error_code error;
-    const auto time = std::filesystem::last_write_time(tasks_.folder(record) / "history.jsonl", error);
-    if (error) return std::nullopt;
-    return std::chrono::floor<std::chrono::milliseconds>(std::chrono::file_clock::to_sys(time));
-}
-
 void Journal::read_back_of(const TaskRecord& record, Timestamp after, Timestamp before,
                            std::vector<StreamEvent>& into) const {
-    const auto written = last_written(record);
+    const auto written = tasks_.history_written(record);
     if (written && *written + k_slack < after) return;
     auto history = tasks_.read_history(record.task.id);
     std::vector<StreamEvent> found;
@@ -243,7 +235,7 @@ std::vector<StreamEvent> Journal::recent(const EventFilter& filter, std::size_t 
     tasks_.each([&](const TaskRecord& record) {
         if (filter.task && record.task.id != *filter.task) return true;
         if (filter.project && record.task.project != *filter.project) return true;
-        histories.emplace_back(last_written(record).value_or(Timestamp::max() - k_slack), &record);
+        histories.emplace_back(tasks_.history_written(record).value_or(Timestamp::max() - k_slack), &record);
         return true;
     });
     std::stable_sort(histories.begin(), histories.end(),

@@ -86,8 +86,6 @@ class Journal {
     std::vector<StreamEvent> read_back(Timestamp after, Timestamp before) const;
     void read_back_of(const TaskRecord& record, Timestamp after, Timestamp before,
                       std::vector<StreamEvent>& into) const;
-    /// When a task's history was last written to, as far as the file system says.
-    std::optional<Timestamp> last_written(const TaskRecord& record) const;
 
     store::TaskStore& tasks_;
     const Clock& clock_;

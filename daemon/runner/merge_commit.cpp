@@ -69,10 +69,11 @@ Awaitable<Result<void>> MergeRun::find_elsewhere(std::string target) {
 Result<void> MergeRun::check_own_commits() {
     auto& merge = *record_.merge;
     if (merge.commit != merge.tip) return {};
-    const MergeConcern concern{
-        request_.branch + " has no commit that " + merge.target + " does not have: nothing was committed on it, or " +
-            merge.target + " was fast-forwarded to it",
-        "Finish the task without a merge?", "To give the task up:\n  orange task cancel " + record_.task.id.value};
+    const MergeConcern concern{request_.branch + " has no commit that " + merge.target +
+                                   " does not have: nothing was committed on it, or " + merge.target +
+                                   " was fast-forwarded to it",
+                               "Finish the task without a merge?",
+                               "To end the task without a merge:\n  orange task cancel " + record_.task.id.value};
     if (!force_) {
         merge.elsewhere = false;
         return confirmation(record_.task.id, {concern}, merge.tip);
@@ -115,7 +116,7 @@ Error MergeRun::with_next_step(Error conflict) {
     } else if (command.empty()) {
         command = "git -C " + shell_word(request_.repo) + " switch " + shell_word(task.branch);
     }
-    conflict.message += "\nNext:\n  " + command;
+    conflict.message += "\n  " + command;
     conflict.details["command"] = command;
     return conflict;
 }
@@ -131,7 +132,7 @@ std::string MergeRun::giving_back(const std::string& conflicting) {
         const auto* to = (*definition)->state(edge.to);
         const bool human = std::find(edge.by.begin(), edge.by.end(), Role::human) != edge.by.end();
         // A worker hands its work over as after a review; it is not asked for a plan or for help.
-        const bool back = to && to->agent == Role::worker && edge.to != engine::k_stuck && edge.to != "clarification";
+        const bool back = to && to->agent == Role::worker && to->meaning == engine::Meaning::none;
         if (!human || !back || edge.needs_force || !edge.guard_holds) continue;
         std::vector<std::string> files;
         for (const auto file : split_lines(conflicting)) files.emplace_back(file);

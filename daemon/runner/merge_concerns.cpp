@@ -4,7 +4,7 @@
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
-#include "daemon/runner/programs.hpp"
+#include "daemon/runner/notices.hpp"
 
 namespace orange {
 namespace {
@@ -36,7 +36,7 @@ Awaitable<Result<std::string>> commits_since_review(Git& git, std::string repo, 
         names += (i > 0 ? ", " : "") + ellipsized(printable(lines[i]), 72);
     }
     if (lines.size() > k_named_commits) names += ", …";
-    co_return counted(lines.size(), "commit") + " came after the review: " + names + "." + look;
+    co_return counted(lines.size(), "commit") + " after the review: " + names + "." + look;
 }
 
 }  // namespace
@@ -49,17 +49,17 @@ Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRe
     if (project && !seen.empty() && seen != tip) {
         CO_TRY(auto since, co_await commits_since_review(world.git, project->path, seen, tip, task.branch,
                                                          project->default_branch));
-        if (!since.empty()) concerns.push_back({since, "Merge what was not reviewed, too?"});
+        if (!since.empty()) concerns.push_back({since, "Merge the unreviewed commits, too?"});
     }
     if (!record.branch_start.empty() && record.branch_start == tip) {
         concerns.push_back({"branch " + task.branch + " has no commits of its own: there is nothing to merge",
                             "Finish the task without a merge?",
-                            "To give the task up:\n  orange task cancel " + task.id.value});
+                            "To end the task without a merge:\n  orange task cancel " + task.id.value});
     }
-    const bool of_last_merge = record.merge && task.attention == record.merge->failure;
-    if (task.attention && !of_last_merge) concerns.push_back({first_line(*task.attention), "Merge all the same?"});
-    if (auto alarm = alarm_of(record); !alarm.empty()) {
-        concerns.push_back({std::move(alarm), "Merge all the same?"});
+    for (const auto& notice : all_notices(record)) {
+        if (notice.kind == NoticeKind::merge_failed) continue;  // this merge finds out whether it still stands
+        const auto* what = notice.kind == NoticeKind::hook_failed ? "a hook failed: " : "";
+        concerns.push_back({what + std::string(first_line(notice.text)), "Merge anyway?"});
     }
     co_return concerns;
 }
@@ -70,7 +70,7 @@ Error confirmation(const TaskId& id, const std::vector<MergeConcern>& concerns, 
         text += concern.text + "\n" + concern.advice + (concern.advice.empty() ? "" : "\n");
     }
     return {ErrorCode::needs_force,
-            text + "If that is meant:\n  orange task merge " + id.value + " --force",
+            text + "To merge anyway:\n  orange task merge " + id.value + " --force",
             {{"tip", tip}, {"facts", std::string(trim(text))}, {"question", concerns.front().question}}};
 }
 

@@ -1,4 +1,3 @@
-#include <filesystem>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -129,11 +128,10 @@ Awaitable<void> Merges::remove_left(Project project) {
     for (const auto& tree : *trees) {
         if (tree.path.starts_with(prefix)) left.push_back(tree.path);
     }
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(world_.paths.workspaces(), error)) {
-        const auto name = entry.path().filename().string();
+    const auto names = world_.files.list(world_.paths.workspaces());
+    for (const auto& name : names.value_or({})) {
         const auto* record = name.starts_with(".merge-") ? world_.tasks.find(TaskId{name.substr(7)}) : nullptr;
-        if (record && record->task.project == project.name) left.push_back(entry.path().string());
+        if (record && record->task.project == project.name) left.push_back((world_.paths.workspaces() / name).string());
     }
     for (const auto& path : left) {
         auto removed = co_await git::remove_worktree(world_.git, project.path, path);

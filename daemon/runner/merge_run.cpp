@@ -89,7 +89,8 @@ Awaitable<Result<bool>> MergeRun::is_published() {
         if (!fetched && request_.push) {
             co_return Error(ErrorCode::unavailable,
                             "origin does not answer: " + what_git_said(fetched.error()) +
-                                "\nTo merge here alone:\n  orange task merge " + record_.task.id.value + " --no-push",
+                                "\nTo merge without a push:\n  orange task merge " + record_.task.id.value +
+                                " --no-push",
                             fetched.error().details);
         }
         if (!fetched) outcome.notes.push_back("origin could not be fetched: " + first_line(fetched.error().message));

@@ -1,7 +1,5 @@
 #include "daemon/runner/merges.hpp"
 
-#include <filesystem>
-
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -11,6 +9,7 @@
 #include "daemon/runner/explained.hpp"
 #include "daemon/runner/merge_concerns.hpp"
 #include "daemon/runner/merge_run.hpp"
+#include "daemon/runner/notices.hpp"
 #include "daemon/runner/programs.hpp"
 
 /// `orange task merge`: what has to hold before a merge begins, and what one leaves that failed. It is the caller of
@@ -51,7 +50,7 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
     const auto repo = world_.projects.find(record.task.project)->path;
     CO_TRY(auto stepped, co_await turns_.step_bodies(record));
     engine::Request done;
-    done.to = std::string(engine::k_done);
+    done.to = definition.name_for(engine::Meaning::done);
     done.by = Role::system;
     const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections};
     auto possible = engine::decide_request(definition, situation, done);
@@ -68,9 +67,9 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
     }
     CO_TRY(auto concerns, co_await merge_concerns(world_, record, tip));
     if (not_reviewed) {
-        concerns.insert(concerns.begin(),
-                        MergeConcern{"task " + record.task.id.value + " is " + record.task.status + ", not reviewed",
-                                     "Not reviewed. Force merge?"});
+        concerns.insert(concerns.begin(), MergeConcern{"task " + record.task.id.value + " is " + record.task.status +
+                                                           ", and its work is not reviewed",
+                                                       "Not reviewed. Force merge?"});
     }
     if (!concerns.empty() && !order.force) co_return confirmation(record.task.id, concerns, tip);
     for (const auto& concern : concerns) forced += (forced.empty() ? "" : "; ") + concern.text;
@@ -82,8 +81,8 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
 }
 
 std::vector<std::string> Merges::notes_before(const TaskRecord& record) const {
-    std::error_code gone;
-    if (!record.task.workspace || std::filesystem::exists(world_.pool.path_of(*record.task.workspace), gone)) return {};
+    const auto& workspace = record.task.workspace;
+    if (!workspace || !is_missing(world_.files, world_.pool.path_of(*workspace))) return {};
     return {"the folder of its workspace is gone, with whatever was not committed there"};
 }
 
@@ -103,7 +102,7 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
     co_await watch_programs(world_, record);
     if (!record.programs_changed.empty()) CO_TRY(world_.tasks.save(record));
     // What the last attempt failed for is no reason to ask: this one finds out whether it still stands.
-    if (record.merge && record.task.attention == record.merge->failure) record.task.attention.reset();
+    if (record.merge) (void)clear(record, NoticeKind::merge_failed);
     MergeRecord merge;
     CO_TRY(auto tip, co_await confirmed_tip(record, *definition, order, by, merge.forced));
     CO_TRY(const auto origin, co_await world_.pool.known().has_origin(world_.git, copy.path));
@@ -186,11 +185,15 @@ Error Merges::failed(MergeRun& run, Error error, bool resumed) {
     const auto* saved_record = world_.tasks.find(id);
     if (!saved_record) return error;
     auto record = *saved_record;
-    record.task.attention = run.record().task.attention;
+    if (!engine::find_notice(run.record(), NoticeKind::merge_failed)) (void)clear(record, NoticeKind::merge_failed);
     record.merge = run.merge();
     record.merge->phase = MergePhase::failed;
     record.merge->failure = error.message;
-    if ((stands(error) || resumed) && !record.task.attention) record.task.attention = error.message;
+    const auto command = error.details.find("command");
+    if (stands(error) || resumed) {
+        raise(world_, record, NoticeKind::merge_failed, error.message,
+              command == error.details.end() ? "orange task merge " + id.value : command->second);
+    }
     if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
     return error;
 }

@@ -4,6 +4,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/activity.hpp"
 #include "daemon/runner/messages.hpp"
+#include "daemon/runner/notices.hpp"
 
 namespace orange {
 
@@ -12,8 +13,8 @@ Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
         CO_TRY(auto turn, co_await turns_.take(id));
         auto& record = turn.record;
         if (!agents_.alive(record, to)) {
-            co_return Error(ErrorCode::conflict, "the " + std::string(name_of(to)) +
-                                                     " is not running; start it: orange task respawn " + id.value);
+            co_return Error(ErrorCode::conflict,
+                            "the " + std::string(name_of(to)) + " is not running\n  orange task respawn " + id.value);
         }
         CO_TRY(queue_message(world_, record, to, Role::human, std::move(text)));
     }
@@ -23,24 +24,30 @@ Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
     co_return outcome;
 }
 
+Awaitable<Result<void>> Outbox::leave(TaskId id, Role to, std::string text) {
+    CO_TRY(auto turn, co_await turns_.take(id));
+    co_return queue_message(world_, turn.record, to, Role::human, std::move(text));
+}
+
 Awaitable<void> Outbox::look_for_dialogs(TaskId id) {
     auto turn = co_await turns_.take(id);
     if (turn) co_await mark_dialogs(turn->record);
 }
 
 Awaitable<void> Outbox::mark_dialogs(TaskRecord& record) {
-    if (record.task.attention || record.intent) co_return;
+    if (record.intent) co_return;
+    const auto before = record.notices;
+    std::string asks;
     for (const Role role : {Role::worker, Role::reviewer}) {
-        if (!agents_.alive(record, role)) continue;
-        if (!co_await shows_dialog(record, role)) continue;
-        const auto& id = record.task.id;
-        record.task.attention = "the " + std::string(name_of(role)) +
-                                " waits for an answer in its window: orange task "
-                                "attach " +
-                                id.value;
-        turns_.save(record);
-        co_return;
+        if (asks.empty() && agents_.alive(record, role) && co_await shows_dialog(record, role)) asks = name_of(role);
     }
+    if (asks.empty()) {
+        (void)clear(record, NoticeKind::agent_dialog);
+    } else {
+        raise(world_, record, NoticeKind::agent_dialog, "the " + asks + " waits for an answer in its window",
+              "orange task attach " + record.task.id.value, asks);
+    }
+    if (!(record.notices == before)) turns_.save(record);
 }
 
 Awaitable<bool> Outbox::shows_dialog(const TaskRecord& record, Role role) {
@@ -74,6 +81,8 @@ Awaitable<bool> Outbox::deliver_all(TaskRecord& record) {
         }
         // Saved after the keys were typed: a crash in between repeats the message, which is harmless; losing it is not.
         std::erase_if(record.outbox, [&](const Message& m) { return m.id == message.id; });
+        if (record.outbox.empty()) (void)clear(record, NoticeKind::message_undelivered);
+        if (message.from == Role::human && run) record.answered = record.questions;
         if (auto saved = world_.tasks.save(record); !saved) co_return false;
         typed_.erase(message.id);
         if (run) {
@@ -93,14 +102,18 @@ bool Outbox::waits_too_long(const TaskId& id, const Message& message) {
 
 void Outbox::mark_undelivered(TaskRecord& record) {
     const auto& id = record.task.id;
-    if (record.task.attention || !waits_too_long(id, record.outbox.front())) return;
-    const Role to = record.outbox.front().to;
-    record.task.attention =
-        "a message for the " + std::string(name_of(to)) +
-        (agents_.alive(record, to) ? " cannot be delivered: its window does not take input; look: orange task attach "
-                                   : " waits for one, and none is running; see how it goes on: orange task why ") +
-        id.value;
-    turns_.save(record);
+    if (!waits_too_long(id, record.outbox.front())) return;
+    const auto before = record.notices;
+    const auto role = std::string(name_of(record.outbox.front().to));
+    if (agents_.alive(record, record.outbox.front().to)) {
+        raise(world_, record, NoticeKind::message_undelivered,
+              "a message for the " + role + " cannot be delivered: its window does not take input",
+              "orange task attach " + id.value, role);
+    } else {
+        raise(world_, record, NoticeKind::message_undelivered, "a message for the " + role + " waits until one runs",
+              "orange task why " + id.value, role);
+    }
+    if (!(record.notices == before)) turns_.save(record);
 }
 
 Awaitable<bool> Outbox::deliver(TaskId id) {

@@ -20,11 +20,17 @@ class Outbox {
     /// What a human says to a living agent.
     Awaitable<Result<Outcome>> send(TaskId id, Role to, std::string text);
 
+    /// The same for an agent that may not run yet: it is told when it does.
+    Awaitable<Result<void>> leave(TaskId id, Role to, std::string text);
+
     /// Delivers what waits in the outbox. True where nothing is left.
     Awaitable<bool> deliver(TaskId id);
 
     /// Asks for attention where a living agent waits for an answer in its window.
     Awaitable<void> look_for_dialogs(TaskId id);
+
+    /// True if the role's agent waits for a human's answer in its window.
+    Awaitable<bool> shows_dialog(const TaskRecord& record, Role role);
 
     /// A message that cannot be delivered is waited for as long again before somebody is told.
     void be_patient_again(const TaskId& id) { undelivered_.erase(id); }
@@ -33,8 +39,6 @@ class Outbox {
     /// Tries to deliver what is in the outbox, in order. True where nothing is left.
     Awaitable<bool> deliver_all(TaskRecord& record);
     Awaitable<bool> deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message);
-    /// True where the role's agent waits for a human's answer in its window.
-    Awaitable<bool> shows_dialog(const TaskRecord& record, Role role);
     void mark_undelivered(TaskRecord& record);
     Awaitable<void> mark_dialogs(TaskRecord& record);
     bool waits_too_long(const TaskId& id, const Message& message);

@@ -75,21 +75,24 @@ void watch_harness(World& world, TaskRecord& record, const AgentRun& run) {
     record.harness_hashes[run.harness] = run.harness_hash;
 }
 
+std::string programs_alarm(const TaskRecord& record) {
+    if (record.programs_changed.empty()) return {};
+    return "git's configuration or hooks in this repository were changed: " + list_of(record.programs_changed) +
+           "; look before you go on (git config --local --list, .git/hooks)";
+}
+
+std::string harness_alarm(const TaskRecord& record) {
+    if (record.harnesses_changed.empty()) return {};
+    return "an agent was started with a harness definition that has changed since you last used it for this task: " +
+           list_of(record.harnesses_changed) + "; look before you go on (orange harness show " +
+           record.harnesses_changed.front() + ")";
+}
+
 std::string alarm_of(const TaskRecord& record) {
-    std::string alarm;
-    if (!record.programs_changed.empty()) {
-        alarm =
-            "what git runs in this repository, or where it sends to, was changed: " + list_of(record.programs_changed) +
-            "; look before you go on (git config --local --list, .git/hooks); ";
-    }
-    if (!record.harnesses_changed.empty()) {
-        alarm +=
-            "an agent was started with a harness definition that has changed since you last used it for this task: " +
-            list_of(record.harnesses_changed) + "; look before you go on (orange harness show " +
-            record.harnesses_changed.front() + "); ";
-    }
+    auto alarm = programs_alarm(record);
+    if (const auto harness = harness_alarm(record); !harness.empty()) alarm += (alarm.empty() ? "" : "; ") + harness;
     if (alarm.empty()) return {};
-    return alarm + "if that is wanted: orange task ack " + record.task.id.value;
+    return alarm + "; if that is wanted: orange task ack " + record.task.id.value;
 }
 
 }  // namespace orange

@@ -20,7 +20,10 @@ Awaitable<void> watch_programs(World& world, TaskRecord& record);
 /// Known is the one that a human has created the task with, chosen for it, or looked at since. Before the run is saved.
 void watch_harness(World& world, TaskRecord& record, const AgentRun& run);
 
-/// A sentence for the human: what was changed, until `orange task ack`; empty where nothing was.
+/// What a human should look at, until `orange task ack`; empty if nothing was changed.
+std::string programs_alarm(const TaskRecord& record);
+std::string harness_alarm(const TaskRecord& record);
+/// Both.
 std::string alarm_of(const TaskRecord& record);
 
 }  // namespace orange

@@ -11,6 +11,7 @@
 #include "daemon/engine/start.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/notices.hpp"
 
 namespace orange {
 namespace {
@@ -31,8 +32,9 @@ Caller queue_caller() {
 }  // namespace
 
 std::string Queue::waits(const TaskRecord& record) const {
-    return "waits for a workspace, place " + std::to_string(world_.tasks.queue_place(record)) +
-           " in the queue; it starts by itself when another is merged, or with: orange task spawn " +
+    return "all workspaces are in use; the task is number " + std::to_string(world_.tasks.queue_place(record)) +
+           " in the queue and starts automatically when another task is merged. To start it when one is free:\n"
+           "  orange task spawn " +
            record.task.id.value;
 }
 
@@ -95,9 +97,11 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
         project = record.task.project;
         CO_TRY(const auto definition, turns_.definition_of(record.task));
         if (record.task.status != definition->initial().name) {
-            co_return Error(ErrorCode::illegal_transition,
-                            "task " + id.value + " is " + record.task.status +
-                                " already; to start a dead agent again: orange task respawn " + id.value);
+            co_return Error(
+                ErrorCode::illegal_transition,
+                "task " + id.value + " is " + record.task.status +
+                    ", not pending, so its agent was started before. To restart a dead agent:\n  orange task respawn " +
+                    id.value);
         }
         if (is_next(record)) {
             auto started = co_await start_now(record, by);
@@ -213,9 +217,10 @@ Awaitable<std::optional<std::string>> Queue::note_failure(TaskId id, Error why) 
                 " (orange doctor)";
     }
     if (starts_.contains(id)) starts_[id].spawn_error = error;
-    const auto attention = "it could not be started: " + error;
-    if (!own_fault && record->task.attention == attention) co_return std::nullopt;  // told
-    record->task.attention = attention;
+    const auto before = record->notices;
+    raise(world_, *record, NoticeKind::start_failed, "it could not be started: " + error,
+          "orange task spawn " + id.value);
+    if (!own_fault && record->notices == before) co_return std::nullopt;  // told
     if (!turns_.save(*record)) {  // still in the queue: to go on now would only meet it again
         stalled_.insert(project);
         if (starts_.contains(id)) starts_[id].spawn_error = why.message + "; it is tried again";

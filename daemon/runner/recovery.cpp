@@ -2,6 +2,7 @@
 
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/notices.hpp"
 
 namespace orange {
 
@@ -20,7 +21,8 @@ Awaitable<void> Recovery::resume(TaskId id) {
         if (definition) {
             co_await transitions_.finish(record, *definition);
         } else {
-            record.task.attention = "an interrupted transition cannot be finished: " + definition.error().message;
+            raise(world_, record, NoticeKind::transition_unfinished,
+                  "an interrupted transition cannot be finished: " + definition.error().message);
             turns_.save(record);
         }
         co_return;

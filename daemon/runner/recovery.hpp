@@ -11,8 +11,14 @@ namespace orange {
 /// What a daemon that ended, or a tmux that did not answer, left in the middle of a task.
 class Recovery {
   public:
-    Recovery(AgentControl& agents, Turns& turns, Transitions& transitions, Merges& merges, Creation& creation)
-        : agents_(agents), turns_(turns), transitions_(transitions), merges_(merges), creation_(creation) {}
+    Recovery(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Merges& merges,
+             Creation& creation)
+        : world_(world),
+          agents_(agents),
+          turns_(turns),
+          transitions_(transitions),
+          merges_(merges),
+          creation_(creation) {}
 
     /// At start: finishes an interrupted transition or merge, adopts what was being started.
     Awaitable<void> resume(TaskId id);
@@ -21,6 +27,7 @@ class Recovery {
     Awaitable<void> settle_starting(TaskId id);
 
   private:
+    World& world_;
     AgentControl& agents_;
     Turns& turns_;
     Transitions& transitions_;

@@ -4,39 +4,24 @@
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
-#include "daemon/agents/identity.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/engine/permissions.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/explained.hpp"
+#include "daemon/runner/notices.hpp"
 #include "daemon/store/sections.hpp"
 
 namespace orange {
 
-Result<void> Requests::authorize(const TaskRecord& record, const Caller& by, const engine::Request& request) {
-    if (by.role != Role::worker && by.role != Role::reviewer) return {};
-    const auto refused = [&](const std::string& why) {
-        return Error(ErrorCode::forbidden, why + "; you were taken for " + agents::describe(by));
-    };
-    if (by.task != record.task.id) return refused("an agent may move its own task only");
-    const auto* reviewer = record.run_of(Role::reviewer);
-    if (by.role == Role::reviewer && (!reviewer || reviewer->run != by.run)) {
-        return refused("this review round is over: its reviewer was ended, or another was started since");
-    }
-    const auto* worker = record.run_of(Role::worker);
-    // Who calls is found out once a connection, and that may outlive the run: a new one would be nobody's.
-    if (by.role == Role::worker && !by.run.empty() && (!worker || worker->run != by.run)) {
-        return refused(worker ? "another worker was started in this one's place since" : "this worker's run is over");
-    }
-    if (request.force) return refused("--force is a human's; ask them");
-    return {};
-}
-
 /// Where a human could do what the worker of a stuck task asks for, its asking says that it is ready.
 void Requests::remember_readiness(TaskRecord& record, const Caller& by, const Error& refused) {
     const auto ready = refused.details.find("attention"), command = refused.details.find("human_command");
-    if (record.task.status != engine::k_stuck || by.role != Role::worker) return;
+    const auto definition = turns_.definition_of(record.task);
+    if (!definition || !(*definition)->means(record.task.status, engine::Meaning::stuck) || by.role != Role::worker) {
+        return;
+    }
     if (ready == refused.details.end() || command == refused.details.end()) return;
-    record.task.attention = ready->second + ": the agent says that it is fixed; look, then run: " + command->second;
+    raise(world_, record, NoticeKind::agent_asks, ready->second + ": the agent says that it is fixed", command->second);
     turns_.save(record);
 }
 
@@ -44,20 +29,24 @@ bool Requests::is_open(const TaskId& id, engine::Request request, const Caller& 
     const auto* record = world_.tasks.find(id);
     if (!record || by.role != Role::human) return false;
     const auto definition = turns_.definition_of(record->task);
+    if (!definition) return false;
     request.by = by.role;
+    auto to = engine::target_of(**definition, record->task, request);
+    if (!to) return false;
+    request.to = std::move(*to);
     const engine::Artifacts none;
     const engine::Situation situation{record->task, none, record->entry_sections};
-    return definition && engine::decide_request(**definition, situation, request);
+    return engine::decide_request(**definition, situation, request).has_value();
 }
 
 Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Caller by, Edit edit) {
     // Whoever gives a task up does not wait until its setup command has ended: that holds the lock, and may take long.
-    if (request.to == engine::k_cancelled && is_open(id, request, by)) world_.pool.stop_acquire(id);
+    if (request.goal == engine::Goal::cancelled && is_open(id, request, by)) world_.pool.stop_acquire(id);
     CO_TRY(auto turn, co_await turns_.take(id));
     auto& record = turn.record;
     CO_TRY(edits_.leave_lost_workflow(record, edit, by));
     CO_TRY(co_await transitions_.settle(record));
-    CO_TRY(authorize(record, by, request));
+    CO_TRY(engine::may_change(record, by, request.force));
     CO_TRY(const auto given_up, co_await merges_.give_up(record, request.force));
     auto moved = co_await move(std::move(record), std::move(request), by, std::move(edit));
     if (moved) moved->notes.insert(moved->notes.begin(), given_up.begin(), given_up.end());
@@ -67,9 +56,10 @@ Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Ca
 Awaitable<Result<Outcome>> Requests::move(TaskRecord record, engine::Request request, Caller by, Edit edit) {
     CO_TRY(const auto definition,
            edit.workflow ? edits_.workflow_for(record, *edit.workflow, by) : turns_.definition_of(record.task));
-    CO_TRY(authorize(record, by, request));
-    CO_TRY(auto stepped, co_await turns_.step_bodies(record));
+    CO_TRY(engine::may_change(record, by, request.force));
     request.by = by.role;
+    CO_TRY(request.to, engine::target_of(*definition, record.task, request));
+    CO_TRY(auto stepped, co_await turns_.step_bodies(record));
     request.vouched = by.through.empty();
     const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections};
     auto decision = engine::decide_request(*definition, situation, request);
@@ -92,8 +82,7 @@ Awaitable<Result<Outcome>> Requests::edit(TaskId id, Edit edit, Caller by) {
     auto& record = turn.record;
     CO_TRY(edits_.leave_lost_workflow(record, edit, by));
     CO_TRY(co_await transitions_.settle(record));
-    const engine::Request none;
-    CO_TRY(authorize(record, by, none));
+    CO_TRY(engine::may_change(record, by, false));
     auto changed = record;
     // What an agent says of its work is no reason to; another workflow is the way out for a task that its own cannot
     // take to its end.
@@ -111,11 +100,11 @@ Awaitable<Result<Outcome>> Requests::acknowledge(TaskId id) {
     CO_TRY(auto turn, co_await turns_.take(id));
     auto& record = turn.record;
     Outcome outcome;
-    if (!record.task.attention && !record.alarmed()) {
+    if (record.notices.empty() && !record.alarmed()) {
         outcome.notes = {"nothing asked for attention"};
         co_return outcome;
     }
-    record.task.attention.reset();
+    engine::clear_all(record);
     auto seen = std::exchange(record.programs_changed, {});
     for (auto& name : std::exchange(record.harnesses_changed, {})) seen.push_back("harness " + name);
     if (!seen.empty()) outcome.notes.push_back("acknowledged as changed: " + printable(join(seen, ", ")));
@@ -138,9 +127,11 @@ Awaitable<Result<Outcome>> Requests::remove(TaskId id, Caller by, bool force) {
         waiting_.kick(record.task.project);
     }
     if (!ended) {
-        co_return Error(ErrorCode::needs_force, "task " + id.value + " is " + record.task.status +
-                                                    "; cancel it first (orange task cancel " + id.value +
-                                                    "), or delete it with --force");
+        co_return Error(ErrorCode::needs_force,
+                        "task " + id.value + " is " + record.task.status +
+                            ", so it cannot be deleted yet; cancel it first, or use --force\n  orange task "
+                            "cancel " +
+                            id.value);
     }
     const auto copy = record;
     CO_TRY(world_.tasks.remove(id));

@@ -11,8 +11,7 @@
 
 namespace orange {
 
-/// What people and agents ask of one task: to be moved, edited, acknowledged, deleted. Who may is decided here, and by
-/// the workflow in engine::decide_request.
+/// What people and agents ask of one task: to be moved, edited, acknowledged, deleted. Who may: engine/permissions.hpp.
 class Requests {
   public:
     Requests(World& world, Turns& turns, Edits& edits, Transitions& transitions, Merges& merges, Workspaces& workspaces,
@@ -44,7 +43,6 @@ class Requests {
   private:
     /// Whether the task's workflow lets this caller do that now, sections apart.
     bool is_open(const TaskId& id, engine::Request request, const Caller& by);
-    static Result<void> authorize(const TaskRecord& record, const Caller& by, const engine::Request& request);
     void remember_readiness(TaskRecord& record, const Caller& by, const Error& refused);
 
     World& world_;

@@ -5,6 +5,7 @@
 #include "common/base/try.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/notices.hpp"
 
 namespace orange {
 
@@ -13,7 +14,7 @@ bool Respawns::is_dead(const TaskRecord& record, Role role) const {
         return !run->ending && world_.launcher.liveness(*run) == agents::Liveness::dead;
     }
     if (record.died.contains(role)) return true;
-    if (record.intent) return false;  // its actions have still to start the agent
+    if (record.intent || record.stopped) return false;  // the actions have not started it yet; a human ended it
     const auto definition = turns_.definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
     return state && state->agent == role;
@@ -24,7 +25,8 @@ Awaitable<Result<Role>> Respawns::start_again(TaskRecord& record, const engine::
     const auto role = need.role;
     if (agents_.alive(record, role)) {
         co_return Error(ErrorCode::conflict, "the " + std::string(name_of(role)) +
-                                                 " is alive; look at it: orange task attach " + record.task.id.value);
+                                                 " is alive; there is no dead agent to restart\n  orange task attach " +
+                                                 record.task.id.value);
     }
     SpawnOrder order;
     order.role = role;
@@ -54,11 +56,33 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by) {
     if (!agents_.alive(record, need.role)) CO_TRY(co_await workspaces_.make_ready(record, outcome));
     CO_TRY(co_await start_again(record, *definition));
     record.died.clear();
-    record.task.attention.reset();
+    engine::clear_for_transition(record, std::vector<Notice>(record.notices));
+    record.stopped = false;
     record.task.updated_at = world_.clock.now();
     CO_TRY(world_.tasks.save(record));
     log::info("runner", "respawned", {{"task", id.value}, {"by", std::string(name_of(by.role))}});
     outcome.notes.push_back("the " + role + " was started again");
+    co_await turns_.show(record, &outcome);
+    co_return outcome;
+}
+
+Awaitable<Result<Outcome>> Respawns::stop(TaskId id) {
+    CO_TRY(auto turn, co_await transitions_.take(id));
+    auto& record = turn.record;
+    Outcome outcome;
+    record.stopped = true;
+    for (const Role role : {Role::reviewer, Role::worker}) {
+        if (!agents_.alive(record, role)) continue;
+        CO_TRY(co_await agents_.end(record, role));
+        outcome.notes.push_back("stopped the " + std::string(name_of(role)));
+    }
+    if (outcome.notes.empty()) {
+        co_return Error(ErrorCode::conflict, "no agent of task " + id.value + " runs");
+    }
+    engine::clear_for_transition(record, std::vector<Notice>(record.notices));
+    record.task.updated_at = world_.clock.now();
+    CO_TRY(world_.tasks.save(record));
+    outcome.notes.push_back("start it again:\n  orange task restart " + id.value);
     co_await turns_.show(record, &outcome);
     co_return outcome;
 }

@@ -18,6 +18,9 @@ class Respawns {
     /// Starts the dead agent of the task's state again.
     Awaitable<Result<Outcome>> respawn(TaskId id, Caller by);
 
+    /// Ends the agents that run; nothing starts them again by itself. Not a crash.
+    Awaitable<Result<Outcome>> stop(TaskId id);
+
     /// In a turn of the task's: the agent that its state needs, where it is not alive; which one that is.
     Awaitable<Result<Role>> start_again(TaskRecord& record, const engine::Definition& definition);
 

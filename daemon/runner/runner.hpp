@@ -35,7 +35,7 @@ struct Runner {
           creation(world, turns, transitions, queue),
           respawns(world, agents, turns, transitions, workspaces),
           exits(world, agents, turns, transitions, respawns),
-          recovery(agents, turns, transitions, merges, creation) {}
+          recovery(world, agents, turns, transitions, merges, creation) {}
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;
 

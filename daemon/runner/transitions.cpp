@@ -9,6 +9,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/actions/actions.hpp"
+#include "daemon/runner/notices.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/worktree.hpp"
 
@@ -28,11 +29,10 @@ std::string evidence_of(const Caller& by) {
     return by.programs.empty() ? by.evidence : by.evidence + ": " + by.programs;
 }
 
-std::string unattested(const TaskId& task, const Caller& by, const std::string& section) {
+std::string unattested(const Caller& by, const std::string& section) {
     const auto why = by.through.empty() ? std::string("the reviewer died after writing its verdict")
                                         : "the verdict came from " + by.through + ", which the reviewer ran";
-    return why + ", so nobody can say that it was the reviewer who wrote it: read ## " + section +
-           " yourself, then run: orange task ack " + task.value;
+    return "the review is not verified: " + why + ". Read ## " + section + " yourself";
 }
 
 Error without_workspace(const TaskRecord& record, const engine::Decision& decision, Error error) {
@@ -113,6 +113,31 @@ Intent Transitions::intent_of(const engine::Decision& decision, const Caller& by
     return intent;
 }
 
+void Transitions::take_over(TaskRecord& record, const Prepared& prepared) {
+    record.task.workspace = prepared.workspace;
+    record.task_file = prepared.task_file;
+    record.branch_start = prepared.branch_start;
+    record.programs.reset();  // finish() notes them
+}
+
+void Transitions::enter(TaskRecord& record, const engine::Definition& definition, const engine::Decision& decision,
+                        const Stepped& stepped, const Caller& by) const {
+    engine::clear_for_transition(record, stepped.notices_before);
+    record.stopped = false;
+    record.task.status = decision.to;
+    const auto* state = definition.state(decision.to);
+    record.ended = state && state->terminal;
+    if (record.ended) record.died.clear();
+    for (const auto& [field, value] : decision.counters) record.task.counters[field] = value;
+    record.task.updated_at = world_.clock.now();
+    record.entered_at = record.task.updated_at;
+    record.answered.reset();
+    record.entry_sections = stepped.artifacts.hashes();
+    record.queued = false;
+    record.start.reset();
+    record.intent = intent_of(decision, by, record.task.updated_at);
+}
+
 Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                                 engine::Decision decision, Stepped stepped, Caller by,
                                                 bool moved_branch) {
@@ -123,34 +148,16 @@ Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Lib
         co_return prepared.error();
     }
     const bool acquired = !prepared->workspace.empty();
-    if (acquired) {
-        record.task.workspace = prepared->workspace;
-        record.task_file = prepared->task_file;
-        record.branch_start = prepared->branch_start;
-        record.programs.reset();  // finish() notes them
-    }
-
-    if (record.task.attention == stepped.attention_before) record.task.attention.reset();
-    record.task.status = decision.to;
+    if (acquired) take_over(record, *prepared);
+    enter(record, *definition, decision, stepped, by);
     const auto* state = definition->state(decision.to);
-    record.ended = state && state->terminal;
-    if (record.ended) record.died.clear();
-    for (const auto& [field, value] : decision.counters) record.task.counters[field] = value;
-    record.task.updated_at = world_.clock.now();
-    record.entry_sections = stepped.artifacts.hashes();
-    record.queued = false;
-    record.start.reset();
-    record.intent = intent_of(decision, by, record.task.updated_at);
-
     if (state && state->agent == Role::reviewer) co_await note_reviewed_commit(record);
     auto edited = co_await edits_.commit(before, record, by, moved_branch);
     if (!edited) {
         if (acquired) co_await give_back(record);
         co_return edited.error();
     }
-    if (acquired) {
-        world_.journal.write(record, "workspace.acquired", {{"workspace", *record.task.workspace}});
-    }
+    if (acquired) world_.journal.write(record, "workspace.acquired", {{"workspace", *record.task.workspace}});
     auto outcome = co_await finish(std::move(record), definition);
     outcome.notes.insert(outcome.notes.begin(), prepared->notes.begin(), prepared->notes.end());
     outcome.notes.insert(outcome.notes.begin(), edited->begin(), edited->end());
@@ -203,55 +210,64 @@ Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::Def
     const bool releases = std::any_of(record.intent->actions.begin(), record.intent->actions.end(),
                                       [](const auto& planned) { return planned.action.name == "release_workspace"; });
     if (!releases) co_await watch_programs(world_, record);
-    auto notes = co_await run_actions(record, *definition);
-
-    const auto intent = *record.intent;
     Outcome outcome;
-    outcome.notes = std::move(notes);
+    outcome.notes = co_await run_actions(record, *definition);
+    record.task.counters.erase("crash_count");
+    mark_failures(record, outcome);
+    const auto intent = *record.intent;
+    if (!intent.attested) {
+        raise(world_, record, NoticeKind::unverified_review,
+              unattested(intent.by, engine::verdict_section(*definition, intent.from, intent.to)),
+              "orange task show " + record.task.id.value);
+    }
+    if (auto alarm = alarm_of(record); alarm != alarm_before) outcome.notes.push_back(std::move(alarm));
+    if (auto told = tell(record, intent); told) {
+        co_await conclude(record, *definition, outcome);
+    } else {
+        keep_intent(record, told.error(), outcome);
+    }
+    co_return outcome;
+}
+
+void Transitions::mark_failures(TaskRecord& record, Outcome& outcome) {
     std::vector<std::string> failures;
-    for (const auto& planned : intent.actions) {
+    for (const auto& planned : record.intent->actions) {
         if (planned.failure.empty()) continue;
         failures.push_back(planned.action.name + ": " + planned.failure);
         if (planned.action.name == engine::k_ensure_agent || engine::spawned_role(planned.action))
             outcome.spawn_error = planned.failure;
     }
-    record.task.counters.erase("crash_count");
-    if (!failures.empty()) {
-        record.task.attention = failures.front();
-        if (failures.size() > 1) {
-            *record.task.attention += " (and " + counted(failures.size() - 1, "more failed hook") +
-                                      ": orange task show " + record.task.id.value + ")";
-        }
-    }
-    if (!intent.attested) {
-        record.task.attention =
-            unattested(record.task.id, intent.by, engine::verdict_section(*definition, intent.from, intent.to));
-    }
+    const auto& id = record.task.id.value;
     for (const auto& failure : failures) {
-        outcome.notes.push_back("hook failed: " + failure + " (see: orange task why " + record.task.id.value + ")");
+        outcome.notes.push_back("failed: " + failure + "\n  orange task why " + id);
     }
-    if (auto alarm = alarm_of(record); alarm != alarm_before) outcome.notes.push_back(std::move(alarm));
-    if (auto told = tell(record, intent); !told) {
-        // History misses no transition: the intent stays, and the next poll, request or daemon tries again.
-        log::error("runner", told.error().message, {{"task", record.task.id.value}});
-        const auto why = std::string(k_not_told) + told.error().message;
-        if (!record.task.attention) record.task.attention = why;
-        turns_.save(record);
-        outcome.notes.push_back(why);
-        co_return outcome;
-    }
-    if (record.task.attention && record.task.attention->starts_with(k_not_told)) record.task.attention.reset();
-    record.intent.reset();
-    const auto* state = definition->state(record.task.status);
-    const bool ended = state && state->terminal;
-    if (ended) drop_messages(record, outcome);
-    const bool to_be_sure = std::any_of(intent.actions.begin(), intent.actions.end(), [](const auto& planned) {
+    if (failures.empty()) return;
+    auto text = failures.front();
+    if (failures.size() > 1) text += "\n(and " + counted(failures.size() - 1, "more failed hook") + ")";
+    raise(world_, record, NoticeKind::hook_failed, std::move(text), "orange task show " + id);
+}
+
+void Transitions::keep_intent(TaskRecord& record, const Error& not_told, Outcome& outcome) {
+    log::error("runner", not_told.message, {{"task", record.task.id.value}});
+    const auto why = std::string(k_not_told) + not_told.message;
+    raise(world_, record, NoticeKind::transition_unfinished, why);
+    turns_.save(record);
+    outcome.notes.push_back(why);
+}
+
+Awaitable<void> Transitions::conclude(TaskRecord& record, const engine::Definition& definition, Outcome& outcome) {
+    (void)clear(record, NoticeKind::transition_unfinished);
+    const auto& actions = record.intent->actions;
+    const bool to_be_sure = std::any_of(actions.begin(), actions.end(), [](const auto& planned) {
         return durability_of(planned.action) == Durability::synced;
     });
+    record.intent.reset();
+    const auto* state = definition.state(record.task.status);
+    const bool ended = state && state->terminal;
+    if (ended) drop_messages(record, outcome);
     turns_.save(record, to_be_sure ? Durability::synced : Durability::atomic);
     co_await turns_.show(record);
     if (ended) world_.task_files.forget(record.task.id);
-    co_return outcome;
 }
 
 void Transitions::drop_messages(TaskRecord& record, Outcome& outcome) {
@@ -266,19 +282,19 @@ void Transitions::drop_messages(TaskRecord& record, Outcome& outcome) {
 }
 
 Result<void> Transitions::tell(const TaskRecord& record, const Intent& intent) {
+    std::map<std::string, Scalar> fields = {{"from", intent.from}, {"to", intent.to}, {"tx", intent.id}};
+    if (intent.at != Timestamp{}) fields["at"] = to_rfc3339(intent.at);  // its effects were written before it
     if (!intent.auto_reason.empty()) {
-        TRY(world_.journal.write_once(
-            record, "auto.advanced",
-            {{"from", intent.from}, {"to", intent.to}, {"reason", intent.auto_reason}, {"tx", intent.id}}));
+        auto advanced = fields;
+        advanced["reason"] = intent.auto_reason;
+        TRY(world_.journal.write_once(record, "auto.advanced", std::move(advanced)));
     }
-    std::map<std::string, Scalar> fields = {{"from", intent.from},
-                                            {"to", intent.to},
-                                            {"by", std::string(name_of(intent.by.role))},
-                                            {"evidence", evidence_of(intent.by)},
-                                            {"tx", intent.id}};
+    fields["by"] = std::string(name_of(intent.by.role));
+    fields["evidence"] = evidence_of(intent.by);
     if (!intent.attested) fields["attested"] = false;
     TRY(world_.journal.write_once(record, "status.changed", std::move(fields)));
-    if (intent.to != engine::k_cancelled) return {};
+    const auto definition = turns_.definition_of(record.task);
+    if (!definition || !(*definition)->means(intent.to, engine::Meaning::cancelled)) return {};
     return world_.journal.write_once(record, "task.cancelled", {{"tx", intent.id}});
 }
 

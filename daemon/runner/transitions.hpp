@@ -56,9 +56,19 @@ class Transitions {
     };
     /// Nothing where the transition needs no workspace, or the task has one. Failing has changed nothing.
     Awaitable<Result<Prepared>> prepare(TaskRecord record, engine::Decision decision);
+    static void take_over(TaskRecord& record, const Prepared& prepared);
+    /// Makes of `record` what the commit point writes: in the new state, with the intent.
+    void enter(TaskRecord& record, const engine::Definition& definition, const engine::Decision& decision,
+               const Stepped& stepped, const Caller& by) const;
     Awaitable<void> note_reviewed_commit(TaskRecord& record);
     /// Returns notes for whoever asked for the transition.
     Awaitable<std::vector<std::string>> run_actions(TaskRecord& record, const engine::Definition& definition);
+    /// Actions that failed, as an attention mark and notes.
+    void mark_failures(TaskRecord& record, Outcome& outcome);
+    /// History misses no transition: the intent stays, and the next poll, request or daemon tries again.
+    void keep_intent(TaskRecord& record, const Error& not_told, Outcome& outcome);
+    /// History has the transition: the intent goes.
+    Awaitable<void> conclude(TaskRecord& record, const engine::Definition& definition, Outcome& outcome);
     /// An ended task has nobody left to read them: what a human said is kept in its history.
     void drop_messages(TaskRecord& record, Outcome& outcome);
     /// The transition into history, once, however often it is tried.

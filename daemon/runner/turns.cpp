@@ -8,6 +8,11 @@
 #include "daemon/store/sections.hpp"
 
 namespace orange {
+namespace {
+
+constexpr const char* k_questions = "Questions";
+
+}  // namespace
 
 Awaitable<Result<TaskTurn>> Turns::take(TaskId id) {
     auto lock = co_await world_.task_locks.acquire(id.value);
@@ -38,13 +43,15 @@ Awaitable<Result<Stepped>> Turns::step_bodies(TaskRecord& record) {
     }
     if (!synced) co_return synced.error();
     Stepped stepped;
-    stepped.attention_before = record.task.attention;
+    stepped.notices_before = record.notices;
+    stepped.artifacts = store::parse_sections(synced->body);
     record.unwritten_feedback.clear();
+    const auto asked = stepped.artifacts.sections.find(k_questions);
+    record.questions = asked == stepped.artifacts.sections.end() ? std::string() : asked->second.hash;
     apply_synced(world_, record, *synced);
-    if (synced->unsettled && syncing_soon_.insert(record.task.id).second) {
+    if ((synced->unsettled || synced->waiting) && syncing_soon_.insert(record.task.id).second) {
         async::spawn(world_.executor, "late writer", sync_soon(record.task.id));
     }
-    stepped.artifacts = store::parse_sections(synced->body);
     stepped.body = std::move(synced->body);
     co_return stepped;
 }

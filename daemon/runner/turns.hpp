@@ -23,7 +23,7 @@ struct TaskTurn {
 struct Stepped {
     engine::Artifacts artifacts;
     std::string body;
-    std::optional<std::string> attention_before;  ///< what a transition clears; what came with this look stays
+    std::vector<Notice> notices_before;  ///< what a transition clears; what came with this look stays
 };
 
 /// What every change of a task begins and ends with: its lock and its record, its workflow, its TASK.md, and a write

@@ -1,12 +1,12 @@
 #include "daemon/runner/workspaces.hpp"
 
-#include <filesystem>
 #include <set>
 
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/runner/actions/actions.hpp"
+#include "daemon/runner/notices.hpp"
 #include "daemon/runner/programs.hpp"
 
 namespace orange {
@@ -88,10 +88,9 @@ Awaitable<Result<void>> Workspaces::take(TaskRecord& record, Outcome& outcome) {
 }
 
 Awaitable<Result<void>> Workspaces::make_ready(TaskRecord& record, Outcome& outcome) {
-    std::error_code error;
-    if (record.task.workspace && !std::filesystem::exists(world_.pool.path_of(*record.task.workspace), error)) {
+    if (record.task.workspace && is_missing(world_.files, world_.pool.path_of(*record.task.workspace))) {
         CO_TRY(co_await remake(record));
-        outcome.notes.push_back(*record.task.workspace + " was made anew: its folder was gone");
+        outcome.notes.push_back(*record.task.workspace + " was created again, because its folder was missing");
     }
     co_return co_await take(record, outcome);
 }
@@ -107,14 +106,13 @@ Awaitable<Result<void>> Workspaces::release_ended(TaskRecord& record) {
         co_return released.error();
     }
     const auto history = world_.tasks.history(record.task.id, k_looked_at);
-    if (history && failed_to_release_only(*history)) record.task.attention.reset();
+    if (history && failed_to_release_only(*history)) (void)clear(record, NoticeKind::hook_failed);
     co_return world_.tasks.save(record);
 }
 
 bool Workspaces::has_its_folder(const TaskRecord& record) const {
-    std::error_code error;
     const auto& name = *record.task.workspace;
-    return std::filesystem::is_directory(world_.pool.path_of(name), error) && !world_.pool.is_replaced(name);
+    return is_folder(world_.files, world_.pool.path_of(name)) && !world_.pool.is_replaced(name);
 }
 
 Awaitable<void> Workspaces::release_left_over() {
@@ -164,19 +162,20 @@ Awaitable<std::string> Workspaces::make_anew(TaskId id) {
     if (has_its_folder(record)) co_return std::string();
     const auto made = co_await remake(record);
     if (!made) {
-        record.task.attention = "its workspace could not be made anew: " + made.error().message +
-                                "; then run: orange task respawn " + id.value;
+        raise(world_, record, NoticeKind::workspace_missing,
+              "its workspace is gone and could not be made again: " + made.error().message,
+              "orange task respawn " + id.value);
         turns_.save(record);
-        co_return name + " of task " + id.value + " could not be made anew: " + made.error().message;
+        co_return name + " of task " + id.value + " could not be created again: " + made.error().message;
     }
-    std::string note = name + " made anew for task " + id.value + ": its folder was gone";
+    std::string note = name + " created again for task " + id.value + ", because its folder was missing";
     for (const Role role : {Role::worker, Role::reviewer}) {
         if (!agents_.alive(record, role)) continue;
         const auto what = "its " + std::string(name_of(role)) +
                           " still works in the folder that was deleted: end it (orange task attach " + id.value +
                           "), then run: orange task respawn " + id.value;
         note += "; " + what;
-        record.task.attention = what;
+        raise(world_, record, NoticeKind::workspace_missing, what, "orange task attach " + id.value);
         turns_.save(record);
     }
     co_return note;

@@ -32,8 +32,9 @@ namespace orange {
 /// config.yml, as far as the runner and the monitor go by it.
 struct Settings {
     std::optional<std::chrono::milliseconds> poll_interval;  ///< unset: the workflow's
-    bool exit_notification = true;            ///< off: only the poll sees an agent's end (a test of the safety net)
-    std::vector<std::string> notify_command;  ///< argv; the message is appended; empty: none
+    bool exit_notification = true;  ///< off: only the poll sees an agent's end (a test of the safety net)
+    bool notify = true;
+    std::vector<std::string> notify_command;  ///< argv, as notification.hpp fills it in; empty: desktop and tmux
     std::map<std::string, std::string> env;   ///< for all agents
     std::chrono::milliseconds push_patience{std::chrono::seconds(60)};  ///< with a remote that others push to as well
     log::Level log_level = log::Level::info;

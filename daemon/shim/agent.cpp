@@ -13,9 +13,9 @@
 
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
+#include "daemon/process/leftovers.hpp"
 #include "daemon/shim/exit_record.hpp"
 #include "daemon/shim/harness.hpp"
-#include "daemon/shim/leftovers.hpp"
 
 /// orange-agent: the small process that runs in a pane and owns one agent. tmux says neither whether a program could be
 /// started nor, reliably, how it ended, and killing a session leaves children behind; this process knows, because it is
@@ -144,6 +144,19 @@ int refuse(const RunSpec& spec, const Error& error, int status) {
     return status;
 }
 
+/// Orphans of the agent became children of this process: they are reaped before each look.
+void end_leftovers(const RunSpec& spec) {
+    process::Ending ending([&spec] {
+        while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+        }
+        return process::left_by_own_agent(spec.worktree, spec.run.value);
+    });
+    while (ending.step()) {
+        std::this_thread::sleep_for(process::Ending::k_step);
+        ending.look();
+    }
+}
+
 }  // namespace
 
 int run_agent(const RunSpec& spec) {
@@ -160,7 +173,7 @@ int run_agent(const RunSpec& spec) {
     ended.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     ended.exit_status = ended.signal ? 128 + ended.signal : WEXITSTATUS(status);
     record(spec, ended);
-    end_leftovers(spec.worktree, spec.run);
+    end_leftovers(spec);
     return ended.exit_status;
 }
 

@@ -38,13 +38,18 @@ Result<void> ProjectStore::load() {
     return files_.replace(backup, *content_);
 }
 
+void ProjectStore::note_seen() {
+    seen_.reset();
+    if (const auto facts = files_.facts_of(file_)) seen_ = *facts;
+}
+
 Result<void> ProjectStore::refresh() {
     const auto refuse = [this](const Error& error) -> Error {
-        problem_ = file_.string() + " cannot be used: " + error.message + "; mend it (the last good one is " +
+        problem_ = file_.string() + " cannot be used: " + error.message + "; repair it (the last good one is " +
                    file_.filename().string() + ".bak) or remove it";
         return {ErrorCode::io, problem_};
     };
-    seen_ = files::facts_of(file_);
+    note_seen();
     auto content = files_.read(file_);
     if (!content && content.error().code != ErrorCode::not_found) return refuse(content.error());
     if (problem_.empty() && (content ? content_ == *content : !content_)) return {};
@@ -63,7 +68,7 @@ Result<void> ProjectStore::refresh() {
 
 /// Before each use. An editor may have taken the file away for a moment: that one is gone counts at the next change.
 void ProjectStore::look() {
-    const auto facts = files::facts_of(file_);
+    const auto facts = files_.facts_of(file_);
     if (!facts) return;
     // Two edits within one tick of the file system's clock look the same.
     const bool settled = std::chrono::system_clock::now() - facts->modified > k_tick;
@@ -127,7 +132,7 @@ Result<void> ProjectStore::write(std::map<std::string, Project> projects) {
     TRY(files_.replace(file_, content));
     take(std::move(projects));
     content_ = content;
-    seen_ = files::facts_of(file_);
+    note_seen();
     return {};
 }
 

@@ -34,6 +34,7 @@ class ProjectStore {
 
   private:
     void look();
+    void note_seen();
     void take(std::map<std::string, Project> projects);
     Result<void> write(std::map<std::string, Project> projects);
 
@@ -41,7 +42,7 @@ class ProjectStore {
     Path file_;
     std::map<std::string, Project> projects_;
     std::map<std::string, Project> removed_;  ///< by the last change
-    std::optional<files::Facts> seen_;        ///< of the file, before it was last read or after it was written
+    std::optional<FileFacts> seen_;           ///< of the file, before it was last read or after it was written
     std::optional<std::string> content_;      ///< of the file, as last read or written; unset: there is none
     std::string problem_;
 };

@@ -28,8 +28,8 @@ bool seems_cut(const std::string& text, const std::string& body_before) {
 }
 
 Result<std::optional<std::string>> read_any(FileSystem& files, const Path& path) {
-    const auto facts = files::facts_of(path);
-    if (!facts || facts->symlink) return std::optional<std::string>{};
+    const auto facts = files.facts_of(path);
+    if (!facts || facts->kind == FileFacts::Kind::link) return std::optional<std::string>{};
     if (facts->size > k_largest_text) {
         return Error(ErrorCode::invalid_argument,
                      path.string() + " has " + std::to_string(facts->size >> 20) + " MiB; a TASK.md may have " +

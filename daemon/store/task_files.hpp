@@ -30,6 +30,7 @@ struct Synced {
     std::vector<HistoryEvent> events;      ///< frontmatter.restored, body.conflict, section.lost
     std::optional<std::string> attention;  ///< both copies were edited: where the other one is kept
     bool unsettled = false;                ///< a writer still holds a displaced copy open: sync again soon
+    bool waiting = false;  ///< a displaced file is kept for a writer who may be about to open it: sync again soon
     /// Fields unknown to Orange that somebody added or changed by hand: for Task::extra_frontmatter; the caller saves
     /// them with the hash.
     std::optional<std::string> extra_frontmatter;

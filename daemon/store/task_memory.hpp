@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <optional>
 #include <set>
@@ -35,6 +36,8 @@ struct Displaced {
     bool of_mirror = false;
     bool waited = false;    ///< its writer was waited for once; from then on it is only looked at
     bool leftover = false;  ///< of a daemon that was killed: base and accounted are still to be found out
+    /// Since then it is counted, nobody has it open, and it has a name that the next daemon removes.
+    std::optional<std::chrono::steady_clock::time_point> away_since = {};
 };
 
 struct TaskMemory {

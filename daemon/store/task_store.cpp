@@ -36,8 +36,8 @@ bool is_id_safe(std::string_view text) {
     });
 }
 
-std::uintmax_t size_of(const Path& file) {
-    const auto facts = files::facts_of(file);
+std::uintmax_t size_of(FileSystem& files, const Path& file) {
+    const auto facts = files.facts_of(file);
     return facts ? facts->size : 0;
 }
 
@@ -163,7 +163,7 @@ Result<TaskRecord> TaskStore::import_folder(const std::string& project, const st
     record.task.workspace.reset();
     record.task.tmux_session.reset();
     if (record.task.created_at == Timestamp{}) {
-        const auto facts = files::facts_of(file);
+        const auto facts = files_.facts_of(file);
         if (facts) record.task.created_at = std::chrono::floor<std::chrono::milliseconds>(facts->modified);
     }
     if (record.task.updated_at == Timestamp{}) record.task.updated_at = record.task.created_at;
@@ -177,24 +177,6 @@ Result<TaskRecord> TaskStore::import_folder(const std::string& project, const st
 const TaskRecord* TaskStore::find(const TaskId& id) const {
     const auto found = records_.find(id);
     return found == records_.end() ? nullptr : &found->second;
-}
-
-Result<TaskId> TaskStore::resolve(std::string_view text) const {
-    if (find(TaskId{std::string(text)})) return TaskId{std::string(text)};
-    if (text.size() < 4) {
-        return {ErrorCode::invalid_argument,
-                "\"" + std::string(text) + "\" is too short: give at least four characters of the id"};
-    }
-    std::vector<std::string> matches;
-    for (const auto& [id, record] : records_) {
-        if (id.value.starts_with(text)) matches.push_back(id.value);
-    }
-    if (matches.empty()) return {ErrorCode::not_found, "there is no task \"" + std::string(text) + "\""};
-    if (matches.size() == 1) return TaskId{matches.front()};
-    std::sort(matches.begin(), matches.end());
-    matches.resize(std::min<std::size_t>(matches.size(), 5));
-    return {ErrorCode::invalid_argument,
-            "\"" + std::string(text) + "\" is the beginning of several tasks' ids: " + join(matches, ", ")};
 }
 
 std::optional<BranchHolder> TaskStore::on_branch(const std::string& project, const std::string& branch) const {
@@ -244,15 +226,20 @@ std::int64_t TaskStore::queue_place(const TaskRecord& record) const {
     return place == found->second.end() ? 0 : std::distance(found->second.begin(), place) + 1;
 }
 
+bool TaskStore::is_open(const TaskRecord& record) const {
+    return open_by_age_.contains({record.task.created_at, record.task.id});
+}
+
 void TaskStore::index(const TaskRecord& record) {
     const auto& id = record.task.id;
     if (by_age_.emplace(record.task.created_at, id).second) ++sizes_[record.task.project];
-    const bool open = !has_ended(record) || record.alarmed();
+    const bool open = !has_ended(record) || record.alarmed() || !record.notices.empty();
     if (open && open_by_age_.emplace(record.task.created_at, id).second) ++open_[record.task.project];
     if (!has_ended(record)) by_branch_[branch_key(record)].insert(id);
     if (!has_ended(record) || record.intent || !record.runs.empty()) active_.insert(id);
     if (record.queued) queues_[record.task.project].emplace(record.queued_seq, id);
     runs_.add(record);
+    ids_.emplace(to_lower(id.value), id);
     records_.insert_or_assign(id, record);
 }
 
@@ -324,6 +311,7 @@ Result<void> TaskStore::remove(const TaskId& id) {
     unindex(*record);
     const TaskId gone = id;  // `id` may be the record's own
     records_.erase(gone);
+    ids_.erase({to_lower(gone.value), gone});
     tell(gone);
     return {};
 }
@@ -361,9 +349,9 @@ Result<std::optional<HistoryEvent>> TaskStore::mend_history(const TaskId& id, co
     if (!record) return {ErrorCode::not_found, "there is no task \"" + id.value + "\""};
     const Path file = folder(*record) / k_history;
     const auto known = known_history_.find(file.string());
-    if (known != known_history_.end() && known->second == size_of(file)) return std::optional<HistoryEvent>{};
+    if (known != known_history_.end() && known->second == size_of(files_, file)) return std::optional<HistoryEvent>{};
     auto mended = mend(file, now);
-    if (mended) known_history_[file.string()] = size_of(file);
+    if (mended) known_history_[file.string()] = size_of(files_, file);
     return mended;
 }
 
@@ -372,7 +360,7 @@ Result<void> TaskStore::append_history(const TaskId& id, const HistoryEvent& eve
     const Path file = folder(*find(id)) / k_history;
     auto appended = files_.append(file, dump(to_json(event)) + "\n");
     if (appended) {
-        known_history_[file.string()] = size_of(file);
+        known_history_[file.string()] = size_of(files_, file);
     } else {
         known_history_.erase(file.string());  // look at its end again before the next one
     }
@@ -382,6 +370,12 @@ Result<void> TaskStore::append_history(const TaskId& id, const HistoryEvent& eve
 HistoryReader TaskStore::read_history(const TaskId& id) const {
     const auto* record = find(id);
     return {files_, record ? folder(*record) / k_history : Path()};
+}
+
+std::optional<Timestamp> TaskStore::history_written(const TaskRecord& record) const {
+    const auto facts = files_.facts_of(folder(record) / k_history);
+    if (!facts) return std::nullopt;
+    return std::chrono::floor<std::chrono::milliseconds>(facts->modified);
 }
 
 Result<std::vector<HistoryEvent>> TaskStore::history(const TaskId& id, std::size_t count) const {

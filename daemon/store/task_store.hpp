@@ -34,6 +34,12 @@ struct BranchHolder {
     bool readable = true;
 };
 
+/// What may name a task.
+enum class Naming {
+    id_or_branch,  ///< for a call that cannot be undone, or whose text may begin with such words
+    anything,      ///< words of its summary too
+};
+
 /// The tasks: state.json on disk, authoritative, and an index of all of them in memory. One write of state.json commits
 /// a change; nothing here is proportional to the number of tasks but load(). TASK.md is TaskFiles' business.
 ///
@@ -49,8 +55,14 @@ class TaskStore {
     Result<void> load();
 
     const TaskRecord* find(const TaskId& id) const;
-    /// A whole id, or an unambiguous beginning of at least four characters.
-    Result<TaskId> resolve(std::string_view text) const;
+    /// The task that a person means: by its whole id, by the beginning of its id in any case, by its branch or, if
+    /// `by` allows it, by words of its summary. An error lists the candidates. Only a whole id costs the same with any
+    /// number of tasks.
+    Result<TaskId> resolve(std::string_view text, Naming by = Naming::anything) const;
+    /// The shortest beginning of the id, at least four characters, that no other task's id has.
+    std::string short_id(const TaskId& id) const;
+    /// "ID=SHORT ID=SHORT" of the whole ids that a text names.
+    std::string short_ids_in(std::string_view text) const;
     /// The active task (status not in `ended`) on that branch of that project: branches belong to one task at a time.
     /// One that cannot be read keeps the branch that its TASK.md names.
     std::optional<BranchHolder> on_branch(const std::string& project, const std::string& branch) const;
@@ -58,6 +70,7 @@ class TaskStore {
     void each(const std::function<bool(const TaskRecord&)>& visit) const;
     /// The same of those alone that have not ended, or whose alarm has outlived them.
     void each_open(const std::function<bool(const TaskRecord&)>& visit) const;
+    bool is_open(const TaskRecord& record) const;
     /// How many the others are; of that project, if one is named.
     std::size_t closed(const std::optional<std::string>& project) const;
     /// Pending tasks of a project that wait for a workspace, first in first out.
@@ -95,11 +108,17 @@ class TaskStore {
     Result<std::vector<HistoryEvent>> history(const TaskId& id, std::size_t count = k_no_limit) const;
     /// For whoever looks further back, or for one event. Of a task that is not there: empty.
     HistoryReader read_history(const TaskId& id) const;
+    /// When it was last written to, as far as the file system says.
+    std::optional<Timestamp> history_written(const TaskRecord& record) const;
 
     /// tasks/<project>/<id>
     Path folder(const TaskRecord& record) const;
 
   private:
+    std::vector<TaskId> named(std::string_view text) const;
+    std::vector<TaskId> summarized(std::string_view text) const;
+    std::string candidates(const std::vector<TaskId>& ids) const;
+    Error unknown(std::string_view text) const;
     void tell(const TaskId& id) const;
     void index(const TaskRecord& record);
     void unindex(const TaskRecord& record);
@@ -113,6 +132,7 @@ class TaskStore {
     FileSystem& files_;
     Path root_;
     std::unordered_map<TaskId, TaskRecord> records_;
+    std::set<std::pair<std::string, TaskId>> ids_;  ///< of all records, each behind its id in lower case
     using ByAge = std::set<std::pair<Timestamp, TaskId>>;
     void each_of(const ByAge& tasks, const std::function<bool(const TaskRecord&)>& visit) const;
     ByAge by_age_;

@@ -76,9 +76,8 @@ void TaskSync::set_up() {
     if (!copies_.mirror) return;
     // A worktree that is gone must not come back as a folder with nothing but a TASK.md in it.
     const auto folder = copies_.mirror->parent_path();
-    std::error_code error;
     const auto worktree = folder.filename() == ".orange" ? folder.parent_path() : folder;
-    if (!std::filesystem::is_directory(worktree, error)) return;
+    if (!is_folder(files_, worktree / ".")) return;
     now_.mirror.path = *copies_.mirror;
     sides_.push_back({true, *copies_.mirror, &now_.mirror});
 }
@@ -105,8 +104,8 @@ Result<void> TaskSync::sweep(const Path& folder) {
 
 Result<void> TaskSync::read(Side& side) {
     side.held = side.damaged = false;
-    const auto facts = files::facts_of(side.path);
-    side.link = facts && facts->symlink;
+    const auto facts = files_.facts_of(side.path);
+    side.link = facts && facts->kind == FileFacts::Kind::link;
     TRY(auto content, read_any(files_, side.path));
     side.exists = side.link || content.has_value();
     side.text = content.value_or("");
@@ -191,8 +190,8 @@ Awaitable<Result<void>> TaskSync::decide() {
         }
     }
     if (news.size() == 2 && body_of(news[0]->text) != body_of(news[1]->text)) {
-        const auto time = [](const Side* side) {
-            const auto facts = files::facts_of(side->path);
+        const auto time = [this](const Side* side) {
+            const auto facts = files_.facts_of(side->path);
             return facts ? facts->modified : decltype(facts->modified){};
         };
         if (time(news[0]) < time(news[1])) std::swap(news[0], news[1]);

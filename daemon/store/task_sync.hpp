@@ -66,7 +66,8 @@ class TaskSync {
     Awaitable<Result<void>> settle();
     Awaitable<Result<bool>> count_displaced();
     std::string base_of(const Displaced& displaced, const std::string& found) const;
-    Result<bool> remove_quiet(std::set<Path>& quiet);
+    Result<bool> put_away_quiet();
+    void put_away(Displaced& displaced);
     Awaitable<Result<void>> retire();
     Result<Path> keep(const std::string& kind, const std::string& text);
     Result<void> prune(const std::string& kind);

@@ -1,4 +1,7 @@
 // TaskSync's third part: the files that were exchanged away, which somebody may still be writing to.
+#include <algorithm>
+
+#include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
@@ -11,6 +14,9 @@
 
 namespace orange::store {
 namespace {
+
+constexpr auto k_away = std::chrono::seconds(1);
+constexpr std::ptrdiff_t k_most_away = 32;  ///< of one task: each is looked at by every call
 
 struct Look {
     bool open = false;  ///< somebody may still write to it
@@ -57,42 +63,57 @@ std::string TaskSync::base_of(const Displaced& displaced, const std::string& fou
     return likely_base(candidates, found);
 }
 
-/// Removes displaced files that were quiet now and at the last call too; the second look catches the writer that had
-/// found the file under its old name but not opened it yet. True where nothing is left to wait for.
-Result<bool> TaskSync::remove_quiet(std::set<Path>& quiet) {
+/// A displaced file that is counted and that nobody has open goes out of sight, and is removed only later: on a busy
+/// machine a writer may stand still within open(), with the file found and not yet open. False if writers are left to
+/// wait for.
+Result<bool> TaskSync::put_away_quiet() {
+    const auto now = std::chrono::steady_clock::now();
+    const auto is_away = [](const Displaced& displaced) { return displaced.away_since.has_value(); };
+    auto away = std::count_if(now_.displaced.begin(), now_.displaced.end(), is_away);
     bool settled = true;
-    std::set<Path> quiet_now;
     for (auto displaced = now_.displaced.begin(); displaced != now_.displaced.end();) {
         TRY(const auto look, look_at(files_, displaced->path));
-        const bool open = look.open;
-        const bool as_counted = !look.text || body_of(*look.text) == displaced->accounted;
-        if (!open && as_counted && quiet.contains(displaced->path)) {
+        if (look.open || (look.text && body_of(*look.text) != displaced->accounted)) {
+            displaced->away_since.reset();
+            settled = settled && look.open && displaced->waited;
+            ++displaced;
+            continue;
+        }
+        if (!displaced->away_since) {
+            put_away(*displaced);
+            displaced->away_since = now;
+        } else if (now - *displaced->away_since >= k_away || away-- > k_most_away) {
             TRY(files_.remove(displaced->path));
             displaced = now_.displaced.erase(displaced);
             continue;
         }
-        if (!open && as_counted) quiet_now.insert(displaced->path);
-        settled = settled && open && displaced->waited;
         ++displaced;
     }
-    quiet = std::move(quiet_now);
     return settled;
+}
+
+/// To a name that the next daemon removes, since what is in the file is counted. If the worktree is on another disk, it
+/// stays there.
+void TaskSync::put_away(Displaced& displaced) {
+    const auto path = copies_.own.parent_path() / (".TASK.md." + random_id(10) + ".tmp");
+    if (files::move_aside(displaced.path, path)) displaced.path = path;
 }
 
 Awaitable<Result<void>> TaskSync::settle() {
     if (now_.displaced.empty()) co_return Result<void>{};
     const auto deadline = std::chrono::steady_clock::now() + k_patience;
-    std::set<Path> quiet;
     for (;;) {
         CO_TRY(auto changed, co_await count_displaced());
         if (changed) CO_TRY(co_await write_all());
         if (!written_) break;  // what came out of the displaced files is on no disk but in themselves
-        CO_TRY(auto settled, remove_quiet(quiet));
+        CO_TRY(auto settled, put_away_quiet());
         if (settled || std::chrono::steady_clock::now() >= deadline) break;
         co_await async::sleep(k_step);
     }
-    for (auto& displaced : now_.displaced) displaced.waited = true;
-    if (!now_.displaced.empty()) out_.unsettled = true;
+    for (auto& displaced : now_.displaced) {
+        displaced.waited = true;
+        (displaced.away_since ? out_.waiting : out_.unsettled) = true;
+    }
     co_return Result<void>{};
 }
 

@@ -73,7 +73,7 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     const auto durability = body_of(side.text) == body_ ? Durability::atomic : Durability::synced;
     if (auto done = files_.exchange(side.path, desired, displaced, durability); !done) {
         // The exchange itself may have happened where only making it durable failed: then this is not ours to lose.
-        if (files::facts_of(displaced)) memory_->swept.erase(side.path.parent_path());
+        if (files_.facts_of(displaced)) memory_->swept.erase(side.path.parent_path());
         co_return done;
     }
     const auto expected = body_of(side.text);

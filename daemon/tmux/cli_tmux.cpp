@@ -1,7 +1,9 @@
 #include "daemon/tmux/cli_tmux.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -162,7 +164,7 @@ Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::s
 }
 
 void CliTmux::remember_server(std::int64_t pid) {
-    const auto started = proc::start_time(pid);
+    const auto started = process::start_time(pid);
     if (!started && pid == server_pid_) return;  // it answered: what was known of it still holds
     server_pid_ = pid;
     server_start_ = started.value_or(0);
@@ -182,14 +184,14 @@ void CliTmux::expect_server(std::int64_t pid, std::int64_t start_time) {
 /// The server that is known; also where it cannot be looked at just now.
 bool CliTmux::server_lives() const {
     if (server_pid_ <= 0 || server_start_ == 0) return false;
-    const auto started = proc::look_up_start_time(server_pid_);
+    const auto started = process::look_up_start_time(server_pid_);
     return started ? *started == server_start_ : started.error().code != ErrorCode::not_found;
 }
 
 Error CliTmux::unreachable() const {
     const auto pid = std::to_string(server_pid_);
     return {ErrorCode::unavailable, "tmux server " + pid + " runs, but its socket " + printable(socket_) +
-                                        " is gone, and it does not make it anew; try: kill -USR1 " + pid};
+                                        " is missing, and the server did not create it again; try: kill -USR1 " + pid};
 }
 
 /// A server whose socket was deleted is still there with all its agents, and makes the socket anew when asked by USR1;
@@ -201,7 +203,7 @@ Awaitable<bool> CliTmux::wake_lost_server() {
     for (int i = 0; i < k_wake_steps && !back && server_lives() && allowed(); ++i) {
         const auto now = std::chrono::steady_clock::now();
         const bool due = !woken_ || now - *woken_ > k_wake_again;
-        if (due && proc::start_time(server_pid_) == server_start_) {  // USR1 ends whoever does not expect it
+        if (due && process::start_time(server_pid_) == server_start_) {  // USR1 ends whoever does not expect it
             woken_ = now;
             ::kill(static_cast<pid_t>(server_pid_), SIGUSR1);
         }
@@ -395,6 +397,29 @@ Awaitable<Result<std::string>> CliTmux::capture(std::string pane_id, int lines) 
     std::string text;
     for (const auto& line : kept) text += line + "\n";
     co_return text;
+}
+
+Awaitable<Result<std::vector<TmuxClient>>> CliTmux::clients() {
+    std::vector<TmuxClient> all;
+    CO_TRY(const auto done, co_await call(words("list-clients", "-F", std::string(tmux::k_client_format))));
+    if (!done.ok()) {
+        if (server_behind(socket_) == Server::absent) co_return all;
+        co_return failed("list-clients", done);
+    }
+    for (const auto line : split_lines(done.out)) {
+        if (auto client = tmux::client_from(line)) all.push_back(std::move(*client));
+    }
+    co_return all;
+}
+
+Awaitable<Result<void>> CliTmux::tell(std::string client, std::string text) {
+    const auto line = tmux::displayable(text);
+    CO_TRY(const auto done, co_await call(words("display-message", "-c", client, "-d", "8000", line)));
+    if (!done.ok()) co_return failed("display-message", done);
+    // tmux has no command that rings a client's bell.
+    const UniqueFd terminal(::open(client.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (terminal && ::isatty(terminal.get()) == 1) (void)!::write(terminal.get(), "\a", 1);
+    co_return Result<void>{};
 }
 
 }  // namespace orange

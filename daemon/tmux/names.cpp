@@ -79,6 +79,22 @@ std::optional<PaneInfo> pane_from(std::string_view line) {
     return pane;
 }
 
+std::optional<TmuxClient> client_from(std::string_view line) {
+    const auto fields = split(line, ' ');
+    if (fields.size() != 2 || !fields[0].starts_with("/dev/")) return std::nullopt;
+    return TmuxClient{std::string(fields[0]), std::string(fields[1])};
+}
+
+std::string displayable(std::string_view text) {
+    std::string line;
+    for (const char c : typeable(text)) {
+        line += c;
+        if (c == '#' || c == '%') line += c;  // formats, #(commands) and times
+    }
+    if (line.ends_with(';')) line += ' ';  // the end of a command
+    return line;
+}
+
 std::string typeable(std::string_view text) {
     const bool utf8 = is_valid_utf8(text);
     std::string line;

@@ -29,6 +29,15 @@ inline constexpr std::string_view k_pane_format =
 /// One line of k_pane_format; nothing where it is none.
 std::optional<PaneInfo> pane_from(std::string_view line);
 
+/// A client's tty, and its session's name as a safe word.
+inline constexpr std::string_view k_client_format = "#{client_tty} #{s|[^A-Za-z0-9_/-]|-|:session_name}";
+
+/// One line of k_client_format; nothing for a client without a terminal.
+std::optional<TmuxClient> client_from(std::string_view line);
+
+/// `text` as display-message shows it unchanged: one line in which tmux expands nothing.
+std::string displayable(std::string_view text);
+
 /// `text` as one line that can be typed: line ends and tabs become blanks, other control characters and what is not
 /// UTF-8 are dropped.
 std::string typeable(std::string_view text);

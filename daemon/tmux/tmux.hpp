@@ -17,7 +17,7 @@ namespace orange {
 /// have the old one's pid.
 struct PaneRef {
     std::int64_t server_pid = 0;
-    std::int64_t server_start = 0;  ///< when that process was started (proc::start_time); 0: unknown
+    std::int64_t server_start = 0;  ///< when that process was started (process::start_time); 0: unknown
     std::string session_id;
     std::string window_id;
     std::string pane_id;
@@ -40,6 +40,12 @@ struct TmuxState {
     std::int64_t server_pid = 0;
     std::int64_t server_start = 0;  ///< as in PaneRef
     std::vector<PaneInfo> panes;
+};
+
+/// A person's terminal that is attached to the server.
+struct TmuxClient {
+    std::string name;  ///< its tty, for tell()
+    std::string session_name;
 };
 
 /// A window to open: in a new session called `session` where `in_session` is empty, else in that session.
@@ -67,6 +73,10 @@ class Tmux {
     virtual Awaitable<Result<void>> send(std::string pane_id, std::string text) = 0;
     /// The last `lines` lines of a pane's scrollback and screen, without escapes; 0: the visible screen alone.
     virtual Awaitable<Result<std::string>> capture(std::string pane_id, int lines) = 0;
+    /// Who is attached, and to which session; none if no server runs.
+    virtual Awaitable<Result<std::vector<TmuxClient>>> clients() = 0;
+    /// Shows a line in a client's status line for some seconds, and rings its bell.
+    virtual Awaitable<Result<void>> tell(std::string client, std::string text) = 0;
 };
 
 /// `<project>/<branch>` in tmux's safe alphabet: every other character becomes '-', cut to 60 characters. Not unique by

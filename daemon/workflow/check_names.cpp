@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <set>
 
+#include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
 #include "common/model/task.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/workflow/condition.hpp"
 #include "daemon/workflow/reader.hpp"
-#include "daemon/workflow/suggest.hpp"
 
 namespace orange::workflow {
 namespace {
@@ -155,10 +155,11 @@ void check_crash(Reader& reader, const Source& source, const engine::ExitRule& r
                  const engine::State& state) {
     const auto& definition = source.definition;
     // A workflow without the state (seed 003's minimal one) leaves its crashed tasks to a human; that is no mistake.
-    if (rule.stuck_after > 0 && source.map_complete && definition.state(engine::k_stuck) != nullptr &&
-        !definition.has_transition(rule.status, engine::k_stuck)) {
+    const auto* stuck = definition.that_means(engine::Meaning::stuck);
+    if (rule.stuck_after > 0 && source.map_complete && stuck != nullptr &&
+        !definition.has_transition(rule.status, stuck->name)) {
         reader.problem(*places.stuck_after,
-                       "stuck_after needs a transition " + rule.status + " → stuck, and there is none");
+                       "stuck_after needs a transition " + rule.status + " → " + stuck->name + ", and there is none");
     }
     if (rule.respawn && state.respawn_prompt.empty()) {
         reader.problem(*places.respawn, "respawn needs a respawn_prompt in the state " + rule.status);

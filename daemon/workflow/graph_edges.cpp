@@ -9,6 +9,7 @@
 namespace orange::workflow {
 
 using engine::Definition;
+using engine::Meaning;
 using engine::Transition;
 
 std::vector<GraphEdge> edges_of_states(const Definition& definition) {
@@ -82,7 +83,7 @@ std::vector<std::string> straight_way(const Definition& definition) {
     while (!queue.empty()) {
         const auto at = queue.front();
         queue.pop_front();
-        if (definition.state(at)->terminal && at != engine::k_cancelled) {
+        if (definition.state(at)->terminal && !definition.means(at, Meaning::cancelled)) {
             std::vector<std::string> way;
             for (auto state = at; !state.empty(); state = came_from.at(state)) way.insert(way.begin(), state);
             return way;
@@ -90,7 +91,7 @@ std::vector<std::string> straight_way(const Definition& definition) {
         for (const auto& to : definition.targets_from(at)) {
             const auto between = definition.between(at, to);
             const bool ordinary = std::any_of(between.begin(), between.end(), [](const auto* t) { return !t->force; });
-            if (to == engine::k_stuck || to == "clarification") continue;
+            if (definition.means(to, Meaning::stuck) || definition.means(to, Meaning::clarification)) continue;
             if (ordinary && came_from.try_emplace(to, at).second) queue.push_back(to);
         }
     }

@@ -2,10 +2,10 @@
 
 #include <set>
 
+#include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/workflow/renamed.hpp"
-#include "daemon/workflow/suggest.hpp"
 
 namespace orange::workflow {
 namespace {
@@ -180,9 +180,8 @@ Result<Library::Copy> Library::copy(const std::string& name, const std::string& 
     const auto there = files_.read(copy.path);
     if (!there && there.error().code != ErrorCode::not_found) return there.error();
     if (there && !force) {
-        return Error(
-            ErrorCode::conflict,
-            copy.path.string() + " is there already; choose another name (--as NAME), or replace it (--force)");
+        return Error(ErrorCode::conflict,
+                     copy.path.string() + " already exists; choose another name (--as NAME) or replace it (--force)");
     }
     copy.replaced = there.has_value();
     TRY(files_.replace(copy.path, written));

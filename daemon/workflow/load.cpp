@@ -41,6 +41,21 @@ void read_head(Reader& reader, const Node& root, std::string_view expected_name,
     }
 }
 
+void read_meaning(Reader& reader, const Node& node, const Source& source, engine::State& state) {
+    std::vector<std::string> names;
+    for (const auto meaning : engine::k_meanings) names.emplace_back(name_of(meaning));
+    const auto name = reader.choice(node, "means", names);
+    if (!name) return;
+    for (const auto meaning : engine::k_meanings) {
+        if (name_of(meaning) == *name) state.meaning = meaning;
+    }
+    if (const auto* other = source.definition.that_means(state.meaning)) {
+        reader.problem(node.place, "two states mean " + *name + ": " + other->name + " and " + state.name);
+    }
+    const bool ends = state.meaning == engine::Meaning::done || state.meaning == engine::Meaning::cancelled;
+    if (ends && !state.terminal) reader.problem(node.place, "a state that means " + *name + " must be terminal: true");
+}
+
 void read_state(Reader& reader, const std::string& name, const Place& at, const Node& node, Source& source) {
     engine::State state;
     state.name = name;
@@ -48,7 +63,7 @@ void read_state(Reader& reader, const std::string& name, const Place& at, const 
     if (!is_name(name))
         reader.problem(at, "\"" + printable(name) + "\" is no state's name: " + std::string(k_name_rule));
     if (reader.map(node, "the state " + printable(name), true)) {
-        reader.only_keys(node, "a state", {"terminal", "agent", "respawn_prompt"});
+        reader.only_keys(node, "a state", {"terminal", "agent", "respawn_prompt", "means", "needs"});
         if (const Node* terminal = node.find("terminal"))
             state.terminal = reader.boolean(*terminal, "terminal").value_or(false);
         if (const Node* agent = node.find("agent")) {
@@ -63,6 +78,12 @@ void read_state(Reader& reader, const std::string& name, const Place& at, const 
             places.respawn_prompt = prompt->place;
             if (!state.respawn_prompt.empty()) source.prompt_uses.push_back({state.respawn_prompt, prompt->place});
         }
+        if (const Node* means = node.find("means")) read_meaning(reader, *means, source, state);
+        if (const Node* needs = node.find("needs")) {
+            if (const auto need = reader.choice(*needs, "needs", {"review", "answer", "help", "nothing"})) {
+                state.needs = from_name(*need, Need{});
+            }
+        }
     }
     source.definition.states.push_back(std::move(state));
     source.states.push_back(places);
@@ -73,6 +94,20 @@ void read_states(Reader& reader, const Node& node, Source& source) {
     if (node.members.empty()) reader.problem(node.place, "states must hold at least one state");
     for (std::size_t i = 0; i < node.members.size(); ++i) {
         read_state(reader, node.members[i].first, node.member_places[i], node.members[i].second, source);
+    }
+    resolve_meanings(source.definition);
+}
+
+/// What notify_worker says by the messages' names: short texts, with {section} and {next_status}.
+void read_messages(Reader& reader, const Node& node, Source& source) {
+    if (!reader.map(node, "messages", true)) return;
+    for (std::size_t i = 0; i < node.members.size(); ++i) {
+        const auto& [name, value] = node.members[i];
+        if (!is_name(name)) {
+            reader.problem(node.member_places[i],
+                           "\"" + printable(name) + "\" is no message's name: " + std::string(k_name_rule));
+        }
+        source.definition.messages[name] = reader.text(value, "the message " + printable(name)).value_or("");
     }
 }
 
@@ -102,7 +137,8 @@ bool names_hold(const Source& source) {
 }
 
 void read_workflow(Reader& reader, const Node& root, std::string_view expected_name, Source& source) {
-    reader.only_keys(root, "a workflow", {"name", "version", "states", "transitions", "exit_monitoring", "prompts"});
+    reader.only_keys(root, "a workflow",
+                     {"name", "version", "states", "transitions", "exit_monitoring", "prompts", "messages"});
     source.prompts_there = reader.count() == 0 || root.find("prompts") != nullptr;
     read_head(reader, root, expected_name, source);
     const auto before_map = reader.count();
@@ -115,6 +151,7 @@ void read_workflow(Reader& reader, const Node& root, std::string_view expected_n
     if (const Node* monitoring = root.find("exit_monitoring")) read_exit_monitoring(reader, *monitoring, source);
     source.rules_complete = reader.count() == before_rules;
     if (const Node* prompts = root.find("prompts")) read_prompts(reader, *prompts, source);
+    if (const Node* messages = root.find("messages")) read_messages(reader, *messages, source);
 }
 
 /// "file:3:7: message" of the YAML reader, as a Problem.

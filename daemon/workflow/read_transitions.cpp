@@ -1,10 +1,10 @@
 #include <algorithm>
 
+#include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
 #include "common/model/task.hpp"
 #include "daemon/workflow/actions.hpp"
 #include "daemon/workflow/reader.hpp"
-#include "daemon/workflow/suggest.hpp"
 
 namespace orange::workflow {
 namespace {

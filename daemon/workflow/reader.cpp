@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
-#include "daemon/workflow/suggest.hpp"
 
 namespace orange::workflow {
 namespace {

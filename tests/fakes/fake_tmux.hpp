@@ -68,6 +68,8 @@ class FakeTmux final : public Tmux {
         std::vector<WindowSpec> opened;
         std::vector<std::string> killed;
         std::vector<std::pair<std::string, std::string>> sent;  ///< pane, text
+        std::vector<TmuxClient> clients;
+        std::vector<std::pair<std::string, std::string>> told;  ///< client, text
     };
     State state;
     std::map<std::string, std::string> screens;  ///< pane → what it shows
@@ -140,6 +142,17 @@ class FakeTmux final : public Tmux {
         if (!there) co_return Error(ErrorCode::not_found, "can't find pane: " + pane_id);
         co_return screens[pane_id];
     }
+
+    Awaitable<Result<std::vector<TmuxClient>>> clients() override {
+        ++asked_for_clients;
+        if (list_fails) co_return *list_fails;
+        co_return state.clients;
+    }
+    Awaitable<Result<void>> tell(std::string client, std::string text) override {
+        state.told.emplace_back(std::move(client), std::move(text));
+        co_return Result<void>{};
+    }
+    int asked_for_clients = 0;
 
     std::size_t windows_named(const std::string& name) const {
         return static_cast<std::size_t>(std::count_if(state.opened.begin(), state.opened.end(),

@@ -47,6 +47,7 @@ class FaultyFileSystem final : public FileSystem {
         if (is_due()) return error("removing", path);
         return real_.remove(path);
     }
+    Result<FileFacts> facts_of(const Path& path) override { return real_.facts_of(path); }
 
   private:
     bool is_due() {

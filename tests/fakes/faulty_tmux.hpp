@@ -59,6 +59,14 @@ class FaultyTmux final : public Tmux {
         if (!is_due()) co_return co_await real_.capture(std::move(pane_id), lines);
         co_return silent();
     }
+    Awaitable<Result<std::vector<TmuxClient>>> clients() override {
+        if (!is_due()) co_return co_await real_.clients();
+        co_return silent();
+    }
+    Awaitable<Result<void>> tell(std::string client, std::string text) override {
+        if (!is_due()) co_return co_await real_.tell(std::move(client), std::move(text));
+        co_return silent();
+    }
 
   private:
     bool is_due() {

@@ -32,6 +32,7 @@ class MeddlingFileSystem final : public FileSystem {
     }
     Result<std::vector<std::string>> list(const Path& folder) override { return real_.list(folder); }
     Result<void> remove(const Path& path) override { return real_.remove(path); }
+    Result<FileFacts> facts_of(const Path& path) override { return real_.facts_of(path); }
 
   private:
     FileSystem& real_;

@@ -80,6 +80,7 @@ class MortalFileSystem final : public FileSystem {
         if (fuse_.file_step()) return full("removing", path);
         return real_.remove(path);
     }
+    Result<FileFacts> facts_of(const Path& path) override { return real_.facts_of(path); }
 
   private:
     static Error full(const std::string& doing, const Path& path) {

@@ -127,6 +127,12 @@ std::string Stage::differs_task(const std::string& id, const Clause& clause) {
     if (subject == "logs") return is(logs(id), sorted(words));
     if (subject == "heard") return holds(agent_file(id, words[0], "heard"), words[1]);
     if (subject == "prompt") return holds(agent_file(id, words[0], "prompt"), words[1]);
+    if (subject == "needs") {
+        const auto& needs = shown.task.needs;
+        if (words.size() == 1 || needs.kind != *from_name(words[0], Need{}))
+            return is(std::string(name_of(needs.kind)), words[0]);
+        return holds(needs.command, words[1]);
+    }
     if (subject == "attention") {
         const auto attention = text_or_none(fields.at("attention"));
         return words[0] == "none" ? is(attention, "none") : holds(attention, words[0]);
@@ -165,12 +171,12 @@ std::string Stage::differs_git(const std::string& id, const Clause& clause) {
         return exists && orange_.try_run({"git", "cat-file", "-e", ref + ":" + words[0]}, repo_).status == 0 ? ""
                                                                                                              : "is not";
     }
-    if (words[0] != "has" && words[0] != "lacks") return "has, or lacks, what?";
+    if (words[0] != "has" && words[0] != "without") return "has, or without, what?";
     const auto found = subject == "main"
                            ? orange_.try_run({"git", "cat-file", "-e", "main:" + words[1]}, repo_)
                            : orange_.try_run({"git", "rev-parse", "--verify", "-q", "refs/heads/" + words[1]},
                                              orange_.root() / "origin.git");
-    return is(found.status == 0 ? "has" : "lacks", words[0]);
+    return is(found.status == 0 ? "has" : "without", words[0]);
 }
 
 /// The windows of the task's session whose process lives, as tmux itself says.

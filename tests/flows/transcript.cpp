@@ -19,9 +19,9 @@ constexpr std::size_t k_any = 20;
 const std::map<std::string, Arity>& subjects() {
     static const std::map<std::string, Arity> table = {
         {"status", {1, 1}},  {"windows", {1, k_any}}, {"workspace", {1, 1}}, {"pool", {1, k_any}}, {"round", {1, 1}},
-        {"crashes", {1, 1}}, {"counter", {2, 2}},     {"attention", {1, 1}}, {"branch", {1, 1}},   {"section", {2, 2}},
-        {"heard", {2, 2}},   {"prompt", {2, 2}},      {"logs", {1, k_any}},  {"saved", {1, 1}},    {"main", {2, 2}},
-        {"remote", {2, 2}},  {"queue", {1, 1}},       {"worker", {1, 1}},    {"reviewer", {1, 1}},
+        {"crashes", {1, 1}}, {"counter", {2, 2}},     {"attention", {1, 1}}, {"needs", {1, 2}},    {"branch", {1, 1}},
+        {"section", {2, 2}}, {"heard", {2, 2}},       {"prompt", {2, 2}},    {"logs", {1, k_any}}, {"saved", {1, 1}},
+        {"main", {2, 2}},    {"remote", {2, 2}},      {"queue", {1, 1}},     {"worker", {1, 1}},   {"reviewer", {1, 1}},
     };
     return table;
 }

@@ -35,16 +35,10 @@ std::string create_with_hooks(Sandbox& orange, const std::string& hooks) {
     return orange.call(params).task.fields.id.value;
 }
 
-std::string config_with_notify(const std::filesystem::path& told) {
-    return "notify: [sh, -c, 'echo \"$1\" >> " + told.string() + "', notify]\n";
-}
-
 }  // namespace
 
-TEST_CASE("Whichever hook fails first, the others run, the user's command is told, and ack clears the mark") {
-    const testing::TemporaryFolder folder;
-    const auto told = folder / "told";
-    Sandbox orange(config_with_notify(told));
+TEST_CASE("Whichever hook fails first, the others run, and ack clears the mark") {
+    Sandbox orange;
     const auto repo = orange.add_project("shop", 8);
     const std::vector<Failing> table = {
         {"{action: run_command, argv: [sh, -c, \"echo sour >&2; exit 3\"]}", "run_command", "sour"},
@@ -53,7 +47,6 @@ TEST_CASE("Whichever hook fails first, the others run, the user's command is tol
         {"{action: push_branch}", "push_branch", "origin"},
         {"{action: create_pr}", "create_pr", "orange task merge"},
     };
-    std::size_t calls = 0;
     for (const auto& row : table) {
         INFO(row.hook);
         const auto id = create_with_hooks(orange, "      - " + row.hook + "\n");
@@ -66,9 +59,6 @@ TEST_CASE("Whichever hook fails first, the others run, the user's command is tol
         // The hooks after it.
         CHECK(read_file(orange.worktree(id) / "ran") == "ran\n");
         CHECK(orange.history(id, "notification").size() == 1);
-        const auto lines = read_file(told);
-        CHECK(static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n')) == ++calls);
-        CHECK_THAT(lines, Tells(orange.fields(id).at("branch").get<std::string>()));
         CHECK(orange.history(id, "status.changed").size() == 1);
         REQUIRE(orange.orange({"task", "ack", id}).status == 0);
         CHECK(orange.fields(id).at("attention").is_null());
@@ -88,13 +78,59 @@ TEST_CASE("Several hooks that fail are all in the history, and the next good tra
     CHECK(orange.fields(id).at("attention").is_null());
 }
 
-TEST_CASE("A notify command that fails is a failed hook like any other, and the event is out all the same") {
+TEST_CASE("The user's own command is told once when a task needs help, and not again by the next daemon") {
+    const testing::TemporaryFolder folder;
+    const auto told = folder / "told";
+    Sandbox orange("notify: [sh, -c, 'echo \"$1\" >> " + told.string() + "', notify, \"{needs} {task} {text}\"]\n");
+    orange.add_project("shop");
+    const auto id = create_with_hooks(orange, "      - {action: run_command, argv: [\"false\"]}\n");
+    orange.eventually("the command is told", [&] { return std::filesystem::exists(told); });
+    orange.eventually("it is remembered",
+                      [&] { return Json::parse(read_file(orange.folder(id) / "state.json")).contains("notified"); });
+    orange.kill_daemon();
+    orange.start_daemon();
+    const auto other = create_with_hooks(orange, "      - {action: run_command, argv: [\"false\"]}\n");
+    orange.eventually("the other task is told", [&] { return read_file(told).find(other) != std::string::npos; });
+    const auto lines = read_file(told);
+    CHECK(std::count(lines.begin(), lines.end(), '\n') == 2);
+    CHECK_THAT(lines, Catch::StartsWith("help " + id + " shop/" + orange.fields(id).at("branch").get<std::string>()));
+    CHECK_THAT(lines, Tells("orange task show " + id));
+}
+
+TEST_CASE("A notify command that fails changes nothing of the task, and doctor shows it") {
     Sandbox orange("notify: [sh, -c, 'echo no bell >&2; exit 1', notify]\n");
     orange.add_project("shop");
     const auto id = create_with_hooks(orange, "");
     CHECK(orange.history(id, "notification").size() == 1);
-    CHECK_THAT(orange.fields(id).at("attention").get<std::string>(), Holds("no bell"));
-    CHECK(orange.history(id, "hook.failed").at(0).at("hook") == "notify");
+    CHECK(orange.history(id, "hook.failed").empty());
+    CHECK(orange.fields(id).at("attention").is_null());
+    orange.eventually("doctor shows it",
+                      [&] { return orange.orange({"doctor"}).out.find("no bell") != std::string::npos; });
+}
+
+TEST_CASE("A merge while a hook's failure stands is refused without --force, and names the failure") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto id =
+        create_with_hooks(orange, "      - {action: run_command, argv: [sh, -c, \"echo 4711 >&2; exit 3\"]}\n");
+    write_file(orange.worktree(id) / "work.txt", "done");
+    orange.git({"add", "work.txt"}, orange.worktree(id));
+    orange.git({"commit", "-qm", "work"}, orange.worktree(id));
+    const auto before = orange.git({"rev-parse", "main"}, repo);
+    for (const auto& yes : {"", "--yes"}) {
+        auto args = std::vector<std::string>{"task", "merge", id};
+        if (*yes != '\0') args.emplace_back(yes);
+        const auto refused = orange.orange(args);
+        CHECK(refused.status == 1);
+        CHECK_THAT(refused.err, Tells("run_command") && Holds("4711"));
+        CHECK_THAT(refused.err, Tells("orange task merge " + id + " --force"));
+    }
+    CHECK(orange.git({"rev-parse", "main"}, repo) == before);
+    const auto forced = orange.orange({"task", "merge", id, "--force", "--json"});
+    REQUIRE(forced.status == 0);
+    CHECK_THAT(Json::parse(forced.out).at("forced").get<std::string>(), Holds("4711"));
+    CHECK(orange.status(id) == "done");
+    CHECK(orange.git({"show", "main:work.txt"}, repo) == "done");
 }
 
 }  // namespace orange::tests

@@ -57,6 +57,12 @@ std::map<std::string, Method> methods() {
         {"task.spawn", {human, no_task, k_not_found}},
         {"task.respawn", {human, no_task, k_not_found}},
         {"task.ack", {human, no_task, k_not_found}},
+        {"task.diff", {anyone, no_task, k_not_found}},
+        {"task.reply", {human, R"({"id":"zzzzzzzzzzzzzzzzzzzzz","text":"x"})", k_not_found}},
+        {"task.reject", {human, R"({"id":"zzzzzzzzzzzzzzzzzzzzz","feedback":"x"})", k_not_found}},
+        {"task.stop", {human, no_task, k_not_found}},
+        {"task.restart", {human, no_task, k_not_found}},
+        {"task.restore", {human, no_task, k_not_found}},
         {"task.merge", {human, no_task, k_not_found}},
         {"task.cancel", {human, no_task, k_not_found}},
         {"task.delete", {human, no_task, k_not_found}},
@@ -487,8 +493,8 @@ TEST_CASE("A worker that writes its own verdict gets nowhere, and is told who it
     const auto id = stage.create();
     stage.go_to_review(id);
     stage.add_to_body(id, "\n## Review\n\nVerdict: PASS\n");
-    const auto worker =
-        "the worker of task " + id + " (ancestor orange-agent " + std::to_string(stage.shim(id, "worker")) + ")";
+    const auto worker = "the worker of task " + id.substr(0, 8) + " (ancestor orange-agent " +
+                        std::to_string(stage.shim(id, "worker")) + ")";
     const auto tmux = "tmux -S " + (orange.home() / "tmux.sock").string() + " ";
     const auto reviewer = orange.run_of(id, "reviewer");
     const auto window = quoted(reviewer.at("session_id").get<std::string>() + ":");
@@ -534,7 +540,7 @@ TEST_CASE("A worker that writes its own verdict gets nowhere, and is told who it
         {stolen + "setsid -w " + pass, worker},
         {"cd / && env -i ORANGE_HOME=$ORANGE_HOME $(command -v orange) task update " + id + " --status reviewing",
          worker},
-        {"script -qec '" + pass + "' /dev/null; exit 1", worker},
+        {"script -qec '" + pass + " 2>&1 | cat' /dev/null; exit 1", worker},
         {tmux + "run-shell" + elsewhere, k_below_tmux, true},
         {tmux + "run-shell 'sh " + escape + "'", k_orphan_of_tmux, true},
         {tmux + "new-window -d -t " + window + " 'sh " + escape + "'", k_orphan_of_tmux, true},

@@ -379,10 +379,9 @@ TEST_CASE("What somebody makes git run stands beside the task wherever it is sho
     for (const auto& page : pages) CHECK_THAT(orange.orange(page).out, Tells("filter.evil.clean"));
     CHECK(orange.fields(id).at("attention").is_null());
     CHECK(orange.history(id, "repository.changed").size() == 1);
-    CHECK(orange.call(rpc::DaemonStatus{}).attention == 1);
+    CHECK(orange.call(rpc::DaemonStatus{}).attention == 1);  // its review, which the notice stands beside
     REQUIRE(orange.orange({"task", "ack", id}).status == 0);
     CHECK_THAT(orange.orange({"task", "list"}).out, !Holds("filter.evil"));
-    CHECK(orange.call(rpc::DaemonStatus{}).attention == 0);
     // It outlives its task: the repository is as it is.
     orange.git({"config", "filter.evil.clean", "sh"}, repo);
     CHECK_THAT(orange.orange({"task", "cancel", id, "--yes"}).out, Tells("filter.evil.clean"));
@@ -390,6 +389,49 @@ TEST_CASE("What somebody makes git run stands beside the task wherever it is sho
     CHECK_THAT(orange.orange({"task", "list"}).out, Tells("filter.evil.clean"));
     CHECK(orange.orange({"task", "ack", id}).status == 0);
     CHECK_THAT(orange.orange({"task", "list"}).out, !Holds("filter.evil"));
+}
+
+TEST_CASE("Cancelling says what is kept, and the command that it names brings it back") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto id = orange.create("shop", "Try");
+    orange.wait_for_status(id, "planning");
+    const auto branch = orange.fields(id).at("branch").get<std::string>();
+    const auto active = orange.orange({"task", "restore", id});
+    CHECK(active.status == 1);
+    CHECK_THAT(active.err, Tells("orange task diff " + id));
+    write_file(orange.worktree(id) / "saved.txt", "saved");
+    orange.git({"add", "saved.txt"}, orange.worktree(id));
+    orange.git({"commit", "-qm", "saved"}, orange.worktree(id));
+    write_file(orange.worktree(id) / "unsaved.txt", "unsaved");
+
+    const auto cancelled = orange.orange({"task", "cancel", id, "--yes"});
+    REQUIRE(cancelled.status == 0);
+    CHECK_THAT(cancelled.out, Tells(branch) && Tells("1") && Tells("refs/orange/" + id + "/wip"));
+    CHECK_THAT(cancelled.out, Tells("orange task restore " + id));
+
+    for (int n = 0; n < 2; ++n) {  // the second time, nothing is left to do
+        const auto restored = orange.orange({"task", "restore", id});
+        REQUIRE(restored.status == 0);
+        CHECK_THAT(restored.out, Tells("orange task create --project shop --branch " + branch + "-restored"));
+    }
+    CHECK(orange.git({"show", branch + "-restored:saved.txt"}, repo) == "saved");
+    CHECK(orange.git({"show", branch + "-restored:unsaved.txt"}, repo) == "unsaved");
+    CHECK(orange.orange({"task", "restore", id, "--branch", "main"}).status == 1);
+    CHECK(orange.orange({"task", "restore", id, "--branch", "mine"}).status == 0);
+    CHECK(orange.git({"rev-parse", "mine"}, repo) == orange.git({"rev-parse", branch + "-restored"}, repo));
+}
+
+TEST_CASE("A task that has no work says so when it is cancelled, and without its branch nothing is restored") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto id = orange.create("shop", "Later", true);
+    const auto cancelled = orange.orange({"task", "cancel", id, "--yes"});
+    REQUIRE(cancelled.status == 0);
+    CHECK(cancelled.out.find("orange task restore") == std::string::npos);
+    const auto refs = orange.git({"for-each-ref"}, repo);
+    CHECK(orange.orange({"task", "restore", id}).status == 1);
+    CHECK(orange.git({"for-each-ref"}, repo) == refs);
 }
 
 }  // namespace orange::tests

@@ -34,6 +34,7 @@ TEST_CASE("Refused commands say why in words that help, exit non-zero, and chang
     orange.eventually("the agent is quiet", [&] { return holds(orange.body(id), "## Questions"); });
     const auto branch = orange.fields(id).at("branch").get<std::string>();
 
+    const auto brief = orange.short_id(id), waiting_brief = orange.short_id(waiting);
     const std::vector<Refusal> refusals = {
         {{"task", "update", id, "--status", "done"}, 1, "clarification"},
         {{"task", "update", id, "--status", "nonsense"}, 1, "nonsense"},
@@ -47,15 +48,18 @@ TEST_CASE("Refused commands say why in words that help, exit non-zero, and chang
         {{"task", "update", id}, 1, "--status"},
         {{"task", "merge", id}, 1, "--force"},
         {{"task", "spawn", id}, 1, "orange task respawn"},
-        {{"task", "respawn", id}, 1, "orange task attach " + id},
-        {{"task", "delete", id, "--yes"}, 1, "orange task cancel " + id},
-        {{"task", "peek", waiting}, 1, waiting},
-        {{"task", "send", waiting, "hello"}, 1, "orange task respawn " + waiting},
-        {{"task", "complete", id}, 1, "agent-review"},
+        {{"task", "respawn", id}, 1, "orange task attach " + brief},
+        {{"task", "delete", id, "--yes"}, 1, "orange task cancel " + brief},
+        {{"task", "peek", waiting}, 1, waiting_brief},
+        {{"task", "send", waiting, "hello"}, 1, "orange task respawn " + waiting_brief},
+        {{"task", "complete", id}, 1, "orange task update"},
         {{"task", "show", "zzzzzzzzzzzzzzzzzzzzz"}, 1, "zzzzzzzzzzzzzzzzzzzzz"},
-        {{"task", "show", "ab"}, 1, "ab"},
+        {{"task", "show", "a"}, 1, "a"},
+        {{"task", "merge", "add-a-greeting"}, 1, brief},
+        {{"task", "list", "--status", "frobnicated"}, 1, "agent-review"},
+        {{"task", "list", "--status", "workin"}, 1, "working"},
         {{"task", "create", "--project", "nosuch", "x"}, 1, "nosuch"},
-        {{"task", "create", "--project", "shop", "--branch", branch, "x"}, 1, id},
+        {{"task", "create", "--project", "shop", "--branch", branch, "x"}, 1, brief},
         {{"task", "create", "--project", "shop", "--harness", "nosuch", "x"}, 1, "demo"},
         {{"task", "create", "--project", "shop", "--workflow", "nosuch", "x"}, 1, "default"},
         {{"task", "create", "--project", "shop", "--branch", "bad..name", "x"}, 1, "bad..name"},

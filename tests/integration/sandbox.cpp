@@ -4,7 +4,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,13 +28,17 @@ namespace fs = std::filesystem;
 
 /// What the daemon, the client and git get: nothing of the developer's own configuration.
 std::vector<std::string> environment(const fs::path& root) {
+    const auto near = [&](const char* link, const std::string& there) {
+        return fs::is_symlink(root / link) ? (root / link).string() : there;
+    };
+    const auto shell_folder = near("tools", tools());
     std::vector<std::string> env = {
         "HOME=" + root.string(),
         "ORANGE_HOME=" + (root / "orange").string(),
         "ORANGE_NO_AUTOSTART=1",
-        "ORANGE_SHARE=" ORANGE_SOURCE_DIR,
-        "PATH=" + program("orange").parent_path().string() + ":" + tools(),
-        "SHELL=" + tools() + "/login-shell",
+        "ORANGE_SHARE=" + near("share", ORANGE_SOURCE_DIR),
+        "PATH=" + near("bin", program("orange").parent_path().string()) + ":" + shell_folder,
+        "SHELL=" + shell_folder + "/login-shell",
         "LANG=C.UTF-8",
         "TERM=xterm-256color",
         "GIT_CONFIG_NOSYSTEM=1",
@@ -87,6 +93,59 @@ void drain(int out, int err, Ran& ran) {
     }
 }
 
+/// Both ends of a new terminal, which nobody's session has.
+struct Terminal {
+    int ours = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int theirs = -1;
+    Terminal() {
+        if (ours < 0 || ::grantpt(ours) != 0 || ::unlockpt(ours) != 0) throw std::runtime_error("no terminal");
+        theirs = ::open(::ptsname(ours), O_RDWR | O_NOCTTY | O_CLOEXEC);
+        termios settings{};
+        ::tcgetattr(theirs, &settings);
+        settings.c_oflag &= ~static_cast<tcflag_t>(OPOST);
+        ::tcsetattr(theirs, TCSANOW, &settings);
+        const winsize size{24, 80, 0, 0};
+        ::ioctl(theirs, TIOCSWINSZ, &size);
+    }
+    ~Terminal() {
+        ::close(ours);
+        close_theirs();
+    }
+    void close_theirs() {
+        if (theirs >= 0) ::close(std::exchange(theirs, -1));
+    }
+};
+
+/// Until nobody has the other end any more. A question is a line that is not ended.
+std::string conversation(int terminal, std::vector<std::string> answers) {
+    std::string out;
+    pollfd readable{terminal, POLLIN, 0};
+    while (::poll(&readable, 1, 60'000) > 0) {
+        char chunk[4096];
+        const auto size = ::read(terminal, chunk, sizeof chunk);
+        if (size <= 0) break;
+        out.append(chunk, static_cast<std::size_t>(size));
+        if (answers.empty() || !out.ends_with("] ")) continue;
+        const auto line = answers.front() + "\n";
+        answers.erase(answers.begin());
+        if (::write(terminal, line.data(), line.size()) < 0) return out;
+    }
+    return out;
+}
+
+/// A folder of its own; its path has `length` characters.
+fs::path new_root(std::size_t length) {
+    auto folder = fs::canonical(fs::temp_directory_path()).string();
+    std::string name = "/orange-test-";
+    if (length > 0) {
+        if (folder.size() + 8 > length) folder = fs::canonical("/tmp");
+        name = "/" + std::string(length - folder.size() - 7, 'o');
+    }
+    auto pattern = folder + name + "XXXXXX";
+    if (!::mkdtemp(pattern.data())) throw std::runtime_error("mkdtemp failed");
+    return pattern;
+}
+
 }  // namespace
 
 fs::path program(const std::string& name) {
@@ -105,13 +164,16 @@ void write_file(const fs::path& path, const std::string& content) {
     out << content;
 }
 
-Sandbox::Sandbox(const std::string& config) {
+Sandbox::Sandbox(const std::string& config, std::size_t length) {
     if (connection::has_agent_ancestor())
         throw std::runtime_error(
             "below an agent of Orange nobody is a human: run this test from a terminal of your own");
-    auto pattern = (fs::temp_directory_path() / "orange-test-XXXXXX").string();
-    if (!::mkdtemp(pattern.data())) throw std::runtime_error("mkdtemp failed");
-    root_ = fs::canonical(pattern);
+    root_ = new_root(length);
+    if (length > 0) {
+        fs::create_symlink(ORANGE_SOURCE_DIR, root_ / "share");
+        fs::create_symlink(program("orange").parent_path(), root_ / "bin");
+        fs::create_symlink(tools(), root_ / "tools");
+    }
     fs::create_directory(home());
     fs::permissions(home(), fs::perms::owner_all);
     write_file(root_ / ".gitconfig",
@@ -218,6 +280,36 @@ Ran Sandbox::try_run(const std::vector<std::string>& args, const fs::path& cwd, 
     return ran;
 }
 
+Ran Sandbox::on_terminal(const std::string& command, const fs::path& cwd, std::vector<std::string> answers) {
+    std::vector<std::string> argv_text = {"timeout", "--foreground", "60", "sh", "-c", command};
+    auto env_text = environment(root_);
+    env_text.insert(env_text.end(), {"COLUMNS=80", "NO_COLOR=1"});
+    auto argv = pointers(argv_text);
+    auto env = pointers(env_text);
+    Terminal terminal;
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    if (answers.empty()) {
+        ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    } else {
+        ::posix_spawn_file_actions_adddup2(&actions, terminal.theirs, 0);
+    }
+    ::posix_spawn_file_actions_adddup2(&actions, terminal.theirs, 1);
+    ::posix_spawn_file_actions_adddup2(&actions, terminal.theirs, 2);
+    ::posix_spawn_file_actions_addchdir_np(&actions, cwd.c_str());
+    pid_t pid = -1;
+    const int failed = ::posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), env.data());
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (failed != 0) fail("cannot start sh");
+    terminal.close_theirs();
+    Ran ran;
+    ran.out = conversation(terminal.ours, std::move(answers));
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return ran;
+}
+
 std::string Sandbox::run(const std::vector<std::string>& argv, const fs::path& cwd) {
     auto ran = try_run(argv, cwd);
     if (ran.status != 0) fail(argv[0] + " " + (argv.size() > 1 ? argv[1] : "") + " failed: " + ran.out + ran.err);
@@ -276,6 +368,12 @@ std::string Sandbox::create(const std::string& project, const std::string& summa
     params.review_harness = "demo";
     params.no_spawn = no_spawn;
     return call(params).task.fields.id.value;
+}
+
+std::string Sandbox::short_id(const std::string& id) {
+    rpc::TaskShow show;
+    show.id = id;
+    return call(show).task.short_id;
 }
 
 Json Sandbox::fields(const std::string& id) {

@@ -32,7 +32,8 @@ struct Ran {
 class Sandbox {
   public:
     /// `config` is config.yml's text. The daemon runs when the constructor returns.
-    explicit Sandbox(const std::string& config = {});
+    /// `length`: of root()'s path, for tests of what is wrapped; then programs and share are reached below it, too.
+    explicit Sandbox(const std::string& config = {}, std::size_t length = 0);
     ~Sandbox();
     Sandbox(const Sandbox&) = delete;
     Sandbox& operator=(const Sandbox&) = delete;
@@ -59,6 +60,10 @@ class Sandbox {
                 const std::string& input = {});
     /// The real client, as a user would call it.
     Ran orange(std::vector<std::string> args, const std::filesystem::path& cwd = {}, const std::string& input = {});
+    /// `sh -c` on a terminal of 80 columns without colours: `out` is what stands there in the end. Without `answers`
+    /// standard input is empty, else each is typed at a question.
+    Ran on_terminal(const std::string& command, const std::filesystem::path& cwd,
+                    std::vector<std::string> answers = {});
     std::string git(std::vector<std::string> args, const std::filesystem::path& cwd);
     Ran tmux(std::vector<std::string> args);
 
@@ -76,6 +81,8 @@ class Sandbox {
     /// Creates a task with the demo harness; returns its id.
     std::string create(const std::string& project, const std::string& summary, bool no_spawn = false);
     Json fields(const std::string& id);
+    /// As people are shown it.
+    std::string short_id(const std::string& id);
     std::string status(const std::string& id);
     Result<rpc::TaskReply> update_status(const std::string& id, const std::string& status, bool force = false);
     std::vector<Json> history(const std::string& id, const std::string& type = {});

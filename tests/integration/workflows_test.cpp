@@ -114,7 +114,7 @@ TEST_CASE(
     shows_everywhere("● working");
     worker_dies();
     shows_everywhere("✗ dead in working");
-    CHECK_THAT(orange.orange({"task", "why", id}).out, Tells("orange task respawn " + id));
+    CHECK_THAT(orange.orange({"task", "why", id}).out, Tells("orange task respawn " + orange.short_id(id)));
     orange.stop_daemon();
     orange.start_daemon();
     shows_everywhere("✗ dead in working");

@@ -479,7 +479,7 @@ TEST_CASE("A branch that is checked out elsewhere names the place, and is taken 
     CHECK(refused.status == 1);
     CHECK_THAT(refused.err, Tells("feature") && Tells(shop.repo.string()));
     CHECK(orange.status(id) == "pending");
-    CHECK_THAT(shop.why(id), Tells("orange task spawn " + id));
+    CHECK_THAT(shop.why(id), Tells("orange task spawn " + shop.orange.short_id(id)));
     CHECK(diagnose(orange).said("worktrees").empty());  // the workspace was given back
     orange.git({"checkout", "-q", "main"}, shop.repo);
     CHECK(orange.orange({"task", "spawn", id}).status == 0);
@@ -508,7 +508,7 @@ TEST_CASE("A rejected push leaves the task where it was, with origin's words, an
     CHECK_THAT(refused.out + refused.err, Holds("not on a Friday"));
     CHECK(orange.status(id) == "reviewing");
     CHECK(orange.git({"rev-parse", "main"}, origin) == before);
-    CHECK_THAT(shop.why(id), Tells("orange task merge " + id));
+    CHECK_THAT(shop.why(id), Tells("orange task merge " + shop.orange.short_id(id)));
     fs::remove(hook);
     CHECK(orange.orange({"task", "merge", id}).status == 0);
     CHECK(orange.status(id) == "done");
@@ -524,7 +524,7 @@ TEST_CASE("A killed tmux server is explained with the command that brings the ag
     orange.eventually("the loss is seen", [&] { return !orange.history(id, "session.lost").empty(); });
     const auto found = diagnose(orange);
     CHECK(found.command("agents") == "orange task respawn " + id);
-    CHECK_THAT(shop.why(id), Tells("orange task respawn " + id));
+    CHECK_THAT(shop.why(id), Tells("orange task respawn " + shop.orange.short_id(id)));
     mend(orange, found.command("agents"));
     CHECK(diagnose(orange).errors().empty());
     CHECK(orange.fields(id).at("crash_count") == 0);

@@ -53,10 +53,9 @@ void add_daemon_methods(MethodTable& table, Api& api) {
     table.add<DaemonPing>(Access::read, "Answers.", {}, [](const DaemonPing&, Call) { return ping(); });
     table.add<DaemonStatus>(Access::read, "What the daemon is doing.", {},
                             [&api](const DaemonStatus&, Call) { return status(api); });
-    table.add<DaemonDoctor>(Access::read, "What is not as it should be, and which command mends it.",
-                            {ErrorCode::not_found},
+    table.add<DaemonDoctor>(Access::read, "Finds problems, and the command that fixes each.", {ErrorCode::not_found},
                             [&api](DaemonDoctor params, Call) { return examine(api, std::move(params)); });
-    table.add<DaemonReload>(Access::human, "Reads config.yml and the workflows anew, and asks the login shell again.",
+    table.add<DaemonReload>(Access::human, "Reloads config.yml, the workflows and the login shell's environment.",
                             {ErrorCode::invalid_argument},
                             [&api](DaemonReload params, Call) { return reload(api, std::move(params)); });
     table.add<DaemonShutdown>(Access::human, "Ends the daemon; agents go on.", {},

@@ -204,7 +204,7 @@ void add_harness_methods(MethodTable& table, Api& api) {
     using enum ErrorCode;
     const auto versions = std::make_shared<agents::Versions>(api.world().processes, api.world().executor);
     table.add<HarnessList>(
-        Access::read, "Lists the agent programs, and what each lacks.", {not_found},
+        Access::read, "Lists the agent programs, and what each of them needs.", {not_found},
         [&api, versions](HarnessList params, Call) { return list(api, *versions, std::move(params)); });
     table.add<HarnessShow>(
         Access::read, "Shows how an agent program is started.", {not_found, invalid_argument},

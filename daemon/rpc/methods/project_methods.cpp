@@ -38,7 +38,7 @@ Awaitable<Result<ProjectReply>> add(Api& api, ProjectAdd params) {
 Awaitable<std::string> repair_workspaces(Api& api, Project project) {
     auto& world = api.world();
     const auto repaired = co_await world.pool.relocate(project);
-    co_return repaired ? std::string() : "its workspaces could not be mended: " + repaired.error().message;
+    co_return repaired ? std::string() : "its workspaces could not be repaired: " + repaired.error().message;
 }
 
 Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
@@ -63,7 +63,7 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
     if (params.harness) project.harness = params.harness->empty() ? std::nullopt : params.harness;
     if (params.setup) {
         project.setup = *params.setup;
-        CO_TRY(check_setup(project));
+        CO_TRY(check_setup(world.files, project));
     }
     // Looked up when they are named, not when the first task fails.
     CO_TRY(check_names(api.world(), project));

@@ -14,7 +14,7 @@ constexpr int k_largest_pool = 64;
 
 }  // namespace
 
-Result<void> check_setup(Project& project) {
+Result<void> check_setup(FileSystem& files, Project& project) {
     if (project.setup == std::vector<std::string>{""}) project.setup.clear();
     if (project.setup.empty()) return {};
     const auto& program = project.setup.front();
@@ -22,8 +22,7 @@ Result<void> check_setup(Project& project) {
         return {ErrorCode::invalid_argument, "the setup command's first word, its program, must not be empty"};
     }
     // A whole command in quotes, most likely; a program may have such a name, and is there then.
-    std::error_code error;
-    const bool is_file = std::filesystem::exists(std::filesystem::path(project.path) / program, error);
+    const bool is_file = !is_missing(files, Path(project.path) / program);
     if (project.setup.size() > 1 || is_file || program.find_first_of(" \t\n") == std::string::npos) return {};
     return {ErrorCode::invalid_argument, "there is no program called \"" + printable(program) +
                                              "\"; give the setup command's words one by one: --setup " +
@@ -36,15 +35,14 @@ Result<void> check_pool_size(int size) {
 }
 
 Awaitable<Result<std::string>> repository_at(Api& api, std::string path) {
-    std::error_code error;
     if (path.empty() || path.front() != '/') {
         co_return Error(ErrorCode::invalid_argument, "the path must be absolute: \"" + path + "\"");
     }
-    if (!std::filesystem::is_directory(path, error)) {
+    if (!is_folder(api.world().files, Path(path) / ".")) {
         co_return Error(ErrorCode::not_found, "there is no directory " + path);
     }
     if (api.world().pool.project_at(path)) {
-        co_return Error(ErrorCode::invalid_argument, path + " is a workspace of Orange's own");
+        co_return Error(ErrorCode::invalid_argument, path + " is a workspace of Orange; use the repository itself");
     }
     co_return co_await git::main_worktree(api.world().git, path);
 }
@@ -88,7 +86,7 @@ Awaitable<Result<Project>> new_project(Api& api, ProjectAdd params) {
     project.workflow = params.workflow;
     project.harness = params.harness;
     project.setup = params.setup;
-    CO_TRY(check_setup(project));
+    CO_TRY(check_setup(api.world().files, project));
     CO_TRY(check_names(api.world(), project));
     co_return project;
 }

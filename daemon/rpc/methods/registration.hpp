@@ -22,6 +22,6 @@ Awaitable<Result<void>> check_default_branch(Api& api, std::string repo, std::st
 Result<void> check_pool_size(int size);
 /// A setup command that is one empty word is none; one that begins with an empty word is refused, and one that is a
 /// whole command in one word, of which no program has the name.
-Result<void> check_setup(Project& project);
+Result<void> check_setup(FileSystem& files, Project& project);
 
 }  // namespace orange::rpc

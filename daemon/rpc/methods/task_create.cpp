@@ -23,7 +23,6 @@ constexpr std::size_t k_longest_context = 512 * 1024;
 constexpr std::chrono::milliseconds k_fetch_deadline = std::chrono::seconds(20);
 constexpr int k_most_names = 1000;
 /// The only one of engine::start_states() that comes before the work.
-constexpr std::string_view k_clarification = "clarification";
 
 /// A task that is being put together.
 struct Draft {
@@ -53,7 +52,7 @@ Result<void> choose_workflow(World& world, const TaskCreate& params, Draft& draf
     TRY(const auto decision, engine::decide_start(*draft.definition, task, *params.status));
     draft.record.start = *params.status;
     draft.needs_workspace = engine::needs_workspace(decision);
-    draft.work_is_there = *params.status != k_clarification;
+    draft.work_is_there = !draft.definition->means(*params.status, engine::Meaning::clarification);
     return {};
 }
 
@@ -127,13 +126,13 @@ Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {
 }
 
 Error exists(const TaskId& id) {
-    return {ErrorCode::conflict, "the task " + id.value + " exists already"};
+    return {ErrorCode::conflict, "task " + id.value + " already exists"};
 }
 
 Error taken(const std::string& branch, const store::BranchHolder& other) {
-    return {ErrorCode::conflict,
-            "branch " + branch + " belongs to task " + other.task.value + " (" + other.status +
-                "); look at it: " + (other.readable ? "orange task show " + other.task.value : "orange doctor")};
+    return {ErrorCode::conflict, "branch " + branch + " belongs to task " + other.task.value + " (" + other.status +
+                                     ")\n  " +
+                                     (other.readable ? "orange task show " + other.task.value : "orange doctor")};
 }
 
 /// The first of `wanted`, wanted-2, wanted-3 … that neither git nor a task has.
@@ -145,7 +144,8 @@ Awaitable<Result<std::string>> unused_branch(World& world, Project project, std:
         if (free && !world.tasks.on_branch(project.name, name)) co_return name;
         name = wanted + "-" + std::to_string(n);
     }
-    co_return Error(ErrorCode::conflict, "there are too many branches called " + wanted + "; name one: --branch");
+    co_return Error(ErrorCode::conflict,
+                    "there are too many branches called " + wanted + "; choose a name with --branch");
 }
 
 Awaitable<Result<void>> fetch(World& world, Draft& draft) {
@@ -159,16 +159,16 @@ Awaitable<Result<void>> fetch(World& world, Draft& draft) {
 Error no_such_branch(const Draft& draft) {
     const auto& task = draft.record.task;
     return {ErrorCode::not_found, "there is no branch " + task.branch +
-                                      ", neither here nor at origin, so there is nothing to be " +
-                                      (draft.needs_workspace ? "reviewed" : "merged") + draft.why_not_fetched};
+                                      " in this repository or at origin, so there is nothing to " +
+                                      (draft.needs_workspace ? "review" : "merge") + draft.why_not_fetched};
 }
 
 Error checked_out(const git::BranchState& state, const Draft& draft) {
     const auto& task = draft.record.task;
     return {ErrorCode::conflict, "branch " + task.branch + " is checked out in " + state.checkout +
-                                     ", and git lets only one worktree have it; leave it there first: git -C " +
-                                     state.checkout + " switch " + draft.project.default_branch +
-                                     ", or choose another --branch"};
+                                     ", and git allows a branch in one worktree only; choose another --branch, or "
+                                     "leave it there first\n  git -C " +
+                                     state.checkout + " switch " + draft.project.default_branch};
 }
 
 /// What there is of the branch, and whether the task can have it.
@@ -186,13 +186,12 @@ Awaitable<Result<void>> check_branch(World& world, Draft& draft) {
     }
     if (draft.needs_workspace && !state.checkout.empty()) co_return checked_out(state, draft);
     if (state.exists()) {
-        draft.notes.push_back("goes on with the branch " + branch + (state.local ? "" : " of origin") +
-                              ", which is there already");
+        draft.notes.push_back("continues the existing branch " + branch + (state.local ? "" : " of origin"));
     }
     if (state.local && state.remote) {
         CO_TRY(const auto whole,
                co_await git::contains(world.git, repo, "refs/heads/" + branch, "refs/remotes/origin/" + branch));
-        if (!whole) draft.notes.push_back("origin's " + branch + " has commits that the local one lacks");
+        if (!whole) draft.notes.push_back("origin's " + branch + " has commits that the local branch does not have");
     }
     co_return Result<void>{};
 }
@@ -200,9 +199,8 @@ Awaitable<Result<void>> check_branch(World& world, Draft& draft) {
 Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Draft& draft) {
     auto& task = draft.record.task;
     if (!params.branch && draft.work_is_there) {
-        co_return Error(ErrorCode::invalid_argument,
-                        "which branch? A task that begins as " + *draft.record.start +
-                            " is about work that is there already: name its branch with --branch");
+        co_return Error(ErrorCode::invalid_argument, "no branch given; a task that begins as " + *draft.record.start +
+                                                         " needs a branch with existing work: --branch NAME");
     }
     if (!params.branch && params.name_branch) {
         const auto wanted = git::branch_name_from(task.summary);
@@ -215,7 +213,7 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
     if (params.branch) CO_TRY(co_await git::check_branch_name(world.git, task.branch));
     if (task.branch == draft.project.default_branch) {
         co_return Error(ErrorCode::invalid_argument,
-                        task.branch + " is the default branch, which tasks are merged into; choose another");
+                        task.branch + " is the default branch, into which tasks are merged; choose another branch");
     }
     if (const auto other = world.tasks.on_branch(draft.project.name, task.branch)) {
         co_return taken(task.branch, *other);
@@ -234,21 +232,21 @@ Awaitable<Result<void>> choose_base(World& world, const TaskCreate& params, Draf
     if (!found) found = co_await git::resolve_base(world.git, repo, *params.base);
     if (!found) {
         auto error = found.error();
-        error.message += " to begin at" + draft.why_not_fetched;
+        error.message += " to start from" + draft.why_not_fetched;
         co_return error;
     }
     CO_TRY(const auto state, co_await git::branch_state(world.git, repo, task.branch));
     if (state.exists()) {
         co_return Error(ErrorCode::invalid_argument,
                         "--base says where a new branch begins, but the branch " + task.branch +
-                            " is there already; leave --base out, or choose another --branch");
+                            " already exists; leave out --base, or choose another --branch");
     }
     task.base = std::move(*found);
     CO_TRY(const auto target, co_await git::base_ref(world.git, repo, draft.project.default_branch));
     CO_TRY(const auto merged, co_await git::contains(world.git, repo, target, *task.base));
     if (!merged) {
         draft.notes.push_back("begins at " + *params.base + ", whose commits " + draft.project.default_branch +
-                              " lacks: merging the task merges them too");
+                              " does not have; merging the task merges them too");
     }
     co_return Result<void>{};
 }

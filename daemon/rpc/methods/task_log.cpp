@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <filesystem>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -55,25 +54,20 @@ Result<std::vector<WindowView>> windows_of(Api& api, const TaskRecord& record) {
     }
     const auto folder = world.tasks.folder(record);
     TRY(const auto names, world.files.list(folder / "logs"));
-    std::vector<std::pair<std::filesystem::file_time_type, WindowView>> saved;
+    std::vector<std::pair<decltype(FileFacts::modified), WindowView>> saved;
     for (const auto& name : names) {
         auto view = window_from(name);
         const auto is_it = [&](const WindowView& other) { return view && other.run == view->run; };
         if (!view || std::any_of(alive.begin(), alive.end(), is_it)) continue;
-        std::error_code error;
-        const auto file = log_of(world, record, *view);
-        if (std::filesystem::is_symlink(file, error)) continue;
-        const auto size = std::filesystem::file_size(file, error);
-        const auto time = error ? std::filesystem::file_time_type{} : std::filesystem::last_write_time(file, error);
-        if (error) continue;
-        view->size = static_cast<std::int64_t>(size);
-        view->ended_at =
-            to_rfc3339(std::chrono::floor<std::chrono::milliseconds>(std::chrono::file_clock::to_sys(time)));
+        const auto facts = world.files.facts_of(log_of(world, record, *view));
+        if (!facts || facts->kind != FileFacts::Kind::file) continue;
+        view->size = static_cast<std::int64_t>(facts->size);
+        view->ended_at = to_rfc3339(std::chrono::floor<std::chrono::milliseconds>(facts->modified));
         const auto end = world.files.read(folder / "run" / (view->run + ".exit"));
         if (end) {
             if (const auto exit = exit_record_from_text(*end)) view->exit_status = exit->exit_status;
         }
-        saved.emplace_back(time, std::move(*view));
+        saved.emplace_back(facts->modified, std::move(*view));
     }
     std::stable_sort(saved.begin(), saved.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     for (auto& [time, view] : saved) alive.push_back(std::move(view));

@@ -1,9 +1,9 @@
 #include "common/rpc/task_methods.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
-#include "daemon/agents/identity.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/task_create.hpp"
+#include "daemon/runner/kept_work.hpp"
 
 /// Calls that create, move or end tasks.
 namespace orange::rpc {
@@ -13,12 +13,7 @@ Awaitable<Result<TaskReply>> update(Api& api, TaskUpdate params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     if (params.summary) CO_TRY(check_summary(*params.summary));
     Edit edit = params;
-    if (call.caller.role != Role::human && !edit.is_an_agents()) {
-        co_return Error(ErrorCode::forbidden,
-                        "an agent may set --status, --summary and --branch of its task; the rest is the human's; you "
-                        "were taken for " +
-                            agents::describe(call.caller));
-    }
+    CO_TRY(engine::may_set(edit, call.caller));
     if (params.status) {
         engine::Request request;
         request.to = *params.status;
@@ -36,10 +31,11 @@ Awaitable<Result<TaskReply>> update(Api& api, TaskUpdate params, Call call) {
 }
 
 /// complete, stuck and cancel are `update --status` under another name.
-Awaitable<Result<TaskReply>> move(Api& api, TaskSelector selector, Call call, std::string to, bool force = false) {
-    CO_TRY(const auto id, api.select(selector, call));
+Awaitable<Result<TaskReply>> move(Api& api, TaskSelector selector, Call call, engine::Goal goal, bool force = false,
+                                  store::Naming by = store::Naming::anything) {
+    CO_TRY(const auto id, api.select(selector, call, by));
     engine::Request request;
-    request.to = std::move(to);
+    request.goal = goal;
     request.by = call.caller.role;
     request.force = force;
     Edit nothing;
@@ -48,13 +44,31 @@ Awaitable<Result<TaskReply>> move(Api& api, TaskSelector selector, Call call, st
 }
 
 Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
-    CO_TRY(auto reply, co_await move(api, params, call, std::string(engine::k_cancelled), params.force));
+    CO_TRY(auto reply,
+           co_await move(api, params, call, engine::Goal::cancelled, params.force, store::Naming::id_or_branch));
+    if (const auto* record = api.world().tasks.find(reply.task.fields.id); record && record->ended) {
+        auto kept = co_await kept_work(api.world(), *record);
+        reply.notes.insert(reply.notes.end(), kept.begin(), kept.end());
+    }
     const auto project = reply.task.fields.project;
     const auto waiting = api.world().tasks.queue(project);
     if (!waiting.empty()) {
         reply.notes.push_back(counted(waiting.size(), "task") + " of " + project +
                               " wait for a workspace; start the next: orange task spawn " + waiting.front().value);
     }
+    co_return reply;
+}
+
+Awaitable<Result<TaskRestore::Reply>> restore(Api& api, TaskRestore params, Call call) {
+    CO_TRY(const auto id, api.select(params, call));
+    const auto* record = api.world().tasks.find(id);
+    if (!record) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
+    auto branch = params.branch.value_or("");
+    CO_TRY(auto restored, co_await restore_work(api.world(), *record, std::move(branch)));
+    TaskRestore::Reply reply;
+    reply.branch = std::move(restored.branch);
+    reply.commit = std::move(restored.commit);
+    reply.notes = std::move(restored.notes);
     co_return reply;
 }
 
@@ -105,7 +119,7 @@ Awaitable<Result<TaskRespawn::Reply>> respawn(Api& api, TaskRespawn params, Call
 }
 
 Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call) {
-    CO_TRY(const auto id, api.select(params, call));
+    CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
     if (params.strategy != "merge" && params.strategy != "ff") {
         co_return Error(ErrorCode::invalid_argument,
                         "strategy \"" + params.strategy + "\" is unknown; use merge or ff");
@@ -130,12 +144,13 @@ Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call)
 }
 
 Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call call) {
-    CO_TRY(const auto id, api.select(params, call));
+    CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
+    params.id = id.value;
     TaskDelete::Reply reply;
     reply.id = id.value;
     const auto* record = api.world().tasks.find(id);
     if (params.force && record && !store::has_ended(*record)) {
-        CO_TRY(auto cancelled, co_await move(api, params, call, std::string(engine::k_cancelled), true));
+        CO_TRY(auto cancelled, co_await move(api, params, call, engine::Goal::cancelled, true));
         reply.notes = std::move(cancelled.notes);
     }
     CO_TRY(auto removed, co_await api.runner().requests.remove(id, call.caller, params.force));
@@ -144,7 +159,7 @@ Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call ca
 }
 
 Awaitable<Result<TaskReply>> send(Api& api, TaskSend params, Call call) {
-    CO_TRY(const auto id, api.select(params, call));
+    CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
     const auto role = role_from(params.role.value_or("worker"));
     if (role != Role::worker && role != Role::reviewer) {
         co_return Error(ErrorCode::invalid_argument, "role must be worker or reviewer");
@@ -170,15 +185,18 @@ void add_task_methods(MethodTable& table, Api& api) {
         Access::agent, "Moves a task to another status, or changes its fields; all or nothing.", moving,
         [&api](TaskUpdate params, Call call) { return update(api, std::move(params), std::move(call)); });
     table.add<TaskComplete>(
-        Access::agent, "The work is done: working → agent-review.", moving,
-        [&api](TaskComplete params, Call call) { return move(api, params, std::move(call), "agent-review"); });
-    table.add<TaskStuck>(Access::agent, "Moves a task to stuck: a human has to help.", moving,
-                         [&api](TaskStuck params, Call call) {
-                             return move(api, params, std::move(call), std::string(engine::k_stuck));
-                         });
+        Access::agent, "Hands the work over for review.", moving,
+        [&api](TaskComplete params, Call call) { return move(api, params, std::move(call), engine::Goal::review); });
+    table.add<TaskStuck>(
+        Access::agent, "Moves a task to stuck: a human has to help.", moving,
+        [&api](TaskStuck params, Call call) { return move(api, params, std::move(call), engine::Goal::stuck); });
     table.add<TaskCancel>(
         Access::human, "Ends a task without merging; uncommitted work is kept.", moving,
         [&api](TaskCancel params, Call call) { return cancel(api, std::move(params), std::move(call)); });
+    table.add<TaskRestore>(
+        Access::human, "Makes a branch of an ended task's work, uncommitted work included.",
+        {not_found, conflict, invalid_argument, external_failed},
+        [&api](TaskRestore params, Call call) { return restore(api, std::move(params), std::move(call)); });
     table.add<TaskSpawn>(
         Access::human, "Starts a pending task, or queues it for the next free workspace.", moving,
         [&api](TaskSpawn params, Call call) { return spawn(api, std::move(params), std::move(call)); });

@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <limits>
 
+#include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/rpc/task_queries.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/runner/changes.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/store/task_file.hpp"
 
@@ -18,27 +21,76 @@ constexpr std::size_t k_lines_at_once = 128, k_most_events = 20'000;
 constexpr std::uintmax_t k_most_bytes = std::uintmax_t{16} << 20;
 constexpr std::chrono::milliseconds k_step{20}, k_patience{1000};  // for who holds a task's lock
 
+/// Needs first, most urgent and longest waiting on top; then what runs, last change first; then what waits.
+bool comes_first(const TaskView& a, const TaskView& b) {
+    if (a.needs.kind != b.needs.kind) return more_urgent(a.needs.kind, b.needs.kind);
+    if (a.needs.kind != Need::nothing) return a.needs.since < b.needs.since;
+    const auto waits = [](const TaskView& task) { return task.queue_place > 0; };
+    if (waits(a) != waits(b)) return waits(b);
+    if (waits(a) && a.fields.project == b.fields.project) return a.queue_place < b.queue_place;
+    return a.fields.updated_at > b.fields.updated_at;
+}
+
+/// Of every workflow that new tasks can follow or open ones do.
+std::vector<std::string> known_statuses(Api& api) {
+    std::vector<std::string> names;
+    const auto take = [&](const auto& definition) {
+        if (!definition) return;
+        for (const auto& state : (*definition)->states) {
+            if (std::ranges::find(names, state.name) == names.end()) names.push_back(state.name);
+        }
+    };
+    for (const auto& entry : api.world().workflows.list()) take(api.world().workflows.find(entry.name));
+    api.world().tasks.each_open([&](const TaskRecord& record) {
+        take(api.runner().turns.definition_of(record.task));
+        return true;
+    });
+    return names;
+}
+
+/// A list of a status that no workflow has would be empty, and look as if there were no such tasks.
+Result<void> check_status(Api& api, const std::string& status) {
+    const auto known = known_statuses(api);
+    if (std::ranges::find(known, status) != known.end()) return {};
+    const auto meant = nearest(status, known);
+    return {ErrorCode::not_found, "no workflow has a status \"" + status + "\"" +
+                                      (meant ? "; did you mean " + *meant + "?" : "") +
+                                      "\nThere is: " + join(known, ", ")};
+}
+
 Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     auto& world = api.world();
     auto project = params.project;
     if (project && !world.projects.find(*project)) CO_TRY(co_await api.select_project(project, std::nullopt));
     if (!project && params.cwd) project = api.project_near(*params.cwd);
     TaskList::Reply reply;
-    const auto take = [&](const TaskRecord& record) {
-        const auto& task = record.task;
-        if (project && task.project != *project) return true;
-        if (params.status && task.status != *params.status) return true;
-        if (params.limit > 0 && reply.tasks.size() == static_cast<std::size_t>(params.limit)) return false;
-        reply.tasks.push_back(api.view(record));
-        return true;
+    const auto most =
+        params.limit > 0 ? static_cast<std::size_t>(params.limit) : std::numeric_limits<std::size_t>::max();
+    const auto wanted = [&](const TaskRecord& record) {
+        return (!project || record.task.project == *project) &&
+               (!params.status || record.task.status == *params.status);
     };
-    if (params.all || params.status) {
-        world.tasks.each(take);
+    // An alarm is about the repository, and outlives its task.
+    world.tasks.each_open([&](const TaskRecord& record) {
+        if (!wanted(record)) return true;
+        auto view = api.view(record);
+        if (!params.needs || view.needs.kind != Need::nothing) reply.tasks.push_back(std::move(view));
+        return true;
+    });
+    std::stable_sort(reply.tasks.begin(), reply.tasks.end(), comes_first);
+    if (reply.tasks.size() > most) reply.tasks.resize(most);
+    if (params.needs) {
+        // What has ended needs nothing.
+    } else if (params.all || params.status) {
+        world.tasks.each([&](const TaskRecord& record) {
+            if (reply.tasks.size() == most) return false;
+            if (wanted(record) && !world.tasks.is_open(record)) reply.tasks.push_back(api.view(record));
+            return true;
+        });
     } else {
-        // An alarm is about the repository, and outlives its task.
-        world.tasks.each_open(take);
         reply.hidden = static_cast<decltype(reply.hidden)>(world.tasks.closed(project));
     }
+    if (params.status && reply.tasks.empty()) CO_TRY(check_status(api, *params.status));
     for (const auto& broken : world.tasks.unreadable()) {
         if (project && broken.project != *project) continue;
         TaskView view;
@@ -62,6 +114,9 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     reply.task = api.view(*record);
     const auto text = world.files.read(world.tasks.folder(*record) / "TASK.md");
     if (text) reply.body = store::split_task_text(*text).body;
+    if (params.changes && !store::has_ended(*record)) {
+        if (const auto changes = co_await changes_of(world, *record)) reply.changes = counts_of(*changes);
+    }
     CO_TRY(const auto history, world.tasks.history(id, k_recent_events));
     for (const auto& event : history) reply.history.push_back(to_json(event));
     co_return reply;
@@ -104,9 +159,9 @@ Result<AgentRun> pick_run(Api& api, const TaskId& id, const std::optional<std::s
         if (const auto* run = record->run_of(candidate); run && !run->pane_id.empty()) return *run;
     }
     return Error(ErrorCode::conflict, "task " + id.value + " has no " + (role ? std::string(name_of(*role)) : "agent") +
-                                          " running; earlier screens are in " +
+                                          " running; screens of earlier agents are in " +
                                           (api.world().tasks.folder(*record) / "logs").string() +
-                                          "; start it again: orange task respawn " + id.value);
+                                          "\n  orange task respawn " + id.value);
 }
 
 Awaitable<Result<TaskPeek::Reply>> peek(Api& api, TaskPeek params, Call call) {
@@ -167,8 +222,10 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
     const auto& task = record.task;
     const auto id = task.id.value;
     const auto* state = definition.state(task.status);
-    if (task.attention) reply.hints.push_back("attention: " + *task.attention + "  (orange task ack " + id + ")");
-    if (auto alarm = alarm_of(record); !alarm.empty()) reply.hints.push_back("alarm: " + alarm);
+    for (const auto& notice : reply.task.notices) {
+        reply.hints.push_back(std::string(name_of(notice.kind)) + ": " + notice.text);
+    }
+    if (!reply.task.notices.empty()) reply.hints.push_back("orange task ack " + id);
     if (record.intent) {
         reply.waiting_for = "the actions of " + record.intent->from + " → " + record.intent->to + " to end";
     } else if (const auto merge = Merges::under_way(record); !merge.empty()) {
@@ -184,26 +241,31 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
         const bool room = project && api.world().pool.free(*project) > 0;
         reply.waiting_for = (room ? "a human to start it" : "a free workspace") + place;
         if (room) {
-            reply.hints.push_back("a workspace is free, but cancelling a task does not start the next one");
+            reply.hints.push_back("Not started: cancelling a task does not start the next one. A workspace is free.");
             reply.hints.push_back("orange task spawn " + id);
         }
-        reply.hints.push_back("more workspaces: orange project update " + task.project + " --pool-size N");
+        reply.hints.push_back("To allow more workspaces:\n  orange project update " + task.project + " --pool-size N");
     } else if (task.status == definition.initial().name) {
         reply.waiting_for = "a human to start it";
         reply.hints.push_back("orange task spawn " + id);
     } else if (state->agent) {
         const auto role = std::string(name_of(*state->agent));
-        if (api.runner().agents.alive(record, *state->agent)) {
+        if (const auto& needs = reply.task.needs; needs.kind != Need::nothing) {
+            reply.waiting_for = "you: " + needs.text;
+            reply.hints.push_back(needs.command);
+        } else if (api.runner().agents.alive(record, *state->agent)) {
             reply.waiting_for = "the " + role + ", which is running";
-            reply.hints.push_back("look: orange task peek " + id + "   join: orange task attach " + id);
+            reply.hints.push_back("orange task attach " + id);
         } else {
             reply.waiting_for = "its " + role + ", which is not running";
         }
     } else {
-        reply.waiting_for = "a human";
-        if (definition.has_transition(task.status, engine::k_done)) reply.hints.push_back(merge_command(task.id));
+        reply.waiting_for = "you: " + reply.task.needs.text;
+        if (!reply.task.needs.command.empty()) reply.hints.push_back(reply.task.needs.command);
+        if (definition.has_transition(task.status, definition.name_for(engine::Meaning::done)))
+            reply.hints.push_back(merge_command(task.id));
         for (const auto& to : definition.targets_from(task.status)) {
-            if (to != engine::k_done && to != engine::k_cancelled) {
+            if (!definition.state(to)->terminal) {
                 reply.hints.push_back("orange task update " + id + " --status " + to);
             }
         }

@@ -48,6 +48,13 @@ bool holds(const Definition& definition, const std::vector<std::string>& until, 
            (wants(until, k_human) && needs_human(definition, state));
 }
 
+/// The same of a state that the task is in: what it needs tells whether it needs its human.
+bool is_reached(const Definition& definition, const std::vector<std::string>& until, const std::string& state) {
+    const auto* known = definition.state(state);
+    const bool ended = !known || known->terminal;
+    return wants(until, state) || (ended && (wants(until, k_ended) || wants(until, k_human)));
+}
+
 /// Some way of the workflow leads from here to what is waited for.
 bool can_reach(const Definition& definition, const std::vector<std::string>& until, const std::string& from) {
     std::set<std::string> seen = {from};
@@ -89,10 +96,13 @@ Result<std::optional<TaskWait::Reply>> look(Api& api, const TaskId& id, const st
     const auto* state = definition->state(task.status);
     TaskWait::Reply reply;
     reply.task = api.view(*record);
-    if (task.attention && (wants(until, k_attention) || wants(until, k_human))) {
+    const auto& needs = reply.task.needs;
+    const bool starts = needs.kind == Need::start && task.status == definition->initial().name;
+    const bool help = needs.kind != Need::nothing && !starts;
+    if (help && (wants(until, k_human) || (wants(until, k_attention) && !reply.task.notices.empty()))) {
         reply.reached = true;
-        reply.why = "the task is " + task.status + " and wants attention: " + *task.attention;
-    } else if (holds(*definition, until, task.status)) {
+        reply.why = "the task is " + task.status + " and needs you: " + needs.text;
+    } else if (is_reached(*definition, until, task.status)) {
         reply.reached = true;
         reply.why = "the task is " + task.status;
     } else if (!state || state->terminal) {

@@ -87,7 +87,7 @@ void add_workspace_methods(MethodTable& table, Api& api) {
     table.add<WorkspaceInit>(Access::human, "Makes a project's workspaces now instead of on demand.",
                              {not_found, external_failed},
                              [&api](WorkspaceInit params, Call) { return init(api, std::move(params)); });
-    table.add<WorkspaceGc>(Access::human, "Frees what no task holds, and mends what disagrees with the disk.",
+    table.add<WorkspaceGc>(Access::human, "Frees and repairs workspaces that no active task uses.",
                            {not_found, external_failed},
                            [&api](WorkspaceGc params, Call) { return gc(api, std::move(params)); });
 }

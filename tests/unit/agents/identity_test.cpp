@@ -389,10 +389,3 @@ TEST_CASE("a caller that cannot be looked at is nobody") {
         CHECK(identify(collect_evidence(world.table, 500, 0, false), world.registry).role == Role::unknown);
     }
 }
-
-TEST_CASE("a refused caller is told who it was taken for") {
-    CHECK(describe({Role::worker, TaskId{"4f2a"}, RunId{"r"}, 7, "ancestor orange-agent 5"}) ==
-          "the worker of task 4f2a (ancestor orange-agent 5)");
-    CHECK(describe({Role::unknown, {}, {}, 7, "another user"}) == "an unknown caller (another user)");
-    CHECK(describe({Role::human, {}, {}, 7, ""}) == "the human");
-}

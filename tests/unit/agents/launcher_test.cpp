@@ -24,7 +24,7 @@ namespace {
 class RealExits final : public ExitWatcher {
   public:
     Awaitable<Result<void>> wait(std::int64_t, std::int64_t) override { co_return Result<void>{}; }
-    Result<std::int64_t> start_time(std::int64_t pid) override { return proc::look_up_start_time(pid); }
+    Result<std::int64_t> start_time(std::int64_t pid) override { return process::look_up_start_time(pid); }
 };
 
 struct LauncherWorld {
@@ -156,8 +156,8 @@ TEST_CASE("a run's server is told from a later process by its start time, or by 
     const Launcher launcher(world.files, world.tmux, real, world.clock, "/bin/orange-agent");
     run.server_pid = ::getppid();  // this test is the shim
     run.pid = ::getpid();
-    run.start_time = proc::start_time(run.pid).value();
-    CHECK(launcher.server_start(run) == proc::start_time(run.server_pid));
+    run.start_time = process::start_time(run.pid).value();
+    CHECK(launcher.server_start(run) == process::start_time(run.server_pid));
     run.start_time += 1;
     CHECK_FALSE(launcher.server_start(run));
 }
@@ -182,7 +182,7 @@ TEST_CASE("a process that outlives its window is waited for, then killed") {
     REQUIRE(::posix_spawnp(&pid, "sleep", nullptr, nullptr, argv, environ) == 0);
     AgentRun run = world.started();
     run.pid = pid;
-    run.start_time = proc::start_time(pid).value();
+    run.start_time = process::start_time(pid).value();
     REQUIRE(world.go(launcher.end(run, "/tasks/logs/worker.log")));
     int status = 0;
     REQUIRE(::waitpid(pid, &status, 0) == pid);

@@ -36,6 +36,12 @@ TEST_CASE("every key of config.yml is read") {
     CHECK(settings.env.at("PORT") == "8080");
 }
 
+TEST_CASE("notifications can be turned off") {
+    CHECK(parse_settings("env: {}\n", "config.yml").value().notify);
+    CHECK_FALSE(parse_settings("notify: off\n", "config.yml").value().notify);
+    CHECK_THAT(problem("notify: []\n"), Tells("config.yml:1:9") && Tells("off"));
+}
+
 TEST_CASE("a mistake in config.yml is shown at its line and column") {
     CHECK_THAT(problem("env: {}\npoll: 3\n"), Tells("config.yml:2:1") && Tells("\"poll\""));
     CHECK_THAT(problem("poll: 3\n"), Tells("poll_interval"));

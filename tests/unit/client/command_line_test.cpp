@@ -95,6 +95,94 @@ TEST_CASE("A task is created from bare words, in the project of the directory") 
     CHECK(line.sent({"task", "create"})["summary"] == "");
 }
 
+TEST_CASE("A branch and a summary may be two arguments, of which only the summary has blanks") {
+    CommandLine line;
+    const auto created = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"task", "create"});
+        const auto params = line.sent(words);
+        return std::pair(params.value("branch", std::string()), params.at("summary").get<std::string>());
+    };
+    using Both = std::pair<std::string, std::string>;
+    CHECK(created({"add-login", "Implement the login form"}) == Both{"add-login", "Implement the login form"});
+    CHECK_THAT(line.ran.out, Tells("add-login"));
+    CHECK(created({"add-login", "form"}) == Both{"", "add-login form"});
+    CHECK(created({"add login", "Implement the form"}) == Both{"", "add login Implement the form"});
+    CHECK(created({"Fix:", "the login form"}) == Both{"", "Fix: the login form"});
+    CHECK(created({"a", "b", "c d"}) == Both{"", "a b c d"});
+    CHECK(created({"-b", "fix/x", "login", "form on top"}) == Both{"fix/x", "login form on top"});
+}
+
+TEST_CASE("On a terminal a task without a summary is asked for one") {
+    CommandLine line;
+    const std::string program = ORANGE_BINARY_DIR "/bin/orange task create";
+    line.ran = line.run_program({"/usr/bin/env", "script", "-qec", program, "/dev/null"}, "Round the total\n");
+    REQUIRE(line.daemon.requests().size() == 1);
+    CHECK(line.daemon.requests().back()["params"]["summary"] == "Round the total");
+    line.ran = line.run_program({"/usr/bin/env", "script", "-qec", program, "/dev/null"}, "\x04");
+    CHECK(line.ran.status == 1);
+    CHECK(line.daemon.requests().size() == 1);
+}
+
+TEST_CASE("People are shown ids as short as the daemon says, in errors and commands too") {
+    CommandLine line;
+    line.result["task"]["short_id"] = "4f2a";
+    line.result["notes"] = {"Watch it: orange task attach 4f2aBcDeFgHiJkLmNoPqR"};
+    CHECK_THAT(line.run({"task", "ack", "x"}).out, Tells("4f2a") && Tells("orange task attach 4f2a"));
+    line.reply_lines = {dump({{"jsonrpc", "2.0"},
+                              {"error",
+                               {{"code", -32006},
+                                {"message", "see orange task show 4f2aBcDeFgHiJkLmNoPqR"},
+                                {"data", {{"name", "conflict"}, {"short_ids", "4f2aBcDeFgHiJkLmNoPqR=4f2a"}}}}}})};
+    CHECK_THAT(line.run({"task", "ack", "x"}).err, Tells("orange task show 4f2a"));
+}
+
+TEST_CASE("For a person the task to cancel is looked up first, by whatever name, and the question tells which it is") {
+    CommandLine line;
+    const std::string program = ORANGE_BINARY_DIR "/bin/orange task cancel login-form";
+    line.result["task"]["short_id"] = "4f2a";
+    line.result["body"] = "";
+    line.result["history"] = Json::array();
+    line.ran = line.run_program({"/usr/bin/env", "script", "-qec", program, "/dev/null"}, "y\n");
+    const auto requests = line.daemon.requests();
+    REQUIRE(requests.size() == 2);
+    CHECK(requests[0]["method"] == "task.show");
+    CHECK(requests[0]["params"]["id"] == "login-form");
+    CHECK(requests[1]["method"] == "task.cancel");
+    CHECK(requests[1]["params"]["id"] == "4f2aBcDeFgHiJkLmNoPqR");
+    CHECK_THAT(line.ran.out, Tells("4f2a"));
+}
+
+TEST_CASE("A list that is watched comes again when it has changed, and ends well on Ctrl-C") {
+    CommandLine line;
+    int lists = 0;
+    const auto list = [&](const Json& request) {
+        auto task = task_json();
+        task["fields"]["status"] = ++lists < 3 ? "working" : "reviewing";
+        return FakeDaemon::reply(request, {{"tasks", {task}}});
+    };
+    test::TemporaryFolder home;
+    const auto happened = [](const char* cursor) {
+        return dump({{"jsonrpc", "2.0"},
+                     {"method", "event"},
+                     {"params",
+                      {{"cursor", cursor}, {"task", "t"}, {"project", "p"}, {"event", {{"type", "task.created"}}}}}}) +
+               "\n";
+    };
+    const FakeDaemon daemon(home.path() / "orange.sock", [&](const Json& request) -> std::vector<std::string> {
+        if (request["method"] == "task.list") return {list(request)};
+        return {FakeDaemon::reply(request, {{"cursor", "c0"}, {"resync", false}}) + happened("c1") + happened("c2")};
+    });
+    const auto out = (home.path() / "out").string();
+    const std::string script = ORANGE_BINARY_DIR "/bin/orange task list --watch --format '{status}' >" + out +
+                               " & orange=$!; until grep -q reviewing " + out +
+                               "; do sleep 0.05; done; kill -INT $orange; wait $orange";
+    // A background job of sh ignores SIGINT from the start, but orange catches it.
+    const auto ran = test::run({"/bin/sh", "-c", script},
+                               {"ORANGE_HOME=" + home.path().string(), "ORANGE_NO_AUTOSTART=1"}, home.path());
+    CHECK(ran.status == 0);
+    CHECK(test::run({"/bin/cat", out}, {}, home.path()).out == "working\nreviewing\n");
+}
+
 TEST_CASE("A task is created with everything named, its context from standard input") {
     CommandLine line;
     auto params = line.sent({"task",
@@ -251,10 +339,40 @@ TEST_CASE("Commands about one task take an id, or say where the caller is") {
 TEST_CASE("A list is the project's, or everybody's") {
     CommandLine line;
     line.result = {{"tasks", Json::array()}};
-    CHECK(line.sent({"task", "list"}) == Json{{"cwd", line.here()}, {"all", false}, {"limit", 0}});
+    CHECK(line.sent({"task", "list"}) == Json{{"cwd", line.here()}, {"all", false}, {"needs", false}, {"limit", 0}});
     CHECK(line.sent({"task", "list", "--everywhere", "--all", "-n", "3", "-s", "stuck"}) ==
-          Json{{"all", true}, {"limit", 3}, {"status", "stuck"}});
+          Json{{"all", true}, {"needs", false}, {"limit", 3}, {"status", "stuck"}});
     CHECK(line.sent({"task", "list", "-p", "shop"})["project"] == "shop");
+}
+
+TEST_CASE("Tasks are printed a line each in the form that a script wants") {
+    CommandLine line;
+    auto other = task_json();
+    other["fields"]["id"] = "9zzBcDeFgHiJkLmNoPqRs";
+    other["needs"] = {{"kind", "review"}, {"text", "a\tb"}};
+    line.result = {{"tasks", {task_json(), other}}};
+    const auto form = std::string("{id}\\t{needs} {fields.status}|{worktree}{{}}");
+    CHECK(line.run({"task", "list", "--format", form}).out ==
+          "4f2aBcDeFgHiJkLmNoPqR\t working|{}\n9zzBcDeFgHiJkLmNoPqRs\treview working|{}\n");
+    CHECK(line.run({"inbox", "--format", "{needs.text} {summary}"}).out ==
+          " Round \\x1b[31mthe\\x07 total\na b Round \\x1b[31mthe\\x07 total\n");
+    CHECK(line.run({"task", "list", "--format", "{id}", "--json"}).out.starts_with("{"));
+    line.result = {{"task", other}, {"body", "## Plan\nx"}, {"history", Json::array()}};
+    CHECK(line.run({"task", "show", "9zz", "--format", "{status} {body}"}).out == "working ## Plan ⏎ x\n");
+}
+
+TEST_CASE("A form with a name that does not exist is a wrong command line, and the names are listed") {
+    CommandLine line;
+    for (const auto& [form, meant] :
+         std::vector<std::pair<std::string, std::string>>{{"{id} {stauts}", "{status}"}, {"{id", "{{"}}) {
+        const auto ran = line.run({"task", "list", "--format", form});
+        CHECK(ran.status == 2);
+        CHECK_THAT(ran.err, Tells(meant) && Tells("--help"));
+    }
+    CHECK_THAT(line.run({"inbox", "--format", "{x}"}).err,
+               Tells("{fields.workflow_hash}") || Tells("fields.workflow_hash"));
+    CHECK(line.run({"task", "list", "--format", "{body}"}).status == 2);
+    CHECK(line.daemon.requests().empty());
 }
 
 TEST_CASE("A project is added from here or from a relative path, with its setup command") {
@@ -287,7 +405,7 @@ TEST_CASE("An error goes to standard error with status 1, with --json to standar
     auto ran = line.run({"task", "complete"});
     CHECK(ran.status == 1);
     CHECK(ran.out.empty());
-    CHECK(ran.err == "orange: ## Handoff is missing\\x1b[2J\n");
+    CHECK(ran.err == "error: ## Handoff is missing\\x1b[2J\n");
     ran = line.run({"task", "complete", "--json"});
     CHECK(ran.status == 1);
     CHECK(ran.err.empty());
@@ -335,6 +453,48 @@ TEST_CASE("A wrong command line is JSON where JSON was asked for") {
         CHECK(error.at("data").at("help").get<std::string>().ends_with(" --help"));
     }
     CHECK_FALSE(line.run({"task", "send", "--", "--json"}).out.starts_with("{"));
+}
+
+TEST_CASE("A command or option that is written wrong comes with the one that may be meant") {
+    CommandLine line;
+    const std::vector<std::pair<std::vector<std::string>, std::string>> slips = {
+        {{"tsk"}, "orange task"},
+        {{"doctro"}, "orange doctor"},
+        {{"task", "lst"}, "orange task list"},
+        {{"merge"}, "orange task merge"},
+        {{"task", "list", "--stauts", "done"}, "--status"},
+        {{"task", "list", "--limti=3"}, "--limit"},
+        {{"help", "task", "mrege"}, "orange task merge"},
+    };
+    for (const auto& [words, meant] : slips) {
+        CAPTURE(join(words, " "));
+        const auto ran = line.run(words);
+        CHECK(ran.status == 2);
+        CHECK_THAT(ran.err, Tells(meant));
+    }
+    CHECK(line.daemon.requests().empty());
+}
+
+TEST_CASE("Help about anything is asked for in front, too, and comes as JSON where JSON was asked for") {
+    CommandLine line;
+    const std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>> same = {
+        {{"help"}, {"--help"}},
+        {{"help", "task"}, {"task", "--help"}},
+        {{"help", "task", "merge"}, {"task", "merge", "--help"}},
+        {{"help", "run"}, {"run", "--help"}},
+    };
+    for (const auto& [asked, page] : same) {
+        CAPTURE(join(asked, " "));
+        const auto ran = line.run(asked);
+        CHECK(ran.status == 0);
+        CHECK(ran.out == line.run(page).out);
+        auto with_json = asked;
+        with_json.emplace_back("--json");
+        CHECK(Json::parse(line.run(with_json).out) == Json{{"help", ran.out}});
+    }
+    CHECK(Json::parse(line.run({"--json"}).out) == Json{{"help", line.run({}).out}});
+    CHECK(line.run({"help", "nonsense"}).status == 2);
+    CHECK(line.daemon.requests().empty());
 }
 
 TEST_CASE("Help and version need no daemon") {

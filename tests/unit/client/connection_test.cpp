@@ -81,11 +81,11 @@ TEST_CASE("Notifications in between go to the listener, also those behind the re
     });
     REQUIRE(connection.call(rpc::DaemonPing{}));
     CHECK(seen == std::vector{1, 2});
-    const auto waited = connection.wait_for_notification(5s);
+    const auto waited = connection.wait_for_message(5s);
     REQUIRE(waited);
     CHECK(*waited);
     CHECK(seen == std::vector{1, 2, 3});
-    const auto quiet = connection.wait_for_notification(1ms);
+    const auto quiet = connection.wait_for_message(1ms);
     REQUIRE(quiet);
     CHECK_FALSE(*quiet);
 }
@@ -237,9 +237,9 @@ TEST_CASE("A daemon that does not take the request, and one that stops listening
     REQUIRE_FALSE(reply);
     CHECK(reply.error().code == ErrorCode::timeout);
     std::filesystem::remove(socket);
-    const auto waited = second->wait_for_notification(20s);
+    const auto waited = second->wait_for_message(20s);
     REQUIRE(waited);  // it may be about to make its socket anew
-    const auto still = second->wait_for_notification(20s);
+    const auto still = second->wait_for_message(20s);
     REQUIRE_FALSE(still);
     CHECK(still.error().code == ErrorCode::timeout);
     ::close(listener);

@@ -1,6 +1,10 @@
+#include <cstdlib>
+#include <ctime>
+
 #include "client/output/events.hpp"
 #include "client/output/harnesses.hpp"
 #include "client/output/listings.hpp"
+#include "client/output/local_time.hpp"
 #include "client/output/table.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
@@ -74,21 +78,54 @@ TEST_CASE("Long text is wrapped at blanks, a long word is cut") {
     CHECK(output::wrapped("", "", 80).empty());
 }
 
+TEST_CASE("A change of status stands before what followed from it, with the time at which it was committed") {
+    const auto event = [](const char* type, const char* second) {
+        return Json{{"type", type}, {"timestamp", std::string("2026-11-20T10:00:0") + second + ".000Z"}};
+    };
+    auto moved = event("status.changed", "4");
+    moved["from"] = "planning";
+    moved["to"] = "working";
+    moved["at"] = "2026-11-20T10:00:02.000Z";
+    const Json events = {event("workspace.acquired", "1"), event("agent.spawned", "3"), moved,
+                         event("task.merged", "5")};
+    const auto page = output::history_page(events, output::Style{});
+    CHECK(page.find("workspace") < page.find("planning → working"));
+    CHECK(page.find("planning → working") < page.find("agent"));
+    CHECK(page.find("agent") < page.find("merged"));
+    CHECK(page.find(":04") == std::string::npos);
+}
+
+TEST_CASE("People read times of their own time zone") {
+    const char* before = std::getenv("TZ");
+    const std::string kept = before ? before : "";
+    ::setenv("TZ", "XYZ-2:30", 1);
+    ::tzset();
+    CHECK(output::local_time("2026-12-31T22:49:03.120Z") == "2027-01-01 01:19:03");
+    CHECK(output::local_clock("2026-12-31T22:49:03.120Z") == "01:19:03");
+    CHECK(output::local_time("whenever") == "whenever");
+    CHECK(output::local_clock("") == "");
+    before ? ::setenv("TZ", kept.c_str(), 1) : ::unsetenv("TZ");
+    ::tzset();
+}
+
 TEST_CASE("A list fits 80 columns whatever is in it") {
     rpc::TaskList::Reply reply;
     for (const std::string summary :
          {"short", "", "Größe 😀 with blanks in it and more than fits into its column at all"}) {
         reply.tasks.push_back(some_task("4f2aBcDeFgHiJkLmNoPqR", summary));
-        reply.tasks.back().fields.attention = "spawn_reviewer: " + k_long;
-        reply.tasks.back().alarm = "what git runs was changed: " + k_long;
+        reply.tasks.back().notices = {
+            {NoticeKind::hook_failed, "spawn_reviewer: " + k_long + "\nmore", "", "", k_now},
+            {NoticeKind::git_config_changed, "what git runs was changed: " + k_long, "", "", k_now}};
+        reply.tasks.back().needs = {Need::help, "spawn_reviewer: " + k_long, "orange task show", k_now};
         reply.tasks.back().fields.project = summary.empty() ? "shop" : "another-project-with-a-long-name";
     }
     reply.tasks[1].unreadable = "state.json: " + k_long;
     reply.hidden = 3;
     const auto page = output::task_list_page(reply, k_now, {});
     CHECK(widest(page) <= 80);
-    CHECK_THAT(page, Tells("4f2aBcDe") && Holds("● agent-review") && Tells("2h") && Holds("! spawn_reviewer") &&
-                         Tells("unreadable") && Holds("! what git runs was changed") && Tells("PROJECT") && Tells("3"));
+    CHECK_THAT(page, Tells("4f2aBcDe") && Holds("● agent-review") && Tells("5m") && Tells("help") && !Tells("more") &&
+                         Holds("! spawn_reviewer") && Tells("unreadable") && Holds("! what git runs was changed") &&
+                         Tells("PROJECT") && Tells("3"));
     CHECK_THAT(page, !Holds("4f2aBcDeF  "));
 }
 
@@ -112,17 +149,19 @@ TEST_CASE("A list marks who lives, who died, who is unknown, who waits and what 
         if (moving) task.in_progress = "pending → planning";
         return output::task_list_page(reply, k_now, {});
     };
-    CHECK_THAT(row("alive", "none", 0, false), Holds("● pending  b"));
+    CHECK_THAT(row("alive", "none", 0, false), Holds("● pending  1"));
     CHECK_THAT(row("alive", "dead", 0, false), Holds("✗ ") && Tells("pending") && !Holds("●"));
-    CHECK_THAT(row("unknown", "none", 0, false), Holds("? pending  b"));
-    CHECK_THAT(row("none", "none", 2, false), Holds("○ pending #2  b"));
-    CHECK_THAT(row("none", "none", 0, true), Holds("○ pending…  b"));
+    CHECK_THAT(row("unknown", "none", 0, false), Holds("? pending  1"));
+    CHECK_THAT(row("none", "none", 2, false), Holds("○ pending #2  1"));
+    CHECK_THAT(row("none", "none", 0, true), Holds("○ pending…  1"));
 }
 
 TEST_CASE("A task's page shows all of it within 80 columns, its body whole") {
     rpc::TaskShow::Reply reply;
     reply.task = some_task("4f2aBcDeFgHiJkLmNoPqR", k_long);
-    reply.task.fields.attention = "words and " + k_long;
+    reply.task.notices = {{NoticeKind::hook_failed, "words and " + k_long, "", "", k_now}};
+    reply.task.needs = {Need::answer, "the agent asks", "orange task reply 4f2aBcDeFgHiJkLmNoPqR \"...\"", k_now};
+    reply.changes = rpc::ChangeCounts{2, 3, 40, 5, true};
     reply.body = "## Plan\n\nAPPROACH: add\x1b[0m it\n";
     reply.history = Json::array({{{"type", "status.changed"},
                                   {"timestamp", "2026-11-20T10:49:03.120Z"},
@@ -131,9 +170,21 @@ TEST_CASE("A task's page shows all of it within 80 columns, its body whole") {
                                   {"by", "worker"}}});
     const auto page = output::task_page(reply, k_now, {});
     CHECK(widest(page) <= 80);
-    CHECK_THAT(page, Tells("4f2aBcDeFgHiJkLmNoPqR") && Tells("demo") && Tells("claude") && Tells("high") &&
+    CHECK_THAT(page, Tells("4f2aBcDeFgHiJkLmNoPqR") && Tells("demo") && Holds("orange task reply 4f2aBcDe \"") &&
+                         Tells("answer") && Holds("2 commits") && Holds("+40 -5") && Tells("claude") && Tells("high") &&
                          Tells("2h") && Tells("5m") && Holds("APPROACH: add\\x1b[0m it") &&
                          Holds("10:49:03  planning → working"));
+}
+
+TEST_CASE("The inbox shows each need with its command on a line of its own, or that there is none") {
+    rpc::TaskList::Reply reply;
+    CHECK(output::inbox_page(reply, k_now, {}) == "Nothing needs you.\n");
+    reply.tasks = {some_task("4f2aBcDeFgHiJkLmNoPqR", k_long)};
+    reply.tasks[0].needs = {Need::help, "the worker crashed: " + k_long, "orange task respawn 4f2aBcDeFgHiJkLmNoPqR",
+                            k_now - 5min};
+    const auto page = output::inbox_page(reply, k_now, {});
+    CHECK(widest(page) <= 80);
+    CHECK_THAT(page, Tells("help") && Tells("5m") && Holds("\n        orange task respawn 4f2aBcDe\n"));
 }
 
 TEST_CASE("Why shows each way out, who may take it and what is missing") {

@@ -2,6 +2,7 @@
 
 #include "daemon/engine/edges.hpp"
 #include "daemon/engine/explain.hpp"
+#include "daemon/engine/permissions.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/engine/world.hpp"
 
@@ -164,7 +165,7 @@ TEST_CASE("spawning goes to the first ordinary state, or to clarification where 
     World world("pending");
     world.task.summary = "Fix it";
     CHECK(*spawn_target(world.definition, world.task) == "working");
-    world.definition.states.push_back({"clarification", false, {}, ""});
+    world.definition.states.push_back({"clarification", false, {}, "", Meaning::clarification});
     world.definition.transitions.insert(world.definition.transitions.begin(), edge({"pending"}, "clarification"));
     CHECK(*spawn_target(world.definition, world.task) == "working");
     world.task.summary = "  ";
@@ -323,7 +324,7 @@ TEST_CASE("a workflow whose only ways out of the first state are no beginnings c
 TEST_CASE("work that is merged already is done, whatever gate, condition or force stands before it") {
     World world("reviewing");
     for (auto& transition : world.definition.transitions) {
-        if (transition.to == k_done) transition.gate = verdict_gate(Verdict::pass);
+        if (world.definition.means(transition.to, Meaning::done)) transition.gate = verdict_gate(Verdict::pass);
     }
     refused(world.ask("done", Role::system), ErrorCode::gate_failed, {"Review"});
     const auto decision = decide_done(world.definition, world.situation());
@@ -331,4 +332,37 @@ TEST_CASE("work that is merged already is done, whatever gate, condition or forc
     CHECK(decision->to == "done");
     world.task.status = "done";
     refused(decide_done(world.definition, world.situation()), ErrorCode::illegal_transition, {"done"});
+}
+
+TEST_CASE("a refused caller is told who it was taken for") {
+    CHECK(describe({Role::worker, TaskId{"4f2a"}, RunId{"r"}, 7, "ancestor orange-agent 5"}) ==
+          "the worker of task 4f2a (ancestor orange-agent 5)");
+    CHECK(describe({Role::unknown, {}, {}, 7, "another user"}) == "an unknown caller (another user)");
+    CHECK(describe({Role::human, {}, {}, 7, ""}) == "the human");
+}
+
+TEST_CASE("who may call a method, and what an agent may do with a task") {
+    const Caller human, unknown{Role::unknown, {}, {}, 7, ""}, worker{Role::worker, TaskId{"4f2a"}, RunId{"r"}, 7, ""};
+    CHECK(may_call("task.list", Access::read, unknown));
+    CHECK(may_call("task.update", Access::agent, unknown).error().code == ErrorCode::forbidden);
+    CHECK(may_call("task.update", Access::agent, worker));
+    CHECK(may_call("task.send", Access::human, worker).error().code == ErrorCode::forbidden);
+    CHECK(may_call("task.send", Access::human, human));
+    TaskRecord record;
+    record.task.id = worker.task;
+    CHECK(may_change(record, worker, false).error().code == ErrorCode::forbidden);  // its run is over
+    record.runs.emplace_back();
+    record.runs.back().role = Role::worker;
+    record.runs.back().run = worker.run;
+    CHECK(may_change(record, worker, false));
+    CHECK(may_change(record, worker, true).error().code == ErrorCode::forbidden);
+    CHECK(may_change(record, human, true));
+    record.task.id.value = "another";
+    CHECK(may_change(record, worker, false).error().code == ErrorCode::forbidden);
+    Edit edit;
+    edit.summary = "mine";
+    CHECK(may_set(edit, worker));
+    edit.feedback = "the human's";
+    CHECK(may_set(edit, worker).error().code == ErrorCode::forbidden);
+    CHECK(may_change_workflow(worker).error().code == ErrorCode::forbidden);
 }

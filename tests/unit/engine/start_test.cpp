@@ -18,7 +18,7 @@ using Names = std::vector<std::string>;
 TEST_CASE("a task may be created for a reviewer's state, for one that waits for its merge, and for clarification") {
     World world("pending");
     CHECK(start_states(world.definition) == Names{"review", "reviewing"});
-    world.definition.states.push_back({"clarification", false, Role::worker, "again"});
+    world.definition.states.push_back({"clarification", false, Role::worker, "again", Meaning::clarification});
     CHECK(start_states(world.definition) == Names{"review", "reviewing", "clarification"});
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("work that only waits to be merged needs neither agent nor workspace")
 
 TEST_CASE("where the workflow has a transition for it, that one is taken") {
     World world("pending");
-    world.definition.states.push_back({"clarification", false, Role::worker, "again"});
+    world.definition.states.push_back({"clarification", false, Role::worker, "again", Meaning::clarification});
     auto ask = edge({"pending"}, "clarification", {Role::human, Role::system});
     ask.hooks = {{"acquire_workspace", {}, {}}, {"run_command", {}, {"true"}}};
     world.definition.transitions.push_back(ask);

@@ -82,6 +82,7 @@ inline Definition small_definition() {
         {"review", {}, ExitAction::crash, {}, 2, true},
         {"stuck", {}, ExitAction::mark_dead, {}, 0, false},
     };
+    resolve_meanings(definition);
     return definition;
 }
 

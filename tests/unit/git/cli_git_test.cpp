@@ -37,8 +37,8 @@ class SilentPeer {
 };
 
 bool anything_runs_with(const std::string& word) {
-    for (const auto pid : proc::all_pids()) {
-        for (const auto& argument : proc::argv_of(pid)) {
+    for (const auto pid : process::all_pids()) {
+        for (const auto& argument : process::argv_of(pid)) {
             if (pid != ::getpid() && argument.find(word) != std::string::npos) return true;
         }
     }

@@ -63,6 +63,12 @@ inline TaskRecord full_record() {
     record.task_file = ".orange/TASK.md";
     record.ended = true;
     record.start = "clarification";
+    record.notices = {{NoticeKind::agent_crashed, "look", "orange task respawn", "worker", k_full_time}};
+    record.entered_at = k_full_time;
+    record.questions = "dddd";
+    record.answered = "eeee";
+    record.stopped = true;
+    record.notified = record.entered_at;
     record.task = full_task();
     Intent intent;
     intent.id = "i1";

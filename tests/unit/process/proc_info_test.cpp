@@ -15,14 +15,14 @@ using namespace orange::test;
 
 TEST_CASE("what the kernel tells of this process") {
     const auto self = ::getpid();
-    CHECK(proc::parent_of(self) == ::getppid());
-    CHECK(proc::session_of(self) == ::getsid(0));
-    CHECK(proc::group_of(self) == ::getpgrp());
-    CHECK(proc::cwd_of(self) == std::filesystem::current_path().string());
-    CHECK(proc::exe_of(self)->ends_with("daemon_test"));
-    CHECK_FALSE(proc::argv_of(self).empty());
-    CHECK(proc::start_time(self).value() > 0);
-    const auto all = proc::all_pids();
+    CHECK(process::parent_of(self) == ::getppid());
+    CHECK(process::session_of(self) == ::getsid(0));
+    CHECK(process::group_of(self) == ::getpgrp());
+    CHECK(process::cwd_of(self) == std::filesystem::current_path().string());
+    CHECK(process::exe_of(self)->ends_with("daemon_test"));
+    CHECK_FALSE(process::argv_of(self).empty());
+    CHECK(process::start_time(self).value() > 0);
+    const auto all = process::all_pids();
     CHECK(std::count(all.begin(), all.end(), self) == 1);
 }
 
@@ -32,27 +32,27 @@ TEST_CASE("a name with blanks and parentheses does not confuse the fields") {
         ::prctl(PR_SET_NAME, "a) R 1 (b");
         for (;;) ::pause();
     }
-    CHECK(eventually([&] { return proc::name_of(pid) == "a) R 1 (b"; }));
-    CHECK(proc::parent_of(pid) == ::getpid());
-    CHECK(proc::start_time(pid));
+    CHECK(eventually([&] { return process::name_of(pid) == "a) R 1 (b"; }));
+    CHECK(process::parent_of(pid) == ::getpid());
+    CHECK(process::start_time(pid));
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
-    CHECK_FALSE(proc::parent_of(pid));
-    CHECK_FALSE(proc::cwd_of(pid));
-    CHECK_FALSE(proc::start_time(pid));
+    CHECK_FALSE(process::parent_of(pid));
+    CHECK_FALSE(process::cwd_of(pid));
+    CHECK_FALSE(process::start_time(pid));
 }
 
 TEST_CASE("a variable of another process's environment is read by its whole name") {
-    CHECK_FALSE(proc::environ_of(::getpid(), "PAT"));
-    CHECK(proc::environ_of(::getpid(), "PATH"));
-    CHECK_FALSE(proc::environ_of(-1, "PATH"));
+    CHECK_FALSE(process::environ_of(::getpid(), "PAT"));
+    CHECK(process::environ_of(::getpid(), "PATH"));
+    CHECK_FALSE(process::environ_of(-1, "PATH"));
 }
 
 TEST_CASE("without a descriptor a process cannot be looked at, which is not its end") {
     const auto self = ::getpid();
-    CHECK(proc::look_up_start_time(self).value() == proc::start_time(self));
-    CHECK(proc::look_up_start_time(0).error().code == ErrorCode::not_found);
-    CHECK(proc::look_up_start_time(2'000'000'000).error().code == ErrorCode::not_found);
+    CHECK(process::look_up_start_time(self).value() == process::start_time(self));
+    CHECK(process::look_up_start_time(0).error().code == ErrorCode::not_found);
+    CHECK(process::look_up_start_time(2'000'000'000).error().code == ErrorCode::not_found);
     const NoDescriptors none;
-    CHECK(proc::look_up_start_time(self).error().code == ErrorCode::io);
+    CHECK(process::look_up_start_time(self).error().code == ErrorCode::io);
 }

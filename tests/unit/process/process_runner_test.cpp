@@ -44,14 +44,14 @@ struct Fixture {
 };
 
 bool gone(std::int64_t pid) {
-    return !proc::start_time(pid);
+    return !process::start_time(pid);
 }
 
 /// Also those that have ended and are not reaped.
 std::set<std::int64_t> children() {
     std::set<std::int64_t> found;
-    for (const auto pid : proc::all_pids()) {
-        if (proc::parent_of(pid) == ::getpid()) found.insert(pid);
+    for (const auto pid : process::all_pids()) {
+        if (process::parent_of(pid) == ::getpid()) found.insert(pid);
     }
     return found;
 }
@@ -341,7 +341,7 @@ TEST_CASE_METHOD(Fixture, "orphans come to this process and are reaped, and no s
     asio::co_spawn(loop, into(result, own.run(std::move(command))), [](std::exception_ptr) {});
     CHECK(eventually([&] {
         loop.poll();
-        return result && read_file(dir / "pid").ends_with('\n') && proc::parent_of(pid_in("pid")) == ::getpid();
+        return result && read_file(dir / "pid").ends_with('\n') && process::parent_of(pid_in("pid")) == ::getpid();
     }));
     write_file(dir / "stay", "\n");
     CHECK(eventually([&] {

@@ -79,11 +79,11 @@ TEST_CASE("a peer is told with its start time, and one that has ended has none")
     REQUIRE(peer);
     CHECK(peer->pid == ::getpid());
     CHECK(peer->uid == ::geteuid());
-    CHECK(peer->start_time == proc::start_time(::getpid()));
+    CHECK(peer->start_time == process::start_time(::getpid()));
 
     const auto child = ::fork();
     if (child == 0) ::_exit(connect() >= 0 ? 0 : 1);
-    REQUIRE(eventually([&] { return !proc::start_time(child); }));  // a zombie
+    REQUIRE(eventually([&] { return !process::start_time(child); }));  // a zombie
     const int second = ::accept(listening, nullptr, nullptr);
     const auto ended = rpc::peer_of(second);
     REQUIRE(ended);

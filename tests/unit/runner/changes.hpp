@@ -235,7 +235,7 @@ inline Change acknowledging() {
     change.arrange = [](RunnerWorld& world) {
         const auto id = world.make_task();
         auto record = world.record(id);
-        record.task.attention = "look here";
+        look_at(record, "look here");
         world.house().world().tasks.save(record).value();
         return id;
     };

@@ -303,7 +303,7 @@ TEST_CASE("a mark for attention is taken away once, and that nothing asked for a
     RunnerWorld world;
     const auto id = world.make_task();
     auto record = world.record(id);
-    record.task.attention = "look";
+    look_at(record, "look");
     world.house().world().tasks.save(record).value();
     const auto acknowledge = [&] {
         return world.house().go(world.house().runner().requests.acknowledge(id)).value().notes;

@@ -3,6 +3,7 @@
 #include "common/model/json.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/runner/messages.hpp"
+#include "daemon/runner/sight.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
 
@@ -322,7 +323,8 @@ TEST_CASE("a verdict whose reviewer died asks for somebody who reads it") {
     dies(world, id, Role::reviewer, 0);
     CHECK(world.record(id).task.status == "reviewing");
     CHECK_THAT(attention(world, id), Tells("reviewer"));
-    CHECK_THAT(attention(world, id), Tells("orange task ack " + id.value));
+    CHECK(engine::find_notice(world.record(id), NoticeKind::unverified_review));
+    CHECK(needs_of(world.house().runner(), world.record(id)).kind == Need::review);
     CHECK(world.events(id, "status.changed").back().fields.at("attested") == Scalar{false});
 }
 
@@ -755,9 +757,9 @@ TEST_CASE("a death in a state that needs nobody, or that was told of already, as
     project.pool_size = 2;
     world.house().world().projects.put(project).value();
     world.move(asking, "clarification").value();
-    set(world, asking, [](TaskRecord& record) { record.task.attention = "look here first"; });
+    set(world, asking, [](TaskRecord& record) { look_at(record, "look here first"); });
     dies(world, asking, Role::worker, 1);
-    CHECK(attention(world, asking) == "look here first");
+    CHECK(engine::find_notice(world.record(asking), NoticeKind::hook_failed));
     CHECK(world.record(asking).runs.empty());
 }
 
@@ -797,7 +799,7 @@ TEST_CASE("what cannot be written down is asked for again, and then it is") {
         world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
         world.move(id, "working").value();
         world.move(id, "stuck").value();
-        set(world, id, [](TaskRecord& record) { record.task.attention.reset(); });
+        set(world, id, [](TaskRecord& record) { engine::clear_all(record); });
         const auto wish = [&] { CHECK_FALSE(world.move(id, "reviewing", Role::worker)); };
         with_full_disk(wish);
         CHECK(attention(world, id) == "none");

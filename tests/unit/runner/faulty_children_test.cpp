@@ -124,7 +124,7 @@ TEST_CASE("a setup command that fails is told, and the next try succeeds") {
     fail_everywhere(starting_with_setup());
 }
 
-TEST_CASE("a command, a push, gh or the notify command that fails is told, and the next try succeeds") {
+TEST_CASE("a command, a push or gh that fails is told, and the next try succeeds") {
     fail_everywhere(publishing());
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/model/json.hpp"
 #include "daemon/github/cli_github.hpp"
+#include "daemon/runner/sight.hpp"
 
 namespace orange::test {
 namespace fs = std::filesystem;
@@ -269,7 +270,11 @@ TaskId planning(RunnerWorld& world, const std::string& summary, int pool_size) {
 }
 
 std::string attention(RunnerWorld& world, const TaskId& id) {
-    return world.record(id).task.attention.value_or("none");
+    const auto record = world.record(id);
+    if (record.notices.empty()) return "none";
+    const auto& notice = record.notices.front();
+    return notice.text + "\n" +
+           (notice.command.empty() ? needs_of(world.house().runner(), record).command : notice.command);
 }
 
 }  // namespace orange::test

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/async/async.hpp"
+#include "daemon/engine/notices.hpp"
 #include "daemon/files/posix_file_system.hpp"
 #include "daemon/runner/runner.hpp"
 #include "tests/fakes/fake_tmux.hpp"
@@ -125,6 +126,11 @@ class RunnerWorld {
 /// A task whose worker plans.
 TaskId planning(RunnerWorld& world, const std::string& summary = "do it", int pool_size = 1);
 /// What the task asks its human to look at, or "none".
+/// The task's most urgent notice and the command for it; "none" if it has none.
 std::string attention(RunnerWorld& world, const TaskId& id);
+/// As if something else had raised it.
+inline void look_at(TaskRecord& record, const std::string& text) {
+    engine::raise(record, {NoticeKind::hook_failed, text, "", "", Timestamp{}});
+}
 
 }  // namespace orange::test

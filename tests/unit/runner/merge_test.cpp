@@ -1,5 +1,6 @@
 #include <sys/stat.h>
 
+#include "daemon/engine/notices.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/changes.hpp"
@@ -150,7 +151,7 @@ TEST_CASE("whatever a human has to look at first is confirmed with force, and th
         fact = f.tip.substr(0, 12);
     }
     SECTION("an open warning, as of an unverified review or a failed hook") {
-        record.task.attention = "run_command: make test failed\nand more";
+        look_at(record, "run_command: make test failed\nand more");
         f.world.house().world().tasks.save(record).value();
         fact = "run_command: make test failed";
     }
@@ -440,4 +441,23 @@ TEST_CASE("checkouts that older versions left in merges are removed, with their 
     CHECK_FALSE(std::filesystem::exists(folder));
     CHECK_FALSE(std::filesystem::exists(of_nobody));
     CHECK_THAT(f.world.git.plain(f.world.repo(), {"worktree", "list"}), !Holds(".merge-"));
+}
+
+TEST_CASE("every kind of open notice has to be confirmed before a merge, but for a merge that failed") {
+    for (std::size_t i = 0; i < std::size(k_notice_rules); ++i) {
+        const auto kind = static_cast<NoticeKind>(i);
+        DYNAMIC_SECTION(name_of(kind)) {
+            Fixture f;
+            auto record = f.world.record(f.id);
+            engine::raise(record, {kind, "4711 lemons\nand details", "", "", f.world.outside.clock.now()});
+            f.world.house().world().tasks.save(record).value();
+            const auto asked = f.world.house().go(f.world.house().runner().merges.check(f.world.record(f.id)));
+            CHECK(asked.has_value() == (kind == NoticeKind::merge_failed));
+            if (asked) continue;
+            CHECK(asked.error().code == ErrorCode::needs_force);
+            CHECK_THAT(asked.error().message, Holds("4711 lemons") && !Holds("and details"));
+            CHECK_THAT(asked.error().message, Tells("orange task merge " + f.id.value + " --force"));
+            CHECK_FALSE(asked.error().details.at("question").empty());
+        }
+    }
 }

@@ -39,7 +39,7 @@ struct TalkWorld : RunnerWorld {
     bool deliver(const TaskId& id) { return house().go(house().runner().outbox.deliver(id)); }
     void look(const TaskId& id) { house().go(house().runner().outbox.look_for_dialogs(id)); }
     std::string pane(const TaskId& id) { return record(id).run_of(Role::worker)->pane_id; }
-    std::string attention(const TaskId& id) { return record(id).task.attention.value_or("none"); }
+    std::string attention(const TaskId& id) { return orange::test::attention(*this, id); }
     agents::Activity activity(const TaskId& id) {
         const auto now = record(id);
         return house().go(activity_of(house().world(), house().control(), now, Role::worker));

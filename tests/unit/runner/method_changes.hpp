@@ -140,7 +140,7 @@ inline Change starting_with_setup() {
     return change;
 }
 
-/// A transition with every action that starts a child of its own: a command, a push, gh, the user's notify command.
+/// A transition with every action that starts a child of its own: a command, a push, gh.
 inline Change publishing() {
     Change change;
     change.name = "publish";
@@ -151,9 +151,6 @@ inline Change publishing() {
         const FakeGitHub github(world.programs());
         world.git.make_origin(world.repo(), "live/programs/ssh-root/acme/shop.git");
         world.git.plain(world.repo(), {"remote", "set-url", "origin", FakeGitHub::k_url});
-        write_file(world.programs() / "tell", "#!/bin/sh\necho \"$1\" >> \"${0%/*}/told\"\n");
-        std::filesystem::permissions(world.programs() / "tell", std::filesystem::perms::owner_all);
-        world.outside.settings.notify_command = {(world.programs() / "tell").string()};
         write_file(world.home() / "workflows/publish.yml", R"(name: publish
 version: 1
 states: {pending: {}, working: {}, published: {}, done: {terminal: true}}
@@ -165,7 +162,6 @@ transitions:
       - {action: run_command, argv: [/bin/sh, -c, "echo ran >> ran"]}
       - {action: push_branch}
       - {action: create_pr}
-      - {action: notify, message: is published}
   - {from: published, to: working}
   - {from: published, to: done}
 )");
@@ -184,8 +180,7 @@ transitions:
         const auto pushed = world.git.ref((live(world) / "programs/ssh-root/acme/shop.git").string(), task.branch);
         return is_in(world, id, "published") && !task.attention && task.pr_url &&
                pushed == world.git.ref(world.repo(), task.branch) &&
-               std::filesystem::exists(world.home() / "workspaces/shop--1/ran") &&
-               std::filesystem::exists(world.programs() / "told");
+               std::filesystem::exists(world.home() / "workspaces/shop--1/ran");
     };
     change.holds = [](RunnerWorld& world, const TaskId& id) {
         const auto prs = read_file(live(world) / "programs/gh-state/prs");

@@ -69,7 +69,8 @@ TEST_CASE("a task that is created without being started says how to, and one wit
     auto record = world.draft();
     record.task.base = "main";
     const auto made = world.create(record, "# Why\nbecause\n", true).value();
-    CHECK(made.notes == std::vector<std::string>{"start it with: orange task spawn " + record.task.id.value});
+    REQUIRE(made.notes.size() == 1);
+    CHECK_THAT(made.notes.front(), Tells("orange task spawn " + record.task.id.value));
     CHECK(world.events(record.task.id, "task.created").at(0).fields.at("base") == Scalar{std::string("main")});
     CHECK_THAT(world.task_text(record.task.id), Holds("## Context\n\n### Why\nbecause\n"));
 }

@@ -129,7 +129,7 @@ TEST_CASE("a crash below the threshold leaves its agent to a human, with the com
     world.house().go(world.house().runner().exits.agent_exited(id, run));
     world.house().go(world.house().runner().exits.agent_exited(id, run));
     CHECK(world.record(id).task.crash_count() == 1);
-    CHECK_THAT(*world.record(id).task.attention, Tells("orange task respawn " + id.value));
+    CHECK_THAT(attention(world, id), Tells("orange task respawn " + id.value));
     const auto exited = world.events(id, "agent.exited");
     REQUIRE(exited.size() == 1);
     CHECK(exited[0].fields.at("exit_status") == Scalar{std::int64_t{7}});

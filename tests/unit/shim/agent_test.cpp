@@ -21,7 +21,7 @@ struct Fixture : ShimFixture {
             io.poll();
             return read_file(dir / "pid").ends_with('\n');
         }));
-        act(proc::parent_of(pid_in("pid")).value());
+        act(process::parent_of(pid_in("pid")).value());
         io.run();
         return result->value();
     }
@@ -192,9 +192,9 @@ TEST_CASE_METHOD(Fixture, "whatever the agent starts stays below the shim") {
         io.poll();
         return read_file(dir / "own").ends_with('\n') && read_file(dir / "pid").ends_with('\n');
     }));
-    const auto shim_pid = proc::parent_of(pid_in("own")).value();
-    CHECK(proc::name_of(shim_pid) == "orange-agent");
-    CHECK(eventually([&] { return proc::parent_of(pid_in("pid")) == shim_pid; }));
+    const auto shim_pid = process::parent_of(pid_in("own")).value();
+    CHECK(process::name_of(shim_pid) == "orange-agent");
+    CHECK(eventually([&] { return process::parent_of(pid_in("pid")) == shim_pid; }));
     ::kill(static_cast<pid_t>(shim_pid), SIGTERM);
     io.run();
     CHECK(gone(pid_in("pid")));

@@ -35,12 +35,12 @@ TEST_CASE_METHOD(KeeperFixture, "a keeper's command is answered for at once, and
     CHECK(done.err == "complained\n");
 
     const auto orphan = pid_in("pid");
-    REQUIRE(eventually([&] { return proc::name_of(proc::parent_of(orphan).value_or(0)) == "orange-agent"; }));
-    const auto keeper = proc::parent_of(orphan).value();
-    CHECK(proc::argv_of(keeper).at(1) == k_keep_option);
-    CHECK(proc::argv_of(keeper).at(2) == dir.path.string());
-    CHECK(proc::session_of(keeper) == keeper);
-    CHECK(proc::cwd_of(keeper) == "/");
+    REQUIRE(eventually([&] { return process::name_of(process::parent_of(orphan).value_or(0)) == "orange-agent"; }));
+    const auto keeper = process::parent_of(orphan).value();
+    CHECK(process::argv_of(keeper).at(1) == k_keep_option);
+    CHECK(process::argv_of(keeper).at(2) == dir.path.string());
+    CHECK(process::session_of(keeper) == keeper);
+    CHECK(process::cwd_of(keeper) == "/");
     const auto status = read_file("/proc/" + std::to_string(keeper) + "/status");
     const auto ignored = std::stoull(status.substr(status.find("SigIgn:") + 8), nullptr, 16);
     for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) CHECK((ignored >> (signal - 1) & 1) == 1);

@@ -33,8 +33,8 @@ TEST_CASE_METHOD(PaneFixture,
                  "in a pane the agent is in the foreground, reads what is typed, and its exit is recorded") {
     const auto pane = open(script("echo $$ > $OUT/pid; read line; echo got $line; exit 6"));
     const auto agent = pid_in("pid");
-    CHECK(proc::parent_of(agent) == pane.pid);
-    CHECK(proc::group_of(agent) == agent);
+    CHECK(process::parent_of(agent) == pane.pid);
+    CHECK(process::group_of(agent) == agent);
     REQUIRE(server.go(server.tmux.send(pane.pane_id, "hello.")));
     REQUIRE(ended());
     CHECK(exit_record().exit_status == 6);

@@ -45,7 +45,7 @@ class ShimFixture {
         if (!eventually([&] { return read_file(dir / name).ends_with('\n'); })) throw std::runtime_error("no " + name);
         return std::stoll(read_file(dir / name));
     }
-    static bool gone(std::int64_t pid) { return !proc::start_time(pid); }
+    static bool gone(std::int64_t pid) { return !process::start_time(pid); }
     static bool soon_gone(std::int64_t pid) {
         return eventually([&] { return gone(pid); });
     }

@@ -334,6 +334,38 @@ TEST_CASE_METHOD(TaskWorld, "a writer that still has the displaced file open los
     CHECK(names("work") == std::vector<std::string>{"TASK.md"});
 }
 
+TEST_CASE_METHOD(TaskWorld, "a writer that has found the file, but opens it only after the exchange, loses nothing") {
+    start("one\n");
+    const Path copy = GENERATE(true, false) ? copies.own : *copies.mirror;
+    const int found = ::open(copy.c_str(), O_PATH | O_CLOEXEC);  // as far as open() is when it stands still
+    record.task.summary = "Changed";
+    CHECK(sync().waiting);
+    CHECK(names("work") == std::vector<std::string>{"TASK.md"});
+    const int writer = ::open(("/proc/self/fd/" + std::to_string(found)).c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    ::close(found);
+    REQUIRE(::write(writer, "two\n", 4) == 4);
+    ::close(writer);
+    CHECK(sync().body == "one\ntwo\n");
+    CHECK(in_step("one\ntwo\n"));
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (sync().waiting && std::chrono::steady_clock::now() < until) ::usleep(20'000);
+    std::vector<std::string> left = names("task");
+    std::erase_if(left, [](const std::string& name) { return name.starts_with("TASK.md.merged-"); });
+    CHECK(left == std::vector<std::string>{".projections", "TASK.md"});
+    CHECK(in_step("one\ntwo\n"));
+}
+
+TEST_CASE_METHOD(TaskWorld, "nothing is waited for if nobody has a copy open") {
+    start("one\n");
+    record.task.summary = "Changed";
+    std::optional<Result<Synced>> synced;
+    asio::co_spawn(context, keep(task_files->sync(record, copies), synced), [](std::exception_ptr) {});
+    context.restart();
+    context.poll();  // runs no timer that is still to come
+    REQUIRE(synced);
+    CHECK(in_step("one\n"));
+}
+
 TEST_CASE_METHOD(TaskWorld, "a copy that is being rewritten is left alone until it looks whole") {
     start("one\n");
     const int writer = ::open(copies.mirror->c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);

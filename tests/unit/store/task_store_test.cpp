@@ -38,6 +38,11 @@ struct Stored {
 
 const std::string k_a = "aaaaaaaaaaaaaaaaaaaaa", k_b = "aaaabbbbbbbbbbbbbbbbb", k_c = "cccccccccccccccccccccc";
 
+std::string to_upper_case(std::string text) {
+    for (char& c : text) c = static_cast<char>(c - 'a' + 'A');
+    return text;
+}
+
 HistoryEvent event(const std::string& type) {
     return {type, *from_rfc3339("2026-11-20T10:49:03.120Z"), {{"n", std::int64_t{7}}, {"by", std::string("x\ny")}}};
 }
@@ -153,14 +158,77 @@ TEST_CASE_METHOD(Stored, "a task that cannot be read is shown as its TASK.md has
     CHECK(!again.on_branch("shop", "feature-" + k_b));  // had ended
 }
 
-TEST_CASE_METHOD(Stored, "a task is found by an unambiguous beginning of its id") {
+TEST_CASE_METHOD(Stored, "a task is found by an unambiguous beginning of its id, in any case") {
     made(k_a);
     made(k_b);
+    made("Cccc" + k_c.substr(4));
     CHECK(store.resolve("aaaab")->value == k_b);
+    CHECK(store.resolve("AAAAB")->value == k_b);
+    CHECK(store.resolve("cC")->value == "Cccc" + k_c.substr(4));
     CHECK(store.resolve(k_a)->value == k_a);
-    CHECK(store.resolve("aaa").error().code == ErrorCode::invalid_argument);
-    CHECK_THAT(store.resolve("aaaa").error().message, Tells(k_b));
+    CHECK(store.resolve(to_upper_case(k_a))->value == k_a);
+    CHECK(store.resolve("a").error().code == ErrorCode::invalid_argument);
     CHECK(store.resolve("zzzz").error().code == ErrorCode::not_found);
+    const auto several = store.resolve("aaa").error();
+    CHECK(several.code == ErrorCode::invalid_argument);
+    CHECK_THAT(several.message, Tells("aaaaa") && Tells("aaaab") && Holds("Say: \"hello\""));
+}
+
+TEST_CASE_METHOD(Stored, "of ids that begin alike but for their case, the case decides") {
+    made(k_a);
+    made("AAAA" + k_b.substr(4));
+    CHECK(store.resolve("AAAA")->value == "AAAA" + k_b.substr(4));
+    CHECK(store.resolve("aaaa")->value == k_a);
+    CHECK_FALSE(store.resolve("aAaA"));
+}
+
+TEST_CASE_METHOD(Stored, "a task is found by its branch, of an open task before an ended one") {
+    auto open = made(k_a), ended = made(k_b, 1);
+    open.task.branch = ended.task.branch = "fix/total";
+    ended.task.status = "done";
+    REQUIRE(store.save(open));
+    REQUIRE(store.save(ended));
+    CHECK(store.resolve("fix/total", Naming::id_or_branch)->value == k_a);
+    REQUIRE(store.remove({k_a}));
+    CHECK(store.resolve("fix/total", Naming::id_or_branch)->value == k_b);
+}
+
+TEST_CASE_METHOD(Stored, "a task is found by words of its summary, but not for what cannot be undone") {
+    auto task = made(k_a);
+    task.task.summary = "Add the login form";
+    REQUIRE(store.save(task));
+    made(k_b, 1);
+    CHECK(store.resolve("login-form")->value == k_a);
+    CHECK(store.resolve("Login f")->value == k_a);
+    CHECK(store.resolve("ogin").error().code == ErrorCode::not_found);
+    const auto refused = store.resolve("login-form", Naming::id_or_branch).error();
+    CHECK(refused.code == ErrorCode::not_found);
+    CHECK_THAT(refused.message, Tells("aaaaa"));
+}
+
+TEST_CASE_METHOD(Stored, "an unknown name comes with the tasks that may be meant") {
+    auto task = made(k_a);
+    task.task.branch = "fix/total";
+    REQUIRE(store.save(task));
+    const auto is_meant = [&](std::string_view name) {
+        return store.resolve(name).error().message.find("\n  aaaa  ") != std::string::npos;
+    };
+    CHECK(is_meant("fix/totl"));
+    CHECK(is_meant("aaab"));
+    CHECK_FALSE(is_meant("something-else"));
+    CHECK_FALSE(is_meant(k_b));
+}
+
+TEST_CASE_METHOD(Stored, "a short id has four characters, or as many as name one task") {
+    made(k_a);
+    CHECK(store.short_id({k_a}) == "aaaa");
+    made("AAAAbbbbbbbbbbbbbbbbb");
+    CHECK(store.short_id({k_a}) == "aaaaa");
+    CHECK(store.short_id({"AAAAbbbbbbbbbbbbbbbbb"}) == "AAAAb");
+    CHECK(store.short_ids_in("see " + k_a + ", " + k_a + " and " + k_b) == k_a + "=aaaaa");
+    REQUIRE(store.remove({"AAAAbbbbbbbbbbbbbbbbb"}));
+    CHECK(store.short_id({k_a}) == "aaaa");
+    CHECK(reloaded().short_id({k_a}) == "aaaa");
 }
 
 TEST_CASE_METHOD(Stored, "one unreadable task never keeps the others from loading, and is not overwritten") {
@@ -534,6 +602,7 @@ TEST_CASE_METHOD(Stored, "a creation that can neither be finished nor undone tel
         Result<void> append(const Path& path, std::string_view text) override { return real.append(path, text); }
         Result<std::vector<std::string>> list(const Path& folder) override { return real.list(folder); }
         Result<void> remove(const Path&) override { return full("removing"); }
+        Result<FileFacts> facts_of(const Path& path) override { return real.facts_of(path); }
     } stuck(real);
     TaskStore broken(stuck, home.path());
     const auto created = broken.create(record, "body\n");

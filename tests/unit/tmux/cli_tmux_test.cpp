@@ -20,7 +20,7 @@ TEST_CASE_METHOD(TmuxFixture, "no server is an answer, not an error") {
 TEST_CASE_METHOD(TmuxFixture, "a window opens in a new session, another one in the same, both are listed") {
     const auto worker = opened(window("demo/b1", "worker"));
     CHECK(worker.server_pid > 0);
-    CHECK(proc::parent_of(worker.pid) == worker.server_pid);
+    CHECK(process::parent_of(worker.pid) == worker.server_pid);
     auto spec = window("", "review-1");
     spec.in_session = worker.session_id;
     const auto review = opened(spec);
@@ -148,7 +148,7 @@ TEST_CASE_METHOD(TmuxFixture, "a server whose socket was deleted is still a serv
 
 TEST_CASE_METHOD(TmuxFixture, "a server whose socket was deleted before anybody asked is known by what is expected") {
     const auto first = opened(window("demo", "w"));
-    CHECK(first.server_start == proc::start_time(first.server_pid));
+    CHECK(first.server_start == process::start_time(first.server_pid));
     std::filesystem::remove(dir / "tmux.sock");
     CliTmux later(runner, dir / "tmux.sock", scrubbed_environment());
     later.expect_server(first.server_pid, first.server_start - 1);  // gone, and its number was given away
@@ -198,11 +198,11 @@ TEST_CASE_METHOD(TmuxFixture, "nothing of the daemon's environment leaks into a 
     base["SECRET_TOKEN"] = "s3cret";
     CliTmux other(runner, dir / "tmux.sock", base);
     const auto pane = go(other.open(window("demo", "w"))).value();
-    REQUIRE(eventually([&] { return proc::environ_of(pane.pid, "TMUX_PANE").has_value(); }));
-    CHECK_FALSE(proc::environ_of(pane.pid, "SECRET_TOKEN"));
-    CHECK_FALSE(proc::environ_of(pane.server_pid, "SECRET_TOKEN"));
-    CHECK(proc::environ_of(pane.pid, "PATH"));
-    CHECK(proc::environ_of(pane.pid, "TERM") == "tmux-256color");
+    REQUIRE(eventually([&] { return process::environ_of(pane.pid, "TMUX_PANE").has_value(); }));
+    CHECK_FALSE(process::environ_of(pane.pid, "SECRET_TOKEN"));
+    CHECK_FALSE(process::environ_of(pane.server_pid, "SECRET_TOKEN"));
+    CHECK(process::environ_of(pane.pid, "PATH"));
+    CHECK(process::environ_of(pane.pid, "TERM") == "tmux-256color");
 }
 
 TEST_CASE_METHOD(TmuxFixture, "names that a human gave are listed as one safe word") {
@@ -257,10 +257,10 @@ TEST_CASE_METHOD(TmuxFixture, "many first windows at once share one server, and 
     std::filesystem::remove(dir / "tmux.sock");
     CHECK(opened_at_once("second") == servers);
     std::set<std::int64_t> running;
-    for (const auto pid : proc::all_pids()) {
-        const auto argv = proc::argv_of(pid);
+    for (const auto pid : process::all_pids()) {
+        const auto argv = process::argv_of(pid);
         const bool ours = std::find(argv.begin(), argv.end(), (dir / "tmux.sock").string()) != argv.end();
-        if (ours && proc::name_of(pid) == "tmux: server") running.insert(pid);
+        if (ours && process::name_of(pid) == "tmux: server") running.insert(pid);
     }
     CHECK(running == servers);
     CHECK(state().panes.size() == 24);
@@ -317,4 +317,25 @@ TEST_CASE_METHOD(TmuxFixture, "a server that is just going away is asked again, 
     CHECK(read_file(dir / "asked") == "1\n");
     CHECK(asked("lost server", "1000") == 0);
     CHECK(read_file(dir / "asked") == "6\n");
+}
+
+TEST_CASE_METHOD(TmuxFixture, "an attached terminal is listed with its session, and shows a line unchanged") {
+    CHECK(go(tmux.clients()).value().empty());
+    opened(window("demo/b1", "worker"));
+    CHECK(go(tmux.clients()).value().empty());
+    TmuxFixture terminal;
+    const auto attach = "unset TMUX; TERM=screen exec tmux -S " + (dir / "tmux.sock").string() + " attach -t =demo/b1";
+    const auto pane = terminal.opened(terminal.window("terminal", "shell", attach));
+    REQUIRE(eventually([&] { return go(tmux.clients()).value().size() == 1; }));
+    const auto client = go(tmux.clients()).value().front();
+    CHECK(client.session_name == "demo/b1");
+    const auto mark = (dir / "mark").string();
+    const std::string text = "look #(touch " + mark + ") #{pid} 100% now;";
+    REQUIRE(go(tmux.tell(client.name, text)));
+    CHECK(eventually(
+        [&] { return terminal.go(terminal.tmux.capture(pane.pane_id, 0)).value().find(text) != std::string::npos; }));
+    CHECK_FALSE(std::filesystem::exists(mark));
+    CHECK(eventually([&] {
+        return terminal.plain({"display-message", "-p", "-t", "terminal", "#{window_bell_flag}"}).starts_with("1");
+    }));
 }

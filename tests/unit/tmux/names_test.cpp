@@ -58,3 +58,16 @@ TEST_CASE("typed text is one line without control characters") {
     CHECK(tmux::typeable("bad \xFF\xC2 bytes") == "bad  bytes");
     CHECK(tmux::typeable("\xC2").empty());
 }
+
+TEST_CASE("a client's line is read whole or not at all") {
+    const auto client = tmux::client_from("/dev/pts/7 demo/b");
+    REQUIRE(client);
+    CHECK(client->name == "/dev/pts/7");
+    CHECK(client->session_name == "demo/b");
+    CHECK_FALSE(tmux::client_from(" demo/b"));
+    CHECK_FALSE(tmux::client_from("/dev/pts/7"));
+}
+
+TEST_CASE("nothing in a displayed line is expanded by tmux") {
+    CHECK(tmux::displayable("a #(touch y) #{pid} 100%\nb;") == "a ##(touch y) ##{pid} 100%% b; ");
+}

@@ -25,7 +25,7 @@ struct ManagerWorld {
         if (!state || state->server_pid <= 0) return;
         const auto pid = state->server_pid;
         ::kill(static_cast<pid_t>(pid), SIGTERM);
-        eventually([&] { return !proc::start_time(pid); });
+        eventually([&] { return !process::start_time(pid); });
     }
 
     Result<PaneRef> open(std::string& note) {

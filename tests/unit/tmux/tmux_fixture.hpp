@@ -27,7 +27,7 @@ class TmuxFixture {
 
     void end_server(std::int64_t pid, int signal = SIGTERM) {
         ::kill(static_cast<pid_t>(pid), signal);
-        eventually([&] { return !proc::start_time(pid); });
+        eventually([&] { return !process::start_time(pid); });
     }
 
     /// A window that runs a script of the test's (the product only ever runs its shim there).

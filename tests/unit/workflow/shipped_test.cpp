@@ -102,7 +102,7 @@ TEST_CASE("the workflows printed in seed 003 load as they stand") {
     const auto minimal = loaded(content("tests/data/workflows/minimal_003.yml"), "minimal");
     CHECK(minimal.transitions.size() == 6);
     CHECK(minimal.exit_rules[1].stuck_after == 2);
-    CHECK(minimal.state(engine::k_stuck) == nullptr);
+    CHECK(minimal.that_means(engine::Meaning::stuck) == nullptr);
     const auto relay = loaded(content("tests/data/workflows/default_003.yml"), "default");
     CHECK(relay.states.size() == 8);
     CHECK(relay.transitions.size() == 18);

@@ -1,0 +1,100 @@
+#include "client/commands/completion.hpp"
+
+#include <chrono>
+#include <optional>
+
+#include "client/connection/connection.hpp"
+#include "common/base/text.hpp"
+#include "common/rpc/harness_methods.hpp"
+#include "common/rpc/project_methods.hpp"
+#include "common/rpc/task_queries.hpp"
+#include "common/rpc/workflow_methods.hpp"
+
+namespace orange::commands {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+/// Whoever pressed Tab waits for it.
+constexpr milliseconds k_patience{100};
+
+template <class Method>
+std::optional<typename Method::Reply> quickly(const Paths& paths, const Method& params) {
+    const auto until = steady_clock::now() + k_patience;
+    const auto left = [&] { return std::chrono::ceil<milliseconds>(until - steady_clock::now()); };
+    auto daemon = connection::Connection::open(paths.socket(), k_patience);
+    if (!daemon) return std::nullopt;
+    std::optional<Result<Json>> reply;
+    daemon->on_reply([&](std::int64_t, Result<Json> result) { reply = std::move(result); });
+    if (!daemon->send_request(Method::k_name, written(params))) return std::nullopt;
+    while (!reply && left() > milliseconds(0)) {
+        if (!daemon->wait_for_message(left())) return std::nullopt;
+    }
+    if (!reply || !*reply) return std::nullopt;
+    auto typed = connection::reply_as<typename Method::Reply>(Method::k_name, **reply);
+    if (!typed) return std::nullopt;
+    return std::move(*typed);
+}
+
+std::vector<Candidate> task_names(const Paths& paths, std::string_view begun) {
+    std::vector<Candidate> names;
+    const auto reply = quickly(paths, rpc::TaskList{});
+    if (!reply) return names;
+    for (const auto& task : reply->tasks) {
+        const auto& fields = task.fields;
+        const auto what = fields.status + ": " + (fields.summary.empty() ? fields.branch : fields.summary);
+        const bool is_short = task.short_id.starts_with(begun) && !task.short_id.empty();
+        names.push_back({is_short ? task.short_id : fields.id.value, what});
+        if (!begun.empty()) names.push_back({fields.branch, what});
+    }
+    return names;
+}
+
+std::vector<Candidate> status_names(const Paths& paths) {
+    std::vector<Candidate> names;
+    const auto reply = quickly(paths, rpc::WorkflowList{});
+    if (!reply) return names;
+    for (const auto& workflow : reply->workflows) {
+        for (const auto& state : workflow.states) names.push_back({state, {}});
+    }
+    return names;
+}
+
+}  // namespace
+
+std::vector<Candidate> known_names(const Paths& paths, Known what, std::string_view begun) {
+    std::vector<Candidate> names;
+    if (what == Known::tasks) return task_names(paths, begun);
+    if (what == Known::statuses) return status_names(paths);
+    if (what == Known::projects) {
+        if (const auto reply = quickly(paths, rpc::ProjectList{})) {
+            for (const auto& project : reply->projects) names.push_back({project.name, project.path});
+        }
+    } else if (what == Known::workflows) {
+        if (const auto reply = quickly(paths, rpc::WorkflowList{})) {
+            for (const auto& workflow : reply->workflows) names.push_back({workflow.name, {}});
+        }
+    } else if (const auto reply = quickly(paths, rpc::HarnessList{})) {
+        for (const auto& harness : reply->harnesses) {
+            names.push_back({harness.name, harness.installed ? "" : "not installed"});
+        }
+    }
+    return names;
+}
+
+int print_completion_script(const Context& context, const std::string& shell) {
+    const std::string script(completion_script(shell));
+    if (context.json) return put_json({{"script", script}});
+    output::put(script);
+    return 0;
+}
+
+int print_candidates(const std::vector<Candidate>& candidates) {
+    for (const auto& [word, description] : candidates) {
+        output::put(word + (description.empty() ? "" : "\t" + printable(description)) + "\n");
+    }
+    return 0;
+}
+
+}  // namespace orange::commands

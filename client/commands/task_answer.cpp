@@ -1,0 +1,128 @@
+// What a person does about a task that needs something: the inbox, answers, rejections, and looking at the work.
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "client/commands/task.hpp"
+#include "client/output/tasks.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+
+namespace orange::commands {
+namespace {
+
+/// `[ID] TEXT`: of several words the first is the task; `-` reads standard input.
+template <class Method>
+Result<void> take_words(Method& params, std::string& text, std::vector<std::string> words) {
+    if (words.size() > 1) {
+        params.id = words.front();
+        words.erase(words.begin());
+    }
+    TRY(auto whole, text_argument(join(words, " ")));
+    text = std::string(trim(whole));
+    return {};
+}
+
+/// Becomes another program; returns only if that fails.
+Error become(std::vector<std::string> words) {
+    std::vector<char*> argv;
+    for (auto& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    ::signal(SIGPIPE, SIG_DFL);
+    ::execvp(argv[0], argv.data());
+    return io_error("starting " + words.front(), errno);
+}
+
+Result<rpc::TaskShow::Reply> shown(Context& context, rpc::TaskShow params) {
+    complete_with_cwd(context, params, params.id.has_value());
+    TRY(auto* daemon, context.daemon());
+    return daemon->call(params);
+}
+
+Result<std::string> worktree_of(const rpc::TaskShow::Reply& reply) {
+    const auto& task = reply.task;
+    if (!task.worktree.empty()) return task.worktree;
+    const auto id = output::short_id(task);
+    return {ErrorCode::not_found, "task " + id + " is " + printable(task.fields.status) +
+                                      " and has no workspace; its branch is " + printable(task.fields.branch)};
+}
+
+}  // namespace
+
+int inbox(Context& context, const std::optional<std::string>& project, const std::optional<std::string>& form) {
+    rpc::TaskList params;
+    params.project = project;
+    params.needs = true;
+    if (form && !context.json) {
+        return put_formed(context, context.call_json(params.k_name, written(params)), *form);
+    }
+    return answer(context, params, [&](const rpc::TaskList::Reply& reply) {
+        return output::inbox_page(reply, SystemClock().now(), context.style);
+    });
+}
+
+int task_reply(Context& context, rpc::TaskAnswer params, std::vector<std::string> words) {
+    if (auto taken = take_words(params, params.text, std::move(words)); !taken) return fail(context, taken.error());
+    return change(context, std::move(params));
+}
+
+int task_reject(Context& context, rpc::TaskReject params, std::vector<std::string> words) {
+    if (auto taken = take_words(params, params.feedback, std::move(words)); !taken) return fail(context, taken.error());
+    return change(context, std::move(params));
+}
+
+int task_stop(Context& context, rpc::TaskStop params) {
+    return change(context, std::move(params));
+}
+
+int task_restart(Context& context, rpc::TaskRestart params) {
+    return change(context, std::move(params));
+}
+
+int task_diff(Context& context, rpc::TaskDiff params, const DiffOptions& options) {
+    complete_with_cwd(context, params, params.id.has_value());
+    auto reply = context.call_json(params.k_name, written(params));
+    if (!reply) return fail(context, reply.error());
+    if (context.json) return put_json(*reply);
+    auto typed = connection::reply_as<rpc::TaskDiff::Reply>(params.k_name, *reply);
+    if (!typed) return fail(context, typed.error());
+    if (typed->changes.files == 0) {
+        output::put("The branch changes nothing yet.\n");
+        return 0;
+    }
+    std::vector<std::string> words = {"git", "-C", typed->repository, "diff"};
+    if (options.stat) words.emplace_back("--stat");
+    if (options.name_only) words.emplace_back("--name-only");
+    words.insert(words.end(), {typed->base, typed->tip, "--"});
+    words.insert(words.end(), options.files.begin(), options.files.end());
+    return fail(context, become(std::move(words)));
+}
+
+int task_path(Context& context, rpc::TaskShow params) {
+    const auto reply = shown(context, std::move(params));
+    if (!reply) return fail(context, reply.error());
+    const auto path = worktree_of(*reply);
+    if (!path) return fail(context, path.error());
+    if (context.json) return put_json({{"path", *path}});
+    output::put(*path + "\n");
+    return 0;
+}
+
+int task_shell(Context& context, rpc::TaskShow params) {
+    const auto reply = shown(context, std::move(params));
+    if (!reply) return fail(context, reply.error());
+    const auto path = worktree_of(*reply);
+    if (!path) return fail(context, path.error());
+    if (::chdir(path->c_str()) != 0) return fail(context, io_error("entering " + *path, errno));
+    // Its user is a person, not the task's agent.
+    for (const char* name : {"ORANGE_TASK", "ORANGE_ROLE", "ORANGE_RUN"}) ::unsetenv(name);
+    const char* shell = std::getenv("SHELL");
+    const std::string program = shell && *shell ? shell : "/bin/sh";
+    output::complain("orange: " + *path + "; exit leaves it\n");
+    return fail(context, become({program}));
+}
+
+}  // namespace orange::commands

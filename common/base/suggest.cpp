@@ -1,0 +1,55 @@
+#include "common/base/suggest.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "common/base/text.hpp"
+
+namespace orange {
+namespace {
+
+constexpr std::size_t k_longest_word = 64;
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view first, std::string_view second) {
+    const std::string a = to_lower(first), b = to_lower(second);
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), 0);
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t k = 1; k <= b.size(); ++k) {
+            const std::size_t substituted = diagonal + (a[i - 1] == b[k - 1] ? 0 : 1);
+            diagonal = row[k];
+            row[k] = std::min({row[k] + 1, row[k - 1] + 1, substituted});
+        }
+    }
+    return row.back();
+}
+
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
+    if (word.size() > k_longest_word) return std::nullopt;
+    std::size_t best = std::max<std::size_t>(2, word.size() / 3) + 1;
+    std::optional<std::string> found;
+    for (const auto& candidate : known) {
+        if (candidate.size() > k_longest_word || candidate.size() >= word.size() + best) continue;
+        const auto far = edit_distance(word, candidate);
+        if (far >= best || far >= candidate.size()) continue;
+        best = far;
+        found = candidate;
+    }
+    return found;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+    if (word.size() > k_longest_word) return {};
+    if (const auto meant = nearest(word, known)) return "; did you mean " + *meant + "?";
+    std::vector<std::string> shown;
+    for (const auto& candidate : known) {
+        if (candidate.size() <= k_longest_word) shown.push_back(candidate);
+    }
+    return shown.empty() ? std::string{} : "; known are " + join(shown, ", ");
+}
+
+}  // namespace orange

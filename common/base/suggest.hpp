@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What a person may have meant by a word that nothing is called.
+namespace orange {
+
+/// How many characters have to be inserted, removed or replaced to make one of the other, ignoring case.
+std::size_t edit_distance(std::string_view first, std::string_view second);
+
+/// The one of `known` that is close to `word`, if any is.
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
+
+/// "; did you mean spawn_agent?" if one of `known` is close to `word`, else "; known are a, b, c".
+std::string suggestion(std::string_view word, const std::vector<std::string>& known);
+
+}  // namespace orange

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/clock.hpp"
+
+/// Notices: what a task's human should know, each of a kind. A task has at most one of each kind. The table below says
+/// what ends a notice, and whether the task needs help while it stands; the frontmatter's `attention` is the text of
+/// the most urgent one.
+namespace orange {
+
+/// Most urgent first.
+enum class NoticeKind {
+    transition_unfinished,
+    workspace_missing,
+    session_lost,
+    agent_crashed,
+    agent_ended,
+    start_failed,
+    agent_dialog,
+    merge_failed,
+    agent_asks,
+    hook_failed,
+    task_file_conflict,
+    unverified_review,
+    message_undelivered,
+    git_config_changed,
+    harness_changed,
+};
+
+/// What ends a notice by itself; `orange task ack` ends any of them.
+enum class NoticeEnd {
+    transition,  ///< the next change of status, and a new agent in place of a dead one
+    cause,       ///< its cause is gone; whoever raised it clears it
+    ack,         ///< only a human who has seen it
+};
+
+struct NoticeRule {
+    std::string_view name;
+    bool help;  ///< the task needs help while it stands
+    NoticeEnd ends;
+};
+
+inline constexpr NoticeRule k_notice_rules[] = {
+    {"transition_unfinished", true, NoticeEnd::cause},  // the next daemon, or the next call, finishes it
+    {"workspace_missing", true, NoticeEnd::transition},
+    {"session_lost", true, NoticeEnd::transition},
+    {"agent_crashed", true, NoticeEnd::transition},
+    {"agent_ended", true, NoticeEnd::transition},
+    {"start_failed", true, NoticeEnd::transition},
+    {"agent_dialog", false, NoticeEnd::transition},  // it needs an answer: engine/needs.hpp
+    {"merge_failed", true, NoticeEnd::transition},
+    {"agent_asks", true, NoticeEnd::transition},
+    {"hook_failed", true, NoticeEnd::transition},
+    {"task_file_conflict", true, NoticeEnd::transition},
+    {"unverified_review", false, NoticeEnd::transition},
+    {"message_undelivered", false, NoticeEnd::transition},
+    {"git_config_changed", false, NoticeEnd::ack},
+    {"harness_changed", false, NoticeEnd::ack},
+};
+
+constexpr const NoticeRule& rule_of(NoticeKind kind) {
+    return k_notice_rules[static_cast<std::size_t>(kind)];
+}
+constexpr std::string_view name_of(NoticeKind kind) {
+    return rule_of(kind).name;
+}
+constexpr std::optional<NoticeKind> from_name(std::string_view name, NoticeKind) {
+    for (std::size_t i = 0; i < std::size(k_notice_rules); ++i) {
+        if (k_notice_rules[i].name == name) return static_cast<NoticeKind>(i);
+    }
+    return std::nullopt;
+}
+
+struct Notice {
+    NoticeKind kind = NoticeKind::hook_failed;
+    std::string text;
+    std::string command;
+    std::string cause;
+    Timestamp since{};
+
+    template <class V>
+    void describe(V& v) {
+        v.required("kind", kind, "what kind of notice it is (docs/protocol.md)");
+        v.required("text", text, "what happened, a sentence; the first line says it, more lines are details");
+        v.sparse("command", command, "what to run, with the task's whole id; absent: it depends on the task's state");
+        v.sparse("cause", cause, "what it is about, for programs: a role, a hook, a file");
+        v.optional("since", since, "when it was raised");
+    }
+    bool operator==(const Notice&) const = default;
+};
+
+}  // namespace orange

@@ -1,0 +1,87 @@
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "daemon/engine/decide.hpp"
+#include "daemon/engine/edges.hpp"
+
+namespace orange::engine {
+namespace {
+
+bool open_to(const Task& task, const Transition& edge, Role by) {
+    return may_ask(edge, by) && !edge.force && (!edge.when || edge.when->holds_for(task.counter(edge.when->field)));
+}
+
+/// The first state that `by` may ask for from the task's own without force, and that `fits`.
+template <class Fits>
+const State* first_target(const Definition& definition, const Task& task, Role by, Fits fits) {
+    for (const auto& to : definition.targets_from(task.status)) {
+        const auto edges = definition.between(task.status, to);
+        const bool open =
+            std::any_of(edges.begin(), edges.end(), [&](const auto* edge) { return open_to(task, *edge, by); });
+        if (const State* state = definition.state(to); open && state != nullptr && fits(*state)) return state;
+    }
+    return nullptr;
+}
+
+/// An agent's commands are about its own task.
+std::string command_for(const Definition& definition, const Task& task, const std::string& to, Role by) {
+    return by == Role::human ? human_command(definition, task, to, false) : "orange task update --status " + to;
+}
+
+std::string what_is_possible(const Definition& definition, const Task& task, Role by) {
+    std::vector<std::string> commands;
+    for (const auto& to : definition.targets_from(task.status)) {
+        const auto edges = definition.between(task.status, to);
+        const bool open =
+            std::any_of(edges.begin(), edges.end(), [&](const auto* edge) { return open_to(task, *edge, by); });
+        if (open) commands.push_back(command_for(definition, task, to, by));
+    }
+    return commands.empty() ? std::string() : "\nWhat you can run:\n  " + join(commands, "\n  ");
+}
+
+Error no_way(const Definition& definition, const Task& task, Role by, const std::string& what) {
+    return {ErrorCode::illegal_transition, "A task that is " + printable(task.status) + " " + what + " (workflow " +
+                                               definition.name + ")." + what_is_possible(definition, task, by)};
+}
+
+}  // namespace
+
+bool can_be_merged_from(const Definition& definition, std::string_view from) {
+    for (const auto* edge : definition.between(from, definition.name_for(Meaning::done))) {
+        if (!edge->force) return true;
+    }
+    return false;
+}
+
+const State* rejection_target(const Definition& definition, const Task& task) {
+    const State* from = definition.state(task.status);
+    if (from == nullptr || from->terminal || from->agent || from->meaning == Meaning::initial) return nullptr;
+    return first_target(definition, task, Role::human, [](const State& state) {
+        return state.agent == Role::worker && state.meaning == Meaning::none;
+    });
+}
+
+Result<std::string> target_of(const Definition& definition, const Task& task, const Request& request) {
+    switch (request.goal) {
+        case Goal::status:
+            return request.to;
+        case Goal::cancelled:
+            return definition.name_for(Meaning::cancelled);
+        case Goal::stuck:
+            return definition.name_for(Meaning::stuck);
+        case Goal::review: {
+            const auto reviewed = [&](const State& state) {
+                return state.agent == Role::reviewer || (!state.agent && can_be_merged_from(definition, state.name));
+            };
+            if (const State* to = first_target(definition, task, Role::worker, reviewed)) return to->name;
+            return no_way(definition, task, request.by, "has no work to hand over for review");
+        }
+        case Goal::rejected:
+            if (const State* to = rejection_target(definition, task)) return to->name;
+            return no_way(definition, task, request.by,
+                          "cannot be rejected: no step leads from there back to the worker");
+    }
+    return request.to;
+}
+
+}  // namespace orange::engine

@@ -1,0 +1,139 @@
+#include "daemon/engine/needs.hpp"
+
+#include "common/base/text.hpp"
+#include "daemon/engine/decide.hpp"
+#include "daemon/engine/edges.hpp"
+
+namespace orange::engine {
+namespace {
+
+class Question {
+  public:
+    Question(const Definition& definition, const TaskRecord& record, const Sight& sight)
+        : definition_(definition), record_(record), sight_(sight), state_(definition.state(record.task.status)) {}
+
+    Needs answer() const {
+        if (const auto* notice = notice_for_help()) {
+            return {Need::help, std::string(first_line(notice->text)),
+                    notice->command.empty() ? agent_command() : notice->command, notice->since};
+        }
+        if (state_ == nullptr) {
+            return here(Need::help, "the workflow " + definition_.name + " has no state " + printable(status()),
+                        "orange task update " + id() + " --workflow default");
+        }
+        if (state_->terminal || record_.intent || !sight_.under_way.empty()) return nothing();
+        if (state_->meaning == Meaning::stuck) return here(Need::help, "the task is stuck", agent_command());
+        if (const auto* dialog = notice(NoticeKind::agent_dialog)) {
+            return {Need::answer, std::string(first_line(dialog->text)), dialog->command, dialog->since};
+        }
+        if (state_->needs) return as_the_workflow_says(*state_->needs);
+        if (state_->meaning == Meaning::clarification && record_.question_stands()) return question();
+        if (!state_->agent && state_->meaning != Meaning::initial) return review();
+        return start_or_nothing();
+    }
+
+  private:
+    const std::string& status() const { return record_.task.status; }
+    const std::string& id() const { return record_.task.id.value; }
+    Needs here(Need kind, std::string text, std::string command) const {
+        return {kind, std::move(text), std::move(command), record_.entered_at.value_or(record_.task.updated_at)};
+    }
+    const Notice* notice(NoticeKind kind) const {
+        for (const auto& each : record_.notices) {
+            if (each.kind == kind) return &each;
+        }
+        return nullptr;
+    }
+    /// A dead agent is no trouble in a state that wants none.
+    const Notice* notice_for_help() const {
+        for (const auto& each : record_.notices) {
+            const bool of_agent = each.kind == NoticeKind::agent_crashed || each.kind == NoticeKind::agent_ended ||
+                                  each.kind == NoticeKind::session_lost;
+            if (!rule_of(each.kind).help) continue;
+            if (of_agent && state_ != nullptr && (!state_->agent || sight_.restarting || sight_.agent_alive)) continue;
+            return &each;
+        }
+        return nullptr;
+    }
+    std::string agent_command() const {
+        if (state_ == nullptr || state_->terminal) return "orange task show " + id();
+        if (sight_.agent_alive) return "orange task attach " + id();
+        if (state_->meaning == Meaning::initial) return "orange task spawn " + id();
+        return state_->respawn_prompt.empty() ? "orange task why " + id() : "orange task respawn " + id();
+    }
+    Needs question() const {
+        return here(Need::answer, "the agent has questions: see ## Questions in TASK.md",
+                    "orange task reply " + id() + " \"...\"");
+    }
+    Needs review() const {
+        if (can_be_merged_from(definition_, status())) {
+            return here(Need::review, "the work is ready for your review", "orange task diff " + id());
+        }
+        for (const auto& to : definition_.targets_from(status())) {
+            const State* next = definition_.state(to);
+            if (next == nullptr || next->meaning == Meaning::cancelled) continue;
+            for (const auto* edge : definition_.between(status(), to)) {
+                if (!edge->force && may_ask(*edge, Role::human)) {
+                    return here(Need::review, status() + " waits for you",
+                                human_command(definition_, record_.task, to, false));
+                }
+            }
+        }
+        return here(Need::review, status() + " waits for you", "orange task why " + id());
+    }
+    Needs as_the_workflow_says(Need need) const {
+        switch (need) {
+            case Need::nothing:
+                return nothing();
+            case Need::start:
+                return here(Need::start, "nothing starts it by itself", agent_command());
+            case Need::review:
+                return review();
+            case Need::answer:
+                return record_.question_stands() ? question() : nothing();
+            case Need::help:
+                return here(Need::help, status() + " asks for your help", agent_command());
+        }
+        return nothing();
+    }
+    Needs start_or_nothing() const {
+        if (state_->meaning == Meaning::initial) {
+            if (!record_.queued) return here(Need::start, "not started", "orange task spawn " + id());
+            if (sight_.room) {
+                return here(Need::start, "not started, although a workspace is free", "orange task spawn " + id());
+            }
+            return nothing();
+        }
+        if (sight_.agent_alive || sight_.restarting || !state_->agent) return nothing();
+        const auto role = std::string(name_of(*state_->agent));
+        if (record_.stopped) return here(Need::start, "you stopped the " + role, "orange task restart " + id());
+        return here(Need::start, "the " + role + " does not run", agent_command());
+    }
+    Needs nothing() const {
+        if (record_.intent) return here(Need::nothing, record_.intent->from + " → " + record_.intent->to, {});
+        if (!sight_.under_way.empty()) return here(Need::nothing, sight_.under_way, {});
+        if (state_->terminal) return here(Need::nothing, "it has ended", {});
+        if (record_.queued) {
+            return here(Need::nothing, "waits for a workspace, place " + std::to_string(sight_.queue_place), {});
+        }
+        if (state_->agent) {
+            const auto role = std::string(name_of(*state_->agent));
+            return here(Need::nothing,
+                        sight_.agent_alive ? "the " + role + " works" : "the " + role + " is started again", {});
+        }
+        return here(Need::nothing, "waits in " + status(), {});
+    }
+
+    const Definition& definition_;
+    const TaskRecord& record_;
+    const Sight& sight_;
+    const State* state_;
+};
+
+}  // namespace
+
+Needs needs_of(const Definition& definition, const TaskRecord& record, const Sight& sight) {
+    return Question(definition, record, sight).answer();
+}
+
+}  // namespace orange::engine

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "common/model/needs.hpp"
+#include "common/model/record.hpp"
+#include "daemon/engine/definition.hpp"
+
+namespace orange::engine {
+
+/// What the record does not say of a task at this moment.
+struct Sight {
+    bool agent_alive = false;  ///< the agent that the task's state wants
+    bool restarting = false;   ///< a dead agent is started again without its human
+    std::string under_way;     ///< what Orange itself does with the task, if anything: "a merge …"
+    bool room = false;         ///< the task is queued, and nothing that ends would start it: a workspace is free
+    std::int64_t queue_place = 0;
+};
+
+/// What the task needs from its human; help comes before an answer, that before a review, that before a start. The one
+/// place that decides it.
+Needs needs_of(const Definition& definition, const TaskRecord& record, const Sight& sight);
+
+}  // namespace orange::engine

@@ -1,0 +1,99 @@
+#include "daemon/process/leftovers.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "daemon/process/leftovers_platform.hpp"
+#include "daemon/process/proc_info.hpp"
+#include "daemon/process/signal_process.hpp"
+
+namespace orange::process {
+namespace {
+
+constexpr int k_first_kill = 20, k_last_kill = 40;  // steps
+
+/// The kernel tells resolved paths.
+std::string resolved(const std::string& place) {
+    std::error_code error;
+    const auto real = std::filesystem::weakly_canonical(place, error);
+    return error ? place : real.string();
+}
+
+bool works_in(std::int64_t pid, const std::string& real) {
+    const auto directory = real.empty() ? std::nullopt : cwd_of(pid);
+    return directory && (*directory == real || *directory == real + " (deleted)" || directory->starts_with(real + "/"));
+}
+
+/// Zombies have ended.
+void add(std::vector<Leftover>& found, std::int64_t pid) {
+    if (const auto started = start_time(pid)) found.push_back({pid, *started});
+}
+
+}  // namespace
+
+std::vector<Leftover> working_in(const std::string& place) {
+    const auto real = resolved(place);
+    std::vector<Leftover> found;
+    for (const auto pid : all_pids()) {
+        if (works_in(pid, real)) add(found, pid);
+    }
+    return found;
+}
+
+std::vector<Leftover> left_by_own_agent(const std::string& worktree, const std::string& run) {
+    const auto real = worktree.empty() ? worktree : resolved(worktree);
+    std::vector<Leftover> found;
+    for (const auto pid : kin_of_this_process()) {
+        const bool in_session = session_of(pid) == ::getsid(0);
+        if (in_session || (works_in(pid, real) && is_surely_of(pid, run))) add(found, pid);
+    }
+    return found;
+}
+
+std::vector<Leftover> left_by_run(const std::string& run, std::int64_t shim, const std::string& worktree) {
+    std::vector<Leftover> found;
+    for (const auto pid : all_pids()) {
+        if (environ_of(pid, "ORANGE_RUN") != run) continue;
+        if (works_in(pid, worktree) || session_of(pid) == shim) add(found, pid);
+    }
+    return found;
+}
+
+std::vector<Leftover> left_by_daemons(const std::string& worktree, const std::string& own_mark) {
+    const auto home = own_mark.substr(0, own_mark.rfind('@') + 1);
+    std::vector<std::int64_t> marked;
+    std::set<std::int64_t> sessions;
+    for (const auto pid : all_pids()) {
+        const auto mark = environ_of(pid, k_daemon_variable);
+        if (!mark || !mark->starts_with(home) || *mark == own_mark) continue;
+        marked.push_back(pid);
+        const auto session = session_of(pid);
+        if (session && works_in(pid, worktree)) sessions.insert(*session);
+    }
+    std::vector<Leftover> found;
+    for (const auto pid : marked) {
+        const auto session = session_of(pid);
+        if (session && sessions.contains(*session)) add(found, pid);
+    }
+    return found;
+}
+
+bool Ending::step() {
+    if (left_.empty() || steps_ == k_last_kill) return false;
+    for (const auto& process : left_) {
+        if (steps_ >= k_first_kill) {
+            signal_process(process.pid, process.start_time, SIGKILL);
+        } else if (steps_ == 0) {
+            signal_process(process.pid, process.start_time, SIGTERM);
+            signal_process(process.pid, process.start_time, SIGCONT);  // a stopped one takes TERM only then
+        }
+    }
+    ++steps_;
+    return true;
+}
+
+}  // namespace orange::process

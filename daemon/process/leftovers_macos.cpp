@@ -1,0 +1,19 @@
+// Not tried on a machine yet.
+#include <unistd.h>
+
+#include "daemon/process/leftovers_platform.hpp"
+#include "daemon/process/proc_info.hpp"
+
+namespace orange::process {
+
+std::vector<std::int64_t> kin_of_this_process() {
+    auto found = all_pids();
+    std::erase(found, ::getpid());
+    return found;
+}
+
+bool is_surely_of(std::int64_t pid, const std::string& run) {
+    return environ_of(pid, "ORANGE_RUN") == run;
+}
+
+}  // namespace orange::process

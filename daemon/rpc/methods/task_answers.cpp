@@ -1,0 +1,134 @@
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "common/rpc/task_methods.hpp"
+#include "common/rpc/task_queries.hpp"
+#include "daemon/rpc/api.hpp"
+#include "daemon/runner/changes.hpp"
+
+/// What a human does about a task that needs something: answers, rejects, looks at the work, stops and restarts agents.
+namespace orange::rpc {
+namespace {
+
+constexpr int k_dialog_lines = 15;
+
+/// The role whose agent asks in the task's state.
+Role asker(const engine::Definition& definition, const TaskRecord& record) {
+    const auto* state = definition.state(record.task.status);
+    return state && state->agent ? *state->agent : Role::worker;
+}
+
+bool can_be_answered(const engine::Definition& definition, const TaskRecord& record) {
+    const auto* state = definition.state(record.task.status);
+    return state && (state->meaning == engine::Meaning::clarification || state->needs == Need::answer) &&
+           record.question_stands();
+}
+
+/// Text that is typed into a dialog is lost, and Enter approves it.
+Awaitable<Error> dialog_refusal(Api& api, TaskRecord record, Role role) {
+    std::string shown;
+    if (const auto* run = record.run_of(role)) {
+        const auto pane = run->pane_id;
+        const auto screen = co_await api.world().tmux.capture(pane, k_dialog_lines);
+        if (screen) shown = "\n" + std::string(trim(*screen)) + "\n";
+    }
+    co_return Error(ErrorCode::conflict, "the " + std::string(name_of(role)) +
+                                             " shows a dialog, which has to be answered in its window:" + shown +
+                                             "\n  orange task attach " + record.task.id.value);
+}
+
+Awaitable<Result<TaskReply>> answer(Api& api, TaskAnswer params, Call call) {
+    CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
+    if (trim(params.text).empty()) co_return Error(ErrorCode::invalid_argument, "the answer is empty");
+    const auto* found = api.world().tasks.find(id);
+    if (!found) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
+    const auto record = *found;
+    CO_TRY(const auto definition, api.runner().turns.definition_of(record.task));
+    const auto role = asker(*definition, record);
+    const bool alive = api.runner().agents.alive(record, role);
+    if (alive && co_await api.runner().outbox.shows_dialog(record, role)) {
+        co_return co_await dialog_refusal(api, record, role);
+    }
+    if (!can_be_answered(*definition, record)) {
+        co_return Error(ErrorCode::conflict, "task " + id.value + " is " + record.task.status +
+                                                 ", and its agent has not asked anything. To send it a message:\n  "
+                                                 "orange task send " +
+                                                 id.value + " \"...\"");
+    }
+    if (alive) {
+        CO_TRY(auto sent, co_await api.runner().outbox.send(id, role, params.text));
+        co_return api.reply(id, std::move(sent));
+    }
+    CO_TRY(co_await api.runner().outbox.leave(id, role, params.text));
+    CO_TRY(auto started, co_await api.runner().respawns.respawn(id, call.caller));
+    started.notes.push_back("your answer is its first message");
+    co_return api.reply(id, std::move(started));
+}
+
+Awaitable<Result<TaskReply>> reject(Api& api, TaskReject params, Call call) {
+    CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
+    if (trim(params.feedback).empty()) co_return Error(ErrorCode::invalid_argument, "say what to change");
+    engine::Request request;
+    request.goal = engine::Goal::rejected;
+    request.by = call.caller.role;
+    Edit edit;
+    edit.feedback = params.feedback;
+    CO_TRY(auto moved, co_await api.runner().requests.move(id, request, call.caller, std::move(edit)));
+    co_return api.reply(id, std::move(moved));
+}
+
+Awaitable<Result<TaskReply>> stop(Api& api, TaskStop params, Call call) {
+    CO_TRY(const auto id, api.select(params, call));
+    CO_TRY(auto stopped, co_await api.runner().respawns.stop(id));
+    co_return api.reply(id, std::move(stopped));
+}
+
+Awaitable<Result<TaskReply>> restart(Api& api, TaskRestart params, Call call) {
+    CO_TRY(const auto id, api.select(params, call));
+    const auto* record = api.world().tasks.find(id);
+    if (!record) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
+    CO_TRY(const auto definition, api.runner().turns.definition_of(record->task));
+    CO_TRY(const auto need, engine::respawn_need(*definition, record->task));
+    if (api.runner().agents.alive(*record, need.role)) CO_TRY(co_await api.runner().respawns.stop(id));
+    CO_TRY(auto started, co_await api.runner().respawns.respawn(id, call.caller));
+    co_return api.reply(id, std::move(started));
+}
+
+Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
+    CO_TRY(const auto id, api.select(params, call));
+    const auto* record = api.world().tasks.find(id);
+    if (!record) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
+    CO_TRY(const auto changes, co_await changes_of(api.world(), *record));
+    TaskDiff::Reply reply;
+    reply.repository = changes.repository;
+    reply.base = changes.base;
+    reply.tip = changes.tip;
+    reply.changes = counts_of(changes);
+    co_return reply;
+}
+
+}  // namespace
+
+ChangeCounts counts_of(const Changes& changes) {
+    return {changes.commits, changes.files, changes.added, changes.removed, changes.uncommitted};
+}
+
+void add_task_answers(MethodTable& table, Api& api) {
+    using enum ErrorCode;
+    table.add<TaskAnswer>(
+        Access::human, "Answers the question of a task's agent; a dead agent is started with the answer.",
+        {not_found, conflict, forbidden},
+        [&api](TaskAnswer params, Call call) { return answer(api, std::move(params), std::move(call)); });
+    table.add<TaskReject>(
+        Access::human, "Sends reviewed work back to the worker, with feedback.",
+        {not_found, illegal_transition, gate_failed, guard_failed, forbidden},
+        [&api](TaskReject params, Call call) { return reject(api, std::move(params), std::move(call)); });
+    table.add<TaskStop>(Access::human, "Ends a task's agents; the task stays where it is.", {not_found, conflict},
+                        [&api](TaskStop params, Call call) { return stop(api, std::move(params), std::move(call)); });
+    table.add<TaskRestart>(
+        Access::human, "Starts the agent of a task's state, ending it first if it runs.", {not_found, conflict},
+        [&api](TaskRestart params, Call call) { return restart(api, std::move(params), std::move(call)); });
+    table.add<TaskDiff>(Access::read, "What a task's branch changes, committed and not.", {not_found, external_failed},
+                        [&api](TaskDiff params, Call call) { return diff(api, std::move(params), std::move(call)); });
+}
+
+}  // namespace orange::rpc

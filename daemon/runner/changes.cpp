@@ -1,0 +1,79 @@
+#include "daemon/runner/changes.hpp"
+
+#include <charconv>
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/merge.hpp"
+#include "daemon/git/worktrees.hpp"
+#include "daemon/runner/worktree.hpp"
+
+namespace orange {
+namespace {
+
+std::int64_t number_in(std::string_view text) {
+    std::int64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+GitCommand git_in(const std::string& repo, std::vector<std::string> args) {
+    GitCommand command;
+    command.place = repo;
+    command.args = std::move(args);
+    return command;
+}
+
+/// "12\t3\tpath" lines; "-" for a binary file.
+void count_lines(std::string_view numstat, Changes& changes) {
+    for (const auto line : split_lines(numstat)) {
+        const auto parts = split(line, '\t');
+        if (parts.size() < 3) continue;
+        ++changes.files;
+        changes.added += number_in(parts[0]);
+        changes.removed += number_in(parts[1]);
+    }
+}
+
+}  // namespace
+
+Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record) {
+    const auto* project = world.projects.find(record.task.project);
+    if (!project) co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
+    Changes changes;
+    changes.repository = project->path;
+    auto target = record.task.base.value_or(std::string());
+    if (target.empty()) {
+        const auto branch = project->default_branch;
+        CO_TRY(target, co_await git::base_ref(world.git, changes.repository, branch));
+    }
+    auto tip = co_await git::branch_tip(world.git, changes.repository, record.task.branch);
+    if (!tip && tip.error().code != ErrorCode::not_found) co_return tip.error();
+    if (!tip || tip->empty()) {
+        co_return Error(ErrorCode::not_found,
+                        "task " + record.task.id.value + " has no branch yet: it has not started");
+    }
+    auto merge_base = git_in(changes.repository, {"merge-base", target, *tip});
+    CO_TRY(const auto base, co_await git_output(world.git, std::move(merge_base)));
+    changes.base = std::string(trim(base));
+    auto count = git_in(changes.repository, {"rev-list", "--count", changes.base + ".." + *tip});
+    CO_TRY(const auto counted, co_await git_output(world.git, std::move(count)));
+    changes.commits = number_in(counted);
+    changes.tip = *tip;
+    if (record.task.workspace) {
+        CO_TRY(auto worktree, co_await open_worktree(world, record));
+        CO_TRY(const auto dirty, co_await git::is_dirty(world.git, worktree));
+        changes.uncommitted = dirty;
+        if (dirty) {
+            CO_TRY(changes.tip, co_await git::tree_of_files(world.git, worktree));
+        }
+    }
+    auto differ =
+        git_in(changes.repository, {"diff", "--numstat", "--no-ext-diff", "--no-textconv", changes.base, changes.tip});
+    CO_TRY(const auto numstat, co_await git_output(world.git, std::move(differ)));
+    count_lines(numstat, changes);
+    co_return changes;
+}
+
+}  // namespace orange

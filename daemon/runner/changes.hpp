@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "daemon/runner/world.hpp"
+
+namespace orange {
+
+/// What a task's branch changes: from `base`, where it left the branch that it is compared with, to `tip`.
+struct Changes {
+    std::string repository;
+    std::string base;  ///< a commit
+    std::string tip;   ///< a tree with all files of the worktree, or without a workspace the branch's commit
+    std::int64_t commits = 0, files = 0, added = 0, removed = 0;
+    bool uncommitted = false;
+};
+
+/// Looks at the task's worktree, or at its branch if it has none. not_found if there is neither.
+Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record);
+
+}  // namespace orange

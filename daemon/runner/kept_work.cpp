@@ -1,0 +1,112 @@
+#include "daemon/runner/kept_work.hpp"
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/git/branches.hpp"
+
+namespace orange {
+namespace {
+
+struct KeptWork {
+    std::string repository;
+    std::string base;    ///< a ref of the default branch
+    std::string wip;     ///< a commit; empty: nothing was uncommitted
+    std::string branch;  ///< a commit; empty: there is no branch
+    std::string merged;
+};
+
+Awaitable<Result<KeptWork>> look_for_work(World& world, const TaskRecord& record) {
+    const auto* project = world.projects.find(record.task.project);
+    if (!project) co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
+    KeptWork kept;
+    kept.repository = project->path;
+    const auto default_branch = project->default_branch;
+    const auto own = "refs/orange/" + record.task.id.value;
+    CO_TRY(kept.base, co_await git::base_ref(world.git, kept.repository, default_branch));
+    CO_TRY(kept.wip, co_await git::commit_of(world.git, kept.repository, own + "/wip"));
+    CO_TRY(kept.branch, co_await git::commit_of(world.git, kept.repository, "refs/heads/" + record.task.branch));
+    CO_TRY(kept.merged, co_await git::commit_of(world.git, kept.repository, own + "/merged"));
+    co_return kept;
+}
+
+GitCommand in_repository(const KeptWork& kept, std::vector<std::string> args) {
+    GitCommand command;
+    command.place = kept.repository;
+    command.args = std::move(args);
+    return command;
+}
+
+Awaitable<Result<std::string>> commits_of(World& world, const KeptWork& kept) {
+    if (kept.branch.empty()) co_return std::string("0");
+    auto count = in_repository(kept, {"rev-list", "--count", kept.branch, "^" + kept.base});
+    CO_TRY(const auto counted, co_await git_output(world.git, std::move(count)));
+    co_return std::string(trim(counted));
+}
+
+std::string restore_command(const TaskRecord& record) {
+    return "orange task restore " + record.task.id.value;
+}
+
+}  // namespace
+
+Awaitable<std::vector<std::string>> kept_work(World& world, TaskRecord record) {
+    std::vector<std::string> notes;
+    const auto kept = co_await look_for_work(world, record);
+    Result<std::string> commits = Error{};
+    if (kept) commits = co_await commits_of(world, *kept);
+    if (!kept || !commits) {
+        const auto& why = kept ? commits.error() : kept.error();
+        notes.push_back("what is kept of its work could not be read: " + why.message);
+        co_return notes;
+    }
+    if (kept->wip.empty() && *commits == "0") {
+        notes.emplace_back("there was no work to keep");
+        co_return notes;
+    }
+    if (*commits != "0") {
+        const auto noun = *commits == "1" ? " commit" : " commits";
+        notes.push_back("kept: branch " + record.task.branch + " with " + *commits + noun);
+    }
+    if (!kept->wip.empty()) {
+        notes.push_back("kept: the uncommitted work, as refs/orange/" + record.task.id.value + "/wip");
+    }
+    notes.push_back("bring it back:\n  " + restore_command(record));
+    co_return notes;
+}
+
+Awaitable<Result<RestoredWork>> restore_work(World& world, TaskRecord record, std::string branch) {
+    const auto& task = record.task;
+    if (!store::has_ended(record)) {
+        co_return Error(ErrorCode::conflict, "task " + task.id.value + " is " + task.status +
+                                                 ", and its work is where it was. Look at it:\n  orange task diff " +
+                                                 task.id.value);
+    }
+    CO_TRY(const auto kept, co_await look_for_work(world, record));
+    RestoredWork restored;
+    restored.branch = branch.empty() ? task.branch + "-restored" : branch;
+    restored.commit = !kept.wip.empty() ? kept.wip : !kept.branch.empty() ? kept.branch : kept.merged;
+    if (restored.commit.empty()) {
+        co_return Error(ErrorCode::not_found, "task " + task.id.value + " left no branch and no uncommitted work");
+    }
+    const auto name = restored.branch;
+    CO_TRY(co_await git::check_branch_name(world.git, name));
+    const auto lock = co_await world.repositories.acquire(kept.repository);
+    const auto ref = "refs/heads/" + restored.branch;
+    CO_TRY(const auto known, co_await git::commit_of(world.git, kept.repository, ref));
+    if (!known.empty() && known != restored.commit) {
+        co_return Error(ErrorCode::conflict, "branch " + restored.branch +
+                                                 " exists, and is at another commit. Choose another name:\n  " +
+                                                 restore_command(record) + " --branch NAME");
+    }
+    if (known.empty()) {
+        auto update = in_repository(kept, {"update-ref", "-m", "orange: restore", ref, restored.commit, ""});
+        CO_TRY(co_await git_output(world.git, std::move(update)));
+    }
+    restored.notes.push_back("look at it:\n  git -C " + shell_word(kept.repository) + " diff " + kept.base + "..." +
+                             shell_word(restored.branch));
+    restored.notes.push_back("go on with it:\n  orange task create --project " + task.project + " --branch " +
+                             shell_word(restored.branch) + " \"...\"");
+    co_return restored;
+}
+
+}  // namespace orange

@@ -1,0 +1,166 @@
+#include "daemon/runner/notification.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "common/base/text.hpp"
+#include "common/model/json.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/process/environment.hpp"
+
+namespace orange {
+namespace {
+
+using Words = std::map<std::string, std::string>;
+
+constexpr std::chrono::milliseconds k_deadline = std::chrono::seconds(10);
+
+std::string joined(const std::vector<News>& news, const std::function<std::string(const News&)>& part,
+                   std::string_view separator) {
+    std::vector<std::string> parts;
+    for (const auto& each : news) {
+        auto text = part(each);
+        if (std::find(parts.begin(), parts.end(), text) == parts.end()) parts.push_back(std::move(text));
+    }
+    return join(parts, separator);
+}
+
+/// `text` with its placeholders filled in; other braces stay.
+std::string filled_in(const std::string& text, const Words& words, bool& found) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto end = text[at] == '{' ? text.find('}', at) : std::string::npos;
+        const auto word = end == std::string::npos ? words.end() : words.find(text.substr(at + 1, end - at - 1));
+        if (word == words.end()) {
+            out += text[at++];
+            continue;
+        }
+        found = true;
+        const bool quoted = at > 0 && text[at - 1] == '"' && end + 1 < text.size() && text[end + 1] == '"';
+        if (quoted) out.pop_back();
+        out += quoted ? dump(Json(word->second)) : word->second;
+        at = end + (quoted ? 2 : 1);
+    }
+    return out;
+}
+
+/// Desktops read the body as markup.
+std::string without_markup(const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '&') {
+            out += "&amp;";
+        } else if (c == '<') {
+            out += "&lt;";
+        } else {
+            out += c;
+        }
+    }
+    return out;
+}
+
+std::string variable(const Environment& environment, const std::string& name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+}
+
+}  // namespace
+
+Words notification_words(const std::vector<News>& news) {
+    Words words;
+    words["task"] = joined(
+        news, [](const News& each) { return each.task.value; }, ", ");
+    words["project"] = joined(
+        news, [](const News& each) { return each.project; }, ", ");
+    words["summary"] = news.size() == 1 ? printable(news.front().summary) : counted(news.size(), "task");
+    const auto most = std::max_element(news.begin(), news.end(),
+                                       [](const News& a, const News& b) { return more_urgent(b.need, a.need); });
+    words["needs"] = most == news.end() ? std::string() : std::string(name_of(most->need));
+    words["text"] = joined(
+        news, [](const News& each) { return each.text; }, "; ");
+    if (news.size() > 1) words["text"] = counted(news.size(), "task") + ": " + words["text"];
+    return words;
+}
+
+std::vector<std::string> notify_argv(const std::vector<std::string>& command, const Words& words) {
+    std::vector<std::string> argv;
+    bool found = false;
+    for (const auto& word : command) argv.push_back(filled_in(word, words, found));
+    if (!found) argv.push_back(words.at("text"));
+    return argv;
+}
+
+Awaitable<void> Delivery::deliver(std::vector<News> news) {
+    const auto& settings = world_.settings;
+    if (!settings.notify || news.empty()) co_return;
+    const auto words = notification_words(news);
+    if (!settings.notify_command.empty()) {
+        auto argv = notify_argv(settings.notify_command, words);
+        co_await run(std::move(argv));
+        co_return;
+    }
+    co_await tell_terminals(words.at("text"));
+    auto argv = desktop_argv(words);
+    if (argv.empty()) {
+        problem_.clear();
+        co_return;
+    }
+    co_await run(std::move(argv));
+}
+
+/// Empty if there is no desktop.
+std::vector<std::string> Delivery::desktop_argv(const Words& words) const {
+    const auto& environment = world_.base_environment;
+    const auto path = variable(environment, "PATH");
+    const auto& summary = words.at("summary");
+    const auto title = "Orange: " + (summary.empty() ? words.at("project") : summary);
+    const auto runtime = variable(environment, "XDG_RUNTIME_DIR");
+    const bool bus = !variable(environment, "DBUS_SESSION_BUS_ADDRESS").empty() ||
+                     (!runtime.empty() && world_.files.facts_of(Path(runtime) / "bus"));
+    if (const auto program = find_program("notify-send", path); bus && !program.empty()) {
+        return {program, "--app-name=Orange", "--", title, without_markup(words.at("text"))};
+    }
+    if (const auto program = find_program("osascript", path); !program.empty()) {
+        return {program,
+                "-e",
+                "on run argv",
+                "-e",
+                "display notification (item 2 of argv) with title (item 1 of argv)",
+                "-e",
+                "end run",
+                title,
+                words.at("text")};
+    }
+    return {};
+}
+
+Awaitable<void> Delivery::run(std::vector<std::string> argv) {
+    const std::vector<std::string> program = {argv.front()};
+    Command command;
+    command.argv = argv;
+    command.env = world_.base_environment;
+    command.deadline = k_deadline;
+    command.shown = argv.front();  // the other words may hold a secret address, and end in the log
+    const auto done = co_await world_.processes.run(std::move(command));
+    if (done && done->ok()) {
+        problem_.clear();
+        co_return;
+    }
+    const auto error = done ? command_failed(program, *done) : done.error();
+    problem_ = "the last notification was not delivered: " + std::string(first_line(error.message)) +
+               "; change `notify` in config.yml, then: orange daemon reload";
+    log::warn("notifier", error.message);
+}
+
+Awaitable<void> Delivery::tell_terminals(std::string text) {
+    const auto clients = co_await world_.tmux.clients();
+    if (!clients) co_return;
+    const auto all = *clients;
+    for (const auto& client : all) {
+        auto name = client.name;
+        const auto told = co_await world_.tmux.tell(std::move(name), text);
+        if (!told) log::info("notifier", told.error().message);  // it has detached meanwhile
+    }
+}
+
+}  // namespace orange

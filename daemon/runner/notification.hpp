@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "daemon/runner/notifier.hpp"
+
+namespace orange {
+
+/// What a notification says, by the names of the placeholders: task, project, summary, needs, text. Several tasks
+/// become one notification.
+std::map<std::string, std::string> notification_words(const std::vector<News>& news);
+
+/// config.yml's `notify` with its placeholders filled in. `{name}` becomes the plain text, `"{name}"` a JSON string.
+/// A command without placeholders gets the text as one more argument.
+std::vector<std::string> notify_argv(const std::vector<std::string>& command,
+                                     const std::map<std::string, std::string>& words);
+
+/// Brings notifications to the human: by the command of config.yml, or to the desktop and to terminals that are
+/// attached to Orange's tmux server. Never fails: the last failure is logged and kept for doctor.
+class Delivery {
+  public:
+    explicit Delivery(World& world) : world_(world) {}
+
+    Awaitable<void> deliver(std::vector<News> news);
+    /// Why the last one was not delivered; empty if it was.
+    const std::string& problem() const { return problem_; }
+
+  private:
+    std::vector<std::string> desktop_argv(const std::map<std::string, std::string>& words) const;
+    Awaitable<void> run(std::vector<std::string> argv);
+    Awaitable<void> tell_terminals(std::string text);
+
+    World& world_;
+    std::string problem_;
+};
+
+}  // namespace orange

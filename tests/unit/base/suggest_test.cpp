@@ -1,0 +1,37 @@
+#include "common/base/suggest.hpp"
+
+#include "common/base/slug.hpp"
+#include "common/base/text.hpp"
+#include "tests/catch.hpp"
+
+using namespace orange;
+
+TEST_CASE("A word is guessed from one that is close to it, whatever its case") {
+    const std::vector<std::string> known = {"list", "merge", "respawn", "spawn"};
+    CHECK(nearest("mrege", known) == "merge");
+    CHECK(nearest("SPAWM", known) == "spawn");
+    CHECK(nearest("respwan", known) == "respawn");
+    CHECK_FALSE(nearest("frobnicate", known));
+    CHECK_FALSE(nearest("", known));
+    CHECK_FALSE(nearest(std::string(1000, 'x'), known));
+    CHECK_FALSE(nearest("ab", {"x", "yz"}));
+    CHECK(suggestion("lst", known) == "; did you mean list?");
+    CHECK_THAT(suggestion("frobnicate", known), Tells("list, merge, respawn, spawn"));
+    CHECK(suggestion("x", {}).empty());
+}
+
+TEST_CASE("A word is replaced if it stands by itself") {
+    const std::string id = "4f2aBcDeFgHiJkLmNoPqR";
+    CHECK(with_word("see " + id + ", (" + id + ") and " + id + ".", id, "4f2a") == "see 4f2a, (4f2a) and 4f2a.");
+    for (const auto& kept : {"/tasks/shop/" + id + "/logs", "orange-tasks/" + id, id + ".json", id + "-1", "x" + id}) {
+        CHECK(with_word(kept, id, "4f2a") == kept);
+    }
+    CHECK(with_word(id, id, "4f2a") == "4f2a");
+    CHECK(with_word("a", "", "b") == "a");
+}
+
+TEST_CASE("A slug has the words of a summary in plain letters") {
+    CHECK(slug_of("Fix the  Login-redirect!") == "fix-the-login-redirect");
+    CHECK(slug_of("Größe don’t") == "grose-dont");
+    CHECK(slug_of("--") == "");
+}

@@ -1,0 +1,170 @@
+// What Tab offers: the real program, and the real shells with the scripts that it prints.
+#include <filesystem>
+
+#include "common/base/text.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/client/fake_daemon.hpp"
+
+using namespace orange;
+using test::FakeDaemon;
+
+namespace {
+
+Json reply_to(const std::string& method) {
+    const auto task = [](const char* id, const char* short_id, const char* branch, const char* summary) {
+        return Json{{"fields", {{"id", id}, {"status", "working"}, {"branch", branch}, {"summary", summary}}},
+                    {"short_id", short_id},
+                    {"path", "/t"},
+                    {"worker", "none"},
+                    {"reviewer", "none"}};
+    };
+    if (method == "task.list") {
+        return {{"tasks",
+                 {task("4f2aBcDeFgHiJkLmNoPqR", "4f2a", "fix/total", "Round\tthe total"),
+                  task("4f3bBcDeFgHiJkLmNoPqR", "4f3b", "$(touch x)", "Add \x1b[31mlogin")}}};
+    }
+    if (method == "workflow.list") {
+        Json workflow = {{"name", "relay"}, {"path", "/w"}, {"shipped", true}, {"valid", true}};
+        workflow["states"] = {"pending", "working", "done"};
+        return {{"workflows", Json::array({workflow})}};
+    }
+    return {{"projects", Json::array()}, {"harnesses", Json::array()}};
+}
+
+struct Tab {
+    std::vector<std::string> environment() const {
+        return {"ORANGE_HOME=" + folder.path().string(), "HOME=" + folder.path().string()};
+    }
+    /// The lines that the program prints for a command line, up to the word under the cursor.
+    std::vector<std::string> lines(std::vector<std::string> words) {
+        words.insert(words.begin(), {ORANGE_BINARY_DIR "/bin/orange", "complete", "--"});
+        const auto ran = test::run(words, environment(), folder.path());
+        CHECK(ran.status == 0);
+        CHECK(ran.err.empty());
+        std::vector<std::string> all;
+        for (const auto line : split_lines(ran.out)) all.emplace_back(line);
+        return all;
+    }
+    std::vector<std::string> words(std::vector<std::string> line) {
+        auto all = lines(std::move(line));
+        for (auto& each : all) each = each.substr(0, each.find('\t'));
+        return all;
+    }
+    std::string shell(std::vector<std::string> argv) {
+        argv.insert(argv.begin(), {"/usr/bin/env", "PATH=" ORANGE_BINARY_DIR "/bin:/usr/bin:/bin"});
+        const auto ran = test::run(argv, environment(), folder.path());
+        CHECK(ran.err.empty());
+        return ran.out;
+    }
+
+    test::TemporaryFolder folder;
+};
+
+struct TabWithDaemon : Tab {
+    FakeDaemon daemon{folder.path() / "orange.sock",
+                      [](const Json& r) { return std::vector{FakeDaemon::reply(r, reply_to(r["method"]))}; }};
+};
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("Commands and options are completed from the tables of the command line") {
+    Tab tab;
+    CHECK(tab.words({"inb"}) == Words{"inbox"});
+    CHECK(tab.words({"works"}) == Words{"workspace"});
+    CHECK(tab.words({"task", "res"}) == Words{"respawn", "restart", "restore"});
+    CHECK(tab.words({"help", "task", "mer"}) == Words{"merge"});
+    CHECK(tab.words({"task", "list", "--st"}) == Words{"--status"});
+    CHECK(tab.words({"task", "merge", "x", "--strategy", ""}) == Words{"merge", "ff"});
+    CHECK(tab.words({"task", "merge", "--strategy=f"}) == Words{"--strategy=ff"});
+    CHECK(tab.words({"task", "merge", "--strategy", "=", "f"}) == Words{"ff"});
+    CHECK(tab.words({"workflow", "validate", ""}) == Words{":files"});
+    CHECK(tab.words({"task", "merge", "--", "--st"}).empty());
+    CHECK(tab.words({"nonsense", "x"}).empty());
+    CHECK(tab.words({"daemon", "superv"}).empty());
+    CHECK(tab.lines({"task", "merg"}).front().starts_with("merge\t"));
+}
+
+TEST_CASE("Without a daemon names are not completed, and none is started") {
+    Tab tab;
+    CHECK(tab.words({"task", "show", ""}).empty());
+    CHECK_FALSE(std::filesystem::exists(tab.folder.path() / "orange.sock"));
+}
+
+TEST_CASE("A daemon that does not answer costs a moment, and nothing is said") {
+    Tab tab;
+    const FakeDaemon silent(tab.folder.path() / "orange.sock", [](const Json&) { return Words{}; });
+    CHECK(tab.words({"task", "show", ""}).empty());
+    CHECK(silent.requests().size() == 1);
+}
+
+TEST_CASE("Names are completed from what the daemon knows, and only as what no shell takes for more") {
+    TabWithDaemon tab;
+    CHECK(tab.lines({"task", "show", ""}) ==
+          Words{"4f2a\tworking: Round the total", "4f3b\tworking: Add \\x1b[31mlogin"});
+    CHECK(tab.words({"task", "show", "4f2aB"}) == Words{"4f2aBcDeFgHiJkLmNoPqR"});
+    CHECK(tab.words({"task", "show", "fix"}) == Words{"fix/total"});
+    CHECK(tab.words({"task", "send", "4f3"}) == Words{"4f3b"});
+    CHECK(tab.words({"task", "send", "4f3b", "4f"}).empty());
+    CHECK(tab.words({"task", "show", "$"}).empty());
+    CHECK(tab.words({"task", "list", "--status", ""}) == Words{"pending", "working", "done"});
+    CHECK(tab.words({"task", "create", "--workflow", ""}) == Words{"relay"});
+    CHECK(tab.words({"workflow", "show", ""}) == Words{"relay"});
+}
+
+TEST_CASE("bash completes with the script that it is given") {
+    if (!std::filesystem::exists("/bin/bash")) return;
+    TabWithDaemon tab;
+    const std::string load = "source <(orange completion bash); complete -p orange >/dev/null || echo not loaded; ";
+    const auto complete = [&](const std::string& words, int at) {
+        return tab.shell({"/bin/bash", "--norc", "-c",
+                          load + "COMP_WORDS=(" + words + ") COMP_CWORD=" + std::to_string(at) +
+                              "; _orange; printf '%s\\n' \"${COMPREPLY[@]}\""});
+    };
+    CHECK(complete("orange task me", 2) == "merge\n");
+    CHECK(complete("orange task show ''", 3) ==
+          "4f2a  (working: Round the total)\n4f3b  (working: Add \\x1b[31mlogin)\n");
+    CHECK(complete("orange task show 4f2", 3) == "4f2a\n");
+    CHECK(complete("orange task list --status = don", 5) == "done\n");
+}
+
+TEST_CASE("zsh completes with the script that it is given") {
+    if (!std::filesystem::exists("/usr/bin/zsh")) return;
+    TabWithDaemon tab;
+    // What compinit would define: it needs a terminal.
+    const std::string stubs = "compdef() {}; _files() { print files }; _describe() { print -rl -- \"${(@P)4}\" }; ";
+    const auto complete = [&](const std::string& words) {
+        return tab.shell({"/usr/bin/zsh", "-fc",
+                          stubs + "source <(orange completion zsh); words=(" + words + "); CURRENT=$#words; _orange"});
+    };
+    CHECK(complete("orange task me").starts_with("merge:"));
+    CHECK(complete("orange task show ''") == "4f2a:working: Round the total\n4f3b:working: Add \\x1b[31mlogin\n");
+    CHECK(complete("orange workflow validate ''") == "files\n");
+}
+
+TEST_CASE("fish completes with the script that it is given") {
+    if (!std::filesystem::exists("/usr/bin/fish")) return;
+    TabWithDaemon tab;
+    const auto complete = [&](const std::string& line) {
+        return tab.shell(
+            {"/usr/bin/fish", "--no-config", "-c", "orange completion fish | source; complete -C '" + line + "'"});
+    };
+    CHECK(complete("orange task me").starts_with("merge\t"));
+    CHECK(complete("orange task show 4f2") == "4f2a\tworking: Round the total\n");
+}
+
+TEST_CASE("The completion script is printed for the shells that there is one for") {
+    Tab tab;
+    const auto run = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), ORANGE_BINARY_DIR "/bin/orange");
+        return test::run(words, tab.environment(), tab.folder.path());
+    };
+    for (const char* shell : {"bash", "zsh", "fish"}) {
+        const auto script = run({"completion", shell}).out;
+        CHECK_FALSE(script.empty());
+        CHECK(Json::parse(run({"completion", shell, "--json"}).out) == Json{{"script", script}});
+    }
+    CHECK(run({"completion", "tcsh"}).status == 2);
+    CHECK(run({"completion"}).status == 2);
+}

@@ -1,0 +1,161 @@
+#include "daemon/engine/needs.hpp"
+
+#include "daemon/engine/notices.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/engine/world.hpp"
+
+using namespace orange;
+using namespace orange::engine;
+
+namespace {
+
+const Timestamp k_entered = *from_rfc3339("2026-11-20T10:00:00.000Z");
+const Timestamp k_later = *from_rfc3339("2026-11-20T11:00:00.000Z");
+
+struct Asked {
+    explicit Asked(const std::string& status) : definition(small_definition()) {
+        record.task.id.value = "4f2a";
+        record.task.status = status;
+        record.entered_at = k_entered;
+        definition.transitions.push_back(edge({"reviewing"}, "working", {Role::human}));
+        definition.states.push_back({"asking", false, Role::worker, "again", Meaning::clarification});
+    }
+    Needs needs() const { return needs_of(definition, record, sight); }
+    void raise(NoticeKind kind, const std::string& command = {}) {
+        engine::raise(record, {kind, "it happened\nin detail", command, "", k_later});
+    }
+
+    Definition definition;
+    TaskRecord record;
+    Sight sight;
+};
+
+}  // namespace
+
+TEST_CASE("An agent at work needs nothing, whoever does not run has to be started") {
+    Asked task("working");
+    task.sight.agent_alive = true;
+    CHECK(task.needs().kind == Need::nothing);
+    CHECK(task.needs().command.empty());
+    task.sight.agent_alive = false;
+    CHECK(task.needs().kind == Need::start);
+    CHECK_THAT(task.needs().command, Holds("orange task respawn 4f2a"));
+    task.sight.restarting = true;
+    CHECK(task.needs().kind == Need::nothing);
+    task.sight.restarting = false;
+    task.record.stopped = true;
+    CHECK_THAT(task.needs().command, Holds("orange task restart 4f2a"));
+}
+
+TEST_CASE("A task that waits for its human says since when, and names the command") {
+    Asked task("reviewing");
+    CHECK(task.needs().kind == Need::review);
+    CHECK(task.needs().since == k_entered);
+    CHECK_THAT(task.needs().command, Holds("orange task diff 4f2a"));
+    task.sight.under_way = "a merge";
+    CHECK(task.needs().kind == Need::nothing);
+}
+
+TEST_CASE("A question stands until it is answered, and again if it changes") {
+    Asked task("asking");
+    task.sight.agent_alive = true;
+    task.record.questions = "one";
+    CHECK(task.needs().kind == Need::answer);
+    CHECK_THAT(task.needs().command, Holds("orange task reply 4f2a"));
+    task.record.answered = "one";
+    CHECK(task.needs().kind == Need::nothing);
+    task.record.questions = "two";
+    CHECK(task.needs().kind == Need::answer);
+}
+
+TEST_CASE("Help comes first, then an answer, and other notices change nothing") {
+    Asked task("reviewing");
+    task.raise(NoticeKind::git_config_changed);
+    task.raise(NoticeKind::unverified_review);
+    CHECK(task.needs().kind == Need::review);
+    task.raise(NoticeKind::agent_crashed);
+    CHECK(task.needs().kind == Need::review);  // no agent is needed here
+    task.raise(NoticeKind::agent_dialog, "orange task attach 4f2a");
+    CHECK(task.needs().kind == Need::answer);
+    task.raise(NoticeKind::hook_failed, "orange task show 4f2a");
+    CHECK(task.needs().kind == Need::help);
+    CHECK(task.needs().text == "it happened");
+    CHECK(task.needs().since == k_later);
+    CHECK(task.needs().command == "orange task show 4f2a");
+    task.record.task.status = "done";
+    CHECK(task.needs().kind == Need::help);
+    clear_all(task.record);
+    CHECK(task.needs().kind == Need::nothing);
+}
+
+TEST_CASE("A dead agent is trouble if the state needs one and nothing restarts it") {
+    Asked task("working");
+    task.raise(NoticeKind::agent_crashed);
+    CHECK(task.needs().kind == Need::help);
+    CHECK_THAT(task.needs().command, Holds("orange task respawn 4f2a"));
+    task.sight.restarting = true;
+    CHECK(task.needs().kind == Need::nothing);
+}
+
+TEST_CASE("A stuck task asks for help where its agent is, or for a new agent") {
+    Asked task("stuck");
+    task.sight.agent_alive = true;
+    CHECK(task.needs().kind == Need::help);
+    CHECK_THAT(task.needs().command, Holds("orange task attach 4f2a"));
+    task.sight.agent_alive = false;
+    CHECK_THAT(task.needs().command, Holds("orange task respawn 4f2a"));
+}
+
+TEST_CASE("A pending task has to be started, unless it waits for a workspace") {
+    Asked task("pending");
+    CHECK(task.needs().kind == Need::start);
+    task.record.queued = true;
+    CHECK(task.needs().kind == Need::nothing);
+    task.sight.room = true;
+    CHECK(task.needs().kind == Need::start);
+    CHECK_THAT(task.needs().command, Holds("orange task spawn 4f2a"));
+}
+
+TEST_CASE("A state may say what it needs, and a notice still needs help") {
+    Asked task("working");
+    task.sight.agent_alive = true;
+    for (auto& state : task.definition.states) {
+        if (state.name == "working") state.needs = Need::review;
+    }
+    CHECK(task.needs().kind == Need::review);
+    task.raise(NoticeKind::hook_failed);
+    CHECK(task.needs().kind == Need::help);
+}
+
+TEST_CASE("No name of a state counts: a workflow with its own words needs the same") {
+    Asked task("reviewing");
+    const std::map<std::string, std::string> words = {
+        {"pending", "idea"}, {"working", "making"}, {"review", "checking"},       {"reviewing", "tasting"},
+        {"stuck", "burnt"},  {"done", "served"},    {"cancelled", "thrown away"}, {"asking", "calling"}};
+    for (auto& state : task.definition.states) state.name = words.at(state.name);
+    for (auto& transition : task.definition.transitions) {
+        transition.to = words.at(transition.to);
+        for (auto& from : transition.from) from = words.at(from);
+    }
+    const auto kind_in = [&](const std::string& status) {
+        task.record.task.status = status;
+        return task.needs().kind;
+    };
+    CHECK(kind_in("idea") == Need::start);
+    CHECK(kind_in("tasting") == Need::review);
+    CHECK(kind_in("burnt") == Need::help);
+    CHECK(kind_in("calling") == Need::answer);
+    CHECK(kind_in("served") == Need::nothing);
+    const Role human = Role::human;
+    CHECK(target_of(task.definition, task.record.task, {"", human, false, true, Goal::cancelled}).value() ==
+          "thrown away");
+}
+
+TEST_CASE("Rejected work goes back to the worker, and only from where a human decides") {
+    Asked task("reviewing");
+    CHECK(rejection_target(task.definition, task.record.task) != nullptr);
+    task.record.task.status = "working";
+    const auto refused = target_of(task.definition, task.record.task, {"", Role::human, false, true, Goal::rejected});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::illegal_transition);
+}
