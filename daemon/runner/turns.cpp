@@ -11,6 +11,7 @@ namespace orange {
 namespace {
 
 constexpr const char* k_questions = "Questions";
+constexpr std::chrono::milliseconds k_late_writer{300};  ///< until a file that its writer had open is read again
 
 }  // namespace
 
@@ -50,7 +51,8 @@ Awaitable<Result<Stepped>> Turns::step_bodies(TaskRecord& record) {
     record.questions = asked == stepped.artifacts.sections.end() ? std::string() : asked->second.hash;
     apply_synced(world_, record, *synced);
     if ((synced->unsettled || synced->waiting) && syncing_soon_.insert(record.task.id).second) {
-        async::spawn(world_.executor, "late writer", sync_soon(record.task.id));
+        const auto time = synced->unsettled ? k_late_writer : world_.task_files.keeps_displaced();
+        async::spawn(world_.executor, "late writer", sync_after(time, record.task.id));
     }
     stepped.body = std::move(synced->body);
     co_return stepped;
@@ -74,8 +76,8 @@ bool Turns::save(const TaskRecord& record, Durability durability) {
     return saved.has_value();
 }
 
-Awaitable<void> Turns::sync_soon(TaskId id) {
-    co_await async::sleep(std::chrono::milliseconds(300));
+Awaitable<void> Turns::sync_after(std::chrono::milliseconds time, TaskId id) {
+    co_await async::sleep(time);
     syncing_soon_.erase(id);
     co_await body_changed(id);
 }

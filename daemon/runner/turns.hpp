@@ -52,7 +52,7 @@ class Turns {
     bool save(const TaskRecord& record, Durability durability = Durability::synced);
 
   private:
-    Awaitable<void> sync_soon(TaskId id);
+    Awaitable<void> sync_after(std::chrono::milliseconds time, TaskId id);
 
     World& world_;
     std::set<TaskId> syncing_soon_;

@@ -107,7 +107,9 @@ Awaitable<Result<void>> Workspaces::release_ended(TaskRecord& record) {
     }
     const auto history = world_.tasks.history(record.task.id, k_looked_at);
     if (history && failed_to_release_only(*history)) (void)clear(record, NoticeKind::hook_failed);
-    co_return world_.tasks.save(record);
+    CO_TRY(world_.tasks.save(record));
+    co_await turns_.show(record);  // its frontmatter names the workspace
+    co_return Result<void>{};
 }
 
 bool Workspaces::has_its_folder(const TaskRecord& record) const {

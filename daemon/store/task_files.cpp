@@ -20,21 +20,22 @@
 /// are merged against the one that they were most likely made from: lines that were merged in meanwhile stay.
 namespace orange::store {
 
-TaskFiles::TaskFiles(FileSystem& files, ProcessRunner& processes, const Clock& clock)
-    : files_(files), processes_(processes), clock_(clock) {}
+TaskFiles::TaskFiles(FileSystem& files, ProcessRunner& processes, const Clock& clock,
+                     std::chrono::milliseconds keeps_displaced)
+    : files_(files), processes_(processes), clock_(clock), keeps_displaced_(keeps_displaced) {}
 
 TaskFiles::~TaskFiles() = default;
 
 Awaitable<Result<Synced>> TaskFiles::sync(TaskRecord record, Copies copies) {
     auto memory = memory_for(record.task.id, copies);
-    TaskSync sync(files_, processes_, clock_, std::move(memory), std::move(record), std::move(copies));
+    TaskSync sync(files_, processes_, clock_, keeps_displaced_, std::move(memory), std::move(record), std::move(copies));
     co_return co_await sync.run(std::nullopt, false);
 }
 
 Awaitable<Result<Synced>> TaskFiles::write_section(TaskRecord record, Copies copies, std::string heading,
                                                    std::string text) {
     auto memory = memory_for(record.task.id, copies);
-    TaskSync sync(files_, processes_, clock_, std::move(memory), std::move(record), std::move(copies));
+    TaskSync sync(files_, processes_, clock_, keeps_displaced_, std::move(memory), std::move(record), std::move(copies));
     std::optional<SectionEdit> edit(std::in_place);
     edit->heading = std::move(heading);
     edit->text = std::move(text);
@@ -43,7 +44,7 @@ Awaitable<Result<Synced>> TaskFiles::write_section(TaskRecord record, Copies cop
 
 Awaitable<Result<Synced>> TaskFiles::retire_mirror(TaskRecord record, Copies copies) {
     auto memory = memory_for(record.task.id, copies);
-    TaskSync sync(files_, processes_, clock_, std::move(memory), std::move(record), std::move(copies));
+    TaskSync sync(files_, processes_, clock_, keeps_displaced_, std::move(memory), std::move(record), std::move(copies));
     co_return co_await sync.run(std::nullopt, true);
 }
 

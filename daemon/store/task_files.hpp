@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -51,7 +52,9 @@ struct TaskMemory;
 /// An Error (a full disk) has changed nothing for good: whatever was found is found again by the next call.
 class TaskFiles {
   public:
-    TaskFiles(FileSystem& files, ProcessRunner& processes, const Clock& clock);
+    /// A displaced file that no writer has open is removed after `keeps_displaced`.
+    TaskFiles(FileSystem& files, ProcessRunner& processes, const Clock& clock,
+              std::chrono::milliseconds keeps_displaced = std::chrono::seconds(1));
     ~TaskFiles();
 
     Awaitable<Result<Synced>> sync(TaskRecord record, Copies copies);
@@ -65,12 +68,16 @@ class TaskFiles {
     /// Forgets what is remembered of a task between calls: when it is removed.
     void forget(const TaskId& id);
 
+    /// When to sync again after a call that gave `waiting`.
+    std::chrono::milliseconds keeps_displaced() const { return keeps_displaced_; }
+
   private:
     std::shared_ptr<TaskMemory> memory_for(const TaskId& id, const Copies& copies);
 
     FileSystem& files_;
     ProcessRunner& processes_;
     const Clock& clock_;
+    const std::chrono::milliseconds keeps_displaced_;
     std::map<TaskId, std::shared_ptr<TaskMemory>> memories_;
 };
 

@@ -26,11 +26,12 @@ constexpr int k_most_held_back = 40;
 
 }  // namespace
 
-TaskSync::TaskSync(FileSystem& files, ProcessRunner& processes, const Clock& clock, std::shared_ptr<TaskMemory> memory,
-                   TaskRecord record, Copies copies)
+TaskSync::TaskSync(FileSystem& files, ProcessRunner& processes, const Clock& clock,
+                   std::chrono::milliseconds keeps_displaced, std::shared_ptr<TaskMemory> memory, TaskRecord record, Copies copies)
     : files_(files),
       processes_(processes),
       clock_(clock),
+      keeps_displaced_(keeps_displaced),
       memory_(std::move(memory)),
       now_(*memory_),
       record_(std::move(record)),

@@ -20,8 +20,8 @@ struct SectionEdit {
 /// the displaced files in it, to be counted again.
 class TaskSync {
   public:
-    TaskSync(FileSystem& files, ProcessRunner& processes, const Clock& clock, std::shared_ptr<TaskMemory> memory,
-             TaskRecord record, Copies copies);
+    TaskSync(FileSystem& files, ProcessRunner& processes, const Clock& clock, std::chrono::milliseconds keeps_displaced,
+             std::shared_ptr<TaskMemory> memory, TaskRecord record, Copies copies);
     ~TaskSync();
     TaskSync(const TaskSync&) = delete;
     TaskSync& operator=(const TaskSync&) = delete;
@@ -79,6 +79,7 @@ class TaskSync {
     FileSystem& files_;
     ProcessRunner& processes_;
     const Clock& clock_;
+    const std::chrono::milliseconds keeps_displaced_;
     std::shared_ptr<TaskMemory> memory_;
     TaskMemory now_;  ///< the memory as it will be
     TaskRecord record_;

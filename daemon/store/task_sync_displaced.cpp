@@ -15,7 +15,6 @@
 namespace orange::store {
 namespace {
 
-constexpr auto k_away = std::chrono::seconds(1);
 constexpr std::ptrdiff_t k_most_away = 32;  ///< of one task: each is looked at by every call
 
 struct Look {
@@ -82,7 +81,7 @@ Result<bool> TaskSync::put_away_quiet() {
         if (!displaced->away_since) {
             put_away(*displaced);
             displaced->away_since = now;
-        } else if (now - *displaced->away_since >= k_away || away-- > k_most_away) {
+        } else if (now - *displaced->away_since >= keeps_displaced_ || away-- > k_most_away) {
             TRY(files_.remove(displaced->path));
             displaced = now_.displaced.erase(displaced);
             continue;

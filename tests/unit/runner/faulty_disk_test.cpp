@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What a write leaves that was not finished.
+/// What an unfinished write leaves. The next sync of its task removes what TASK.md left.
 std::string temporaries(const fs::path& home) {
     std::string found;
     for (const auto& entry : fs::recursive_directory_iterator(home / "tasks")) {
@@ -42,6 +42,7 @@ void fail_disk_everywhere(const Change& change) {
         }
         if (!result) CHECK_FALSE(result.error().message.empty());
         CHECK_NOTHROW(goes_on(world, id, change));
+        world.house().go(world.house().runner().turns.body_changed(id));
         CHECK(temporaries(world.home()) == "");
     }
 }
