@@ -66,6 +66,13 @@ std::vector<std::string> paths_of() {
     return paths;
 }
 
+/// Tabs and lines of a format are meant; anything else that a terminal acts on is a slip of the script.
+std::string text_between(std::string_view text) {
+    std::vector<std::string> columns;
+    for (const auto column : split(text, '\t')) columns.push_back(printable(column, true));
+    return join(columns, "\t");
+}
+
 std::string text_of_value(const Json& value) {
     if (value.is_null()) return {};
     return printable(value.is_string() ? value.get<std::string>() : dump(value));
@@ -102,7 +109,7 @@ std::string formed(std::string_view form, const Json& task) {
     std::string line;
     for (const auto& part : parts_of(form)) {
         if (part.kind != Part::Kind::name) {
-            line += part.text;
+            line += text_between(part.text);
         } else if (const auto* value = value_at(task, part.text)) {
             line += text_of_value(*value);
         }

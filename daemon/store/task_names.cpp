@@ -90,8 +90,8 @@ Error TaskStore::unknown(std::string_view text) const {
     std::vector<TaskId> close;
     each_open([&](const TaskRecord& record) {
         const auto& task = record.task;
-        const bool is_typo =
-            text.size() >= k_shortest_id && edit_distance(text, task.id.value.substr(0, text.size())) == 1;
+        const bool may_be_id = text.size() >= k_shortest_id && text.size() <= task.id.value.size();
+        const bool is_typo = may_be_id && edit_distance(text, task.id.value.substr(0, text.size())) == 1;
         if (is_typo) close.push_back(task.id);
         compare(task.id, task.branch);
         compare(task.id, slug_of(task.summary));
