@@ -293,7 +293,7 @@ class App {
         auto loaded = load_settings(files_, paths_.config());
         if (!loaded) {
             auto error = loaded.error();
-            error.message += "; the settings before it stay in force";
+            error.message += "; the previous settings stay in effect";
             return error;
         }
         const bool found = loaded->has_value();

@@ -148,13 +148,12 @@ std::optional<std::string> gate_problem(const Gate& gate, const Artifacts& artif
     if (found == artifacts.sections.end()) return missing(gate, artifacts);
     const Section& section = found->second;
     if (gate.required && trim(section.text).empty()) {
-        return "## " + gate.section + " is empty: write " + wanted(gate) + " under that heading in TASK.md";
+        return "## " + gate.section + " is empty. Write " + wanted(gate) + " under that heading in TASK.md";
     }
     // Stale comes first: the verdict of an old round must not be quoted as if somebody had just given it.
     const auto before = entry.find(gate.section);
     if (gate.fresh && before != entry.end() && before->second == section.hash) {
-        return "## " + gate.section +
-               " is stale: it is still the one from before this state was entered; update it in TASK.md with " +
+        return "## " + gate.section + " has not changed since this state was entered. Update it in TASK.md with " +
                wanted(gate);
     }
     if (auto problem = verdict_problem(gate, section.text)) return problem;

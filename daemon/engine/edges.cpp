@@ -190,8 +190,8 @@ Error forbidden(const Definition& definition, const Task& task, const Request& r
     const auto roles = askers(edge);
     const bool for_human = std::find(roles.begin(), roles.end(), Role::human) != roles.end();
     const bool for_system = std::find(roles.begin(), roles.end(), Role::system) != roles.end();
-    std::string text = task.status + " → " + edge.to + " is not open to the " + std::string(name_of(request.by)) +
-                       ", only to: " + role_list(roles) + ". ";
+    std::string text = task.status + " → " + edge.to + " is not allowed for the " + std::string(name_of(request.by)) +
+                       ", only for the " + role_list(roles) + ". ";
     Error error(ErrorCode::forbidden, "");
     const State* state = definition.state(task.status);
     const bool own_state = state != nullptr && state->agent == request.by && !definition.state(edge.to)->terminal;

@@ -40,7 +40,7 @@ std::string what_is_possible(const Definition& definition, const Task& task, Rol
 }
 
 Error no_way(const Definition& definition, const Task& task, Role by, const std::string& what) {
-    return {ErrorCode::illegal_transition, "A task that is " + printable(task.status) + " " + what + " (workflow " +
+    return {ErrorCode::illegal_transition, "The task is " + printable(task.status) + " and " + what + " (workflow " +
                                                definition.name + ")." + what_is_possible(definition, task, by)};
 }
 
@@ -79,7 +79,7 @@ Result<std::string> target_of(const Definition& definition, const Task& task, co
         case Goal::rejected:
             if (const State* to = rejection_target(definition, task)) return to->name;
             return no_way(definition, task, request.by,
-                          "cannot be rejected: no step leads from there back to the worker");
+                          "cannot be rejected, because the workflow has no step from there back to the worker");
     }
     return request.to;
 }

@@ -6,7 +6,7 @@ namespace orange::engine {
 namespace {
 
 Error refused(const std::string& why, const Caller& by, const std::string& instead = {}) {
-    return {ErrorCode::forbidden, why + "; you were taken for " + describe(by) + instead};
+    return {ErrorCode::forbidden, why + "; this call came from " + describe(by) + instead};
 }
 
 }  // namespace
@@ -22,34 +22,33 @@ std::string describe(const Caller& caller) {
 Result<void> may_call(const std::string& method, Access access, const Caller& by) {
     if (access == Access::read) return {};
     if (by.role == Role::unknown) {
-        return refused(method + " wants a caller that can be told", by,
-                       "; use a terminal of your own, outside Orange's tmux");
+        return refused(method + " needs a caller that Orange can identify", by,
+                       ". Run it in a terminal outside Orange's tmux");
     }
     if (access == Access::human && by.role != Role::human) {
-        return refused(method + " is a human's to call", by, "; ask the human");
+        return refused("only a human may call " + method, by, ". Ask the human");
     }
     return {};
 }
 
 Result<void> may_set(const Edit& edit, const Caller& by) {
     if (by.role == Role::human || edit.is_an_agents()) return {};
-    return refused("an agent may set --status, --summary and --branch of its task; the rest is the human's", by);
+    return refused("an agent may set only --status, --summary and --branch of its task", by);
 }
 
 Result<void> may_change(const TaskRecord& record, const Caller& by, bool force) {
     if (by.role != Role::worker && by.role != Role::reviewer) return {};
-    if (by.task != record.task.id) return refused("an agent may move its own task only", by);
+    if (by.task != record.task.id) return refused("an agent may change only its own task", by);
     const auto* reviewer = record.run_of(Role::reviewer);
     if (by.role == Role::reviewer && (!reviewer || reviewer->run != by.run)) {
-        return refused("this review round is over: its reviewer was ended, or another was started since", by);
+        return refused("this review round is over, and its reviewer may change nothing more", by);
     }
     const auto* worker = record.run_of(Role::worker);
     // Who calls is found out once a connection, and that may outlive the run: a new one would be nobody's.
     if (by.role == Role::worker && !by.run.empty() && (!worker || worker->run != by.run)) {
-        return refused(worker ? "another worker was started in this one's place since" : "this worker's run is over",
-                       by);
+        return refused(worker ? "another worker has replaced this one" : "this worker's run is over", by);
     }
-    if (force) return refused("--force is a human's; ask them", by);
+    if (force) return refused("only a human may use --force", by);
     return {};
 }
 

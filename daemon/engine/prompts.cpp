@@ -56,9 +56,9 @@ Result<AgentNeed> respawn_need(const Definition& definition, const Task& task) {
     }
     if (state->respawn_prompt.empty()) {
         const bool initial = state->name == definition.initial().name;
-        return Error(ErrorCode::conflict, "the task is " + state->name +
-                                              ", a state without an agent, so there is no agent to respawn" +
-                                              (initial ? ": orange task spawn starts its first one." : "."));
+        return Error(ErrorCode::conflict,
+                     "the task is " + state->name + ", a state without an agent, so there is no agent to respawn" +
+                         (initial ? ". Start its first one:\n  orange task spawn " + task.id.value : "."));
     }
     return AgentNeed{role_of_state(definition, *state), state->respawn_prompt};
 }

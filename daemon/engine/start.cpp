@@ -60,8 +60,8 @@ Result<Decision> decide_start(const Definition& definition, const Task& task, co
     if (!is_start(definition, *state)) {
         const auto possible = start_states(definition);
         return Error(ErrorCode::invalid_argument,
-                     "a task cannot be created as " + to + "; in the workflow " + definition.name +
-                         (possible.empty() ? " every task begins as " + definition.initial().name
+                     "a task cannot start as " + to + "; in the workflow " + definition.name +
+                         (possible.empty() ? " every task starts as " + definition.initial().name
                                            : " --status may be " + join(possible, ", ") + ", or left out"));
     }
     if (const auto* edge = open_edge(definition, task.status, to)) return decision_for(definition, task, *edge);

@@ -87,7 +87,8 @@ Awaitable<Result<std::string>> main_worktree(Git& git, std::string dir) {
     }
     CO_TRY(auto head, co_await commit_of(git, root, "HEAD"));
     if (head.empty())
-        co_return refuse("is a repository without a commit; make the first one: git commit --allow-empty -m Begin");
+        co_return refuse(
+            "has no commit yet. Make the first one there:\n  git commit --allow-empty -m 'Initial commit'");
     co_return root;
 }
 

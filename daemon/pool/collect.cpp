@@ -93,7 +93,8 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
             }
             claims_.erase(name);
             CO_TRY(claims_.write());
-            done.push_back(name + (surplus ? " removed: the pool is smaller now" : " forgotten: its folder was gone"));
+            done.push_back(name + (surplus ? " removed: the pool is smaller than before"
+                                           : " removed from the pool: its folder no longer exists"));
         }
     }
     CO_TRY(claims_.write());

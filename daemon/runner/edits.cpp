@@ -86,7 +86,7 @@ Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord before, Tas
     }
     if (is.workflow_hash != was.workflow_hash || is.workflow != was.workflow) {
         tell_workflow(changed, was.workflow);
-        notes.push_back("follows the workflow " + is.workflow + " as it is now");
+        notes.push_back("workflow is now " + is.workflow);
     }
     if (is.branch != was.branch) {
         world_.journal.write(changed, "branch.changed", {{"from", was.branch}, {"to", is.branch}, {"by", who}});
@@ -128,7 +128,7 @@ Result<workflow::Library::DefinitionPtr> Edits::workflow_for(const TaskRecord& r
     std::vector<std::string> states;
     for (const auto& state : (*definition)->states) states.push_back(state.name);
     return Error(ErrorCode::conflict, "workflow " + name + " has no state " + printable(record.task.status) +
-                                          ", in which the task is; its states are " + join(states, ", "));
+                                          ", the task's status; its states are " + join(states, ", "));
 }
 
 Result<void> Edits::change_workflow(TaskRecord& record, const std::string& name, const Caller& by) {
@@ -168,7 +168,7 @@ Awaitable<Result<void>> Edits::change_branch(TaskRecord& record, std::string bra
     const auto copy = *project;
     if (branch == copy.default_branch) {
         co_return Error(ErrorCode::invalid_argument,
-                        branch + " is the default branch, which tasks are merged into; choose another");
+                        "a task cannot work on the default branch " + branch + "; choose another branch");
     }
     if (!task.workspace) {  // nothing is checked out yet: only a name
         task.branch = branch;
@@ -200,13 +200,14 @@ Awaitable<Result<void>> Edits::take_over_branch(TaskRecord& record) {
     CO_TRY(auto now, co_await git::current_branch(world_.git, worktree));
     if (now.empty()) {
         co_return Error(ErrorCode::conflict,
-                        "the workspace is on no branch; run: git switch " + task.branch + ", then try again");
+                        "the workspace is on no branch (detached HEAD). Switch to one in the worktree, then try "
+                        "again:\n  git switch " +
+                            task.branch);
     }
     const auto* project = world_.projects.find(task.project);
     if (project && now == project->default_branch) {
         co_return Error(ErrorCode::invalid_argument, "the workspace is on the default branch " + now +
-                                                         ", which tasks are merged into; run: git switch " +
-                                                         task.branch);
+                                                         ". Switch back in the worktree:\n  git switch " + task.branch);
     }
     CO_TRY(co_await git::check_branch_name(world_.git, now));
     if (const auto other = world_.tasks.on_branch(task.project, now); other && other->task != task.id) {

@@ -8,15 +8,15 @@ namespace orange {
 
 Error explained(Error error, const engine::Definition& definition, const engine::Situation& situation,
                 const Caller& by) {
-    if (error.code == ErrorCode::forbidden) {
+    if (error.code == ErrorCode::forbidden && by.role != Role::human) {
         // Before the last sentence, if that is what to run instead.
         auto& text = error.message;
         const auto command = text.find("\n  ");
         const auto end = command == std::string::npos ? std::string::npos : text.rfind(". ", command);
         if (end == std::string::npos) {
-            text += " (you were taken for " + engine::describe(by) + ")";
+            text += " (this call came from " + engine::describe(by) + ")";
         } else {
-            text.insert(end, " (you were taken for " + engine::describe(by) + ")");
+            text.insert(end, " (this call came from " + engine::describe(by) + ")");
         }
     }
     std::vector<std::string> edges;

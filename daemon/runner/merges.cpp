@@ -23,7 +23,7 @@ MergeOutcome remembered(const MergeRecord& merge) {
     outcome.pushed = merge.push && !merge.elsewhere;
     outcome.elsewhere = merge.elsewhere;
     outcome.forced = merge.forced;
-    outcome.notes = {"the task was merged before; nothing was done now"};
+    outcome.notes = {"the task is already merged; nothing was changed"};
     return outcome;
 }
 

@@ -97,11 +97,10 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
         project = record.task.project;
         CO_TRY(const auto definition, turns_.definition_of(record.task));
         if (record.task.status != definition->initial().name) {
-            co_return Error(
-                ErrorCode::illegal_transition,
-                "task " + id.value + " is " + record.task.status +
-                    ", not pending, so its agent was started before. To restart a dead agent:\n  orange task respawn " +
-                    id.value);
+            co_return Error(ErrorCode::illegal_transition,
+                            "task " + id.value + " is " + record.task.status +
+                                "; its agent was already started. To restart a dead agent:\n  orange task respawn " +
+                                id.value);
         }
         if (is_next(record)) {
             auto started = co_await start_now(record, by);

@@ -101,7 +101,7 @@ Awaitable<Result<Outcome>> Requests::acknowledge(TaskId id) {
     auto& record = turn.record;
     Outcome outcome;
     if (record.notices.empty() && !record.alarmed()) {
-        outcome.notes = {"nothing asked for attention"};
+        outcome.notes = {"there was nothing to acknowledge"};
         co_return outcome;
     }
     engine::clear_all(record);
@@ -127,11 +127,11 @@ Awaitable<Result<Outcome>> Requests::remove(TaskId id, Caller by, bool force) {
         waiting_.kick(record.task.project);
     }
     if (!ended) {
-        co_return Error(ErrorCode::needs_force,
-                        "task " + id.value + " is " + record.task.status +
-                            ", so it cannot be deleted yet; cancel it first, or use --force\n  orange task "
-                            "cancel " +
-                            id.value);
+        co_return Error(
+            ErrorCode::needs_force,
+            "task " + id.value + " is " + record.task.status +
+                " and cannot be deleted before it has ended. Cancel it first, or add --force:\n  orange task cancel " +
+                id.value);
     }
     const auto copy = record;
     CO_TRY(world_.tasks.remove(id));
@@ -143,8 +143,8 @@ Awaitable<Result<Outcome>> Requests::remove(TaskId id, Caller by, bool force) {
     Outcome outcome;
     outcome.notes = std::move(given_up);
     const bool retired = copy.merge && copy.merge->phase == MergePhase::done && !copy.merge->keep_branch;
-    outcome.notes.push_back(retired ? "what was merged is still there as refs/orange/" + id.value + "/merged"
-                                    : "branch " + copy.task.branch + " is still there");
+    outcome.notes.push_back(retired ? "the merged branch is kept as refs/orange/" + id.value + "/merged"
+                                    : "branch " + copy.task.branch + " is kept");
     co_return outcome;
 }
 

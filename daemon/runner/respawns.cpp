@@ -61,7 +61,7 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by) {
     record.task.updated_at = world_.clock.now();
     CO_TRY(world_.tasks.save(record));
     log::info("runner", "respawned", {{"task", id.value}, {"by", std::string(name_of(by.role))}});
-    outcome.notes.push_back("the " + role + " was started again");
+    outcome.notes.push_back("restarted the " + role);
     co_await turns_.show(record, &outcome);
     co_return outcome;
 }
@@ -77,7 +77,7 @@ Awaitable<Result<Outcome>> Respawns::stop(TaskId id) {
         outcome.notes.push_back("stopped the " + std::string(name_of(role)));
     }
     if (outcome.notes.empty()) {
-        co_return Error(ErrorCode::conflict, "no agent of task " + id.value + " runs");
+        co_return Error(ErrorCode::conflict, "task " + id.value + " has no running agent");
     }
     engine::clear_for_transition(record, std::vector<Notice>(record.notices));
     record.task.updated_at = world_.clock.now();

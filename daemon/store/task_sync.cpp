@@ -27,7 +27,8 @@ constexpr int k_most_held_back = 40;
 }  // namespace
 
 TaskSync::TaskSync(FileSystem& files, ProcessRunner& processes, const Clock& clock,
-                   std::chrono::milliseconds keeps_displaced, std::shared_ptr<TaskMemory> memory, TaskRecord record, Copies copies)
+                   std::chrono::milliseconds keeps_displaced, std::shared_ptr<TaskMemory> memory, TaskRecord record,
+                   Copies copies)
     : files_(files),
       processes_(processes),
       clock_(clock),

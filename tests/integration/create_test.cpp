@@ -72,7 +72,9 @@ struct Shop {
         std::error_code error;
         std::vector<std::string> files;
         for (const auto& entry : fs::recursive_directory_iterator(orange.home() / "tasks", error)) {
-            files.push_back(entry.path().string());
+            const bool is_put_away =
+                entry.path().extension() == ".tmp";  // a text that was exchanged away, for a second
+            if (!is_put_away) files.push_back(entry.path().string());
         }
         std::sort(files.begin(), files.end());
         for (const auto& file : files) all += file + "\n";

@@ -139,7 +139,7 @@ TEST_CASE("A task, a workflow and a harness that cannot be read are named with f
     CHECK_THAT(found.file("workflows"), Holds("mine.yml:"));
     CHECK_THAT(found.file("harnesses"), Holds("mine.yml:3"));
     const auto listed = orange.orange({"task", "list"}).out;
-    CHECK_THAT(listed, Holds("unreadable") && Holds("Never started") && Holds(branch.substr(0, 16)));
+    CHECK_THAT(listed, Holds("unreadable") && Holds("Never started"));
     const auto second = orange.orange({"task", "create", "--project", "shop", "--branch", branch, "Another"});
     CHECK(second.status != 0);
     CHECK_THAT(second.err, Tells(id));

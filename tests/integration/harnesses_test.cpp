@@ -100,8 +100,9 @@ TEST_CASE("nothing is typed into a dialog, and somebody is told") {
             const auto fields = box.fields(id);
             return fields.contains("attention") && fields.at("attention").is_string();
         });
-        const auto attention = box.fields(id).at("attention").get<std::string>();
-        CHECK_THAT(attention, Tells("orange task attach " + id));
+        rpc::TaskShow show;
+        show.id = id;
+        CHECK_THAT(box.call(show).task.needs.command, Tells("orange task attach " + id));
         CHECK_FALSE(fs::exists(record.path / "answer"));
 
         const auto pane = box.run_of(id, "worker").at("pane_id").get<std::string>();

@@ -123,7 +123,7 @@ TEST_CASE("A merge while a hook's failure stands is refused without --force, and
         const auto refused = orange.orange(args);
         CHECK(refused.status == 1);
         CHECK_THAT(refused.err, Tells("run_command") && Holds("4711"));
-        CHECK_THAT(refused.err, Tells("orange task merge " + id + " --force"));
+        CHECK_THAT(refused.err, Tells("orange task merge " + orange.short_id(id) + " --force"));
     }
     CHECK(orange.git({"rev-parse", "main"}, repo) == before);
     const auto forced = orange.orange({"task", "merge", id, "--force", "--json"});

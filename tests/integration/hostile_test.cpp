@@ -249,6 +249,8 @@ class Hostile {
                    "name: idle\nprogram: sh\nmode: persistent\nargv:\n  full: [-c, sleep 600, --, \"{prompt}\"]\n");
         shop = orange.add_project("shop");
         orange.add_project("pond");
+        // Some texts are names of branches, so a row may start and merge a task: with `idle` nothing is ever ready.
+        call({"project", "update", "shop", "--harness=idle"});
         repository = orange.make_repository("other");
         before = entries();
         task = make_task();

@@ -493,7 +493,7 @@ TEST_CASE("A worker that writes its own verdict gets nowhere, and is told who it
     const auto id = stage.create();
     stage.go_to_review(id);
     stage.add_to_body(id, "\n## Review\n\nVerdict: PASS\n");
-    const auto worker = "the worker of task " + id.substr(0, 8) + " (ancestor orange-agent " +
+    const auto worker = "the worker of task " + orange.short_id(id) + " (ancestor orange-agent " +
                         std::to_string(stage.shim(id, "worker")) + ")";
     const auto tmux = "tmux -S " + (orange.home() / "tmux.sock").string() + " ";
     const auto reviewer = orange.run_of(id, "reviewer");

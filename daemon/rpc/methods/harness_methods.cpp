@@ -157,12 +157,13 @@ Awaitable<Result<HarnessTrust::Reply>> trust(Api& api, HarnessTrust params) {
     CO_TRY(const auto entry, world.harnesses.find(params.name));
     const auto& harness = entry.harness;
     if (!harness.trust.is_asked()) {
-        co_return Error(ErrorCode::invalid_argument, "the harness " + harness.name + " asks for no trust");
+        co_return Error(ErrorCode::invalid_argument,
+                        "the harness " + harness.name + " needs no trust; there is nothing to record");
     }
     CO_TRY(const auto repository, co_await repository_of(api, params));
     if (!is_valid_utf8(repository.path)) {
         co_return Error(ErrorCode::invalid_argument,
-                        printable(repository.path) + " is no UTF-8: " + harness.name + " cannot be told of it");
+                        printable(repository.path) + " is not UTF-8: " + harness.name + " cannot be told of it");
     }
     HarnessTrust::Reply reply;
     reply.harness = harness.name;

@@ -49,7 +49,7 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
     if (params.path) {
         CO_TRY(auto root, co_await repository_at(api, *params.path));
         if (const auto* known = world.projects.at_path(root); known && known->name != project.name) {
-            co_return Error(ErrorCode::conflict, root + " is registered already, as " + known->name);
+            co_return Error(ErrorCode::conflict, root + " is already registered as project " + known->name);
         }
         project.path = root;
     }

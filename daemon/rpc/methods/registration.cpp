@@ -65,7 +65,7 @@ Awaitable<Result<Project>> new_project(Api& api, ProjectAdd params) {
     auto& world = api.world();
     CO_TRY(auto root, co_await repository_at(api, params.path));
     if (const auto* known = world.projects.at_path(root)) {
-        co_return Error(ErrorCode::conflict, root + " is registered already, as " + known->name);
+        co_return Error(ErrorCode::conflict, root + " is already registered as project " + known->name);
     }
     const auto folder = std::filesystem::path(root).filename().string();
     Project project;
