@@ -153,7 +153,7 @@ TEST_CASE("a gate that does not hold says what to write, and nothing is decided"
     CHECK(missing.error().details.at("section") == "Handoff");
     world.section("Handoff", "DONE: x", "old");
     world.entry["Handoff"] = "old";
-    refused(world.ask("review", Role::human), ErrorCode::gate_failed, {"## Handoff", "stale"});
+    refused(world.ask("review", Role::human), ErrorCode::gate_failed, {"## Handoff", "changed"});
     world.section("Handoff", "DONE: x", "new");
     CHECK(world.ask("review", Role::worker));
     world.task.status = "review";
