@@ -358,7 +358,7 @@ class Hostile {
 };
 
 /// One line of JSON-RPC a request; every reply is one line. What comes until the daemon closes.
-std::string talk(const fs::path& socket, const std::string& bytes) {
+std::string send(const fs::path& socket, const std::string& bytes) {
     auto address = SocketAddress::in_folder(socket);
     REQUIRE(address);
     const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -534,7 +534,7 @@ TEST_CASE("Hostile strings in every parameter of every method get one reply each
                 params[param.at("name").get<std::string>()] = text;
                 const Json request = {{"jsonrpc", "2.0"}, {"id", count++}, {"method", name}, {"params", params}};
                 lines = request.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-                const auto reply = talk(socket, lines);
+                const auto reply = send(socket, lines);
                 INFO(name << " " << param.at("name") << " " << shown(text) << "\n" << shown(reply));
                 REQUIRE(std::count(reply.begin(), reply.end(), '\n') >= 1);
                 const auto parsed = Json::parse(reply.substr(reply.rfind('\n', reply.size() - 2) + 1));
@@ -558,11 +558,11 @@ TEST_CASE("Hostile strings in every parameter of every method get one reply each
     for (const std::string& raw : {std::string("\xff"), std::string("\0", 1), std::string("\x1b[31m"),
                                    std::string("\xed\xa0\x80"), std::string(1, '\x01')}) {
         const auto reply =
-            talk(socket, R"({"jsonrpc":"2.0","id":1,"method":"task.show","params":{"id":")" + raw + "\"}}\n");
+            send(socket, R"({"jsonrpc":"2.0","id":1,"method":"task.show","params":{"id":")" + raw + "\"}}\n");
         INFO(shown(raw) << shown(reply));
         CHECK(Json::parse(reply).at("error").at("code") == -32700);
     }
-    const auto half = talk(socket, R"({"jsonrpc":"2.0","id":1,"method":"task.show","params":{"id":"\ud800"}})"
+    const auto half = send(socket, R"({"jsonrpc":"2.0","id":1,"method":"task.show","params":{"id":"\ud800"}})"
                                    "\n");
     CHECK(Json::parse(half).contains("error"));
     world.look_around();
