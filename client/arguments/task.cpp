@@ -214,6 +214,16 @@ Action task_delete(CLI::App& app) {
     return [a](Context& context) { return commands::task_delete(context, a->params, a->yes); };
 }
 
+Action task_attach(CLI::App& app) {
+    auto params = std::make_shared<rpc::TaskAttach>();
+    id(app, params->id);
+    app.footer(
+        "Ctrl-q leaves the terminal, and the agent goes on. A click on the hint in the status line and "
+        "tmux's prefix with d (Ctrl-b d) leave it, too. Inside your own tmux the terminal opens in a "
+        "popup. `detach_key` in ~/orange/config.yml sets another key.");
+    return [params](Context& context) { return commands::task_attach(context, *params); };
+}
+
 constexpr Command k_task_commands[] = {
     {"task", "create", "Create a task and start an agent on it", task_create},
     {"task", "list", "List the tasks of this project", task_list},
@@ -223,7 +233,7 @@ constexpr Command k_task_commands[] = {
     {"task", "history", "Show the events of a task", task_history},
     {"task", "wait", "Wait until the task needs you or reaches a state", task_wait},
     {"task", "log", "Show the output of agents that have ended", task_log},
-    {"task", "attach", "Open the agent's terminal", only_id<rpc::TaskAttach, commands::task_attach>},
+    {"task", "attach", "Open the agent's terminal", task_attach},
     {"task", "peek", "Print the last lines of the agent's screen", task_peek},
     {"task", "reply", "Answer the agent's question", task_reply},
     {"task", "reject", "Send the work back with feedback", task_reject},

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "client/commands/popup.hpp"
 #include "client/commands/task.hpp"
 #include "common/config/home_check.hpp"
 
@@ -18,6 +19,12 @@ Result<void> check_socket_folder(const std::vector<std::string>& argv) {
     if (option == argv.end() || option + 1 == argv.end()) return {};
     auto safe = check_private_folder(std::filesystem::path(*(option + 1)).parent_path());
     return safe ? safe : in_context("cannot attach: the folder of tmux's socket", safe.error());
+}
+
+/// The keys of Orange's tmux reach it through a popup; nested, the prefix belongs to the tmux around it.
+std::string nested_note(const std::string& detach_key) {
+    const std::string how = detach_key.empty() ? "type your tmux's prefix twice, then d" : "press " + detach_key;
+    return "Your tmux opened no popup, so the agent's terminal is shown inside it. To leave it, " + how + ".\n";
 }
 
 }  // namespace
@@ -37,6 +44,10 @@ int task_attach(Context& context, rpc::TaskAttach params) {
         return fail(context, {ErrorCode::internal, "the daemon's reply has no command to attach with"});
     if (auto safe = check_socket_folder(typed->argv); !safe) return fail(context, safe.error());
 
+    if (is_inside_tmux()) {
+        if (const auto status = show_in_popup(typed->argv)) return *status;
+        output::complain(output::wrapped(nested_note(typed->detach_key), "", output::width_of_errors()));
+    }
     std::vector<char*> argv;
     for (auto& word : typed->argv) argv.push_back(word.data());
     argv.push_back(nullptr);

@@ -162,10 +162,12 @@ struct TaskAttach : TaskSelector {
     struct Reply {
         std::vector<std::string> argv;
         std::string session;
+        std::string detach_key;
         template <class V>
         void describe(V& v) {
             v.required("argv", argv, "what to execute in the caller's terminal");
             v.required("session", session, "the tmux session's name");
+            v.optional("detach_key", detach_key, "the key that leaves it, such as Ctrl-q; else tmux's prefix and d");
         }
     };
 };

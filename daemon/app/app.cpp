@@ -175,6 +175,7 @@ class App {
             problems_.push_back(adopting.error().message);
         }
         tmux_.on_note([](const std::string& what) { log::warn("tmux", what); });
+        tmux_.set_detach_key(world_.settings.detach_key);
         load();
         api_.add_to(table_);
         if (auto listening = server_.listen(paths_.socket()); !listening) {
@@ -185,6 +186,7 @@ class App {
         async::spawn(io_.get_executor(), "signals", handle_signals());
         async::spawn(io_.get_executor(), "home watch", watch_home());
         async::spawn(io_.get_executor(), "monitor", monitor_.run());
+        async::spawn(io_.get_executor(), "detach key", bind_detach_key());
         notifier_.look_at_all();
         log::info("daemon", "started", {{"version", ORANGE_VERSION}, {"pid", std::to_string(::getpid())}});
         tell_service_manager("READY=1");
@@ -303,6 +305,13 @@ class App {
                                               : "there is no config.yml; defaults are in force"};
     }
 
+    /// The tmux server may have been started with another key.
+    Awaitable<void> bind_detach_key() {
+        tmux_.set_detach_key(world_.settings.detach_key);
+        const auto bound = co_await tmux_.bind_detach_key();
+        if (!bound) log::warn("tmux", "detach_key could not be bound: " + bound.error().message);
+    }
+
     /// A shell that does not answer this time leaves the environment as it is.
     Awaitable<void> ask_shells_again(std::vector<std::string>& notes) {
         auto shells = co_await ask_shells(processes_);
@@ -318,6 +327,7 @@ class App {
 
     Awaitable<Result<std::vector<std::string>>> reload() {
         CO_TRY(auto notes, reload_settings());
+        co_await bind_detach_key();
         co_await ask_shells_again(notes);
         for (const auto& entry : workflows_.list()) {
             if (entry.valid) continue;

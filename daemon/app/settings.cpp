@@ -52,6 +52,10 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
             if (!item.is_scalar()) return wrong(file, item.place, "notify must be a list of plain texts");
             settings.notify_command.push_back(item.scalar);
         }
+    } else if (key == "detach_key") {
+        const auto parsed = detach_key_from(value.is_scalar() ? value.scalar : "");
+        if (!parsed) return wrong(file, value.place, parsed.error().message);
+        settings.detach_key = *parsed;
     } else if (key == "env") {
         if (!value.is_map()) return wrong(file, value.place, "env must be a map of names to values");
         for (const auto& [name, item] : value.members) {
@@ -62,7 +66,7 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
         return wrong(file, place,
                      "unknown key \"" + key +
                          "\"; there is: poll_interval, exit_notification, notify, env, message_patience, "
-                         "log_level");
+                         "log_level, detach_key");
     }
     return {};
 }

@@ -9,7 +9,7 @@
 namespace orange {
 
 /// config.yml (docs/files.md). Keys: poll_interval (seconds), exit_notification, notify (argv, or off), env (map),
-/// message_patience (seconds), log_level. Unknown keys and wrong types are refused with line and column.
+/// message_patience (seconds), log_level, detach_key. Unknown keys and wrong types are refused with line and column.
 Result<Settings> parse_settings(std::string_view text, std::string_view file_name);
 /// The same of a file; nothing where there is none.
 Result<std::optional<Settings>> load_settings(FileSystem& files, const Path& file);

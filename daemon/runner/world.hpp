@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/clock.hpp"
+#include "common/config/detach_key.hpp"
 #include "common/config/paths.hpp"
 #include "daemon/agents/harness.hpp"
 #include "daemon/agents/launcher.hpp"
@@ -36,6 +37,7 @@ struct Settings {
     bool notify = true;
     std::vector<std::string> notify_command;  ///< argv, as notification.hpp fills it in; empty: desktop and tmux
     std::map<std::string, std::string> env;   ///< for all agents
+    DetachKey detach_key;
     std::chrono::milliseconds push_patience{std::chrono::seconds(60)};  ///< with a remote that others push to as well
     log::Level log_level = log::Level::info;
     std::chrono::milliseconds message_patience{std::chrono::minutes(5)};  ///< of one daemon, on the steady clock

@@ -17,6 +17,7 @@
 #include "daemon/async/async.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/unique_fd.hpp"
+#include "daemon/tmux/attaching.hpp"
 #include "daemon/tmux/names.hpp"
 #include "daemon/tmux/scope.hpp"
 
@@ -41,16 +42,6 @@ const std::string k_start_server = "start-server";
 const std::vector<std::string> k_needed = {
     "set-option", "-g", "exit-empty",         "off", ";", "set-option", "-g", "remain-on-exit", "on",    ";",
     "set-option", "-g", "update-environment", "",    ";", "set-option", "-g", "history-limit",  "50000", ";"};
-
-/// For people who attach; set once, so that they can change it. Nothing here shows a pane's title, which is the
-/// agent's to choose.
-const std::vector<std::vector<std::string>> k_comfort = {
-    {"-g", "default-size", "200x50"},    {"-g", "window-size", "latest"},
-    {"-g", "detach-on-destroy", "on"},   {"-g", "set-titles", "off"},
-    {"-g", "allow-rename", "off"},       {"-g", "automatic-rename", "off"},
-    {"-s", "escape-time", "10"},         {"-g", "default-terminal", "tmux-256color"},
-    {"-g", "status-left-length", "64"},  {"-g", "status-left", "[#S] "},
-    {"-g", "status-right-length", "40"}, {"-g", "status-right", " C-b d leaves  C-b n next window"}};
 
 enum class Server { absent, present };
 
@@ -85,6 +76,7 @@ std::vector<std::string> window_command(const WindowSpec& spec) {
     }
     add({"-n", spec.window, "-P", "-F", std::string(tmux::k_pane_format), "--"});
     args.insert(args.end(), spec.argv.begin(), spec.argv.end());
+    if (spec.in_session.empty()) add({";", "set-option", "-t", "=" + spec.session + ":", tmux::k_session_mark, "1"});
     return args;
 }
 
@@ -233,15 +225,23 @@ Awaitable<Result<void>> CliTmux::start_server() {
     if (server_lives()) co_return unreachable();
     auto args = words(k_start_server, ";");
     args.insert(args.end(), k_needed.begin(), k_needed.end());
-    for (const auto& option : k_comfort) {
-        args.emplace_back("set-option");
-        args.insert(args.end(), option.begin(), option.end());
-        args.emplace_back(";");
-    }
+    const auto comfort = tmux::comfort(detach_key_);
+    args.insert(args.end(), comfort.begin(), comfort.end());
     if (co_await start_in_scope(args)) co_return Result<void>{};
     auto keeper = keeper_;
     CO_TRY(const auto started, co_await call(std::move(args), std::string(), std::move(keeper)));
     if (!started.ok()) co_return failed(k_start_server, started);
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> CliTmux::bind_detach_key() {
+    if (server_behind(socket_) == Server::absent) co_return Result<void>{};
+    CO_TRY(const auto shown, co_await call(words("show-options", "-sqv", tmux::k_bound_key)));
+    if (!shown.ok()) co_return failed("show-options", shown);
+    const std::string before(trim(shown.out));
+    if (before == detach_key_.name) co_return Result<void>{};
+    CO_TRY(const auto bound, co_await call(tmux::rebinding(before, detach_key_)));
+    if (!bound.ok()) co_return failed("bind-key", bound);
     co_return Result<void>{};
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "common/config/detach_key.hpp"
 #include "daemon/process/environment.hpp"
 #include "daemon/process/process_runner.hpp"
 #include "daemon/tmux/tmux.hpp"
@@ -41,6 +42,11 @@ class CliTmux final : public Tmux {
     /// starts (orange-agent --keep). Unset: none.
     void keep_below(std::vector<std::string> keeper) { keeper_ = std::move(keeper); }
 
+    /// The key that leaves the server's sessions, for a server that starts; bind_detach_key() gives it to one that
+    /// runs.
+    void set_detach_key(DetachKey key) { detach_key_ = std::move(key); }
+    Awaitable<Result<void>> bind_detach_key();
+
     /// Asked immediately before the socket is used, each time, and before a server is made to make its socket anew; the
     /// call fails as it says: for a socket whose folder may become somebody else's. Unset: never.
     void ask_first(std::function<Result<void>()> guard) { guard_ = std::move(guard); }
@@ -73,6 +79,7 @@ class CliTmux final : public Tmux {
     Environment env_;
     std::chrono::milliseconds deadline_;
     std::vector<std::string> keeper_;
+    DetachKey detach_key_;
     std::function<Result<void>()> guard_;
     std::function<void(const std::string&)> note_;
     std::string program_;          ///< absolute; empty: not installed

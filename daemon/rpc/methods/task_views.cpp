@@ -184,6 +184,7 @@ Awaitable<Result<TaskAttach::Reply>> attach(Api& api, TaskAttach params, Call ca
     TaskAttach::Reply reply;
     reply.argv = {"tmux", "-S", api.world().paths.tmux_socket().string(), "attach-session", "-t", run.window_id};
     reply.session = record ? record->task.tmux_session.value_or("") : "";
+    reply.detach_key = api.world().settings.detach_key.spoken();
     co_return reply;
 }
 

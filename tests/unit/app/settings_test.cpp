@@ -42,6 +42,33 @@ TEST_CASE("notifications can be turned off") {
     CHECK_THAT(problem("notify: []\n"), Tells("config.yml:1:9") && Tells("off"));
 }
 
+TEST_CASE("the key that leaves a terminal can be chosen, as tmux or as a keyboard calls it") {
+    const auto key = [](const std::string& text) {
+        return parse_settings("detach_key: " + text + "\n", "config.yml").value().detach_key;
+    };
+    CHECK(parse_settings("", "config.yml").value().detach_key.name == "C-q");
+    CHECK(parse_settings("", "config.yml").value().detach_key.spoken() == "Ctrl-q");
+    CHECK(key("C-o").name == "C-o");
+    CHECK(key("Ctrl-O").name == "C-o");
+    CHECK(key("Alt-x").name == "M-x");
+    CHECK(key("M-X").spoken() == "Alt-X");
+    CHECK(key("Alt-Ctrl-h").name == "C-M-h");
+    CHECK(key("F12").spoken() == "F12");
+    CHECK(key("C-F1").spoken() == "Ctrl-F1");
+    CHECK(key("C-]").name == "C-]");
+    CHECK(key("off").name.empty());
+    CHECK(key("off").spoken().empty());
+}
+
+TEST_CASE("a key that types text, or that tmux or programs need, is refused at its place") {
+    for (const std::string text : {"q", "C-c", "Ctrl-B", "C-m", "Enter", "F13", "F0", "C-", "M-;", "C-é", "[C-q]",
+                                   "\"\"", "'#(id)'", "C-q; kill-server"}) {
+        INFO(text);
+        CHECK_THAT(problem("detach_key: " + text + "\n"),
+                   Tells("config.yml:1:13: ") && Tells("detach_key") && Tells("C-q, M-q, F12"));
+    }
+}
+
 TEST_CASE("a mistake in config.yml is shown at its line and column") {
     CHECK_THAT(problem("env: {}\npoll: 3\n"), Tells("config.yml:2:1") && Tells("\"poll\""));
     CHECK_THAT(problem("poll: 3\n"), Tells("poll_interval"));

@@ -1,0 +1,60 @@
+#include "client/commands/popup.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "client/connection/child.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::commands {
+namespace {
+
+/// An empty file that the command in the popup removes first. tmux ignores display-popup without an error if its
+/// client already shows a popup, so its exit status does not tell.
+std::string make_mark() {
+    std::error_code error;
+    const auto folder = std::filesystem::temp_directory_path(error);
+    auto path = ((error ? "/tmp" : folder) / "orange-attach-XXXXXX").string();
+    const int file = ::mkstemp(path.data());
+    if (file < 0) return {};
+    ::close(file);
+    return path;
+}
+
+std::string popup_command(const std::string& mark, const std::vector<std::string>& argv) {
+    // Its tmux is another server than the one around it, so this is no nesting.
+    std::string command = "rm -f " + shell_word(mark) + "; exec env -u TMUX -u TMUX_PANE";
+    for (const auto& word : argv) command += " " + shell_word(word);
+    return command;
+}
+
+int wait_for_child(pid_t pid) {
+    int status = 0;
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+bool is_inside_tmux() {
+    const char* tmux = std::getenv("TMUX");
+    return tmux && *tmux;
+}
+
+std::optional<int> show_in_popup(const std::vector<std::string>& argv) {
+    const auto mark = make_mark();
+    if (mark.empty()) return std::nullopt;
+    // -EE: a popup whose command fails stays open and shows why.
+    const auto child = connection::start_child(
+        {"tmux", "display-popup", "-EE", "-w", "100%", "-h", "100%", popup_command(mark, argv)}, {});
+    const auto status = child ? std::optional(wait_for_child(*child)) : std::nullopt;
+    const bool was_shown = ::unlink(mark.c_str()) != 0;
+    return was_shown ? status : std::nullopt;
+}
+
+}  // namespace orange::commands
