@@ -17,7 +17,7 @@ Action project_add(CLI::App& app) {
     app.add_option("PATH", params->path, "Git repository; default: the one that contains this directory");
     text(app, "--name", params->name, "Name of the project; default: the folder's name");
     text(app, "--default-branch", params->default_branch, "Branch that tasks start from and are merged into");
-    number(app, "--pool-size", params->pool_size, "Maximum number of workspaces, 1 to 64; default: 2");
+    number(app, "--pool-size", params->pool_size, "Maximum number of workspaces, 1 to 64; default: 4");
     text(app, "--workflow", params->workflow, "Workflow of new tasks");
     text(app, "--harness", params->harness, "Harness of new tasks");
     setup(app, params->setup);

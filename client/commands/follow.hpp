@@ -12,6 +12,9 @@ namespace orange::commands {
 
 using connection::EventStream;
 
+/// How long a command that waits for a task waits for a daemon that has stopped. One that crashed is back sooner.
+inline constexpr std::chrono::seconds k_daemon_patience{15};
+
 /// What a command does with what it follows.
 struct Follower {
     using OnEvent = std::function<void(const rpc::EventNotification& event)>;

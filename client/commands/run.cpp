@@ -16,8 +16,6 @@
 namespace orange::commands {
 namespace {
 
-constexpr auto k_daemon_patience = std::chrono::seconds(15);
-
 /// What can be said without asking the daemon.
 Result<void> complete(const Context& context, RunOptions& options) {
     auto& params = options.params;

@@ -150,7 +150,9 @@ int task_wait(Context& context, rpc::TaskWait params) {
     filter.task = params.id;
     EventStream stream(context.paths, filter);
     if (auto opened = stream.open(std::move(*daemon)); !opened) return fail(context, opened.error());
-    const auto over = follow_task(stream, params, {}, reply);
+    Follower follower;
+    follower.patience = k_daemon_patience;
+    const auto over = follow_task(stream, params, std::move(follower), reply);
     if (!over) return fail(context, over.error());
     if (!*over) {
         reply.timed_out = true;

@@ -58,7 +58,7 @@ struct ProjectAdd {
         v.required("path", path, "absolute path of a git repository, or of any directory in it");
         v.optional("name", name, "project name; the folder's name where absent");
         v.optional("default_branch", default_branch, "found where absent");
-        v.optional("pool_size", pool_size, "maximum number of workspaces, 1 to 64; default: 2");
+        v.optional("pool_size", pool_size, "maximum number of workspaces, 1 to 64; default: 4");
         v.optional("workflow", workflow, "workflow of new tasks");
         v.optional("harness", harness, "harness of new tasks");
         v.optional("setup", setup, "argv run in a workspace before its agent starts");

@@ -29,13 +29,19 @@ Caller queue_caller() {
     return caller;
 }
 
+std::string more_room(const Project* project) {
+    if (!project) return {};
+    return "\nTo allow one more workspace:\n  orange project update " + project->name + " --pool-size " +
+           std::to_string(project->pool_size + 1);
+}
+
 }  // namespace
 
 std::string Queue::waits(const TaskRecord& record) const {
     return "all workspaces are in use; the task is number " + std::to_string(world_.tasks.queue_place(record)) +
            " in the queue and starts automatically when another task is merged. To start it when one is free:\n"
            "  orange task spawn " +
-           record.task.id.value;
+           record.task.id.value + more_room(world_.projects.find(record.task.project));
 }
 
 /// Whatever the clock says: it may have been set back since.

@@ -202,6 +202,45 @@ TEST_CASE("Waiting outlives a daemon that crashes and comes back") {
     CHECK_THAT(ran.err, Tells("cancelled"));
 }
 
+TEST_CASE("Waiting starts a daemon, and ends with the command for one if it stops for good") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    const auto id = orange.create("shop", "Round the total", true);
+    orange.stop_daemon();
+    // A state that it has already: the wait is over as soon as a daemon answers.
+    const auto started = orange.on_terminal("ORANGE_NO_AUTOSTART= orange task wait " + id + " --for pending", repo);
+    CHECK(started.status == 0);
+    CHECK_THAT(started.out, Tells("pending"));
+    CHECK(orange.on_terminal("orange daemon stop", repo).status == 0);
+    orange.start_daemon();
+    Ran waited;
+    std::thread waiting([&] { waited = orange.orange({"task", "wait", id, "--for", "done"}, repo); });
+    orange.eventually("it waits", [&] { return orange.call(rpc::DaemonStatus{}).connections > 1; });
+    orange.stop_daemon();
+    waiting.join();
+    CHECK(waited.status == 1);
+    CHECK_THAT(waited.err, Tells("orange daemon start"));
+}
+
+TEST_CASE("A project has room for four agents, and if they are not enough, the task names the command for more") {
+    Sandbox orange;
+    const auto repo = orange.make_repository("shop");
+    orange.run({program("orange").string(), "project", "add", repo.string(), "--harness", "demo"});
+    CHECK(orange.call(rpc::ProjectList{}).projects.at(0).pool_size == 4);
+    orange.run({program("orange").string(), "project", "update", "--pool-size", "1"}, repo);
+    orange.wait_for_status(orange.create("shop", "Ask demo:clarify"), "clarification");
+    const auto second = orange.orange({"task", "create", "Wait for room"}, repo);
+    CHECK(second.status == 0);
+    CHECK_THAT(second.out, Tells("orange project update shop --pool-size 2"));
+    rpc::TaskList pending;
+    pending.status = "pending";
+    rpc::TaskWhy why;
+    why.id = orange.call(pending).tasks.at(0).fields.id.value;
+    const auto hints = orange.call(why).hints;
+    CHECK(std::any_of(hints.begin(), hints.end(),
+                      [](const auto& hint) { return tells(hint, "orange project update shop --pool-size 2"); }));
+}
+
 TEST_CASE("Ctrl-C ends the waiting, not the task") {
     Sandbox orange;
     const auto repo = orange.add_project("shop");
