@@ -8,15 +8,16 @@
 namespace {
 
 constexpr const char* k_usage =
-    "Usage: oranged [--check] [--version] [--help]\n"
+    "Usage: oranged [--check] [--agents] [--version] [--help]\n"
     "\n"
     "Orange's daemon: owns tasks, workspaces and agents, and serves ~/orange/orange.sock\n"
     "(ORANGE_HOME moves ~/orange). Runs in the foreground; `orange` starts it when it is\n"
     "needed. One runs for each home. Ends on SIGTERM; agents go on, and the next oranged\n"
     "adopts them. SIGHUP reloads config.yml. --check starts nothing: it says whether\n"
-    "config.yml is valid, and exits with 1 if it is not.\n";
+    "config.yml is valid, and exits with 1 if it is not. --agents lists the agents: name,\n"
+    "program on your PATH, command that installs it.\n";
 
-int start(bool only_check) {
+int start(bool only_check, bool only_agents) {
     const auto paths = orange::paths_from_environment();
     if (!paths) {
         std::fprintf(stderr, "oranged: %s\n", paths.error().message.c_str());
@@ -28,6 +29,7 @@ int start(bool only_check) {
         std::fprintf(stderr, "oranged: %s\n", installation.error().message.c_str());
         return 1;
     }
+    if (only_agents) return orange::list_agents(*paths, *installation);
     return orange::run_daemon(*paths, *installation);
 }
 
@@ -39,13 +41,14 @@ int main(int argc, char** argv) {
         return 0;
     }
     const bool only_check = argc > 1 && std::strcmp(argv[1], "--check") == 0;
-    if (argc > 1 && !only_check) {
+    const bool only_agents = argc > 1 && std::strcmp(argv[1], "--agents") == 0;
+    if (argc > 1 && !only_check && !only_agents) {
         const bool help = std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0;
         std::fputs(k_usage, help ? stdout : stderr);
         return help ? 0 : 2;
     }
     try {
-        return start(only_check);
+        return start(only_check, only_agents);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "oranged: internal error: %s\n", e.what());
         return 1;

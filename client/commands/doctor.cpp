@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 
 #include "client/commands/daemon.hpp"
 #include "client/connection/autostart.hpp"
@@ -140,9 +141,10 @@ void look_at_program(Findings& findings, const std::vector<std::string>& argv, s
     const auto& name = argv.front();
     const auto text = output_of(argv);
     const auto version = text ? std::string(version_word(*text)) : std::string();
-    if (version.empty()) {
-        add(findings, "programs", needed ? "error" : "warning", name + " is not installed or does not answer",
-            "sudo apt install " + name);
+    if (version.empty() && !needed) {
+        add(findings, "programs", "ok", name + " is not installed; only pull requests need it");
+    } else if (version.empty()) {
+        add(findings, "programs", "error", name + " is not installed or does not answer", "sudo apt install " + name);
     } else if (!oldest.empty() && is_older(version, oldest)) {
         add(findings, "programs", "error", name + " " + version + " is too old: Orange needs " + std::string(oldest));
     } else {
@@ -150,28 +152,55 @@ void look_at_program(Findings& findings, const std::vector<std::string>& argv, s
     }
 }
 
-void look_at_daemon(Findings& findings, const Error& no_daemon) {
-    if (no_daemon.code == ErrorCode::unavailable) {
-        add(findings, "daemon", "error", "the daemon is not running; the checks below do not need it",
-            "orange daemon start");
+bool has_tasks(const Paths& paths) {
+    std::error_code error;
+    return std::filesystem::exists(paths.tasks(), error);
+}
+
+void look_at_daemon(Findings& findings, const Paths& paths, const Error& no_daemon) {
+    if (no_daemon.code == ErrorCode::unavailable && !has_tasks(paths)) {
+        add(findings, "daemon", "ok", "not running; it starts with the first command that needs it");
+    } else if (no_daemon.code == ErrorCode::unavailable) {
+        add(findings, "daemon", "warning", "the daemon is not running, so no task goes on", "orange daemon start");
     } else if (no_daemon.code == ErrorCode::timeout) {
         const auto pid = no_daemon.details.find("pid");
         const auto which = pid == no_daemon.details.end() ? std::string() : " (pid " + pid->second + ")";
-        add(findings, "daemon", "error", "oranged" + which + " does not answer; the checks below do not need it",
+        add(findings, "daemon", "error", "oranged" + which + " does not answer; only what needs no daemon was checked",
             "orange daemon restart --force");
     } else {
         add(findings, "daemon", "error", text_in(no_daemon.message), command_in(no_daemon.message));
     }
 }
 
+/// Asked of oranged, which knows the harness files. A line for each: name, program or nothing, command that installs
+/// it.
+void look_at_agents(Findings& findings) {
+    const auto oranged = connection::find_oranged();
+    const auto listed = oranged ? output_of({oranged->string(), "--agents"}).value_or("") : std::string();
+    Findings missing;
+    bool any = false;
+    for (const auto line : split_lines(listed)) {
+        const auto cells = split(line, '\t');
+        if (cells.size() != 3) continue;
+        const std::string name(cells[0]);
+        any = any || !cells[1].empty();
+        if (cells[1].empty())
+            add(missing, "agents", "warning", name + " is not installed; one agent is enough", std::string(cells[2]));
+        else
+            add(findings, "agents", "ok", name + ", " + std::string(cells[1]));
+    }
+    if (!any) findings.insert(findings.end(), missing.begin(), missing.end());
+}
+
 Findings look_from_here(const Paths& paths, const Error& no_daemon) {
     Findings findings;
     look_at_home(findings, paths);
-    look_at_daemon(findings, no_daemon);
+    look_at_daemon(findings, paths, no_daemon);
     look_at_config(findings, paths);
     look_at_program(findings, {"tmux", "-V"}, k_oldest_tmux, true);
     look_at_program(findings, {"git", "--version"}, k_oldest_git, true);
     look_at_program(findings, {"gh", "--version"}, {}, false);
+    look_at_agents(findings);
     return findings;
 }
 
@@ -196,6 +225,8 @@ int doctor(Context& context, rpc::DaemonDoctor params) {
         put_json(written(all));
     } else {
         output::put(output::doctor_page(findings, context.style));
+        if (!daemon && daemon.error().code == ErrorCode::unavailable && !has_tasks(context.paths))
+            output::put("The daemon is not running; it starts with the first command that needs it.\n");
     }
     return output::errors_in(findings) == 0 ? 0 : 1;
 }

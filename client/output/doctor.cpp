@@ -13,11 +13,7 @@ std::size_t count(const std::vector<rpc::Finding>& findings, const char* level) 
 }
 
 std::string finding_text(const rpc::Finding& finding, const Style& style) {
-    const bool fine = finding.level == "ok";
-    const bool wrong = finding.level == "error";
-    const auto sign = fine    ? style.paint("✓", Ink::green)
-                      : wrong ? style.paint("✗", Ink::red)
-                              : style.paint("!", Ink::yellow);
+    const auto sign = finding.level == "error" ? style.paint("✗", Ink::red) : style.paint("!", Ink::yellow);
     auto text = wrapped(printable(finding.check) + ": " + printable(finding.text), "  ", style.width);
     auto out = sign + text.substr(1);
     if (finding.file) out += wrapped(printable(*finding.file), "    ", style.width);
@@ -34,13 +30,20 @@ std::size_t errors_in(const std::vector<rpc::Finding>& findings) {
 
 std::string doctor_page(const std::vector<rpc::Finding>& findings, const Style& style) {
     std::string out;
-    for (const auto& finding : findings) out += finding_text(finding, style);
-    const auto errors = errors_in(findings);
-    const auto warnings = count(findings, "warning");
-    out += "\n";
-    out += errors == 0 ? std::string("no problems") : counted(errors, "problem");
-    if (warnings > 0) out += ", " + counted(warnings, "warning");
-    return out + "\n";
+    for (const char* level : {"error", "warning"}) {
+        for (const auto& finding : findings) {
+            if (finding.level == level) out += finding_text(finding, style);
+        }
+    }
+    const auto errors = errors_in(findings), warnings = count(findings, "warning"), fine = count(findings, "ok");
+    if (!out.empty())
+        out += "\n" + (errors == 0 ? "no problems" : counted(errors, "problem")) + ", " + counted(warnings, "warning") +
+               "\n";
+    if (fine > 0) {
+        const auto checks = counted(fine, out.empty() ? "check" : "other check");
+        out += style.paint("✓", Ink::green) + " " + checks + " found nothing wrong\n";
+    }
+    return out;
 }
 
 }  // namespace orange::output

@@ -1,6 +1,7 @@
 #include "client/output/harnesses.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "client/output/table.hpp"
 #include "common/base/text.hpp"
@@ -15,6 +16,7 @@ void remarks(Table& table, const rpc::HarnessView& harness) {
         table.remark("! " + std::string(line), Ink::yellow);
     }
     if (harness.found_in) table.remark("in the PATH of " + *harness.found_in, Ink::dim);
+    if (!harness.installed && harness.install) return table.remark("→ " + *harness.install, Ink::yellow);
     for (const auto& missing : harness.missing) table.remark("! missing: " + missing, Ink::yellow);
 }
 
@@ -45,23 +47,37 @@ std::string command_words(const std::vector<std::string>& words) {
     return line;
 }
 
+std::string words_text(const std::map<std::string, std::string>& words, const Style& style) {
+    if (words.empty()) return {};
+    std::size_t widest = 0;
+    for (const auto& [word, effect] : words) widest = std::max(widest, columns_of(printable(word)));
+    std::string out = "\nWords in a task's summary or context:\n";
+    for (const auto& [word, effect] : words) {
+        const auto shown = printable(word);
+        auto lines = wrapped(printable(effect), std::string(widest + 4, ' '), style.width);
+        out += "  " + style.paint(shown, Ink::bold) + lines.substr(2 + columns_of(shown));
+    }
+    return out;
+}
+
 }  // namespace
 
 std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& style) {
-    Table table({{"HARNESS", 10}, {"INSTALLED"}, {"VERSION", 8}, {"MODE"}, {"PROGRAM", 10}, {"FILE", 10}});
+    Table table({{"HARNESS", 10}, {"INSTALLED"}, {"VERSION", 8}, {"PROGRAM", 10}});
     for (const auto& harness : reply.harnesses) {
         table.row({{harness.name, Ink::bold},
                    {harness.installed ? "yes" : "no", harness.installed ? Ink::green : Ink::dim},
                    {harness.version.value_or("")},
-                   {harness.mode},
-                   {harness.program},
-                   {harness.path}});
+                   {harness.program}});
         remarks(table, harness);
     }
     if (table.empty()) return "No harnesses.\n";
     const bool all = std::all_of(reply.harnesses.begin(), reply.harnesses.end(),
                                  [](const auto& harness) { return harness.installed; });
-    return table.render(style) + (all ? std::string() : searched_text(reply.searched, style));
+    if (all) return table.render(style);
+    return table.render(style) +
+           "\nIf a program is missing here but starts in your terminal, run in that terminal:\n  orange daemon "
+           "reload\n";
 }
 
 std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& style) {
@@ -97,6 +113,7 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
         out += wrapped("trust: with your consent it is given " + command_words(reply.trust_args), "  ", style.width);
     }
     if (reply.root_needs) out += wrapped("as root: needs " + printable(*reply.root_needs), "  ", style.width);
+    out += words_text(reply.words, style);
     if (!harness.installed) out += searched_text(reply.searched, style);
     return out;
 }

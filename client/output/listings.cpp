@@ -1,5 +1,7 @@
 #include "client/output/listings.hpp"
 
+#include <filesystem>
+
 #include "client/output/table.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
@@ -49,7 +51,7 @@ std::string workspaces_page(const rpc::WorkspaceReply& reply, const Style& style
     if (reply.workspaces.empty()) {
         out = "No workspaces yet; they are made when tasks need them.\n";
     } else {
-        Table table({{"WORKSPACE", 12}, {"STATE"}, {"TASK"}, {"BRANCH", 12}, {"PATH", 12}});
+        Table table({{"WORKSPACE", 12}, {"STATE"}, {"TASK"}, {"BRANCH", 12}});
         for (const auto& workspace : reply.workspaces) {
             const Ink ink = workspace.state == "free"      ? Ink::green
                             : workspace.state == "taken"   ? Ink::blue
@@ -58,11 +60,11 @@ std::string workspaces_page(const rpc::WorkspaceReply& reply, const Style& style
             table.row({{workspace.name},
                        {workspace.state, ink},
                        {short_id(workspace.task.value_or(""))},
-                       {workspace.branch.value_or("")},
-                       {workspace.path}});
+                       {workspace.branch.value_or("")}});
             problem_lines(table, workspace.problem);
         }
-        out = table.render(style);
+        const auto folder = std::filesystem::path(reply.workspaces.front().path).parent_path();
+        out = table.render(style) + "\n" + wrapped("Worktrees: " + printable(folder.string()), "", style.width);
     }
     return out + notes_text(reply.notes, style);
 }

@@ -19,6 +19,7 @@ struct HarnessView {
     std::optional<std::string> found_in;
     std::string mode;
     std::optional<std::string> version;
+    std::optional<std::string> install;
     std::optional<bool> trusted;
     std::vector<std::string> missing;
     std::optional<std::string> problem;
@@ -31,6 +32,7 @@ struct HarnessView {
         v.optional("found_in", found_in, "whose PATH has it, where it was looked up");
         v.required("mode", mode, "persistent or oneshot");
         v.optional("version", version, "what the program says, where its definition has it asked");
+        v.optional("install", install, "the command that installs the program");
         v.optional("trusted", trusted, "whether it trusts the project, where it asks for trust and there is a project");
         v.optional("missing", missing, "what is missing to start it, each with what to do");
         v.optional("problem", problem, "why the definition cannot be used, or how to install the program");
@@ -73,6 +75,7 @@ struct HarnessShow {
         bool effort = false;
         std::map<std::string, std::string> env;
         std::vector<std::string> wants;
+        std::map<std::string, std::string> words;
         std::vector<std::string> trust_args;
         std::optional<std::string> trust_file;
         std::optional<std::string> root_needs;
@@ -88,6 +91,7 @@ struct HarnessShow {
             v.optional("effort_values", effort_values, "the efforts there are; none: any word");
             v.optional("env", env, "variables for every permission");
             v.optional("wants", wants, "variables that it is likely to need");
+            v.optional("words", words, "words in a task's summary or context that it obeys, and what they do");
             v.optional("trust_args", trust_args, "what {trust_args} stands for, once a human has consented");
             v.optional("trust_file", trust_file, "where it looks for trust, if not among its arguments");
             v.optional("root_needs", root_needs, "a variable that root needs");

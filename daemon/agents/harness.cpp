@@ -83,10 +83,14 @@ bool Harness::has_effort() const {
            std::any_of(env_for.begin(), env_for.end(), [](const auto& entry) { return mentions_effort(entry.second); });
 }
 
+std::string Harness::how_to_install() const {
+    if (!install.empty()) return "\n  " + install;
+    return install_hint.empty() ? "" : "; " + install_hint;
+}
+
 Result<Launch> launch(const Harness& harness, const std::string& program, const LaunchRequest& request) {
     if (program.empty()) {
-        const auto hint = harness.install_hint.empty() ? "" : "; " + harness.install_hint;
-        return Error(ErrorCode::not_found, harness.program + " is not installed" + hint);
+        return Error(ErrorCode::not_found, harness.program + " is not installed" + harness.how_to_install());
     }
     const auto name = argv_name(harness, request.permissions);
     if (name.empty()) return invalid("permissions are full, reduced or review, not \"" + request.permissions + "\"");

@@ -65,7 +65,9 @@ struct Harness {
     StateFile state_file;
     Trust trust;
     std::chrono::milliseconds ready_after{0};  ///< messages typed earlier after the start would be lost
-    std::string install_hint;                  ///< how to get it
+    std::string install;                       ///< the command that installs it
+    std::string install_hint;                  ///< how to get it, if no command does
+    std::map<std::string, std::string> words;  ///< in a task's summary or context, which the program obeys
     /// Names of variables that the program is likely to need. Only named to a human who has them where the agents do
     /// not.
     std::vector<std::string> wants;
@@ -75,6 +77,8 @@ struct Harness {
     std::string root_needs;
 
     bool has_effort() const;
+    /// "; get it from …", or the command on a line of its own; empty if neither is known.
+    std::string how_to_install() const;
 };
 
 /// Reads one definition; an Error names line and column and says what would be right.

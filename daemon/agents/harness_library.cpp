@@ -131,8 +131,8 @@ std::optional<std::string> HarnessLibrary::first_installed() const {
 
 Error HarnessLibrary::not_installed(const HarnessEntry& entry) const {
     const auto& harness = entry.harness;
-    auto text = "harness " + harness.name + " is not installed" +
-                (harness.install_hint.empty() ? "" : "; " + harness.install_hint) + ". ";
+    const bool by_command = !harness.install.empty();
+    auto text = "harness " + harness.name + " is not installed" + (by_command ? "" : harness.how_to_install()) + ". ";
     if (is_looked_up(harness)) {
         text += "Its program " + harness.program + " was looked up in the " + searched() +
                 ". If it starts in your terminal, run in that terminal: orange daemon reload";
@@ -140,6 +140,7 @@ Error HarnessLibrary::not_installed(const HarnessEntry& entry) const {
         text += "Its program is " + harness.program + " beside " + entry.path.string() +
                 ", which does not exist or is not executable";
     }
+    if (by_command) text += harness.how_to_install();
     return {ErrorCode::not_found, std::move(text)};
 }
 

@@ -47,6 +47,8 @@ class Loader {
              {"waiting_patterns", [&](const Node& node) { list(node, "waiting_patterns", harness_.screen.waiting); }},
              {"trust", [&](const Node& node) { read_trust(node); }},
              {"ready_after", [&](const Node& node) { read_ready_after(node); }},
+             {"install", [&](const Node& node) { read_install(node); }},
+             {"words", [&](const Node& node) { read_words(node); }},
              {"install_hint", [&](const Node& node) { text(node, "install_hint", harness_.install_hint); }},
              {"wants", [&](const Node& node) { read_wants(node); }},
              {"version_args", [&](const Node& node) { list(node, "version_args", harness_.version_args); }},
@@ -129,6 +131,18 @@ class Loader {
             problem(node.place,
                     "name is \"" + harness_.name + "\", but the file is called " + stem + "; make them equal");
         }
+    }
+
+    /// Shown to people on a line of its own, to be copied.
+    void read_install(const Node& node) {
+        if (!text(node, "install", harness_.install)) return;
+        if (printable(harness_.install, true) != harness_.install || harness_.install.find('\n') != std::string::npos)
+            problem(node.place, "install must be one line: the command that installs the program");
+    }
+
+    void read_words(const Node& node) {
+        if (!node.is_map()) return problem(node.place, "words must be a map of words to what they do");
+        for (const auto& [word, effect] : node.members) text(effect, "words." + word, harness_.words[word]);
     }
 
     void read_mode(const Node& node) {

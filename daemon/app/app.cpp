@@ -496,6 +496,17 @@ int run_daemon(const Paths& paths, const Installation& installation) {
     return app.run();
 }
 
+int list_agents(const Paths& paths, const Installation& installation) {
+    const char* path = std::getenv("PATH");
+    const agents::HarnessLibrary harnesses(installation.share / "harnesses", paths.harnesses(),
+                                           agents::ProgramSearch({{"your terminal", path ? path : "", ""}}));
+    for (const auto& entry : harnesses.list()) {
+        if (!entry.problem.empty() || entry.harness.name == "demo") continue;
+        std::printf("%s\t%s\t%s\n", entry.harness.name.c_str(), entry.program.c_str(), entry.harness.install.c_str());
+    }
+    return 0;
+}
+
 int check_settings(const Paths& paths) {
     PosixFileSystem files;
     const auto loaded = load_settings(files, paths.config());

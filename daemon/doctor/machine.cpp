@@ -33,7 +33,7 @@ Awaitable<void> check_program(Exam& exam, Program program, Environment env) {
     if (file.empty()) {
         const auto text = std::string(program.name) + " is not on the daemon's PATH";
         if (program.needed) exam.report.wrong(text, program.hint);
-        if (!program.needed) exam.report.warn(text + ": tasks whose project uses it are not served", program.hint);
+        if (!program.needed) exam.report.warn(text + "; only pull requests need it", program.hint);
         co_return;
     }
     Command command;
@@ -98,6 +98,27 @@ std::string control_group(Exam& exam, std::int64_t pid) {
     return text ? std::string(trim(*text)) : std::string();
 }
 
+/// One agent is enough: what is missing is only named where there is none.
+void look_for_agents(Exam& exam) {
+    std::vector<agents::HarnessEntry> missing;
+    bool any = false;
+    for (auto& entry : exam.world.harnesses.list()) {
+        if (!entry.problem.empty()) continue;
+        if (entry.program.empty()) {
+            missing.push_back(std::move(entry));
+            continue;
+        }
+        exam.report.ok("harness " + entry.harness.name + ", " + entry.program +
+                       (entry.found_in.empty() ? "" : ", in the PATH of " + entry.found_in));
+        any = any || entry.harness.name != "demo";
+    }
+    if (any) return;
+    exam.report.warn("no agent is found on the PATHs of your shells; if one starts in your terminal, run this there",
+                     "orange daemon reload");
+    for (const auto& entry : missing)
+        exam.report.warn(entry.harness.name + " is not installed; one agent is enough", entry.harness.install);
+}
+
 }  // namespace
 
 Awaitable<void> check_programs(Exam& exam) {
@@ -109,18 +130,7 @@ Awaitable<void> check_programs(Exam& exam) {
     co_await check_program(exam, std::move(tmux), own);
     co_await check_program(exam, std::move(git), own);
     co_await check_program(exam, std::move(gh), login);
-    bool any = false;
-    for (const auto& entry : exam.world.harnesses.list()) {
-        if (entry.program.empty() || !entry.problem.empty()) continue;
-        exam.report.ok("harness " + entry.harness.name + ", " + entry.program +
-                       (entry.found_in.empty() ? "" : ", in the PATH of " + entry.found_in));
-        any = any || entry.harness.name != "demo";
-    }
-    if (!any) {
-        exam.report.warn(
-            "no agent's program is installed: they were looked up in the " + exam.world.harnesses.searched(),
-            "orange harness list");
-    }
+    look_for_agents(exam);
     const auto shim = exam.world.installation.bin / "orange-agent";
     if (::access(shim.c_str(), X_OK) != 0) {
         exam.report.wrong("orange-agent is missing: no agent can be started; install Orange again", {}, shim.string());

@@ -4,6 +4,8 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -79,6 +81,18 @@ class Builder final : public YAML::EventHandler {
 
     Node take() { return std::move(root_); }
 
+    /// The innermost bracket that is open, '[' or '{'; nothing where there is none.
+    struct Bracket {
+        Place place;
+        char opening;
+    };
+    std::optional<Bracket> open_bracket() const {
+        for (auto level = open_.rbegin(); level != open_.rend(); ++level) {
+            if (level->in_brackets) return Bracket{level->node.place, level->node.is_map() ? '{' : '['};
+        }
+        return std::nullopt;
+    }
+
     void OnDocumentStart(const YAML::Mark& mark) override {
         if (documents_++ > 0) throw Refused{lines_.place(mark), "only one document is allowed in a file"};
     }
@@ -114,14 +128,14 @@ class Builder final : public YAML::EventHandler {
     }
 
     void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                         YAML::EmitterStyle::value) override {
-        open(Node::Kind::sequence, mark, tag, anchor);
+                         YAML::EmitterStyle::value style) override {
+        open(Node::Kind::sequence, mark, tag, anchor, style);
     }
     void OnSequenceEnd() override { close(); }
 
     void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                    YAML::EmitterStyle::value) override {
-        open(Node::Kind::map, mark, tag, anchor);
+                    YAML::EmitterStyle::value style) override {
+        open(Node::Kind::map, mark, tag, anchor, style);
     }
     void OnMapEnd() override { close(); }
 
@@ -129,6 +143,7 @@ class Builder final : public YAML::EventHandler {
     struct Open {
         Node node;
         YAML::anchor_t anchor = 0;
+        bool in_brackets = false;
         std::optional<std::string> key;  ///< of a map: read, and its value is awaited
         std::set<std::string> keys;
     };
@@ -149,11 +164,13 @@ class Builder final : public YAML::EventHandler {
         if (!core.contains(tag)) throw Refused{place, "the tag " + printable(tag) + " is not supported"};
     }
 
-    void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
+    void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+              YAML::EmitterStyle::value style) {
         Open level;
         level.node.kind = kind;
         level.node.place = lines_.place(mark);
         level.anchor = anchor;
+        level.in_brackets = style == YAML::EmitterStyle::Flow;
         check_tag(tag, level.node.place);
         if (open_.size() >= k_max_depth) throw Refused{level.node.place, too_deep()};
         open_.push_back(std::move(level));
@@ -240,6 +257,46 @@ std::optional<Refused> problem_of_bytes(std::string_view text) {
     return std::nullopt;
 }
 
+/// Where the indentation of a line has a tab.
+std::optional<Place> tab_in_indentation(std::string_view text, int line) {
+    const auto lines = split_lines(text);
+    if (line < 0 || static_cast<std::size_t>(line) >= lines.size()) return std::nullopt;
+    const auto indentation =
+        lines[static_cast<std::size_t>(line)].substr(0, lines[static_cast<std::size_t>(line)].find_first_not_of(" \t"));
+    const auto tab = indentation.find('\t');
+    if (tab == std::string_view::npos) return std::nullopt;
+    return Place{line + 1, static_cast<int>(tab) + 1};
+}
+
+bool is_one_of(std::string_view text, std::initializer_list<const char*> all) {
+    return std::find(all.begin(), all.end(), text) != all.end();
+}
+
+/// The frequent mistakes in words of their own; anything else as yaml-cpp says it.
+Refused explained(const YAML::Exception& exception, std::string_view text, const Builder& builder, Lines& lines) {
+    namespace messages = YAML::ErrorMsg;
+    const auto& said = exception.msg;
+    if (is_one_of(said, {messages::TAB_IN_INDENTATION, messages::MAP_VALUE})) {
+        if (const auto tab = tab_in_indentation(text, exception.mark.line))
+            return {*tab, "a tab in the indentation; YAML allows only spaces there, so replace the tab with spaces"};
+    }
+    if (is_one_of(said, {messages::END_OF_SEQ_FLOW, messages::END_OF_MAP_FLOW, messages::FLOW_END})) {
+        if (const auto bracket = builder.open_bracket()) {
+            const std::string closing = bracket->opening == '[' ? "]" : "}";
+            return {bracket->place, std::string("the ") + bracket->opening +
+                                        " that opens here is not closed; add the missing " + closing};
+        }
+        return {lines.place(exception.mark),
+                "a closing bracket without an opening one; put quotes around the text if it belongs to it"};
+    }
+    if (said == messages::MAP_VALUE) {
+        return {lines.place(exception.mark),
+                "a \":\" where no key can be; put quotes around a text that contains \": \", or correct the "
+                "indentation of this line"};
+    }
+    return {lines.place(exception.mark), said};
+}
+
 }  // namespace
 
 const Node* Node::find(std::string_view key) const {
@@ -262,7 +319,8 @@ Result<Node> parse(std::string_view text, std::string_view file_name, Anchors an
     } catch (const Refused& refused) {
         return error_at(file_name, refused.place, refused.why);
     } catch (const YAML::Exception& exception) {
-        return error_at(file_name, lines.place(exception.mark), exception.msg);
+        const auto refused = explained(exception, text, builder, lines);
+        return error_at(file_name, refused.place, refused.why);
     }
     return builder.take();
 }

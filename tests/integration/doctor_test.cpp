@@ -22,8 +22,9 @@ TEST_CASE("The doctor finds nothing wrong where nothing is, and says what it loo
     CHECK(healthy.status == 0);
     const auto page = orange.orange({"doctor"});
     CHECK(page.status == 0);
-    CHECK_THAT(page.out, Holds("✓ programs:") && Holds("✓ tasks:"));
+    CHECK_THAT(page.out, Holds("✓ "));
     CHECK_THAT(page.out, !Holds("✗ "));
+    CHECK(std::count(page.out.begin(), page.out.end(), '\n') < 20);
     CHECK(orange.orange({"doctor", "--project", "nosuch"}).status == 1);
 }
 
@@ -31,10 +32,10 @@ TEST_CASE("Without a daemon the doctor says so, and looks at what it can see its
     Sandbox orange;
     orange.stop_daemon();
     auto down = diagnose(orange);
-    CHECK(down.status == 1);
-    CHECK(down.command("daemon") == "orange daemon start");
+    CHECK(down.status == 0);
+    CHECK(down.said("daemon").empty());
     CHECK(down.said("home").empty());
-    CHECK_THAT(orange.orange({"doctor"}).out, Holds("✓ programs:"));
+    CHECK(down.said("programs").empty());
 
     fs::permissions(orange.home(), fs::perms(0755));
     down = diagnose(orange);
@@ -51,6 +52,52 @@ TEST_CASE("Without a daemon the doctor says so, and looks at what it can see its
     CHECK(diagnose(orange).said("config").empty());
     orange.start_daemon();
     CHECK(diagnose(orange).errors().empty());
+    orange.add_project("shop");
+    orange.create("shop", "Round the total", true);
+    orange.stop_daemon();
+    down = diagnose(orange);
+    CHECK(down.status == 0);
+    CHECK_THAT(down.said("daemon"), Tells("warning"));
+    CHECK(down.command("daemon") == "orange daemon start");
+}
+
+TEST_CASE("If no agent is installed, the doctor names the command that installs each, with and without a daemon") {
+    Sandbox orange;
+    const auto commands = [&] {
+        std::vector<std::string> all;
+        for (const auto& finding : diagnose(orange).findings) {
+            if (finding.level == "warning" && finding.command && finding.command->starts_with("npm "))
+                all.push_back(*finding.command);
+        }
+        return all;
+    };
+    const std::vector<std::string> wanted = {"npm install -g @anthropic-ai/claude-code", "npm install -g @openai/codex",
+                                             "npm install -g opencode-ai",
+                                             "npm install -g @mariozechner/pi-coding-agent"};
+    CHECK(commands() == wanted);
+    orange.stop_daemon();
+    CHECK(commands() == wanted);
+    // One is enough.
+    fs::create_directories(orange.home() / "harnesses");
+    write_file(
+        orange.home() / "harnesses" / "idle.yml",
+        "name: idle\nprogram: sh\ninstall: sudo apt install dash\nargv:\n  full: [-c, sleep 600, --, \"{prompt}\"]\n");
+    CHECK(commands().empty());
+    orange.start_daemon();
+    CHECK(commands().empty());
+}
+
+TEST_CASE("A problem stands above what is only a warning, and both above the line for what is well") {
+    Sandbox orange;
+    fs::create_directories(orange.home() / "workflows");
+    write_file(orange.home() / "workflows" / "mine.yml", "states: [a\n");
+    write_file(orange.home() / "projects.json", "[\n");
+    const auto page = orange.orange({"doctor"}).out;
+    CHECK(page.find("✗") == 0);
+    REQUIRE(page.find("\n! ") != std::string::npos);
+    CHECK(page.rfind("✗") < page.find("\n! "));
+    CHECK(page.find("✓") > page.rfind("\n! "));
+    CHECK(page.find("✓") == page.rfind("✓"));
 }
 
 TEST_CASE("A broken projects.json is named with its line, and the last good one mends it") {

@@ -145,7 +145,7 @@ TEST_CASE("Where a shell hangs, the terminal's PATH is what counts, also after a
     CHECK_THAT(refused.err, Tells("/bin/bash -l (") && Tells("/bin/bash -l -i (") && Tells("3") &&
                                 Tells(bin.string() + ":/usr/bin:/bin") && Tells("orange daemon reload"));
     CHECK_FALSE(fs::exists(box.home() / "programs.json"));
-    CHECK_THAT(diagnose(box).said("programs"), Tells("/bin/bash -l -i ("));
+    CHECK_THAT(box.call(rpc::HarnessList{}).searched, Tells("/bin/bash -l -i ("));
 
     const auto agent = install_agent(bin);
     CHECK_FALSE(view_of(box, "mine").installed);

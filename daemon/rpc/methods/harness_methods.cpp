@@ -24,8 +24,9 @@ std::string variable(const Environment& env, const std::string& name) {
 std::vector<std::string> missing_for(const HarnessEntry& entry, const Environment& env) {
     std::vector<std::string> missing;
     if (entry.program.empty()) {
-        missing.push_back("the program " + entry.harness.program +
-                          (entry.harness.install_hint.empty() ? "" : ": " + entry.harness.install_hint));
+        const auto& harness = entry.harness;
+        const auto how = harness.install.empty() ? harness.install_hint : "install it with: " + harness.install;
+        missing.push_back("the program " + harness.program + (how.empty() ? "" : ": " + how));
         return missing;
     }
     const auto interpreter = agents::interpreter_of(entry.program);
@@ -44,11 +45,12 @@ HarnessView basic_view(const HarnessEntry& entry) {
     view.installed = !entry.program.empty();
     view.program = entry.program.empty() ? entry.harness.program : entry.program;
     if (!entry.found_in.empty()) view.found_in = entry.found_in;
+    if (!entry.harness.install.empty()) view.install = entry.harness.install;
     view.mode = entry.harness.mode == agents::Mode::oneshot ? "oneshot" : "persistent";
     if (!entry.problem.empty()) {
         view.problem = entry.problem;
     } else if (entry.program.empty()) {
-        view.problem = entry.harness.install_hint.empty() ? "not installed" : entry.harness.install_hint;
+        view.problem = "not installed" + entry.harness.how_to_install();
     }
     return view;
 }
@@ -114,6 +116,7 @@ Awaitable<Result<HarnessShow::Reply>> show(Api& api, agents::Versions& versions,
     reply.effort_values = harness.effort_values;
     reply.env = harness.env;
     reply.wants = harness.wants;
+    reply.words = harness.words;
     reply.trust_args = harness.trust.args;
     if (!harness.trust.file.empty()) reply.trust_file = harness.trust.file;
     if (!harness.root_needs.empty()) reply.root_needs = harness.root_needs;

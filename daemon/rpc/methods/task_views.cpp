@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
@@ -204,6 +205,8 @@ EdgeView edge_view(const engine::EdgeExplanation& edge) {
 /// Who died, and what starts an agent again where the task's state has one to start.
 void say_who_died(Api& api, const TaskRecord& record, const engine::Definition& definition, TaskWhy::Reply& reply) {
     bool any = false;
+    const auto respawn = "orange task respawn " + record.task.id.value;
+    if (std::find(reply.hints.begin(), reply.hints.end(), respawn) != reply.hints.end()) return;
     for (const Role role : {Role::worker, Role::reviewer}) {
         if (!api.runner().respawns.is_dead(record, role)) continue;
         reply.hints.push_back("the " + std::string(name_of(role)) + " is dead");
@@ -211,7 +214,13 @@ void say_who_died(Api& api, const TaskRecord& record, const engine::Definition& 
     }
     const auto need = engine::respawn_need(definition, record.task);
     if (!any || !need || api.runner().agents.alive(record, need->role)) return;
-    reply.hints.push_back("orange task respawn " + record.task.id.value);
+    reply.hints.push_back(respawn);
+}
+
+/// Each command once, at its first place.
+void name_each_once(std::vector<std::string>& hints) {
+    std::set<std::string> seen;
+    std::erase_if(hints, [&](const std::string& hint) { return !seen.insert(hint).second; });
 }
 
 std::string merge_command(const TaskId& id) {
@@ -245,7 +254,9 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
             reply.hints.push_back("Not started: cancelling a task does not start the next one. A workspace is free.");
             reply.hints.push_back("orange task spawn " + id);
         }
-        reply.hints.push_back("To allow more workspaces:\n  orange project update " + task.project + " --pool-size N");
+        const auto size = std::to_string(project ? project->pool_size + 1 : 1);
+        reply.hints.push_back("To allow more workspaces:\n  orange project update " + task.project + " --pool-size " +
+                              size);
     } else if (task.status == definition.initial().name) {
         reply.waiting_for = "a human to start it";
         reply.hints.push_back("orange task spawn " + id);
@@ -275,6 +286,7 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
     for (const auto& message : record.outbox) {
         reply.hints.push_back("undelivered to the " + std::string(name_of(message.to)) + ": " + message.text);
     }
+    name_each_once(reply.hints);
 }
 
 Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {

@@ -54,6 +54,8 @@ exclude: [.mine/]
 waiting_patterns: ["Proceed?"]
 ready_after: 1500ms
 install_hint: get it
+install: get it --now
+words: {"mine:fast": hurries}
 root_needs: SANDBOX
 )");
     CHECK(harness.name == "mine");
@@ -66,6 +68,9 @@ root_needs: SANDBOX
     CHECK(harness.screen.waiting == Argv{"Proceed?"});
     CHECK(harness.ready_after == std::chrono::milliseconds(1500));
     CHECK(harness.install_hint == "get it");
+    CHECK(harness.install == "get it --now");
+    CHECK(harness.words.at("mine:fast") == "hurries");
+    CHECK(harness.how_to_install() == "\n  get it --now");
     CHECK(harness.root_needs == "SANDBOX");
 }
 

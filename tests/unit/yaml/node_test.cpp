@@ -59,7 +59,7 @@ TEST_CASE("columns count characters, not bytes") {
 }
 
 TEST_CASE("what is refused names file, line and column") {
-    CHECK(error_of("a: 1\nb: [1, 2\n").starts_with("f.yml:3:"));
+    CHECK(error_of("a: 1\nb: [1, 2\n").starts_with("f.yml:2:4: "));
     CHECK_THAT(error_of("a: 1\nb: 2\na: 3\n"), Catch::StartsWith("f.yml:3:1: ") && Tells("\"a\""));
     CHECK_THAT(error_of("x: {a: 1, a: 2}"), Catch::StartsWith("f.yml:1:11: ") && Tells("\"a\""));
     CHECK_THAT(error_of("a: !mine x"), Catch::StartsWith("f.yml:1:4: ") && Tells("!mine"));
@@ -70,6 +70,29 @@ TEST_CASE("what is refused names file, line and column") {
     CHECK_FALSE(error_of(std::string_view("\0a\0:", 4)).empty());
     CHECK(error_of("a: *nowhere").starts_with("f.yml:1:"));
     CHECK_THAT(error_of(std::string(2 << 20, 'a')), Tells("1"));
+}
+
+TEST_CASE("a tab and an open bracket are refused where they stand") {
+    for (const auto& [text, place] :
+         std::vector<std::pair<std::string, std::string>>{{"env:\n\tA: b\n", "f.yml:2:1: "},
+                                                          {"env:\n  A: b\n\tB: c\n", "f.yml:3:1: "},
+                                                          {"states:\n  - a\n  \t- b\n", "f.yml:3:3: "},
+                                                          {"notify: [a, b\npoll: 3\n", "f.yml:1:9: "},
+                                                          {"a: 1\nargv: {full: [--, x}\nname: y\n", "f.yml:2:14: "},
+                                                          {"a: {\n  b: [x, y,\n  c: d\n}\n", "f.yml:2:6: "},
+                                                          {"env: {A: b\n", "f.yml:1:6: "},
+                                                          {"a: b }\nc: }\n", "f.yml:2:4: "},
+                                                          {"a: b: c\n", "f.yml:1:5: "}}) {
+        INFO(text);
+        const auto parsed = yaml::parse(text, "f.yml");
+        REQUIRE_FALSE(parsed);
+        CHECK_THAT(parsed.error().message, Tells(place));
+        CHECK_THAT(parsed.error().message, !Holds("illegal") && !Holds("not found"));
+    }
+    CHECK_THAT(yaml::parse("a: [b\n", "f.yml").error().message, Tells("]"));
+    CHECK_THAT(yaml::parse("a: {b: c\n", "f.yml").error().message, Tells("}"));
+    // A tab elsewhere is YAML.
+    CHECK(yaml::parse("a:\tb\nc: [d,\n\te]\n", "f.yml"));
 }
 
 TEST_CASE("depth is limited, whether written out or made of aliases") {
