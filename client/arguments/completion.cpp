@@ -37,7 +37,7 @@ constexpr Values k_values[] = {
     {"", "--status", Known::statuses, ""},
     {"", "--for", Known::statuses, "ended attention human"},
     {"", "--role", std::nullopt, "worker reviewer"},
-    {"", "--strategy", std::nullopt, "merge ff"},
+    {"", "--strategy", std::nullopt, "merge ff squash"},
     {"", "--level", std::nullopt, "debug info warn error"},
     {"workflow", "--format", std::nullopt, "text mermaid dot"},
     {"", "SHELL", std::nullopt, "bash zsh fish"},

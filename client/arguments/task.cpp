@@ -177,8 +177,9 @@ struct Ending {
 Action task_merge(CLI::App& app) {
     auto a = std::make_shared<Ending<rpc::TaskMerge>>();
     id(app, a->params.id);
-    app.add_option("--strategy", a->params.strategy, "merge (a merge commit) or ff (fast-forward only)")
-        ->check(CLI::IsMember({"merge", "ff"}))
+    app.add_option("--strategy", a->params.strategy,
+                   "merge (a merge commit), ff (fast-forward only) or squash (one commit)")
+        ->check(CLI::IsMember({"merge", "ff", "squash"}))
         ->capture_default_str();
     app.add_flag("--no-push", a->params.no_push, "Merge locally; do not push to origin");
     app.add_flag("--keep-branch", a->params.keep_branch, "Keep the local branch");
@@ -250,6 +251,8 @@ constexpr Command k_task_commands[] = {
     {"task", "stuck", "Mark the task as stuck", only_id<rpc::TaskStuck, commands::task_stuck>},
     {"task", "ack", "Clear the attention mark and the alarm", only_id<rpc::TaskAck, commands::task_ack>},
     {"task", "merge", "Merge the branch and finish the task", task_merge},
+    {"task", "update-branch", "Merge the default branch into the task's branch",
+     only_id<rpc::TaskUpdateBranch, commands::task_update_branch>},
     {"task", "cancel", "End the task without merging", task_cancel},
     {"task", "restore", "Make a branch of the work of an ended task", task_restore},
     {"task", "delete", "Delete the task and its files", task_delete},

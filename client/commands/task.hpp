@@ -51,6 +51,7 @@ int task_send(Context& context, rpc::TaskSend params, std::vector<std::string> w
 int task_update(Context& context, rpc::TaskUpdate params);
 
 int task_merge(Context& context, rpc::TaskMerge params, bool yes);
+int task_update_branch(Context& context, rpc::TaskUpdateBranch params);
 int task_restore(Context& context, rpc::TaskRestore params);
 int task_cancel(Context& context, rpc::TaskCancel params, bool yes);
 int task_delete(Context& context, rpc::TaskDelete params, bool yes);

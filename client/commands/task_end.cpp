@@ -106,6 +106,14 @@ int task_cancel(Context& context, rpc::TaskCancel params, bool yes) {
     });
 }
 
+int task_update_branch(Context& context, rpc::TaskUpdateBranch params) {
+    complete_with_cwd(context, params, params.id.has_value());
+    return answer(context, params, [&](const rpc::TaskReply& reply) {
+        return output::task_line(reply.task, context.style) +
+               output::notes_text(output::with_short_ids(reply.notes, reply.task), context.style);
+    });
+}
+
 int task_restore(Context& context, rpc::TaskRestore params) {
     complete_with_cwd(context, params, params.id.has_value());
     return answer(context, params, [&](const rpc::TaskRestore::Reply& reply) {

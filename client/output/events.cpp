@@ -77,6 +77,7 @@ constexpr Named k_simple[] = {
     {"task.merged", "merged as", "commit"},
     {"summary.changed", "summary:", "to"},
     {"branch.changed", "branch:", "to"},
+    {"branch.updated", "branch updated with", "base"},
     {"workspace.acquired", "workspace", "workspace"},
     {"workspace.released", "workspace released:", "workspace"},
     {"workspace.snapshot", "uncommitted work kept as", "ref"},

@@ -202,7 +202,7 @@ struct MergeRecord {
         v.required("phase", phase, "planned, merged, pushed, done or failed");
         v.optional("tx", tx, "unique; its `task.merged` is recognized by it");
         v.optional("target", target, "the default branch");
-        v.optional("strategy", strategy, "merge or ff");
+        v.optional("strategy", strategy, "merge, ff or squash");
         v.optional("tip", tip, "the commit of the task's branch that is merged");
         v.optional("base", base, "the commit of `target` that `commit` was built on");
         v.optional("commit", commit, "the result; if it was made elsewhere, the commit that brought it");

@@ -113,7 +113,7 @@ struct TaskMerge : TaskSelector {
     template <class V>
     void describe(V& v) {
         TaskSelector::describe(v);
-        v.optional("strategy", strategy, "merge (a merge commit) or ff (fast-forward only)");
+        v.optional("strategy", strategy, "merge (a merge commit), ff (fast-forward only) or squash (one commit)");
         v.optional("force", force, "merge although something has to be confirmed: not reviewed, commits since then …");
         v.optional("no_push", no_push, "move the local default branch only");
         v.optional("keep_branch", keep_branch, "do not delete the local branch");
@@ -137,6 +137,11 @@ struct TaskMerge : TaskSelector {
             v.optional("notes", notes, "sentences for a human");
         }
     };
+};
+
+struct TaskUpdateBranch : TaskSelector {
+    static constexpr const char* k_name = "task.update_branch";
+    using Reply = TaskReply;
 };
 
 struct TaskRestore : TaskSelector {

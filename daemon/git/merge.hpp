@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "daemon/git/git.hpp"
@@ -16,7 +18,21 @@
 /// The caller holds the repository's lock for everything but fetch and push_merge, which wait for the remote.
 namespace orange::git {
 
-enum class MergeStrategy { ff, merge };
+enum class MergeStrategy {
+    merge,   ///< a merge commit
+    ff,      ///< the branch itself: the target is fast-forwarded to it
+    squash,  ///< one commit with all changes of the branch
+};
+inline constexpr std::array<std::string_view, 3> k_merge_strategies = {"merge", "ff", "squash"};
+constexpr std::string_view name_of(MergeStrategy strategy) {
+    return k_merge_strategies[static_cast<std::size_t>(strategy)];
+}
+constexpr std::optional<MergeStrategy> from_name(std::string_view name, MergeStrategy) {
+    for (std::size_t i = 0; i < k_merge_strategies.size(); ++i) {
+        if (k_merge_strategies[i] == name) return static_cast<MergeStrategy>(i);
+    }
+    return std::nullopt;
+}
 
 /// What is merged, and into what.
 struct MergeRequest {
@@ -55,7 +71,8 @@ Awaitable<Result<MergeView>> look(Git& git, const MergeRequest& request);
 /// squashed. Empty if it is not.
 Awaitable<Result<std::string>> find_elsewhere(Git& git, std::string repo, std::string target, std::string tip);
 
-/// Makes the commit that `target` is to be at: a merge commit on `base`, or with `ff` the tip itself. It is an object
+/// Makes the commit that `target` is to be at: a merge commit on `base`, with `squash` a commit on `base` that has the
+/// same files, or with `ff` the tip itself. It is an object
 /// without a ref; no ref, index or checkout changes. conflict lists the files (`details["files"]`), or says that ff is
 /// not possible.
 Awaitable<Result<std::string>> build_merge(Git& git, const MergeRequest& request, MergeStrategy strategy,

@@ -121,11 +121,12 @@ Awaitable<Result<std::string>> merged_tree(Git& git, const MergeRequest& request
 }
 
 Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& request, std::string base,
-                                            std::string message) {
+                                            std::string message, bool squash) {
     CO_TRY(co_await make_scratch(git, request, base));
     CO_TRY(const auto tree, co_await merged_tree(git, request, base));
     if (message.empty()) message = "Merge branch '" + request.branch + "'\n";
-    auto args = words("-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", base, "-p", request.tip, "-F", "-");
+    auto args = words("-c", "user.useConfigOnly=true", "commit-tree", tree, "-F", "-", "-p", base);
+    if (!squash) args.insert(args.end(), {"-p", request.tip});
     auto made = co_await ask_inside(git, request.repo, args, message);
     if (!made) {  // nobody has said who the user is
         args.erase(args.begin(), args.begin() + 2);
@@ -155,7 +156,7 @@ Awaitable<Result<std::string>> build_merge(Git& git, const MergeRequest& request
                         printable(request.branch) + " cannot be fast-forwarded: " + printable(request.target) +
                             " has commits that the branch does not have. Rebase it, or use --strategy merge");
     }
-    auto commit = co_await merge_commit(git, request, base, std::move(message));
+    auto commit = co_await merge_commit(git, request, base, std::move(message), strategy == MergeStrategy::squash);
     auto removed = co_await remove_scratch(git, request.repo, request.scratch);
     if (commit && !removed) co_return removed.error();
     const bool conflicts = !commit && commit.error().code == ErrorCode::conflict;

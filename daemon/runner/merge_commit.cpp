@@ -11,13 +11,18 @@ namespace orange {
 namespace {
 
 git::MergeStrategy strategy_of(const MergeRecord& merge) {
-    return merge.strategy == "ff" ? git::MergeStrategy::ff : git::MergeStrategy::merge;
+    return git::from_name(merge.strategy, git::MergeStrategy{}).value_or(git::MergeStrategy::merge);
 }
 
+/// A squashed commit is the work itself, so it has the task's summary as its title.
 std::string message_for(const TaskRecord& record) {
     const auto& task = record.task;
-    return "Merge branch '" + task.branch + "'" + (task.summary.empty() ? "" : "\n\n" + task.summary) +
-           "\n\nTask: " + task.id.value + "\n" +
+    const auto merged = "Merge branch '" + task.branch + "'";
+    const bool squash = strategy_of(*record.merge) == git::MergeStrategy::squash;
+    const auto title = squash && !task.summary.empty() ? task.summary
+                       : task.summary.empty()          ? merged
+                                                       : merged + "\n\n" + task.summary;
+    return title + "\n\nTask: " + task.id.value + "\n" +
            (record.merge->forced.empty() ? "" : "Forced: " + first_line(record.merge->forced) + "\n");
 }
 
@@ -111,8 +116,7 @@ Error MergeRun::with_next_step(Error conflict) {
     auto command = giving_back(conflict.details.at("files"));
     const auto& task = record_.task;
     if (command.empty() && task.workspace) {
-        command = "git -C " + shell_word(world_.pool.path_of(*task.workspace).string()) + " merge " +
-                  shell_word(request_.shown_base);
+        command = "orange task update-branch " + task.id.value;
     } else if (command.empty()) {
         command = "git -C " + shell_word(request_.repo) + " switch " + shell_word(task.branch);
     }

@@ -109,7 +109,7 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
     auto notes = notes_before(record);
     merge.tx = random_id(12);
     merge.target = copy.default_branch;
-    merge.strategy = order.strategy == git::MergeStrategy::ff ? "ff" : "merge";
+    merge.strategy = name_of(order.strategy);
     merge.tip = std::move(tip);
     merge.push = order.push && origin;
     merge.include_unpushed = order.include_unpushed;

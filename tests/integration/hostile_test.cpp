@@ -70,6 +70,7 @@ const std::vector<Place>& places() {
         {"task", "reject", {{"TASK", "{}"}}},
         {"task", "stop", {{"{}"}}},
         {"task", "restart", {{"{}"}}},
+        {"task", "update-branch", {{"{}"}}},
         {"task", "restore", {{"{}"}, {"TASK", "--branch={}"}}},
         {"", "inbox", {{"--project={}"}, {"--format={}"}}},
         {"", "completion", {{"{}"}}},

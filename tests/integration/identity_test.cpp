@@ -62,6 +62,7 @@ std::map<std::string, Method> methods() {
         {"task.reject", {human, R"({"id":"zzzzzzzzzzzzzzzzzzzzz","feedback":"x"})", k_not_found}},
         {"task.stop", {human, no_task, k_not_found}},
         {"task.restart", {human, no_task, k_not_found}},
+        {"task.update_branch", {human, no_task, k_not_found}},
         {"task.restore", {human, no_task, k_not_found}},
         {"task.merge", {human, no_task, k_not_found}},
         {"task.cancel", {human, no_task, k_not_found}},

@@ -213,7 +213,7 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
     if (params.branch) CO_TRY(co_await git::check_branch_name(world.git, task.branch));
     if (task.branch == draft.project.default_branch) {
         co_return Error(ErrorCode::invalid_argument,
-                        task.branch + " is the default branch, into which tasks are merged; choose another branch");
+                        "a task cannot work on the default branch " + task.branch + "; choose another branch");
     }
     if (const auto other = world.tasks.on_branch(draft.project.name, task.branch)) {
         co_return taken(task.branch, *other);

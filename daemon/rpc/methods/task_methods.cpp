@@ -3,6 +3,7 @@
 #include "common/base/try.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/task_create.hpp"
+#include "daemon/runner/branch_update.hpp"
 #include "daemon/runner/kept_work.hpp"
 
 /// Calls that create, move or end tasks.
@@ -72,6 +73,12 @@ Awaitable<Result<TaskRestore::Reply>> restore(Api& api, TaskRestore params, Call
     co_return reply;
 }
 
+Awaitable<Result<TaskReply>> update_branch_of(Api& api, TaskUpdateBranch params, Call call) {
+    CO_TRY(const auto id, api.select(params, call));
+    CO_TRY(auto updated, co_await update_branch(api.world(), api.runner().transitions, id, call.caller));
+    co_return api.reply(id, std::move(updated));
+}
+
 Awaitable<Result<TaskReply>> spawn(Api& api, TaskSpawn params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(auto spawned, co_await api.runner().queue.spawn(id, call.caller));
@@ -120,12 +127,13 @@ Awaitable<Result<TaskRespawn::Reply>> respawn(Api& api, TaskRespawn params, Call
 
 Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call) {
     CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
-    if (params.strategy != "merge" && params.strategy != "ff") {
+    const auto strategy = git::from_name(params.strategy, git::MergeStrategy{});
+    if (!strategy) {
         co_return Error(ErrorCode::invalid_argument,
-                        "strategy \"" + params.strategy + "\" is unknown; use merge or ff");
+                        "strategy \"" + params.strategy + "\" is unknown; use merge, ff or squash");
     }
     MergeOrder order;
-    order.strategy = params.strategy == "ff" ? git::MergeStrategy::ff : git::MergeStrategy::merge;
+    order.strategy = *strategy;
     order.force = params.force;
     order.push = !params.no_push;
     order.keep_branch = params.keep_branch;
@@ -193,6 +201,10 @@ void add_task_methods(MethodTable& table, Api& api) {
     table.add<TaskCancel>(
         Access::human, "Ends a task without merging; uncommitted work is kept.", moving,
         [&api](TaskCancel params, Call call) { return cancel(api, std::move(params), std::move(call)); });
+    table.add<TaskUpdateBranch>(Access::human, "Merges the default branch into a task's branch, in its worktree.",
+                                {not_found, conflict, external_failed}, [&api](TaskUpdateBranch params, Call call) {
+                                    return update_branch_of(api, std::move(params), std::move(call));
+                                });
     table.add<TaskRestore>(
         Access::human, "Makes a branch of an ended task's work, uncommitted work included.",
         {not_found, conflict, invalid_argument, external_failed},

@@ -76,7 +76,7 @@ TEST_CASE("Commands and options are completed from the tables of the command lin
     CHECK(tab.words({"task", "res"}) == Words{"respawn", "restart", "restore"});
     CHECK(tab.words({"help", "task", "mer"}) == Words{"merge"});
     CHECK(tab.words({"task", "list", "--st"}) == Words{"--status"});
-    CHECK(tab.words({"task", "merge", "x", "--strategy", ""}) == Words{"merge", "ff"});
+    CHECK(tab.words({"task", "merge", "x", "--strategy", ""}) == Words{"merge", "ff", "squash"});
     CHECK(tab.words({"task", "merge", "--strategy=f"}) == Words{"--strategy=ff"});
     CHECK(tab.words({"task", "merge", "--strategy", "=", "f"}) == Words{"ff"});
     CHECK(tab.words({"workflow", "validate", ""}) == Words{":files"});

@@ -78,7 +78,7 @@ TEST_CASE("one of the fields with text after its colon is enough, at a line's be
 TEST_CASE("a section from before the state was entered is stale, whatever it says") {
     const Entry entry{{"Handoff", "old"}};
     CHECK_THAT(problem(handoff(), with("Handoff", "DONE: x", "old"), entry),
-               Tells("## Handoff") && Tells("stale") && Tells("DONE: …") && Tells("UNCERTAIN: …"));
+               Tells("## Handoff") && Tells("changed") && Tells("DONE: …") && Tells("UNCERTAIN: …"));
     CHECK(problem(handoff(), with("Handoff", "DONE: x", "new"), entry) == "holds");
     Gate tolerant = handoff();
     tolerant.fresh = false;

@@ -164,6 +164,19 @@ struct Fixture : GitFixture {
 
 }  // namespace
 
+TEST_CASE_METHOD(Fixture, "a squash makes one commit with all changes of the branch, and is recognized as its merge") {
+    commit(tree, "second", "2\n");
+    tip = plain(tree, {"rev-parse", "HEAD"});
+    commit(repo, "other", "other\n");
+    const auto before = ref(repo, "main");
+    const auto done = merged(MergeStrategy::squash);
+    CHECK(done.commit == ref(repo, "refs/heads/main"));
+    CHECK(plain(repo, {"log", "-1", "--format=%P", done.commit}) == before);
+    CHECK(plain(repo, {"diff", "--name-only", before, done.commit}) ==
+          plain(repo, {"diff", "--name-only", before + "..." + tip}));
+    CHECK(go(find_elsewhere(git, repo, "refs/heads/main", tip)).value() == done.commit);
+}
+
 TEST_CASE_METHOD(Fixture, "a merge makes a merge commit and brings the user's checkout along") {
     commit(repo, "other", "other\n");
     write_file(repo + "/notes", "mine");

@@ -147,6 +147,29 @@ inline Change merging() {
     return change;
 }
 
+/// One commit on main, with one parent.
+inline Change merging_by_squash() {
+    auto change = merging();
+    change.name = "merge --strategy squash";
+    change.act = [](RunnerWorld& world, const TaskId& id) {
+        MergeOrder order;
+        order.strategy = git::MergeStrategy::squash;
+        const auto merged = world.house().go(world.house().runner().merges.merge(id, order, a_human()));
+        return merged ? Result<void>{} : Result<void>{merged.error()};
+    };
+    change.holds = [](RunnerWorld& world, const TaskId& id) {
+        nothing_is_lost(world, id);
+        const bool merged = world.git.plain(world.repo(), {"show", "main:feature"}, true) == "it";
+        if (world.record(id).task.status == "done" && !merged) throw std::runtime_error("done, and not merged");
+        const auto commits = world.git.plain(world.repo(), {"rev-list", "--count", "main", "--", "feature"});
+        if (commits != (merged ? "1" : "0")) throw std::runtime_error("squashed " + commits + " times");
+        if (world.git.plain(world.repo(), {"rev-list", "--count", "--merges", "main"}) != "0") {
+            throw std::runtime_error("a merge commit");
+        }
+    };
+    return change;
+}
+
 /// With a remote: published once, told once, and the commit that is told is the one that was made.
 inline Change merging_with_origin() {
     auto change = merging();

@@ -104,6 +104,7 @@ TEST_CASE("a child that fails while a task is cancelled loses no work, and the n
 TEST_CASE("a child that fails in a merge never makes it done without being merged, and the next try succeeds",
           "[soak]") {
     fail_everywhere(merging());
+    fail_everywhere(merging_by_squash());
     fail_everywhere(merging_with_origin());
 }
 

@@ -189,6 +189,7 @@ TEST_CASE("power that goes while a task ends leaves its work reachable, and an e
 
 TEST_CASE("power that goes while a task is merged leaves it merged once, or not at all") {
     lose_power_everywhere(merging());
+    lose_power_everywhere(merging_by_squash());
 }
 
 TEST_CASE("power that goes while a task is changed leaves the old fields or the new") {

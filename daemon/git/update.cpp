@@ -1,0 +1,41 @@
+#include "daemon/git/update.hpp"
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/git/ask.hpp"
+
+namespace orange::git {
+namespace {
+
+Awaitable<Result<Completed>> run_merge(Git& git, Pinned worktree, std::string commit, std::string message) {
+    GitCommand command;
+    command.place = worktree;
+    command.args = words("merge", "--quiet", "--ff", "--commit", "--no-squash", "--no-autostash", "--no-edit", "-m",
+                         std::move(message), std::move(commit));
+    command.deadline = k_checkout_deadline;
+    CO_TRY(command.env, co_await identity(git, worktree));
+    co_return co_await git.run(std::move(command));
+}
+
+}  // namespace
+
+Awaitable<Result<std::string>> merge_here(Git& git, Pinned worktree, std::string commit, std::string message) {
+    CO_TRY(const auto merged, co_await run_merge(git, worktree, commit, std::move(message)));
+    if (merged.ok()) {
+        CO_TRY(const auto head, co_await ask(git, worktree, words("rev-parse", "--verify", "HEAD^{commit}")));
+        co_return std::string(trim(head));
+    }
+    CO_TRY(const auto listed, co_await ask(git, worktree, words("diff", "--name-only", "--diff-filter=U", "-z")));
+    const auto files = pieces(listed);
+    if (files.empty()) co_return command_failed(words("git", "merge", commit), merged);
+    co_return Error(ErrorCode::conflict, counted(files.size(), "file") + " in conflict",
+                    {{"files", join(files, "\n")}});
+}
+
+Awaitable<Result<bool>> has_edits(Git& git, Pinned worktree) {
+    CO_TRY(const auto compared, co_await attempt(git, worktree, words("diff", "--quiet", "--no-ext-diff", "HEAD")));
+    if (compared.exit_status > 1) co_return command_failed(words("git", "diff", "HEAD"), compared);
+    co_return compared.exit_status == 1;
+}
+
+}  // namespace orange::git

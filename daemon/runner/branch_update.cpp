@@ -1,0 +1,112 @@
+#include "daemon/runner/branch_update.hpp"
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/standing.hpp"
+#include "daemon/git/update.hpp"
+#include "daemon/runner/merge_run.hpp"
+#include "daemon/runner/worktree.hpp"
+
+namespace orange {
+namespace {
+
+constexpr std::size_t k_named_columns = 200;
+
+/// What is merged.
+struct Base {
+    std::string commit;
+    std::string name;  ///< "origin/main"
+    std::vector<std::string> notes;
+};
+
+Awaitable<Result<Base>> newest_base(World& world, std::string repo, std::string default_branch) {
+    Base base;
+    CO_TRY(const auto has_origin, co_await world.pool.known().has_origin(world.git, repo));
+    if (has_origin) {
+        const std::chrono::milliseconds deadline = k_fetch_deadline;
+        const auto fetched = co_await git::fetch(world.git, repo, deadline);
+        if (!fetched) base.notes.push_back("origin could not be fetched: " + first_line(fetched.error().message));
+        CO_TRY(base.commit, co_await git::commit_of(world.git, repo, "refs/remotes/origin/" + default_branch));
+        base.name = "origin/" + default_branch;
+    }
+    if (base.commit.empty()) {
+        CO_TRY(base.commit, co_await git::commit_of(world.git, repo, "refs/heads/" + default_branch));
+        base.name = default_branch;
+    }
+    if (base.commit.empty()) {
+        co_return Error(ErrorCode::not_found, "the repository has no branch " + default_branch);
+    }
+    co_return base;
+}
+
+Result<void> check_ready(const TaskRecord& record, const git::Standing& standing, bool has_edits) {
+    const auto& task = record.task;
+    if (standing.branch != task.branch) {
+        return {ErrorCode::conflict, "the workspace of task " + task.id.value + " is not on branch " + task.branch +
+                                         ". Switch back in the worktree:\n  orange task shell " + task.id.value};
+    }
+    if (standing.clean || (standing.only_files && !has_edits)) return {};
+    return {ErrorCode::conflict, "the workspace of task " + task.id.value +
+                                     " has uncommitted changes or an unfinished git operation. Commit them "
+                                     "there:\n  orange task shell " +
+                                     task.id.value};
+}
+
+Error in_worktree(const TaskId& id, const std::string& base, Error conflict) {
+    const auto files = split_lines(conflict.details.at("files"));
+    std::vector<std::string> named;
+    for (const auto file : files) named.emplace_back(file);
+    conflict.message =
+        ellipsized(printable(join(named, ", ")), k_named_columns) + (files.size() == 1 ? " conflicts" : " conflict") +
+        " with " + base +
+        ". Resolve and commit it in the worktree, or run git merge --abort there:\n  orange task shell " + id.value;
+    return conflict;
+}
+
+}  // namespace
+
+Awaitable<Result<Outcome>> update_branch(World& world, Transitions& transitions, TaskId id, Caller by) {
+    CO_TRY(auto turn, co_await transitions.take(id));
+    auto& record = turn.record;
+    const auto& task = record.task;
+    if (!task.workspace) {
+        co_return Error(ErrorCode::conflict, "task " + id.value + " is " + task.status + " and has no worktree to " +
+                                                 "update. Look at its branch:\n  orange task diff " + id.value);
+    }
+    if (record.merge && record.merge->unfinished()) {
+        co_return Error(ErrorCode::conflict, "a merge of task " + id.value +
+                                                 " is not finished. Finish it:\n  orange task merge " + id.value);
+    }
+    const auto* project = world.projects.find(task.project);
+    if (!project) co_return Error(ErrorCode::not_found, "project " + task.project + " is not registered");
+    const auto copy = *project;
+    CO_TRY(auto base, co_await newest_base(world, copy.path, copy.default_branch));
+    const auto lock = co_await world.repositories.acquire(copy.path);
+    CO_TRY(const auto worktree, co_await open_worktree(world, record));
+    CO_TRY(const auto standing, co_await git::standing_of(world.git, worktree));
+    CO_TRY(const bool edits, co_await git::has_edits(world.git, worktree));
+    CO_TRY(check_ready(record, standing, edits));
+    auto message = "Merge " + base.name + " into " + task.branch + "\n\nTask: " + id.value + "\n";
+    auto merged = co_await git::merge_here(world.git, worktree, base.commit, std::move(message));
+    if (!merged && merged.error().details.contains("files")) {
+        co_return in_worktree(id, base.name, merged.error());
+    }
+    if (!merged) co_return merged.error();
+    Outcome outcome;
+    outcome.notes = std::move(base.notes);
+    if (*merged == standing.head) {
+        outcome.notes.push_back(task.branch + " already has everything of " + base.name);
+        co_return outcome;
+    }
+    outcome.notes.push_back("merged " + base.name + " into " + task.branch + ", which is at " + merged->substr(0, 12));
+    // Without a commit of its own before, it has none now.
+    if (record.branch_start == standing.head && *merged == base.commit) record.branch_start = *merged;
+    CO_TRY(world.tasks.save(record));
+    world.journal.write(
+        record, "branch.updated",
+        {{"from", standing.head}, {"to", *merged}, {"base", base.name}, {"by", std::string(name_of(by.role))}});
+    co_return outcome;
+}
+
+}  // namespace orange
