@@ -16,6 +16,9 @@
 namespace orange::commands {
 namespace {
 
+/// So the daemon begins the lines of a list, such as the tasks that a name may mean. Other indented lines are commands.
+constexpr std::string_view k_list_item = "    ";
+
 std::optional<std::string> current_directory() {
     std::error_code error;
     auto path = std::filesystem::current_path(error);
@@ -26,7 +29,7 @@ std::optional<std::string> current_directory() {
 /// `text` below "error: ", wrapped if a person reads it.
 std::string paragraph(std::string_view text, std::string_view label) {
     const std::string indent(7, ' ');
-    auto lines = output::wrapped(output::with_short_ids(printable(text)), indent, output::width_of_errors());
+    auto lines = output::wrapped(printable(text), indent, output::width_of_errors());
     return lines.replace(0, label.size(), label);
 }
 
@@ -46,9 +49,9 @@ std::string shown_details(const Error& error) {
     return out;
 }
 
-/// The message with the ids that people type, which the daemon sends beside the whole ones.
-std::string with_short_ids(const Error& error) {
-    auto text = error.message;
+}  // namespace
+
+std::string with_short_ids(std::string text, const Error& error) {
     const auto found = error.details.find("short_ids");
     if (found == error.details.end()) return text;
     for (const auto pair : split(found->second, ' ')) {
@@ -59,13 +62,17 @@ std::string with_short_ids(const Error& error) {
     return text;
 }
 
+namespace {
+
 /// "error: what failed, and why", the details, and each command to run on a line of its own, whole.
 std::string shown(const Error& error) {
-    const auto message = with_short_ids(error);
+    const auto message = with_short_ids(error.message, error);
     std::string text, hints;
     for (const auto line : split_lines(message)) {
-        if (line.starts_with("  ")) {
-            hints += "hint:  " + output::with_short_ids(printable(trim(line))) + "\n";
+        if (line.starts_with(k_list_item)) {
+            text += "         " + printable(trim(line)) + "\n";
+        } else if (line.starts_with("  ")) {
+            hints += "hint:  " + printable(trim(line)) + "\n";
         } else if (!trim(line).empty()) {
             text += paragraph(line, text.empty() ? "error: " : "");
         }

@@ -65,6 +65,7 @@ class Tour {
     std::optional<EventStream> stream_;  ///< once there is a project
     std::string project_;
     std::string id_;
+    std::string short_id_;
     std::string status_;
     std::string commit_;
     bool worker_crashed_ = false;
@@ -140,6 +141,7 @@ Result<void> Tour::create_task() {
     command("orange task create --project " + project_ + " \"" + create.summary + "\"");
     TRY(auto reply, call(create));
     id_ = reply.task.fields.id.value;
+    short_id_ = output::short_id(reply.task);
     status_ = printable(reply.task.fields.status);
     return {};
 }
@@ -164,7 +166,7 @@ Result<void> Tour::respawn_crashed_worker() {
     worker_crashed_ = false;
     rpc::TaskRespawn respawn;
     respawn.id = id_;
-    command("orange task respawn " + output::short_id(id_));
+    command("orange task respawn " + short_id_);
     TRY(call(respawn));
     return {};
 }
@@ -172,7 +174,7 @@ Result<void> Tour::respawn_crashed_worker() {
 Result<void> Tour::merge() {
     rpc::TaskMerge merge;
     merge.id = id_;
-    command("orange task merge " + output::short_id(id_));
+    command("orange task merge " + short_id_);
     TRY(auto reply, call(merge));
     commit_ = reply.commit;
     status_ = printable(reply.task.fields.status);
@@ -214,7 +216,7 @@ void Tour::explain() {
 
 void Tour::say_goodbye() {
     if (context_.json) return;
-    const auto id = output::short_id(id_);
+    const auto id = short_id_;
     output::put("\nKept:\n  repository  " + repository_.path().string() + "\n  project     " + project_ + "\n");
     if (!id_.empty()) output::put("  task        orange task show " + id + "; orange task history " + id + "\n");
     output::put("To remove them:\n");

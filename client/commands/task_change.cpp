@@ -7,8 +7,7 @@ namespace orange::commands {
 
 int print_change(Context& context, const char* method, Json params) {
     return print<rpc::TaskAck>(context, context.call_json(method, std::move(params)), [&](const rpc::TaskReply& reply) {
-        return output::task_line(reply.task, context.style) +
-               output::notes_text(output::with_short_ids(reply.notes, reply.task), context.style);
+        return output::task_line(reply.task, context.style) + output::notes_text(reply.notes, context.style);
     });
 }
 

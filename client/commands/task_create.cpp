@@ -17,8 +17,7 @@ int spawn_status(const Context& context, const rpc::TaskReply& started) {
     const auto id = output::short_id(started.task);
     if (!context.json) {
         fail(context, {ErrorCode::external_failed, "task " + id + " was created, but its agent is not running: " +
-                                                       output::with_short_id(*started.spawn_error, started.task) +
-                                                       "\n  orange task why " + id});
+                                                       *started.spawn_error + "\n  orange task why " + id});
     }
     return 1;
 }
@@ -32,7 +31,7 @@ int print_started(const Context& context, const Result<Json>& reply, const std::
     } else {
         if (!note.empty()) started->notes.push_back(note);
         output::put(output::task_line(started->task, context.style) +
-                    output::notes_text(output::with_short_ids(started->notes, started->task), context.style));
+                    output::notes_text(started->notes, context.style));
     }
     return spawn_status(context, *started);
 }

@@ -18,39 +18,33 @@ Result<void> asked(const Context& context, bool yes, const std::string& question
     return {ErrorCode::needs_force, "cannot ask for confirmation without a terminal\n  " + command + " --yes"};
 }
 
-/// What a question calls the task. For a person it is looked up first, who may name it by words of its summary; the
-/// daemon takes only its id or branch here.
+/// What a question calls the task.
+struct Named {
+    std::string name = "this task";
+    std::string status;  ///< of a task that has not ended, if a person is asked
+};
+
+/// For a person the task is looked up first, who may name it by words of its summary; the daemon takes only its id or
+/// branch here.
 template <class Params>
-Result<std::string> identified(Context& context, Params& params) {
+Result<Named> identified(Context& context, Params& params) {
     complete_with_cwd(context, params, params.id.has_value());
-    if (!output::is_interactive()) return params.id ? "task " + printable(*params.id) : "this task";
+    Named named;
+    if (!output::is_interactive()) {
+        if (params.id) named.name = "task " + printable(*params.id);
+        return named;
+    }
     rpc::TaskShow show;
     show.id = params.id;
     show.cwd = params.cwd;
     TRY(auto* daemon, context.daemon());
     TRY(const auto shown, daemon->call(show));
-    params.id = shown.task.fields.id.value;
-    const auto& summary = shown.task.fields.summary;
-    return "task " + output::short_id(shown.task) + (summary.empty() ? "" : " (" + printable(summary) + ")");
-}
-
-/// A request that the daemon may answer with needs_force: then a person is asked, `yes` says so in advance, and without
-/// a terminal the error names the flag.
-template <class Method>
-Result<Json> call_with_force(Context& context, Method& params, bool yes, const std::string& question,
-                             const std::string& flag) {
-    auto reply = context.call_json(Method::k_name, written(params));
-    if (reply || reply.error().code != ErrorCode::needs_force || params.force) return reply;
-    if (may_ask(context, yes)) {
-        output::complain("orange: " + printable(reply.error().message, true) + "\n");
-        if (!output::confirmed(question)) return Error(ErrorCode::needs_force, "nothing was changed");
-    } else if (!yes) {
-        Error error = reply.error();
-        if (error.message.find(flag) == std::string::npos) error.message += "; " + flag + " does it anyway";
-        return error;
-    }
-    params.force = true;
-    return context.call_json(Method::k_name, written(params));
+    const auto& task = shown.task;
+    params.id = task.fields.id.value;
+    named.name = "task " + output::short_id(task);
+    if (!task.fields.summary.empty()) named.name += " (" + printable(task.fields.summary) + ")";
+    if (task.means != "done" && task.means != "cancelled") named.status = printable(task.fields.status);
+    return named;
 }
 
 std::string merge_page(const rpc::TaskMerge::Reply& reply, bool here_only, const output::Style& style) {
@@ -60,7 +54,7 @@ std::string merge_page(const rpc::TaskMerge::Reply& reply, bool here_only, const
     out += reply.elsewhere ? "  nothing to merge or push: the default branch already has the work, as " + commit + "\n"
                            : "  merged as " + commit + where;
     if (!reply.forced.empty()) out += "  forced: " + printable(reply.forced, true) + "\n";
-    return out + output::notes_text(output::with_short_ids(reply.notes, reply.task), style);
+    return out + output::notes_text(reply.notes, style);
 }
 
 /// What a person has to confirm is asked on a terminal, with the fact that it is about. `--yes` answers no such
@@ -71,7 +65,7 @@ Result<Json> confirm_merge(Context& context, rpc::TaskMerge& params, const Error
         return found == refused.details.end() ? std::string() : found->second;
     };
     if (!may_ask(context, false)) return refused;
-    output::complain("orange: " + printable(detail("facts"), true) + "\n");
+    output::complain("orange: " + printable(with_short_ids(detail("facts"), refused), true) + "\n");
     if (!output::confirmed(detail("question"))) return Error(ErrorCode::needs_force, "nothing was merged");
     params.force = true;
     params.tip = detail("tip");
@@ -97,12 +91,12 @@ int task_merge(Context& context, rpc::TaskMerge params, bool yes) {
 int task_cancel(Context& context, rpc::TaskCancel params, bool yes) {
     const auto task = identified(context, params);
     if (!task) return fail(context, task.error());
-    const auto question = "Cancel " + *task + "? Its agents are stopped; uncommitted work is kept under refs/orange.";
+    const auto question =
+        "Cancel " + task->name + "? Its agents are stopped; uncommitted work is kept under refs/orange.";
     const auto command = "orange task cancel" + (params.id ? " " + *params.id : std::string());
     if (auto meant = asked(context, yes, question, command); !meant) return fail(context, meant.error());
     return answer(context, params, [&](const rpc::TaskReply& reply) {
-        return output::task_line(reply.task, context.style) +
-               output::notes_text(output::with_short_ids(reply.notes, reply.task), context.style);
+        return output::task_line(reply.task, context.style) + output::notes_text(reply.notes, context.style);
     });
 }
 
@@ -125,16 +119,19 @@ int task_restore(Context& context, rpc::TaskRestore params) {
 int task_delete(Context& context, rpc::TaskDelete params, bool yes) {
     const auto task = identified(context, params);
     if (!task) return fail(context, task.error());
-    const auto question = "Delete " + *task + " with its TASK.md, history and logs?";
+    const bool ends = !task->status.empty();
+    const auto question = ends ? "T" + task->name.substr(1) + " is " + task->status +
+                                     ". Cancel it, and delete its TASK.md, history and logs?"
+                               : "Delete " + task->name + " with its TASK.md, history and logs?";
     const auto command = std::string("orange task delete") + (params.force ? " --force" : "") +
                          (params.id ? " " + *params.id : std::string());
     if (auto meant = asked(context, yes, question, command); !meant) return fail(context, meant.error());
-    // "yes" to deleting is no "yes" to ending a task that is still at work: that question is its own.
-    const bool force_unasked = false;
-    auto reply = call_with_force(context, params, force_unasked, "Cancel the task and delete it?", "--force");
+    // The question has said that it ends; --yes alone says only that it may be deleted.
+    if (may_ask(context, yes) && ends) params.force = true;
+    const auto reply = context.call_json(params.k_name, written(params));
     if (!reply) return fail(context, reply.error());
     if (context.json) return put_json(*reply);
-    output::put("deleted " + output::short_id(output::text_of(*reply, "id")) + "\n");
+    output::put("deleted " + printable(output::text_of(*reply, "short_id")) + "\n");
     auto typed = connection::reply_as<rpc::TaskDelete::Reply>(rpc::TaskDelete::k_name, *reply);
     if (typed) output::put(output::notes_text(typed->notes, context.style));
     return 0;

@@ -59,7 +59,7 @@ std::string workspaces_page(const rpc::WorkspaceReply& reply, const Style& style
                                                            : Ink::red;
             table.row({{workspace.name},
                        {workspace.state, ink},
-                       {short_id(workspace.task.value_or(""))},
+                       {workspace.short_id.value_or("")},
                        {workspace.branch.value_or("")}});
             problem_lines(table, workspace.problem);
         }

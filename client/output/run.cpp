@@ -22,7 +22,7 @@ std::string run_page(const rpc::TaskReply& reply, const std::string& folder, con
     const auto& fields = reply.task.fields;
     const auto id = short_id(reply.task);
     const auto workspace = printable(fields.workspace.value_or(""));
-    auto out = task_line(reply.task, style) + notes_text(with_short_ids(reply.notes, reply.task), style);
+    auto out = task_line(reply.task, style) + notes_text(reply.notes, style);
     auto where = "branch " + printable(fields.branch);
     if (!workspace.empty()) where += " in " + printable(folder) + "/" + workspace;
     out += wrapped(where, "  ", style.width);

@@ -135,12 +135,8 @@ std::string edge_text(const rpc::EdgeView& edge, const Style& style) {
 
 }  // namespace
 
-std::string short_id(const std::string& id) {
-    return printable(id.substr(0, 8));
-}
-
 std::string short_id(const rpc::TaskView& task) {
-    return task.short_id.empty() ? short_id(task.fields.id.value) : printable(task.short_id);
+    return printable(task.short_id.empty() ? task.fields.id.value : task.short_id);
 }
 
 std::string with_short_id(std::string text, const rpc::TaskView& task) {
@@ -280,7 +276,7 @@ std::string task_line(const rpc::TaskView& task, const Style& style) {
 std::string notes_text(const std::vector<std::string>& notes, const Style& style) {
     std::string out;
     for (const auto& note : notes) {
-        const auto text = with_short_ids(printable(note, true));
+        const auto text = printable(note, true);
         for (const auto line : split_lines(text)) {
             const bool is_command = line.starts_with("  ") || line.starts_with("orange ");
             out += is_command ? "  " + std::string(trim(line)) + "\n" : wrapped(line, "  ", style.width);

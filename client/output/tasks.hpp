@@ -12,8 +12,6 @@ namespace orange::output {
 
 /// Enough of a task's id to name it, as the daemon says.
 std::string short_id(const rpc::TaskView& task);
-/// Its first eight characters, for an id of which only itself is known.
-std::string short_id(const std::string& id);
 /// A text, which may be commands, with the task's short id in place of its whole one.
 std::string with_short_id(std::string text, const rpc::TaskView& task);
 std::vector<std::string> with_short_ids(std::vector<std::string> texts, const rpc::TaskView& task);

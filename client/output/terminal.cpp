@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::output {
@@ -20,7 +19,6 @@ namespace {
 constexpr std::size_t k_least_width = 40;
 constexpr std::size_t k_most_width = 400;
 constexpr std::size_t k_unlimited = 1U << 20U;
-constexpr std::size_t k_short_id = 8;
 
 /// errno of the first write to standard output that failed.
 int g_write_error = 0;
@@ -87,23 +85,6 @@ Style style_of_stdout() {
 
 std::size_t width_of_errors() {
     return ::isatty(STDERR_FILENO) == 1 ? width_of(STDERR_FILENO) : k_unlimited;
-}
-
-std::string with_short_ids(std::string text) {
-    const auto is_id = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-    std::string out;
-    for (std::size_t at = 0; at < text.size();) {
-        std::size_t end = at;
-        while (end < text.size() && is_id(text[end])) ++end;
-        const bool own_word = at == 0 || std::string_view(" (").find(text[at - 1]) != std::string_view::npos;
-        const bool in_path = end < text.size() && std::string_view("/-.").find(text[end]) != std::string_view::npos &&
-                             end + 1 < text.size() && is_id(text[end + 1]);
-        const bool is_long = own_word && !in_path && is_task_id(std::string_view(text).substr(at, end - at));
-        end = std::max(end, at + 1);
-        out += text.substr(at, is_long ? k_short_id : end - at);
-        at = end;
-    }
-    return out;
 }
 
 bool is_interactive() {

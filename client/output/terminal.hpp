@@ -22,9 +22,6 @@ Style style_of_stdout();
 /// Of standard error's terminal; what goes elsewhere is not wrapped.
 std::size_t width_of_errors();
 
-/// `text` with the first eight characters of each whole task id that is a word of its own.
-std::string with_short_ids(std::string text);
-
 /// Both ends are a person's: a question may be asked.
 bool is_interactive();
 

@@ -34,7 +34,7 @@ std::string size_text(std::int64_t bytes) {
 std::string event_line(const rpc::EventNotification& event, const Style& style) {
     const auto time = local_clock(time_of(event.event));
     const auto project = ellipsized(printable(event.project), 20);
-    const auto id = short_id(printable(event.task));
+    const auto id = printable(event.short_id.empty() ? event.task : event.short_id);
     const auto summary = ellipsized(printable(event.summary), k_summary_columns);
     auto columns = columns_of(time) + 2 + columns_of(project) + 2 + columns_of(id);
     auto head = style.paint(time, Ink::dim) + "  " + project + "  " + style.paint(id, Ink::blue);

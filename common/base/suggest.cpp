@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "common/base/text.hpp"
 
@@ -9,20 +10,23 @@ namespace orange {
 namespace {
 
 constexpr std::size_t k_longest_word = 64;
+/// One mistake in a word, and one more for so many letters: with more it is another word, such as nope and done.
+constexpr std::size_t k_letters_a_mistake = 3;
 
 }  // namespace
 
 std::size_t edit_distance(std::string_view first, std::string_view second) {
     const std::string a = to_lower(first), b = to_lower(second);
-    std::vector<std::size_t> row(b.size() + 1);
+    std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
     std::iota(row.begin(), row.end(), 0);
     for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
+        std::swap(before_last, last);
+        std::swap(last, row);
         row[0] = i;
         for (std::size_t k = 1; k <= b.size(); ++k) {
-            const std::size_t substituted = diagonal + (a[i - 1] == b[k - 1] ? 0 : 1);
-            diagonal = row[k];
-            row[k] = std::min({row[k] + 1, row[k - 1] + 1, substituted});
+            row[k] = std::min({last[k] + 1, row[k - 1] + 1, last[k - 1] + (a[i - 1] == b[k - 1] ? 0 : 1)});
+            const bool swapped = i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1];
+            if (swapped) row[k] = std::min(row[k], before_last[k - 2] + 1);
         }
     }
     return row.back();
@@ -30,7 +34,7 @@ std::size_t edit_distance(std::string_view first, std::string_view second) {
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
     if (word.size() > k_longest_word) return std::nullopt;
-    std::size_t best = std::max<std::size_t>(2, word.size() / 3) + 1;
+    std::size_t best = std::max<std::size_t>(1, word.size() / k_letters_a_mistake) + 1;
     std::optional<std::string> found;
     for (const auto& candidate : known) {
         if (candidate.size() > k_longest_word || candidate.size() >= word.size() + best) continue;

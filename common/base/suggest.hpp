@@ -8,7 +8,8 @@
 /// What a person may have meant by a word that nothing is called.
 namespace orange {
 
-/// How many characters have to be inserted, removed or replaced to make one of the other, ignoring case.
+/// How many mistakes make one of the other, ignoring case: a character that is inserted, removed or replaced, or two
+/// neighbours that are swapped.
 std::size_t edit_distance(std::string_view first, std::string_view second);
 
 /// The one of `known` that is close to `word`, if any is.

@@ -52,6 +52,7 @@ struct EventNotification {
     static constexpr const char* k_name = "event";
     std::string cursor;
     std::string task;
+    std::string short_id;
     std::string project;
     std::string summary;
     Json event = Json::object();
@@ -59,6 +60,7 @@ struct EventNotification {
     void describe(V& v) {
         v.required("cursor", cursor, "pass as `since` to continue after this event");
         v.required("task", task, "whose event it is");
+        v.optional("short_id", short_id, "the shortest beginning of its id, at least four characters, that names it");
         v.required("project", project, "its project");
         v.optional("summary", summary, "what the task is about, as it is now; empty where it is gone");
         v.required("event", event, "as in history.jsonl");

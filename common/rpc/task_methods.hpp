@@ -186,10 +186,12 @@ struct TaskDelete : TaskSelector {
     }
     struct Reply {
         std::string id;
+        std::string short_id;
         std::vector<std::string> notes;
         template <class V>
         void describe(V& v) {
             v.required("id", id, "the task that is gone");
+            v.optional("short_id", short_id, "the beginning of its id that named it");
             v.optional("notes", notes, "what was kept, and where");
         }
     };

@@ -15,6 +15,7 @@ struct WorkspaceView {
     std::string path;
     std::string state;  ///< "free", "taken", "surplus" (free, but the pool is smaller now), "broken"
     std::optional<std::string> task;
+    std::optional<std::string> short_id;
     std::optional<std::string> branch;
     std::optional<std::string> problem;
     template <class V>
@@ -24,6 +25,7 @@ struct WorkspaceView {
         v.required("path", path, "the worktree");
         v.required("state", state, "free, taken, surplus or broken");
         v.optional("task", task, "who has it");
+        v.optional("short_id", short_id, "that task's id as people type it");
         v.optional("branch", branch, "that task's branch");
         v.optional("problem", problem, "what is wrong with it");
     }

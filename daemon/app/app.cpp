@@ -154,12 +154,7 @@ class App {
               }),
           monitor_(runner_, control_, watcher()),
           api_(runner_, daemon_control()),
-          dispatcher_(table_,
-                      [this](Error error) {
-                          const auto ids = runner_.world.tasks.short_ids_in(error.message);
-                          if (!ids.empty()) error.details["short_ids"] = ids;
-                          return error;
-                      }),
+          dispatcher_(table_, [this](Error error) { return runner_.world.tasks.with_short_ids(std::move(error)); }),
           server_(
               io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return callers_.identify(peer); },
               rpc::Limits::of_process()),

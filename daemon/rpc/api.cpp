@@ -107,9 +107,14 @@ Result<TaskReply> Api::reply(const TaskId& id, Outcome outcome) const {
     TRY(auto shown, view(id));
     TaskReply reply;
     reply.task = std::move(shown);
-    reply.notes = std::move(outcome.notes);
-    if (!outcome.spawn_error.empty()) reply.spawn_error = std::move(outcome.spawn_error);
+    reply.notes = sentences(std::move(outcome.notes));
+    if (!outcome.spawn_error.empty()) reply.spawn_error = world_.tasks.with_short_ids(std::move(outcome.spawn_error));
     return reply;
+}
+
+std::vector<std::string> Api::sentences(std::vector<std::string> notes) const {
+    for (auto& note : notes) note = world_.tasks.with_short_ids(std::move(note));
+    return notes;
 }
 
 }  // namespace orange::rpc

@@ -60,6 +60,8 @@ class Api {
     TaskView view(const TaskRecord& record) const;
     Result<TaskView> view(const TaskId& id) const;
     Result<TaskReply> reply(const TaskId& id, Outcome outcome) const;
+    /// Sentences for a reply: with the ids that people type.
+    std::vector<std::string> sentences(std::vector<std::string> notes) const;
 
   private:
     std::string agent_view(const TaskRecord& record, Role role) const;

@@ -1,5 +1,7 @@
 // How people name a task.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "common/base/slug.hpp"
 #include "common/base/suggest.hpp"
@@ -10,20 +12,48 @@ namespace orange::store {
 namespace {
 
 constexpr std::size_t k_shortest_name = 2, k_shortest_id = 4, k_most_candidates = 5, k_summary_columns = 60;
+/// A typing mistake in the name of a task that is older than so many others is not guessed.
+constexpr std::size_t k_most_compared = 1000;
 
 std::size_t common_prefix(std::string_view a, std::string_view b) {
     return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
 
+/// The words of a slug, so many of them in a row as there are in `text`.
+void add_words(std::vector<std::string>& names, const std::string& slug, std::string_view text) {
+    const auto words = split(slug, '-');
+    const auto count = static_cast<std::size_t>(std::ranges::count(text, '-')) + 1;
+    for (std::size_t i = 0; i + count <= words.size(); ++i) {
+        std::string run;
+        for (std::size_t k = i; k < i + count; ++k) run += (run.empty() ? "" : "-") + std::string(words[k]);
+        names.push_back(std::move(run));
+    }
+}
+
+/// How many mistakes `text` has if it was to name the task: by its id, its branch or words of its summary. Nothing if
+/// they are too many.
+std::optional<std::size_t> mistakes_in(std::string_view text, const Task& task) {
+    const bool may_be_id = text.size() >= k_shortest_id && text.size() <= k_task_id_length + 1;
+    for (const auto length : {text.size() - 1, text.size(), text.size() + 1}) {
+        if (may_be_id && edit_distance(text, task.id.value.substr(0, length)) == 1) return 1;
+    }
+    const auto slug = slug_of(task.summary);
+    std::vector<std::string> names = {task.branch, slug};
+    add_words(names, slug, text);
+    const auto meant = nearest(text, names);
+    if (!meant) return std::nullopt;
+    return edit_distance(text, *meant);
+}
+
 }  // namespace
 
 std::string TaskStore::short_id(const TaskId& id) const {
-    const auto own = ids_.find({to_lower(id.value), id});
-    if (own == ids_.end()) return id.value;
+    const std::pair own(to_lower(id.value), id);
+    const auto at = ids_.lower_bound(own);
     std::size_t length = k_shortest_id;
-    if (own != ids_.begin()) length = std::max(length, common_prefix(own->first, std::prev(own)->first) + 1);
-    const auto next = std::next(own);
-    if (next != ids_.end()) length = std::max(length, common_prefix(own->first, next->first) + 1);
+    if (at != ids_.begin()) length = std::max(length, common_prefix(own.first, std::prev(at)->first) + 1);
+    const auto next = at != ids_.end() && *at == own ? std::next(at) : at;
+    if (next != ids_.end()) length = std::max(length, common_prefix(own.first, next->first) + 1);
     return id.value.substr(0, length);
 }
 
@@ -71,36 +101,30 @@ std::string TaskStore::candidates(const std::vector<TaskId>& ids) const {
     for (std::size_t i = 0; i < std::min(ids.size(), k_most_candidates); ++i) {
         const auto& task = records_.at(ids[i]).task;
         const auto what = task.summary.empty() ? task.branch : task.summary;
-        lines += "\n  " + short_id(ids[i]) + "  " + task.status + "  " +
+        lines += "\n    " + short_id(ids[i]) + "  " + task.status + "  " +
                  ellipsized(first_line(printable(what)), k_summary_columns);
     }
-    if (ids.size() > k_most_candidates) lines += "\n  and " + std::to_string(ids.size() - k_most_candidates) + " more";
+    if (ids.size() > k_most_candidates)
+        lines += "\n    and " + std::to_string(ids.size() - k_most_candidates) + " more";
     return lines;
 }
 
 Error TaskStore::unknown(std::string_view text) const {
     Error error(ErrorCode::not_found, "there is no task \"" + std::string(text) + "\"");
     if (is_task_id(text)) return error;
-    std::vector<std::string> names;
-    std::vector<TaskId> ids;
-    const auto compare = [&](const TaskId& id, std::string_view name) {
-        names.emplace_back(name);
-        ids.push_back(id);
-    };
     std::vector<TaskId> close;
-    each_open([&](const TaskRecord& record) {
-        const auto& task = record.task;
-        const bool may_be_id = text.size() >= k_shortest_id && text.size() <= task.id.value.size();
-        const bool is_typo = may_be_id && edit_distance(text, task.id.value.substr(0, text.size())) == 1;
-        if (is_typo) close.push_back(task.id);
-        compare(task.id, task.branch);
-        compare(task.id, slug_of(task.summary));
-        return true;
-    });
-    if (const auto meant = nearest(text, names)) {
-        const auto& id = ids[static_cast<std::size_t>(std::ranges::find(names, *meant) - names.begin())];
-        if (std::ranges::find(close, id) == close.end()) close.push_back(id);
-    }
+    std::size_t fewest = std::string::npos, seen = 0;
+    const auto compare = [&](const TaskRecord& record) {
+        const auto mistakes = mistakes_in(text, record.task);
+        if (mistakes && *mistakes < fewest) close.clear();
+        if (mistakes && *mistakes <= fewest) {
+            fewest = *mistakes;
+            close.push_back(record.task.id);
+        }
+        return ++seen < k_most_compared;
+    };
+    each_open(compare);
+    if (close.empty()) each(compare);
     if (!close.empty()) error.message += "; did you mean:" + candidates(close);
     return error;
 }
@@ -128,17 +152,33 @@ Result<TaskId> TaskStore::resolve(std::string_view text, Naming by) const {
             "\"" + std::string(text) + "\" names several tasks; give more of the id:" + candidates(matches)};
 }
 
-std::string TaskStore::short_ids_in(std::string_view text) const {
-    std::string pairs;
+std::vector<std::pair<TaskId, std::string>> TaskStore::short_ids_in(std::string_view text) const {
+    std::vector<std::pair<TaskId, std::string>> pairs;
     const auto is_part = [](char c) { return is_task_id(std::string(k_task_id_length, c)); };
     for (auto at = text.begin(); at != text.end();) {
         const auto begin = std::find_if(at, text.end(), is_part);
         at = std::find_if_not(begin, text.end(), is_part);
         const TaskId id{std::string(begin, at)};
-        if (!find(id) || pairs.find(id.value) != std::string::npos) continue;
-        pairs += (pairs.empty() ? "" : " ") + id.value + "=" + short_id(id);
+        const auto is_it = [&](const auto& pair) { return pair.first == id; };
+        if (find(id) && std::ranges::none_of(pairs, is_it)) pairs.emplace_back(id, short_id(id));
     }
     return pairs;
+}
+
+std::string TaskStore::with_short_ids(std::string text) const {
+    for (const auto& [id, brief] : short_ids_in(text)) text = with_word(std::move(text), id.value, brief);
+    return text;
+}
+
+Error TaskStore::with_short_ids(Error error) const {
+    auto text = error.message;
+    if (const auto facts = error.details.find("facts"); facts != error.details.end()) text += "\n" + facts->second;
+    std::string pairs;
+    for (const auto& [id, brief] : short_ids_in(text)) {
+        pairs += (pairs.empty() ? "" : " ") + id.value + "=" + brief;
+    }
+    if (!pairs.empty()) error.details["short_ids"] = std::move(pairs);
+    return error;
 }
 
 }  // namespace orange::store

@@ -59,10 +59,13 @@ class TaskStore {
     /// `by` allows it, by words of its summary. An error lists the candidates. Only a whole id costs the same with any
     /// number of tasks.
     Result<TaskId> resolve(std::string_view text, Naming by = Naming::anything) const;
-    /// The shortest beginning of the id, at least four characters, that no other task's id has.
+    /// The shortest beginning of the id, at least four characters, that no other task's id has; also of a task that was
+    /// deleted.
     std::string short_id(const TaskId& id) const;
-    /// "ID=SHORT ID=SHORT" of the whole ids that a text names.
-    std::string short_ids_in(std::string_view text) const;
+    /// A text for people, who type short ids. Ids in paths and names stay.
+    std::string with_short_ids(std::string text) const;
+    /// An error keeps whole ids; its detail short_ids says what people type for them: "ID=SHORT ID=SHORT".
+    Error with_short_ids(Error error) const;
     /// The active task (status not in `ended`) on that branch of that project: branches belong to one task at a time.
     /// One that cannot be read keeps the branch that its TASK.md names.
     std::optional<BranchHolder> on_branch(const std::string& project, const std::string& branch) const;
@@ -115,6 +118,8 @@ class TaskStore {
     Path folder(const TaskRecord& record) const;
 
   private:
+    /// The tasks whose whole ids a text has, and what people type for them.
+    std::vector<std::pair<TaskId, std::string>> short_ids_in(std::string_view text) const;
     std::vector<TaskId> named(std::string_view text) const;
     std::vector<TaskId> summarized(std::string_view text) const;
     std::string candidates(const std::vector<TaskId>& ids) const;

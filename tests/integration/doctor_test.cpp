@@ -251,11 +251,11 @@ TEST_CASE("A line inside a history that nobody can read is told, also of a task 
     const auto good = read_file(file);
     write_file(file, "not an event\n" + good + "{\"type\": 3}\n");
     auto found = diagnose(orange);
-    CHECK_THAT(found.said("history"), Tells("2") && Tells(id));
+    CHECK_THAT(found.said("history"), Tells("2") && Tells(orange.short_id(id)));
     CHECK(found.file("history") == file.string());
     (void)orange.update_status(id, "cancelled");
     found = diagnose(orange);
-    CHECK_THAT(found.said("history"), Tells("1") && Tells(id));
+    CHECK_THAT(found.said("history"), Tells("1") && Tells(orange.short_id(id)));
     const auto command = found.command("history");
     const auto from = command.find("sed ");
     const auto to = command.find(" && orange daemon start");

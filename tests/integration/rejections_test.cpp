@@ -55,6 +55,7 @@ TEST_CASE("Refused commands say why in words that help, exit non-zero, and chang
         {{"task", "complete", id}, 1, "orange task update"},
         {{"task", "show", "zzzzzzzzzzzzzzzzzzzzz"}, 1, "zzzzzzzzzzzzzzzzzzzzz"},
         {{"task", "show", "a"}, 1, "a"},
+        {{"task", "show", "add-a-greting"}, 1, brief},
         {{"task", "merge", "add-a-greeting"}, 1, brief},
         {{"task", "list", "--status", "frobnicated"}, 1, "agent-review"},
         {{"task", "list", "--status", "workin"}, 1, "working"},

@@ -106,7 +106,7 @@ TEST_CASE("A worktree deleted by hand is named, and is back on its branch with i
     fs::remove_all(worktree);
     const auto found = diagnose(orange);
     CHECK(found.status == 1);
-    CHECK_THAT(found.said("worktrees"), Tells("gone") && Tells(id));
+    CHECK_THAT(found.said("worktrees"), Tells("gone") && Tells(orange.short_id(id)));
     CHECK_THAT(mend(orange, found.command("worktrees")), Tells("shop--1"));
     CHECK(diagnose(orange).said("worktrees").empty());
     CHECK(orange.git({"symbolic-ref", "--short", "HEAD"}, worktree) == branch);
@@ -523,7 +523,7 @@ TEST_CASE("A killed tmux server is explained with the command that brings the ag
     ::kill(orange.run_of(id, "worker").at("server_pid").get<pid_t>(), SIGKILL);
     orange.eventually("the loss is seen", [&] { return !orange.history(id, "session.lost").empty(); });
     const auto found = diagnose(orange);
-    CHECK(found.command("agents") == "orange task respawn " + id);
+    CHECK(found.command("agents") == "orange task respawn " + orange.short_id(id));
     CHECK_THAT(shop.why(id), Tells("orange task respawn " + shop.orange.short_id(id)));
     mend(orange, found.command("agents"));
     CHECK(diagnose(orange).errors().empty());
@@ -577,7 +577,7 @@ TEST_CASE("Agents in a tmux server that another one hides are named, and the com
         REQUIRE(orange.tmux({"start-server", ";", "set-option", "-g", "exit-empty", "off"}).status == 0);
         orange.start_daemon();
         const auto found = diagnose(orange);
-        CHECK_THAT(found.said("servers"), Tells(id));
+        CHECK_THAT(found.said("servers"), Tells(orange.short_id(id)));
         mend(orange, found.command("servers"));
         orange.eventually("the agent is back", [&] { return diagnose(orange).errors().empty(); });
         CHECK(answering() == std::to_string(hidden) + "\n");
@@ -587,7 +587,7 @@ TEST_CASE("Agents in a tmux server that another one hides are named, and the com
         REQUIRE(orange.tmux({"new-session", "-d", "-s", "mine", "sleep 600"}).status == 0);
         orange.start_daemon();
         const auto found = diagnose(orange);
-        CHECK_THAT(found.said("servers"), Tells(id));
+        CHECK_THAT(found.said("servers"), Tells(orange.short_id(id)));
         mend(orange, found.command("servers"));
         orange.eventually("its end is seen", [&] { return !orange.history(id, "agent.crashed").empty(); });
         const auto ended = diagnose(orange);

@@ -40,6 +40,10 @@ Awaitable<Result<DaemonDoctor::Reply>> examine(Api& api, DaemonDoctor params) {
     auto facts = api.control().facts ? api.control().facts() : doctor::Facts();
     DaemonDoctor::Reply reply;
     reply.findings = co_await doctor::examine(api.runner(), std::move(facts), std::move(params.project));
+    for (auto& finding : reply.findings) {
+        finding.text = api.world().tasks.with_short_ids(std::move(finding.text));
+        if (finding.command) finding.command = api.world().tasks.with_short_ids(std::move(*finding.command));
+    }
     co_return reply;
 }
 

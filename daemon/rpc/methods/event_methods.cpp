@@ -10,6 +10,7 @@ EventNotification notification_of(World& world, const StreamEvent& event) {
     EventNotification notification;
     notification.cursor = world.journal.cursor_of(event);
     notification.task = event.task.value;
+    notification.short_id = world.tasks.short_id(event.task);
     notification.project = event.project;
     if (const auto* record = world.tasks.find(event.task)) notification.summary = record->task.summary;
     notification.event = to_json(event.event);

@@ -48,14 +48,15 @@ Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
     CO_TRY(auto reply,
            co_await move(api, params, call, engine::Goal::cancelled, params.force, store::Naming::id_or_branch));
     if (const auto* record = api.world().tasks.find(reply.task.fields.id); record && record->ended) {
-        auto kept = co_await kept_work(api.world(), *record);
+        auto kept = api.sentences(co_await kept_work(api.world(), *record));
         reply.notes.insert(reply.notes.end(), kept.begin(), kept.end());
     }
     const auto project = reply.task.fields.project;
     const auto waiting = api.world().tasks.queue(project);
     if (!waiting.empty()) {
         reply.notes.push_back(counted(waiting.size(), "task") + " of " + project +
-                              " wait for a workspace; start the next: orange task spawn " + waiting.front().value);
+                              " wait for a workspace; start the next:\n  orange task spawn " +
+                              api.world().tasks.short_id(waiting.front()));
     }
     co_return reply;
 }
@@ -69,7 +70,7 @@ Awaitable<Result<TaskRestore::Reply>> restore(Api& api, TaskRestore params, Call
     TaskRestore::Reply reply;
     reply.branch = std::move(restored.branch);
     reply.commit = std::move(restored.commit);
-    reply.notes = std::move(restored.notes);
+    reply.notes = api.sentences(std::move(restored.notes));
     co_return reply;
 }
 
@@ -110,13 +111,13 @@ Awaitable<Result<TaskRespawn::Reply>> respawn(Api& api, TaskRespawn params, Call
         CO_TRY(const auto id, api.select(params, call));
         CO_TRY(auto done, co_await api.runner().respawns.respawn(id, call.caller));
         if (auto shown = api.view(id)) reply.tasks.push_back(std::move(*shown));
-        reply.notes = std::move(done.notes);
+        reply.notes = api.sentences(std::move(done.notes));
         co_return reply;
     }
     for (const auto& id : with_dead_agents(api)) {
         auto done = co_await api.runner().respawns.respawn(id, call.caller);
         if (!done) {
-            reply.notes.push_back(id.value + ": " + done.error().message);
+            reply.notes.push_back(api.world().tasks.with_short_ids(id.value + ": " + done.error().message));
         } else if (auto shown = api.view(id)) {
             reply.tasks.push_back(std::move(*shown));
         }
@@ -146,8 +147,8 @@ Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call)
     reply.commit = merged.commit;
     reply.pushed = merged.pushed;
     reply.elsewhere = merged.elsewhere;
-    reply.forced = merged.forced;
-    reply.notes = std::move(merged.notes);
+    reply.forced = api.world().tasks.with_short_ids(std::move(merged.forced));
+    reply.notes = api.sentences(std::move(merged.notes));
     co_return reply;
 }
 
@@ -156,13 +157,15 @@ Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call ca
     params.id = id.value;
     TaskDelete::Reply reply;
     reply.id = id.value;
+    reply.short_id = api.world().tasks.short_id(id);
     const auto* record = api.world().tasks.find(id);
     if (params.force && record && !store::has_ended(*record)) {
         CO_TRY(auto cancelled, co_await move(api, params, call, engine::Goal::cancelled, true));
         reply.notes = std::move(cancelled.notes);
     }
     CO_TRY(auto removed, co_await api.runner().requests.remove(id, call.caller, params.force));
-    reply.notes.insert(reply.notes.end(), removed.notes.begin(), removed.notes.end());
+    const auto notes = api.sentences(std::move(removed.notes));
+    reply.notes.insert(reply.notes.end(), notes.begin(), notes.end());
     co_return reply;
 }
 

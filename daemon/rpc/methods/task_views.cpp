@@ -97,6 +97,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
         TaskView view;
         view.fields = broken.shown.value_or(Task{});
         view.fields.id.value = broken.id;
+        view.short_id = world.tasks.short_id({broken.id});
         view.fields.project = broken.project;
         view.fields.status = "unreadable";
         view.worker = view.reviewer = "unknown";

@@ -35,6 +35,7 @@ WorkspaceReply listing(Api& api, const std::optional<std::string>& project) {
         if (!info.problem.empty()) view.problem = info.problem;
         if (!info.task.empty()) {
             view.task = info.task.value;
+            view.short_id = api.world().tasks.short_id(info.task);
             if (const auto* record = api.world().tasks.find(info.task)) view.branch = record->task.branch;
         }
         reply.workspaces.push_back(std::move(view));
@@ -52,7 +53,8 @@ Awaitable<Result<WorkspaceReply>> init(Api& api, WorkspaceInit params) {
     CO_TRY(const auto project, co_await api.select_project(params.project, params.cwd));
     CO_TRY(auto made, co_await api.world().pool.init(project));
     auto reply = listing(api, project.name);
-    reply.notes.insert(reply.notes.begin(), made.begin(), made.end());
+    const auto done = api.sentences(std::move(made));
+    reply.notes.insert(reply.notes.begin(), done.begin(), done.end());
     co_return reply;
 }
 
@@ -74,6 +76,7 @@ Awaitable<Result<WorkspaceReply>> gc(Api& api, WorkspaceGc params) {
         notes.insert(notes.end(), done->begin(), done->end());
     }
     auto reply = listing(api, params.project);
+    notes = api.sentences(std::move(notes));
     reply.notes.insert(reply.notes.begin(), notes.begin(), notes.end());
     co_return reply;
 }

@@ -15,9 +15,21 @@ TEST_CASE("A word is guessed from one that is close to it, whatever its case") {
     CHECK_FALSE(nearest("", known));
     CHECK_FALSE(nearest(std::string(1000, 'x'), known));
     CHECK_FALSE(nearest("ab", {"x", "yz"}));
+    CHECK_FALSE(nearest("nope", {"pending", "working", "done"}));
+    CHECK_FALSE(nearest("start", {"stuck"}));
     CHECK(suggestion("lst", known) == "; did you mean list?");
     CHECK_THAT(suggestion("frobnicate", known), Tells("list, merge, respawn, spawn"));
     CHECK(suggestion("x", {}).empty());
+}
+
+TEST_CASE("Two swapped letters are one mistake") {
+    CHECK(edit_distance("merge", "mrege") == 1);
+    CHECK(edit_distance("done", "odne") == 1);
+    CHECK(edit_distance("abcd", "badc") == 2);
+    CHECK(edit_distance("ab", "ca") == 2);
+    CHECK(edit_distance("", "abc") == 3);
+    CHECK(edit_distance("Done", "dOnE") == 0);
+    CHECK(nearest("odne", {"pending", "working", "done"}) == "done");
 }
 
 TEST_CASE("A word is replaced if it stands by itself") {

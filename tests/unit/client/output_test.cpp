@@ -21,6 +21,7 @@ const Timestamp k_now = *from_rfc3339("2026-11-20T11:00:00.000Z");
 rpc::TaskView some_task(const std::string& id, const std::string& summary) {
     rpc::TaskView task;
     task.fields.id.value = id;
+    task.short_id = id.substr(0, 8);
     task.fields.project = "shop";
     task.fields.branch = "orange-tasks/" + id;
     task.fields.status = "agent-review";
@@ -233,7 +234,7 @@ TEST_CASE("The other pages fit 80 columns and harm no terminal either") {
     auto& project = projects.projects[0];
     project.name = project.path = project.default_branch = project.workflow = evil;
     rpc::WorkspaceReply workspaces;
-    workspaces.workspaces = {{evil, evil, evil, "taken", evil, evil, evil}};
+    workspaces.workspaces = {{evil, evil, evil, "taken", evil, "4f2a", evil, evil}};
     rpc::WorkflowList::Reply workflows;
     workflows.workflows = {{evil, evil, false, true, false, evil, true, {}, {evil}}};
     rpc::HarnessList::Reply harnesses;

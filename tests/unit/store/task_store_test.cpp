@@ -211,12 +211,33 @@ TEST_CASE_METHOD(Stored, "an unknown name comes with the tasks that may be meant
     task.task.branch = "fix/total";
     REQUIRE(store.save(task));
     const auto is_meant = [&](std::string_view name) {
-        return store.resolve(name).error().message.find("\n  aaaa  ") != std::string::npos;
+        return store.resolve(name).error().message.find("\n    aaaa  ") != std::string::npos;
     };
     CHECK(is_meant("fix/totl"));
+    CHECK(is_meant("fix/toatl"));
     CHECK(is_meant("aaab"));
+    CHECK(is_meant("aaaba"));
     CHECK_FALSE(is_meant("something-else"));
+    CHECK_FALSE(is_meant("nope"));
     CHECK_FALSE(is_meant(k_b));
+}
+
+TEST_CASE_METHOD(Stored, "a mistake in some words of a summary is no obstacle, also after the task has ended") {
+    auto task = made(k_a);
+    task.task.summary = "Add a greeting to the page";
+    REQUIRE(store.save(task));
+    const auto meant_by = [&](std::string_view name) { return store.resolve(name).error().message; };
+    CHECK_THAT(meant_by("add-a-greting"), Tells("aaaa"));
+    CHECK_THAT(meant_by("greetign"), Tells("aaaa"));
+    CHECK_THAT(meant_by("the-paeg"), Tells("aaaa"));
+    task.task.status = "done";
+    REQUIRE(store.save(task));
+    CHECK_THAT(meant_by("add-a-greting"), Tells("aaaa"));
+    // One that is open is meant before one that has ended.
+    auto open = made(k_b, 1);
+    open.task.summary = "Add a greeting";
+    REQUIRE(store.save(open));
+    CHECK_THAT(meant_by("add-a-greting"), Tells("aaaab") && !Tells("aaaaa"));
 }
 
 TEST_CASE_METHOD(Stored, "a short id has four characters, or as many as name one task") {
@@ -225,7 +246,10 @@ TEST_CASE_METHOD(Stored, "a short id has four characters, or as many as name one
     made("AAAAbbbbbbbbbbbbbbbbb");
     CHECK(store.short_id({k_a}) == "aaaaa");
     CHECK(store.short_id({"AAAAbbbbbbbbbbbbbbbbb"}) == "AAAAb");
-    CHECK(store.short_ids_in("see " + k_a + ", " + k_a + " and " + k_b) == k_a + "=aaaaa");
+    CHECK(store.with_short_ids("see " + k_a + ", " + k_a + " and " + k_b) == "see aaaaa, aaaaa and " + k_b);
+    Error error(ErrorCode::conflict, "see " + k_a, {{"facts", k_a + " and " + k_b}});
+    CHECK(store.with_short_ids(error).details.at("short_ids") == k_a + "=aaaaa");
+    CHECK(store.with_short_ids(Error(ErrorCode::conflict, "see nothing")).details.empty());
     REQUIRE(store.remove({"AAAAbbbbbbbbbbbbbbbbb"}));
     CHECK(store.short_id({k_a}) == "aaaa");
     CHECK(reloaded().short_id({k_a}) == "aaaa");
