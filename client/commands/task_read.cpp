@@ -17,6 +17,7 @@ int put_formed(const Context& context, const Result<Json>& reply, const std::str
 }
 
 int task_list(Context& context, rpc::TaskList params, const ListOptions& options) {
+    params.changes = true;
     complete_with_cwd(context, params, params.project || options.everywhere);
     if (options.watch) return watch_tasks(context, params, options.form);
     if (options.form && !context.json) {

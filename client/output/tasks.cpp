@@ -1,5 +1,6 @@
 #include "client/output/tasks.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "client/output/events.hpp"
@@ -99,6 +100,13 @@ std::string changes_text(const rpc::ChangeCounts& changes) {
            std::to_string(changes.removed) + (changes.uncommitted ? ", some of it uncommitted" : "");
 }
 
+/// "+120 -4"
+std::string lines_of(const rpc::TaskView& task) {
+    const auto& changes = task.committed;
+    if (!changes || changes->files == 0) return {};
+    return "+" + std::to_string(changes->added) + " -" + std::to_string(changes->removed);
+}
+
 std::string agents_of(const Task& task) {
     const auto with_effort = [](const std::string& name, const std::optional<std::string>& effort) {
         return effort ? name + " (" + *effort + ")" : name;
@@ -173,11 +181,12 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
     std::set<std::string> projects;
     for (const auto& task : reply.tasks) projects.insert(task.fields.project);
     const bool several = projects.size() > 1;
+    const bool has_lines = std::ranges::any_of(reply.tasks, [](const auto& task) { return !lines_of(task).empty(); });
     std::vector<Column> columns = {{"NEED"}, {"ID"}};
     if (several) columns.push_back({"PROJECT", 10});
-    for (Column column : {Column{"STATUS"}, Column{"ROUND"}, Column{"CHANGED"}, Column{"SUMMARY", 12}}) {
-        columns.push_back(std::move(column));
-    }
+    columns.insert(columns.end(), {{"STATUS"}, {"ROUND"}});
+    if (has_lines) columns.push_back({"LINES"});
+    columns.insert(columns.end(), {{"CHANGED"}, {"SUMMARY", 12}});
     Table table(std::move(columns));
     for (const auto& task : reply.tasks) {
         const auto marker = marker_of(task);
@@ -186,6 +195,7 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
         cells.push_back({marked_status_of(task), marker.ink});
         const auto round = task.fields.review_round();
         cells.push_back({round > 0 ? std::to_string(round) : std::string()});
+        if (has_lines) cells.push_back({lines_of(task)});
         cells.push_back({age_of(task.fields.updated_at, now), Ink::dim});
         cells.push_back({task.fields.summary.empty() ? task.fields.branch : task.fields.summary});
         table.row(std::move(cells));

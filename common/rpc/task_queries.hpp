@@ -17,6 +17,7 @@ struct TaskList {
     std::optional<std::string> status;
     bool all = false;
     bool needs = false;
+    bool changes = false;
     int limit = 0;
     template <class V>
     void describe(V& v) {
@@ -25,6 +26,7 @@ struct TaskList {
         v.optional("status", status, "only tasks of this status");
         v.optional("all", all, "ended tasks (done, cancelled) too");
         v.optional("needs", needs, "only tasks that need their human");
+        v.sparse("changes", changes, "count what the commits of their branches change, too, which asks git");
         v.optional("limit", limit, "at most this many; 0: all");
     }
     struct Reply {
@@ -39,23 +41,6 @@ struct TaskList {
             v.optional("hidden", hidden, "how many ended tasks were left out");
         }
     };
-};
-
-/// How much a task's branch changes beside what it began at.
-struct ChangeCounts {
-    std::int64_t commits = 0;
-    std::int64_t files = 0;
-    std::int64_t added = 0;
-    std::int64_t removed = 0;
-    bool uncommitted = false;
-    template <class V>
-    void describe(V& v) {
-        v.required("commits", commits, "commits of its own");
-        v.required("files", files, "files that differ");
-        v.required("added", added, "lines added");
-        v.required("removed", removed, "lines removed");
-        v.required("uncommitted", uncommitted, "some of it is not committed");
-    }
 };
 
 struct TaskDiff : TaskSelector {

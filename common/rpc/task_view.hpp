@@ -20,6 +20,23 @@ extern template Json schema_of<Task>();
 /// (TaskStore::resolve), else the task whose workspace contains `cwd`.
 namespace orange::rpc {
 
+/// How much a task's branch changes beside what it began at.
+struct ChangeCounts {
+    std::int64_t commits = 0;
+    std::int64_t files = 0;
+    std::int64_t added = 0;
+    std::int64_t removed = 0;
+    bool uncommitted = false;
+    template <class V>
+    void describe(V& v) {
+        v.required("commits", commits, "commits of its own");
+        v.required("files", files, "files that differ");
+        v.required("added", added, "lines added");
+        v.required("removed", removed, "lines removed");
+        v.required("uncommitted", uncommitted, "some of it is not committed");
+    }
+};
+
 /// A task as programs see it: TASK.md's fields and what the daemon knows beside them.
 struct TaskView {
     Task fields;                             ///< the frontmatter (docs/files.md)
@@ -35,6 +52,7 @@ struct TaskView {
     std::optional<std::string> in_progress;  ///< a transition whose actions still run: "working → agent-review"
     /// Somebody changed what git runs in its repository, or where it sends to; until it is acknowledged.
     std::optional<std::string> alarm;
+    std::optional<ChangeCounts> committed;  ///< what the commits of its branch change; only in lists that ask for it
     std::optional<std::string> unreadable;  ///< why the task's files cannot be read
     template <class V>
     void describe(V& v) {
@@ -51,6 +69,8 @@ struct TaskView {
         v.optional("queue_place", queue_place, "place in the project's queue, 0 when not queued");
         v.optional("in_progress", in_progress, "a transition whose actions still run");
         v.optional("alarm", alarm, "what somebody changed of what git runs in the repository");
+        v.optional("committed", committed,
+                   "what the commits of its branch change, in a list with `changes`; absent: nothing is known");
         v.optional("unreadable", unreadable, "why the task's files cannot be read");
     }
 };

@@ -12,7 +12,7 @@
 #include "daemon/async/async.hpp"
 #include "daemon/doctor/doctor.hpp"
 #include "daemon/rpc/method_table.hpp"
-#include "daemon/runner/changes.hpp"
+#include "daemon/runner/committed.hpp"
 #include "daemon/runner/runner.hpp"
 
 namespace orange::rpc {
@@ -37,6 +37,7 @@ class Api {
     Runner& runner() { return runner_; }
     World& world() { return world_; }
     DaemonControl& control() { return control_; }
+    Committed& committed() { return committed_; }
 
     /// The task that a call is about: its id, else the one whose workspace the caller's directory is in, else the
     /// calling agent's own.
@@ -69,6 +70,7 @@ class Api {
     Runner& runner_;
     World& world_;
     DaemonControl control_;
+    Committed committed_{world_};
     std::shared_ptr<async::Mutex> changing_projects_ = std::make_shared<async::Mutex>(world_.executor);
 };
 

@@ -36,31 +36,52 @@ void count_lines(std::string_view numstat, Changes& changes) {
     }
 }
 
+Awaitable<Result<Changes>> begin_of(World& world, std::string repository, std::string target, std::string tip) {
+    Changes changes;
+    changes.repository = repository;
+    changes.tip = tip;
+    auto merge_base = git_in(repository, {"merge-base", target, tip});
+    CO_TRY(const auto base, co_await git_output(world.git, std::move(merge_base)));
+    changes.base = std::string(trim(base));
+    auto count = git_in(repository, {"rev-list", "--count", changes.base + ".." + tip});
+    CO_TRY(const auto counted, co_await git_output(world.git, std::move(count)));
+    changes.commits = number_in(counted);
+    co_return changes;
+}
+
+Awaitable<Result<void>> count_files(World& world, Changes& changes) {
+    auto differ =
+        git_in(changes.repository, {"diff", "--numstat", "--no-ext-diff", "--no-textconv", changes.base, changes.tip});
+    CO_TRY(const auto numstat, co_await git_output(world.git, std::move(differ)));
+    count_lines(numstat, changes);
+    co_return Result<void>{};
+}
+
 }  // namespace
+
+Awaitable<Result<Changes>> committed_changes(World& world, std::string repository, std::string target,
+                                             std::string tip) {
+    CO_TRY(auto changes, co_await begin_of(world, std::move(repository), std::move(target), std::move(tip)));
+    CO_TRY(co_await count_files(world, changes));
+    co_return changes;
+}
 
 Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record) {
     const auto* project = world.projects.find(record.task.project);
     if (!project) co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
-    Changes changes;
-    changes.repository = project->path;
+    const auto repository = project->path;
     auto target = record.task.base.value_or(std::string());
     if (target.empty()) {
         const auto branch = project->default_branch;
-        CO_TRY(target, co_await git::base_ref(world.git, changes.repository, branch));
+        CO_TRY(target, co_await git::base_ref(world.git, repository, branch));
     }
-    auto tip = co_await git::branch_tip(world.git, changes.repository, record.task.branch);
+    auto tip = co_await git::branch_tip(world.git, repository, record.task.branch);
     if (!tip && tip.error().code != ErrorCode::not_found) co_return tip.error();
     if (!tip || tip->empty()) {
         co_return Error(ErrorCode::not_found,
                         "task " + record.task.id.value + " has no branch yet: it has not started");
     }
-    auto merge_base = git_in(changes.repository, {"merge-base", target, *tip});
-    CO_TRY(const auto base, co_await git_output(world.git, std::move(merge_base)));
-    changes.base = std::string(trim(base));
-    auto count = git_in(changes.repository, {"rev-list", "--count", changes.base + ".." + *tip});
-    CO_TRY(const auto counted, co_await git_output(world.git, std::move(count)));
-    changes.commits = number_in(counted);
-    changes.tip = *tip;
+    CO_TRY(auto changes, co_await begin_of(world, repository, std::move(target), *tip));
     if (record.task.workspace) {
         CO_TRY(auto worktree, co_await open_worktree(world, record));
         CO_TRY(const auto dirty, co_await git::is_dirty(world.git, worktree));
@@ -69,10 +90,7 @@ Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record) {
             CO_TRY(changes.tip, co_await git::tree_of_files(world.git, worktree));
         }
     }
-    auto differ =
-        git_in(changes.repository, {"diff", "--numstat", "--no-ext-diff", "--no-textconv", changes.base, changes.tip});
-    CO_TRY(const auto numstat, co_await git_output(world.git, std::move(differ)));
-    count_lines(numstat, changes);
+    CO_TRY(co_await count_files(world, changes));
     co_return changes;
 }
 

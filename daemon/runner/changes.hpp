@@ -16,6 +16,9 @@ struct Changes {
     bool uncommitted = false;
 };
 
+/// What the commits of `tip` change since it left `target`, both names of commits.
+Awaitable<Result<Changes>> committed_changes(World& world, std::string repository, std::string target, std::string tip);
+
 /// Looks at the task's worktree, or at its branch if it has none. not_found if there is neither.
 Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record);
 

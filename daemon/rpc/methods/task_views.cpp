@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "common/base/suggest.hpp"
@@ -7,6 +8,7 @@
 #include "common/base/try.hpp"
 #include "common/rpc/task_queries.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/log/log.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/runner/changes.hpp"
 #include "daemon/runner/programs.hpp"
@@ -59,6 +61,26 @@ Result<void> check_status(Api& api, const std::string& status) {
                                       "\nThere is: " + join(known, ", ")};
 }
 
+/// What cannot be counted is left out: a list is no place for errors of git.
+Awaitable<void> add_committed(Api& api, std::vector<TaskView>& tasks) {
+    std::map<std::string, std::vector<TaskId>> by_project;
+    for (const auto& task : tasks) {
+        const bool has_begun = !task.unreadable && task.means != "initial";
+        const auto* record = api.world().tasks.find(task.fields.id);
+        if (has_begun && record && !store::has_ended(*record)) {
+            by_project[task.fields.project].push_back(task.fields.id);
+        }
+    }
+    for (auto& [project, ids] : by_project) {
+        auto name = project;
+        auto done = co_await api.committed().refresh(std::move(name), std::move(ids));
+        if (!done) log::debug("rpc", "changes were not counted: " + done.error().message, {{"project", project}});
+    }
+    for (auto& task : tasks) {
+        if (const auto* changes = api.committed().of(task.fields.id)) task.committed = counts_of(*changes);
+    }
+}
+
 Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     auto& world = api.world();
     auto project = params.project;
@@ -91,6 +113,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     } else {
         reply.hidden = static_cast<decltype(reply.hidden)>(world.tasks.closed(project));
     }
+    if (params.changes) co_await add_committed(api, reply.tasks);
     if (params.status && reply.tasks.empty()) CO_TRY(check_status(api, *params.status));
     for (const auto& broken : world.tasks.unreadable()) {
         if (project && broken.project != *project) continue;

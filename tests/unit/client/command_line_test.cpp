@@ -339,9 +339,10 @@ TEST_CASE("Commands about one task take an id, or say where the caller is") {
 TEST_CASE("A list is the project's, or everybody's") {
     CommandLine line;
     line.result = {{"tasks", Json::array()}};
-    CHECK(line.sent({"task", "list"}) == Json{{"cwd", line.here()}, {"all", false}, {"needs", false}, {"limit", 0}});
+    CHECK(line.sent({"task", "list"}) ==
+          Json{{"cwd", line.here()}, {"all", false}, {"needs", false}, {"changes", true}, {"limit", 0}});
     CHECK(line.sent({"task", "list", "--everywhere", "--all", "-n", "3", "-s", "stuck"}) ==
-          Json{{"all", true}, {"needs", false}, {"limit", 3}, {"status", "stuck"}});
+          Json{{"all", true}, {"needs", false}, {"changes", true}, {"limit", 3}, {"status", "stuck"}});
     CHECK(line.sent({"task", "list", "-p", "shop"})["project"] == "shop");
 }
 

@@ -137,6 +137,17 @@ TEST_CASE("A list of one project's tasks has no column for it, an empty list say
     CHECK_THAT(output::task_list_page(reply, k_now, {}), !Holds("PROJECT"));
 }
 
+TEST_CASE("A list has a column for the lines that changed if anything did") {
+    rpc::TaskList::Reply reply;
+    reply.tasks = {some_task("4f2aBcDeFgHiJkLmNoPqR", "x"), some_task("5f2aBcDeFgHiJkLmNoPqR", "y")};
+    reply.tasks[0].committed = rpc::ChangeCounts{};
+    CHECK_THAT(output::task_list_page(reply, k_now, {}), !Holds("LINES"));
+    reply.tasks[1].committed = rpc::ChangeCounts{1, 2, 120, 4, false};
+    const auto page = output::task_list_page(reply, k_now, {});
+    CHECK_THAT(page, Holds("ROUND  LINES") && Holds("1      +120 -4  5m"));
+    CHECK_THAT(page, !Holds("+0"));
+}
+
 TEST_CASE("A list marks who lives, who died, who is unknown, who waits and what is moving") {
     const auto row = [](const char* worker, const char* reviewer, int place, bool moving) {
         rpc::TaskList::Reply reply;

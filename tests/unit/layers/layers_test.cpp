@@ -111,6 +111,7 @@ const std::map<std::string, std::vector<std::string>>& allowed() {
                                                         "daemon/git/pinned.hpp",
                                                         "daemon/git/programs.hpp",
                                                         "daemon/git/publish.hpp",
+                                                        "daemon/git/refs.hpp",
                                                         "daemon/git/repository.hpp",
                                                         "daemon/git/reviewing.hpp",
                                                         "daemon/github/github.hpp",

@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "common/model/json.hpp"
 #include "daemon/git/small_files.hpp"
+#include "daemon/runner/committed.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/changes.hpp"
 #include "tests/unit/runner/power.hpp"
@@ -76,6 +77,34 @@ TEST_CASE("what a start, an end and a transition cost stays within its bounds") 
     const auto worktree = world.house().world().pool.path_of(*world.record(other).task.workspace);
     write_file(worktree / "untracked", "mine\n");
     check("cancel, uncommitted files", costs_of(world, [&] { world.move(other, "cancelled").value(); }));
+}
+
+TEST_CASE("what a list counts of branches stays within its bounds, and is what their commits change") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto worktree = world.house().world().pool.path_of(*world.record(id).task.workspace);
+    Committed committed(world.house().world());
+    const auto refresh = [&] { world.house().go(committed.refresh("shop", {id})).value(); };
+    refresh();
+    REQUIRE(committed.of(id));
+    CHECK(committed.of(id)->files == 0);
+    world.git.commit(worktree, "feature", "one\ntwo\n");
+    write_file(worktree / "untracked", "not counted\n");
+    check("list after a commit", costs_of(world, refresh));
+    REQUIRE(committed.of(id));
+    CHECK(committed.of(id)->commits == 1);
+    CHECK(committed.of(id)->files == 1);
+    CHECK(committed.of(id)->added == 2);
+    CHECK(committed.of(id)->removed == 0);
+    check("list, nothing has moved", costs_of(world, refresh));
+
+    world.git.commit(worktree, "feature", "one\n");
+    refresh();
+    CHECK(committed.of(id)->commits == 2);
+    CHECK(committed.of(id)->added == 1);
+    world.move(id, "cancelled").value();
+    refresh();
+    CHECK_FALSE(committed.of(id));
 }
 
 /// From the creation to the merge at origin: at most 30 processes in all.

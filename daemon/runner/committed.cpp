@@ -1,0 +1,60 @@
+#include "daemon/runner/committed.hpp"
+
+#include "common/base/try.hpp"
+#include "daemon/git/refs.hpp"
+
+namespace orange {
+namespace {
+
+const std::string k_heads = "refs/heads/";
+
+}  // namespace
+
+Awaitable<Result<void>> Committed::refresh(std::string project, std::vector<TaskId> ids) {
+    const auto* registered = world_.projects.find(project);
+    if (!registered) co_return Error(ErrorCode::not_found, "project " + project + " is not registered");
+    const auto repository = registered->path, default_branch = registered->default_branch;
+    auto names = git::refs_of_branch(default_branch);
+    for (const auto& id : ids) {
+        const auto* record = world_.tasks.find(id);
+        if (!record) continue;
+        names.push_back(k_heads + record->task.branch);
+        if (record->task.base) names.push_back(*record->task.base);
+    }
+    CO_TRY(const auto refs, co_await git::refs(world_.git, repository, std::move(names)));
+    CO_TRY(const auto base, co_await git::base_of(world_.git, repository, default_branch, refs));
+    int left = k_most_at_once;
+    for (const auto& id : ids) {
+        const auto* record = world_.tasks.find(id);
+        if (!record) continue;
+        const auto tip = refs.find(k_heads + record->task.branch);
+        if (tip == refs.end()) continue;
+        auto target = base.commit;
+        if (record->task.base) {
+            const auto own = refs.find(*record->task.base);
+            target = own == refs.end() ? *record->task.base : own->second.commit;
+        }
+        const auto known = counted_.find(id);
+        if (known != counted_.end() && known->second.target == target && known->second.tip == tip->second.commit) {
+            continue;
+        }
+        Counted counted{target, tip->second.commit, {}};
+        if (counted.target != counted.tip) {
+            if (left-- == 0) break;
+            CO_TRY(counted.changes, co_await committed_changes(world_, repository, counted.target, counted.tip));
+        }
+        counted_[id] = std::move(counted);
+    }
+    std::erase_if(counted_, [&](const auto& entry) {
+        const auto* record = world_.tasks.find(entry.first);
+        return !record || store::has_ended(*record);
+    });
+    co_return Result<void>{};
+}
+
+const Changes* Committed::of(const TaskId& id) const {
+    const auto found = counted_.find(id);
+    return found == counted_.end() ? nullptr : &found->second.changes;
+}
+
+}  // namespace orange
