@@ -163,6 +163,39 @@ class Player {
         return out;
     }
 
+    /// As play(), for the cases in the ```console blocks of a Markdown page. Set-up is in comments: <!-- % command -->.
+    /// A page does not show exit statuses.
+    std::string play_page(const std::string& page) {
+        constexpr std::string_view k_set_up = "<!-- % ", k_end = " -->";
+        std::string out;
+        bool inside = false, is_output = false;
+        const auto lines = split_lines(page);
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            const auto line = std::string(lines[i]);
+            const bool is_fence = line.starts_with("```");
+            if (is_fence) inside = !inside && line == "```console";
+            const bool is_case = inside && line.starts_with("$ ");
+            if (is_fence || is_case || !inside) is_output = false;
+            if (!is_output) out += line + "\n";
+            if (!inside && line.starts_with(k_set_up)) {
+                run({'%', line.substr(k_set_up.size(), line.size() - k_set_up.size() - k_end.size())});
+            }
+            if (!is_case) continue;
+            Step step{'$', line.substr(2)};
+            while (i + 1 < lines.size() && lines[i + 1].starts_with("> ")) {
+                step.answers.emplace_back(lines[++i].substr(2));
+                out += "> " + step.answers.back() + "\n";
+            }
+            static const std::regex k_status("\\[\\d+\\]\n$");
+            out += std::regex_replace(run(step), k_status, "");
+            is_output = true;
+            std::size_t next = i + 1;
+            while (next < lines.size() && !lines[next].starts_with("$ ") && !lines[next].starts_with("```")) ++next;
+            if (next < lines.size() && lines[next].starts_with("$ ")) out += "\n";
+        }
+        return out;
+    }
+
   private:
     std::string run(const Step& step) {
         auto command = step.text;
@@ -257,16 +290,7 @@ class Player {
     std::vector<std::string> hashes_;
 };
 
-}  // namespace
-
-fs::path voice_folder() {
-    return fs::path(ORANGE_SOURCE_DIR) / "tests" / "data" / "voice";
-}
-
-void play_voice(const std::string& name) {
-    const auto file = voice_folder() / (name + ".txt");
-    const auto written = read_file(file);
-    const auto said = Player(name).play(parse(written));
+void compare(const std::string& name, const fs::path& file, const std::string& written, const std::string& said) {
     if (said == written) {
         SUCCEED(name);
         return;
@@ -278,6 +302,24 @@ void play_voice(const std::string& name) {
     const auto diff = shell.try_run({"diff", "-u", file.string(), now.string()});
     fs::remove(now);
     FAIL("said otherwise than in " + file.string() + "; if that is meant: scripts/voice\n" + diff.out);
+}
+
+}  // namespace
+
+fs::path voice_folder() {
+    return fs::path(ORANGE_SOURCE_DIR) / "tests" / "data" / "voice";
+}
+
+void play_voice(const std::string& name) {
+    const auto file = voice_folder() / (name + ".txt");
+    const auto written = read_file(file);
+    compare(name, file, written, Player(name).play(parse(written)));
+}
+
+void play_page(const std::string& name) {
+    const auto file = fs::path(ORANGE_SOURCE_DIR) / "docs" / (name + ".md");
+    const auto written = read_file(file);
+    compare(name, file, written, Player(name).play_page(written));
 }
 
 }  // namespace orange::tests

@@ -22,4 +22,8 @@ std::filesystem::path voice_folder();
 /// ORANGE_WRITE_VOICE (`scripts/voice`) the file is rewritten instead.
 void play_voice(const std::string& name);
 
+/// The same for a page of docs/, whose screens are in ```console blocks and whose set-up is in comments:
+/// <!-- % command -->. With ORANGE_WRITE_VOICE its screens are rewritten.
+void play_page(const std::string& name);
+
 }  // namespace orange::tests

@@ -6,6 +6,10 @@
 
 namespace orange::tests {
 
+TEST_CASE("voice of the page A day with Orange") {
+    play_page("a-day-with-orange");
+}
+
 TEST_CASE("Every command's help is in the voice folder") {
     std::string all;
     for (const auto& entry : std::filesystem::directory_iterator(voice_folder())) all += read_file(entry.path());
