@@ -22,6 +22,9 @@ Action task_create(CLI::App& app) {
     text(app, "--review-harness", a->params.review_harness, "Agent that reviews");
     text(app, "--effort", a->params.effort, "Effort of the worker; the values depend on the harness");
     text(app, "--review-effort", a->params.review_effort, "Effort of the reviewer");
+    text(app, "--permissions", a->params.permissions,
+         "full: agents work without asking; reduced: they ask in their windows; default: what the workflow says")
+        ->type_name("full|reduced");
     text(app, "-s,--status", a->params.status, "First state: clarification, agent-review or reviewing");
     text(app, "--base", a->params.base, "Branch, tag or commit that a new branch starts from");
     app.add_flag("--no-spawn", a->params.no_spawn, "Do not start an agent; `orange task spawn` starts it later");
@@ -53,7 +56,8 @@ Action task_list(CLI::App& app) {
     app.add_flag("-w,--watch", a->options.watch, "Show the list again after each change, until Ctrl-C");
     form(app, a->options.form);
     app.footer(std::string("● agent running   ✗ agent dead   ? unknown   ○ no agent   ! a notice\n"
-                           "Tasks that need you come first.\n") +
+                           "Tasks that need you come first. LINES are those that the commits of the branch add and "
+                           "remove; `orange task show` also counts what is not committed.\n") +
                k_form_help);
     return [a](Context& context) { return commands::task_list(context, a->params, a->options); };
 }

@@ -4,12 +4,33 @@
 #include "common/base/text.hpp"
 
 namespace orange::commands {
+namespace {
+
+std::string detail_of(const Error& error, const char* name) {
+    const auto found = error.details.find(name);
+    return found == error.details.end() ? std::string() : found->second;
+}
+
+}  // namespace
 
 Result<Json> create_task(Context& context, rpc::TaskCreate params) {
     params.id = random_id(k_task_id_length);
     params.caller = caller_environment();
+    params.ask_trust = !context.json && output::is_interactive();
     const auto call = [&](const Json& json) { return context.call_json_again(params.k_name, json); };
-    return call_with_caller(call, written(params), {"id"});
+    for (;;) {
+        auto reply = call_with_caller(call, written(params), {"id", "ask_trust", "trust"});
+        const auto asking = reply ? std::string() : detail_of(reply.error(), "trust");
+        if (asking.empty()) return reply;
+        // Without the answer the agent asks the same in its window.
+        const auto question = printable(asking) + " wants to know whether it may trust " +
+                              printable(detail_of(reply.error(), "repository")) + ". May it?";
+        if (output::confirmed(question)) {
+            params.trust.push_back(asking);
+        } else {
+            params.ask_trust = false;
+        }
+    }
 }
 
 int spawn_status(const Context& context, const rpc::TaskReply& started) {

@@ -26,8 +26,6 @@ std::string run_page(const rpc::TaskReply& reply, const std::string& folder, con
     auto where = "branch " + printable(fields.branch);
     if (!workspace.empty()) where += " in " + printable(folder) + "/" + workspace;
     out += wrapped(where, "  ", style.width);
-    out += wrapped(printable(fields.harness) + " works, " + printable(fields.review_harness) + " reviews", "  ",
-                   style.width);
     out += "\n";
     if (!workspace.empty()) out += command_line("orange task attach " + id, "open the agent's terminal");
     out += command_line("orange task list", "show all tasks, and which need you");

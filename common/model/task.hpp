@@ -23,6 +23,7 @@ struct Task {
     std::string review_harness;
     std::optional<std::string> effort;
     std::optional<std::string> review_effort;
+    std::optional<std::string> permissions;
     std::string status;
     /// The numeric fields that `when` may ask for and `increment` / `set_field` may change: review_round, crash_count,
     /// and whatever a custom workflow counts. A missing one is 0.
@@ -50,6 +51,8 @@ struct Task {
         v.optional("review_harness", review_harness, "which agent reviews");
         v.nullable("effort", effort, "the worker's effort, as its harness names it");
         v.nullable("review_effort", review_effort, "the reviewer's effort");
+        v.sparse("permissions", permissions,
+                 "full or reduced: what its agents may do without asking; absent: what the workflow says");
         v.optional("status", status, "a state of the workflow; only the engine moves it");
         v.counter("review_round", counters, "which review round it is in; 0 before the first");
         v.counter("crash_count", counters, "crashes of its agents in a row");

@@ -26,6 +26,9 @@ struct TaskCreate {
     std::optional<std::string> review_harness;
     std::optional<std::string> effort;
     std::optional<std::string> review_effort;
+    std::optional<std::string> permissions;
+    bool ask_trust = false;
+    std::vector<std::string> trust;
     bool no_spawn = false;
     std::optional<std::string> status;
     std::optional<std::string> base;
@@ -45,6 +48,11 @@ struct TaskCreate {
         v.optional("review_harness", review_harness, "which agent reviews");
         v.optional("effort", effort, "the worker's effort, as its harness names it");
         v.optional("review_effort", review_effort, "the reviewer's effort");
+        v.optional("permissions", permissions, "full or reduced: what its agents may do without asking");
+        v.sparse("ask_trust", ask_trust,
+                 "refuse with needs_force while a harness has no consent to trust the repository; its name is the "
+                 "detail trust");
+        v.sparse("trust", trust, "harnesses that the human lets trust the repository");
         v.optional("no_spawn", no_spawn, "only create; wait for task.spawn");
         v.optional("status", status, "begin there: clarification, agent-review, reviewing (what the workflow has)");
         v.optional("base", base, "where a new branch begins: a branch, tag or commit; else the default branch");

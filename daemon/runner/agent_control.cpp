@@ -37,6 +37,13 @@ std::string window_name(const TaskRecord& record, Role role) {
 
 }  // namespace
 
+std::string permissions_of(const engine::Definition& definition, const Task& task, Role role,
+                           const std::string& ordered) {
+    const auto wanted = ordered.empty() ? first_permissions(definition, role) : ordered;
+    if (role != Role::reviewer) return task.permissions.value_or(wanted);
+    return wanted == "reduced" || task.permissions == "reduced" ? "review" : wanted;
+}
+
 agents::Liveness AgentControl::liveness(const TaskRecord& record, Role role) const {
     const auto* run = record.run_of(role);
     return run ? world_.launcher.liveness(*run) : agents::Liveness::none;
@@ -112,8 +119,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     CO_TRY(auto prompt, co_await prompt_text(record, definition, order.prompt));
 
     agents::LaunchRequest launch;
-    launch.permissions = order.permissions.empty() ? first_permissions(definition, order.role) : order.permissions;
-    if (reviewer && launch.permissions == "reduced") launch.permissions = "review";
+    launch.permissions = permissions_of(definition, task, order.role, order.permissions);
     launch.prompt = std::move(prompt);
     launch.effort = reviewer ? task.review_effort : task.effort;
     launch.task_dir = world_.tasks.folder(record).string();

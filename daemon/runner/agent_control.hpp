@@ -10,6 +10,11 @@
 
 namespace orange {
 
+/// Which of its harness's permissions the role's agent of this task gets: "full", "reduced" or "review". `ordered`:
+/// what the action says; empty: as at the role's first spawn.
+std::string permissions_of(const engine::Definition& definition, const Task& task, Role role,
+                           const std::string& ordered = {});
+
 /// How a role's agent is to be started.
 struct SpawnOrder {
     Role role = Role::worker;

@@ -174,3 +174,65 @@ TEST_CASE("a program that looks into its own file is left to the human, who is t
     CHECK_THAT(shown.out, Tells("--no-daemon"));
     CHECK(box.orange({"harness", "show", "nobody"}).status == 1);
 }
+
+TEST_CASE("a task's permissions select its agents' arguments, and its creation says what it starts") {
+    const Record record;
+    Sandbox box("env: {HOME: \"" + record.path.string() + "\", STAND_IN: \"" + record.path.string() +
+                "\", IS_SANDBOX: \"1\"}\n");
+    put_in_place(box, "claude");
+    box.add_project("shop");
+    const auto create = [&](std::vector<std::string> more) {
+        std::vector<std::string> words = {"task",   "create",     "--project",    "shop",
+                                          "--json", "--harness",  "claude",       "--review-harness",
+                                          "claude", "--no-spawn", "Round the sum"};
+        words.insert(words.begin() + 2, more.begin(), more.end());
+        const auto made = Json::parse(box.orange(words).out);
+        return made.at("task").at("fields").at("id").get<std::string>();
+    };
+    const auto argv_of = [&](const std::string& id) {
+        CHECK(box.orange({"task", "spawn", id}).status == 0);
+        const auto run = box.run_of(id, "worker").at("run").get<std::string>();
+        const auto argv = Json::parse(read_file(box.folder(id) / "run" / (run + ".json"))).at("argv");
+        return argv.get<std::vector<std::string>>();
+    };
+    const auto has = [](const std::vector<std::string>& argv, const std::string& word) {
+        return std::find(argv.begin(), argv.end(), word) != argv.end();
+    };
+    const auto full = argv_of(create({}));
+    CHECK(has(full, "--dangerously-skip-permissions"));
+    const auto id = create({"--permissions", "reduced"});
+    CHECK(box.fields(id).at("permissions") == "reduced");
+    const auto reduced = argv_of(id);
+    CHECK_FALSE(has(reduced, "--dangerously-skip-permissions"));
+    CHECK(has(reduced, "acceptEdits"));
+
+    CHECK(box.orange({"project", "update", "shop", "--pool-size", "4"}).status == 0);
+    const auto said = box.orange(
+        {"task", "create", "--project", "shop", "--harness", "claude", "--review-harness", "claude", "Round it"});
+    CHECK(said.status == 0);
+    CHECK_THAT(said.out, Tells("claude") && Holds("--dangerously-skip-permissions") && Holds("--permissions") &&
+                             Tells("orange harness trust claude --project shop"));
+    CHECK_THAT(said.out, Holds("shop--3") && Tells("1") && Tells("4"));
+    const auto refused = box.orange({"task", "create", "--project", "shop", "--permissions", "some", "Round it"});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Tells("full") && Tells("reduced"));
+}
+
+TEST_CASE("on a terminal a person is asked for missing trust before the agent starts") {
+    const Record record;
+    Sandbox box(config(record.path));
+    put_in_place(box, "codex");
+    const auto repo = box.add_project("shop");
+    const std::string command = "orange task create --harness codex --review-harness codex 'Round the sum'";
+    CHECK(box.on_terminal(command, repo, {"n"}).status == 0);
+    CHECK_THAT(read_file(box.home() / "projects.json"), !Holds("trusted"));
+    CHECK(box.on_terminal(command, repo, {"y"}).status == 0);
+    CHECK(Json::parse(read_file(box.home() / "projects.json")).at(0).at("trusted") == Json{"codex"});
+    CHECK(box.call(rpc::TaskList{}).tasks.size() == 2);
+    const auto third = box.on_terminal("orange run --harness codex 'Again'", repo, {});
+    CHECK(third.status == 0);
+
+    const auto other = box.make_repository("other");
+    CHECK(box.on_terminal("orange run --harness codex --review-harness codex 'New'", other, {"y"}).status == 0);
+    CHECK(Json::parse(read_file(box.home() / "projects.json")).at(1).at("trusted") == Json{"codex"});
+}

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "common/base/try.hpp"
+#include "daemon/agents/trust.hpp"
+
 namespace orange::rpc {
 
 Environment environment_for(const World& world, const std::optional<Project>& project,
@@ -12,6 +15,26 @@ Environment environment_for(const World& world, const std::optional<Project>& pr
     for (const auto& [name, value] : project ? project->env : Environment{}) env[name] = value;
     for (const auto& [name, value] : entry.harness.env) env[name] = value;
     return env;
+}
+
+Result<bool> is_trusted(World& world, const Project& project, const agents::HarnessEntry& entry) {
+    const auto& trust = entry.harness.trust;
+    if (!trust.args.empty()) return project.lets_trust(entry.harness.name);
+    const auto env = environment_for(world, project, entry);
+    const auto home = env.find("HOME");
+    TRY(const auto found,
+        agents::trust_in_file(world.files, trust, project.path, home == env.end() ? std::string() : home->second));
+    return found.there;
+}
+
+Awaitable<Result<void>> record_consent(Api& api, std::string project_name, std::string harness) {
+    const auto lock = co_await api.change_projects();
+    auto& projects = api.world().projects;
+    const auto* project = projects.find(project_name);
+    if (!project) co_return Error(ErrorCode::not_found, "project " + project_name + " was removed");
+    auto changed = *project;
+    if (!changed.lets_trust(harness)) changed.trusted.push_back(std::move(harness));
+    co_return projects.put(std::move(changed));
 }
 
 std::vector<std::string> variables_not_passed(const World& world, const std::optional<Project>& project,

@@ -21,6 +21,12 @@ Environment environment_for(const World& world, const std::optional<Project>& pr
 std::vector<std::string> variables_not_passed(const World& world, const std::optional<Project>& project,
                                               const agents::HarnessEntry& entry, const CallerEnvironment& caller);
 
+/// Whether the project's repository is trusted, for a harness that asks for it. An Error: its file cannot be named.
+Result<bool> is_trusted(World& world, const Project& project, const agents::HarnessEntry& entry);
+
+/// Keeps a human's consent with the project as it is now: somebody else may have changed it meanwhile.
+Awaitable<Result<void>> record_consent(Api& api, std::string project_name, std::string harness);
+
 /// The programs that were found, by harness.
 using Programs = std::map<std::string, std::string>;
 Programs programs_of(const World& world);

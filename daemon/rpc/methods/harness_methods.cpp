@@ -62,12 +62,9 @@ HarnessView full_view(World& world, const HarnessEntry& entry, const std::option
     view.missing = missing_for(entry, env);
     const auto& trust = entry.harness.trust;
     if (!project || entry.program.empty() || !trust.is_asked()) return view;
-    view.trusted = project->lets_trust(view.name);
-    if (trust.args.empty()) {
-        const auto found = agents::trust_in_file(world.files, trust, project->path, variable(env, "HOME"));
-        if (!found) view.missing.push_back(found.error().message);
-        view.trusted = found && found->there;
-    }
+    const auto trusted = is_trusted(world, *project, entry);
+    if (!trusted) view.missing.push_back(trusted.error().message);
+    view.trusted = trusted && *trusted;
     if (!*view.trusted) {
         view.missing.push_back("trust for " + project->name + ": it will ask in its window, or: orange harness trust " +
                                view.name + " --project " + project->name);
@@ -142,17 +139,6 @@ Awaitable<Result<Repository>> repository_of(Api& api, HarnessTrust params) {
     if (params.project || !params.cwd) co_return project.error();
     CO_TRY(repository.path, co_await git::main_worktree(api.world().git, *params.cwd));
     co_return repository;
-}
-
-/// With the project as it is now: somebody else may have changed it meanwhile.
-Awaitable<Result<void>> record_consent(Api& api, std::string project_name, std::string harness) {
-    const auto lock = co_await api.change_projects();
-    auto& projects = api.world().projects;
-    const auto* project = projects.find(project_name);
-    if (!project) co_return Error(ErrorCode::not_found, "project " + project_name + " was removed");
-    auto changed = *project;
-    if (!changed.lets_trust(harness)) changed.trusted.push_back(std::move(harness));
-    co_return projects.put(std::move(changed));
 }
 
 Awaitable<Result<HarnessTrust::Reply>> trust(Api& api, HarnessTrust params) {

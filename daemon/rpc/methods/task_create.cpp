@@ -11,6 +11,7 @@
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/harness_environment.hpp"
 #include "daemon/rpc/methods/registration.hpp"
+#include "daemon/rpc/methods/start_notes.hpp"
 
 /// `task.create`. Everything is looked at first, and nothing is written before all of it is fine: a call that is
 /// refused leaves no folder, no branch, no project. What was found free (the branch's name, the project's) is looked at
@@ -85,6 +86,21 @@ Result<void> choose_harnesses(World& world, const TaskCreate& params, Draft& dra
             const bool said = std::find(draft.notes.begin(), draft.notes.end(), note) != draft.notes.end();
             if (!said) draft.notes.push_back(std::move(note));
         }
+    }
+    if (params.permissions && *params.permissions != "full" && *params.permissions != "reduced") {
+        return Error(ErrorCode::invalid_argument,
+                     "there are no permissions \"" + *params.permissions + "\"; use full or reduced");
+    }
+    task.permissions = params.permissions;
+    for (const auto& name : params.trust) {
+        if (!draft.project.lets_trust(name)) draft.project.trusted.push_back(name);
+    }
+    const auto asks = params.ask_trust && starts ? without_consent(world, draft.project, task) : std::string();
+    if (!asks.empty()) {
+        return Error(ErrorCode::needs_force,
+                     asks + " asks whether it may trust " + draft.project.path + "\n  orange harness trust " + asks +
+                         " --project " + draft.project.name,
+                     {{"trust", asks}, {"repository", draft.project.path}});
     }
     task.effort = params.effort;
     task.review_effort = params.review_effort;
@@ -293,6 +309,11 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     if (const auto other = world.tasks.on_branch(task.project, task.branch)) co_return taken(task.branch, *other);
     CO_TRY(task.workflow_hash, world.workflows.pin(task.workflow));
     CO_TRY(register_project(api, draft));
+    for (const auto& name : draft.new_project ? std::vector<std::string>() : params.trust) {
+        auto consenting = name;
+        auto project = draft.project.name;
+        CO_TRY(co_await record_consent(api, std::move(project), std::move(consenting)));
+    }
     const auto context = params.context.value_or("");
     auto created = co_await api.runner().creation.create(draft.record, context, params.no_spawn, call.caller);
     if (!created) {
@@ -300,6 +321,11 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
         co_return created.error();
     }
     created->notes.insert(created->notes.begin(), draft.notes.begin(), draft.notes.end());
+    const auto* record = world.tasks.find(id);
+    if (record && created->spawn_error.empty() && !params.no_spawn && draft.needs_workspace) {
+        const auto notes = start_notes(api, *record);
+        created->notes.insert(created->notes.begin(), notes.begin(), notes.end());
+    }
     co_return api.reply(id, std::move(*created));
 }
 

@@ -14,6 +14,7 @@ inline Task full_task() {
     task.project = "shop";
     task.branch = "fix/total";
     task.base = "refs/heads/release";
+    task.permissions = "reduced";
     task.workflow = "relay";
     task.workflow_hash = "0011";
     task.harness = "demo";

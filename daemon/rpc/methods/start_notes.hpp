@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/rpc/api.hpp"
+
+namespace orange::rpc {
+
+/// What the creation of a task starts, in a few sentences: which agents with which permissions, whether they will ask
+/// for trust, and how much room is left in the pool.
+std::vector<std::string> start_notes(Api& api, const TaskRecord& record);
+
+/// The first of the task's harnesses that asks for trust on its command line and has no consent; empty: none.
+std::string without_consent(World& world, const Project& project, const Task& task);
+
+}  // namespace orange::rpc
