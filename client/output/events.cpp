@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
 
 #include "common/base/text.hpp"
 
@@ -105,7 +106,9 @@ std::string text_of(const Json& json, const char* key) {
 std::vector<Json> causes_first(const Json& events) {
     if (!events.is_array()) return {};
     std::vector<Json> sorted(events.begin(), events.end());
-    std::ranges::stable_sort(sorted, {}, time_of);
+    // What a transition brought about may have happened in the same millisecond; only transitions have `at`.
+    const auto rank = [](const Json& event) { return std::pair(time_of(event), text_of(event, "at").empty()); };
+    std::ranges::stable_sort(sorted, {}, rank);
     return sorted;
 }
 

@@ -134,8 +134,10 @@ Error HarnessLibrary::not_installed(const HarnessEntry& entry) const {
     const bool by_command = !harness.install.empty();
     auto text = "harness " + harness.name + " is not installed" + (by_command ? "" : harness.how_to_install()) + ". ";
     if (is_looked_up(harness)) {
-        text += "Its program " + harness.program + " was looked up in the " + searched() +
-                ". If it starts in your terminal, run in that terminal: orange daemon reload";
+        text += "Orange finds no program " + harness.program +
+                ". If it starts in your terminal, run in that terminal: orange daemon reload. The folders that were "
+                "searched: orange harness show " +
+                harness.name + (by_command ? ". To install it:" : "");
     } else {
         text += "Its program is " + harness.program + " beside " + entry.path.string() +
                 ", which does not exist or is not executable";

@@ -3,6 +3,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
+#include "daemon/git/standing.hpp"
 
 namespace orange::git {
 namespace {
@@ -15,6 +16,13 @@ Awaitable<Result<Completed>> run_merge(Git& git, Pinned worktree, std::string co
     command.deadline = k_checkout_deadline;
     CO_TRY(command.env, co_await identity(git, worktree));
     co_return co_await git.run(std::move(command));
+}
+
+/// Whether a tracked file differs from HEAD, staged or not.
+Awaitable<Result<bool>> has_edits(Git& git, Pinned worktree) {
+    CO_TRY(const auto compared, co_await attempt(git, worktree, words("diff", "--quiet", "--no-ext-diff", "HEAD")));
+    if (compared.exit_status > 1) co_return command_failed(words("git", "diff", "HEAD"), compared);
+    co_return compared.exit_status == 1;
 }
 
 }  // namespace
@@ -32,10 +40,15 @@ Awaitable<Result<std::string>> merge_here(Git& git, Pinned worktree, std::string
                     {{"files", join(files, "\n")}});
 }
 
-Awaitable<Result<bool>> has_edits(Git& git, Pinned worktree) {
-    CO_TRY(const auto compared, co_await attempt(git, worktree, words("diff", "--quiet", "--no-ext-diff", "HEAD")));
-    if (compared.exit_status > 1) co_return command_failed(words("git", "diff", "HEAD"), compared);
-    co_return compared.exit_status == 1;
+Awaitable<Result<std::string>> head_to_merge_into(Git& git, Pinned worktree, std::string branch) {
+    CO_TRY(auto standing, co_await standing_of(git, worktree));
+    if (standing.branch != branch) co_return Error(ErrorCode::conflict, "is not on branch " + printable(branch));
+    if (!standing.clean && !standing.only_files) {
+        co_return Error(ErrorCode::conflict, "has staged changes or an unfinished git operation");
+    }
+    CO_TRY(const bool edits, co_await has_edits(git, worktree));
+    if (edits) co_return Error(ErrorCode::conflict, "has uncommitted changes");
+    co_return std::move(standing.head);
 }
 
 }  // namespace orange::git

@@ -13,7 +13,8 @@ namespace orange::git {
 /// Files that git does not track stay where they are; git refuses a merge that would write over one.
 Awaitable<Result<std::string>> merge_here(Git& git, Pinned worktree, std::string commit, std::string message);
 
-/// Whether a tracked file differs from HEAD, staged or not.
-Awaitable<Result<bool>> has_edits(Git& git, Pinned worktree);
+/// HEAD of a worktree that merge_here() can do no harm: it is on `branch`, no tracked file is edited, and no operation
+/// is under way. Else conflict, with what is the matter ("has uncommitted changes").
+Awaitable<Result<std::string>> head_to_merge_into(Git& git, Pinned worktree, std::string branch);
 
 }  // namespace orange::git

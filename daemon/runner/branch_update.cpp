@@ -3,7 +3,6 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
-#include "daemon/git/standing.hpp"
 #include "daemon/git/update.hpp"
 #include "daemon/runner/merge_run.hpp"
 #include "daemon/runner/worktree.hpp"
@@ -40,19 +39,6 @@ Awaitable<Result<Base>> newest_base(World& world, std::string repo, std::string 
     co_return base;
 }
 
-Result<void> check_ready(const TaskRecord& record, const git::Standing& standing, bool has_edits) {
-    const auto& task = record.task;
-    if (standing.branch != task.branch) {
-        return {ErrorCode::conflict, "the workspace of task " + task.id.value + " is not on branch " + task.branch +
-                                         ". Switch back in the worktree:\n  orange task shell " + task.id.value};
-    }
-    if (standing.clean || (standing.only_files && !has_edits)) return {};
-    return {ErrorCode::conflict, "the workspace of task " + task.id.value +
-                                     " has uncommitted changes or an unfinished git operation. Commit them "
-                                     "there:\n  orange task shell " +
-                                     task.id.value};
-}
-
 Error in_worktree(const TaskId& id, const std::string& base, Error conflict) {
     const auto files = split_lines(conflict.details.at("files"));
     std::vector<std::string> named;
@@ -84,9 +70,12 @@ Awaitable<Result<Outcome>> update_branch(World& world, Transitions& transitions,
     CO_TRY(auto base, co_await newest_base(world, copy.path, copy.default_branch));
     const auto lock = co_await world.repositories.acquire(copy.path);
     CO_TRY(const auto worktree, co_await open_worktree(world, record));
-    CO_TRY(const auto standing, co_await git::standing_of(world.git, worktree));
-    CO_TRY(const bool edits, co_await git::has_edits(world.git, worktree));
-    CO_TRY(check_ready(record, standing, edits));
+    const auto head = co_await git::head_to_merge_into(world.git, worktree, task.branch);
+    if (!head && head.error().code != ErrorCode::conflict) co_return head.error();
+    if (!head) {
+        co_return Error(ErrorCode::conflict, "the workspace of task " + id.value + " " + head.error().message +
+                                                 ". Go there:\n  orange task shell " + id.value);
+    }
     auto message = "Merge " + base.name + " into " + task.branch + "\n\nTask: " + id.value + "\n";
     auto merged = co_await git::merge_here(world.git, worktree, base.commit, std::move(message));
     if (!merged && merged.error().details.contains("files")) {
@@ -95,17 +84,16 @@ Awaitable<Result<Outcome>> update_branch(World& world, Transitions& transitions,
     if (!merged) co_return merged.error();
     Outcome outcome;
     outcome.notes = std::move(base.notes);
-    if (*merged == standing.head) {
+    if (*merged == *head) {
         outcome.notes.push_back(task.branch + " already has everything of " + base.name);
         co_return outcome;
     }
     outcome.notes.push_back("merged " + base.name + " into " + task.branch + ", which is at " + merged->substr(0, 12));
     // Without a commit of its own before, it has none now.
-    if (record.branch_start == standing.head && *merged == base.commit) record.branch_start = *merged;
+    if (record.branch_start == *head && *merged == base.commit) record.branch_start = *merged;
     CO_TRY(world.tasks.save(record));
-    world.journal.write(
-        record, "branch.updated",
-        {{"from", standing.head}, {"to", *merged}, {"base", base.name}, {"by", std::string(name_of(by.role))}});
+    world.journal.write(record, "branch.updated",
+                        {{"from", *head}, {"to", *merged}, {"base", base.name}, {"by", std::string(name_of(by.role))}});
     co_return outcome;
 }
 

@@ -114,6 +114,7 @@ const std::map<std::string, std::vector<std::string>>& allowed() {
                                                         "daemon/git/refs.hpp",
                                                         "daemon/git/repository.hpp",
                                                         "daemon/git/reviewing.hpp",
+                                                        "daemon/git/update.hpp",
                                                         "daemon/github/github.hpp",
                                                         "daemon/git/worktrees.hpp"};
     const auto with = [](std::vector<std::string> some, const std::vector<std::string>& more) {

@@ -52,6 +52,7 @@ TEST_CASE_METHOD(Projects, "projects are kept across restarts and found by name 
 
 TEST_CASE_METHOD(Projects, "projects.json looks as it always has") {
     auto full = project("shop");
+    full.pool_size = 2;
     full.workflow = "relay";
     full.harness = "demo";
     full.setup = {"npm", "ci"};
