@@ -32,6 +32,15 @@ std::string popup_command(const std::string& mark, const std::vector<std::string
     return command;
 }
 
+/// A terminal that draws tmux's windows itself (tmux -CC) runs a popup's command and shows nothing of it.
+bool is_control_client() {
+    std::FILE* said = ::popen("tmux display-message -p '#{client_control_mode}' 2>/dev/null", "r");
+    if (!said) return false;
+    const int first = std::fgetc(said);
+    ::pclose(said);
+    return first == '1';
+}
+
 int wait_for_child(pid_t pid) {
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -47,6 +56,7 @@ bool is_inside_tmux() {
 }
 
 std::optional<int> show_in_popup(const std::vector<std::string>& argv) {
+    if (is_control_client()) return std::nullopt;
     const auto mark = make_mark();
     if (mark.empty()) return std::nullopt;
     // -EE: a popup whose command fails stays open and shows why.

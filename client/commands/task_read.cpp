@@ -17,14 +17,14 @@ int put_formed(const Context& context, const Result<Json>& reply, const std::str
 }
 
 int task_list(Context& context, rpc::TaskList params, const ListOptions& options) {
-    params.changes = true;
+    params.changes = !options.form || options.form->find("committed") != std::string::npos;
     complete_with_cwd(context, params, params.project || options.everywhere);
     if (options.watch) return watch_tasks(context, params, options.form);
-    if (options.form && !context.json) {
-        return put_formed(context, context.call_json(params.k_name, written(params)), *options.form);
-    }
-    return answer(context, params, [&](const rpc::TaskList::Reply& reply) {
-        return output::task_list_page(reply, SystemClock().now(), context.style);
+    const auto call = [&](const Json& asked) { return context.call_json(params.k_name, asked); };
+    const auto reply = call_with_caller(call, written(params), {"changes"});
+    if (options.form && !context.json) return put_formed(context, reply, *options.form);
+    return print<rpc::TaskList>(context, reply, [&](const rpc::TaskList::Reply& list) {
+        return output::task_list_page(list, SystemClock().now(), context.style);
     });
 }
 

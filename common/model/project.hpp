@@ -9,6 +9,8 @@
 namespace orange {
 
 /// An entry of projects.json (seed 001): a repository that tasks work on.
+inline constexpr int k_largest_pool = 64;
+
 struct Project {
     std::string name;
     std::string path;

@@ -1,5 +1,7 @@
 #include "daemon/git/update.hpp"
 
+#include <filesystem>
+
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
@@ -8,13 +10,18 @@
 namespace orange::git {
 namespace {
 
-Awaitable<Result<Completed>> run_merge(Git& git, Pinned worktree, std::string commit, std::string message) {
+Awaitable<Result<Completed>> run_merge(Git& git, Pinned worktree, std::string branch, std::string commit,
+                                       std::string message) {
     GitCommand command;
     command.place = worktree;
     command.args = words("merge", "--quiet", "--ff", "--commit", "--no-squash", "--no-autostash", "--no-edit", "-m",
                          std::move(message), std::move(commit));
     command.deadline = k_checkout_deadline;
     CO_TRY(command.env, co_await identity(git, worktree));
+    // The repository's options for this branch ("-s ours") are not Orange's.
+    command.env["GIT_CONFIG_COUNT"] = "1";
+    command.env["GIT_CONFIG_KEY_0"] = "branch." + branch + ".mergeOptions";
+    command.env["GIT_CONFIG_VALUE_0"] = "";
     co_return co_await git.run(std::move(command));
 }
 
@@ -25,10 +32,36 @@ Awaitable<Result<bool>> has_edits(Git& git, Pinned worktree) {
     co_return compared.exit_status == 1;
 }
 
+/// Whether something is at `path` in the worktree, or a file is where one of its folders has to be.
+bool is_occupied(const std::filesystem::path& worktree, const std::filesystem::path& path) {
+    std::error_code error;
+    auto at = worktree;
+    for (const auto& part : path) {
+        at /= part;
+        const auto status = std::filesystem::symlink_status(at, error);
+        if (!std::filesystem::exists(status)) return false;
+        if (!std::filesystem::is_directory(status)) return true;
+    }
+    return true;
+}
+
+/// Files that `commit` has and HEAD has not, in whose place there is something.
+Awaitable<Result<std::vector<std::string>>> files_in_the_way(Git& git, Pinned worktree, std::string commit) {
+    CO_TRY(const auto added, co_await ask(git, worktree,
+                                          words("diff", "--name-only", "--no-renames", "--no-ext-diff",
+                                                "--diff-filter=A", "-z", "HEAD", commit)));
+    std::vector<std::string> found;
+    for (const auto& path : pieces(added)) {
+        if (is_occupied(worktree.path(), path)) found.push_back(path);
+    }
+    co_return found;
+}
+
 }  // namespace
 
-Awaitable<Result<std::string>> merge_here(Git& git, Pinned worktree, std::string commit, std::string message) {
-    CO_TRY(const auto merged, co_await run_merge(git, worktree, commit, std::move(message)));
+Awaitable<Result<std::string>> merge_here(Git& git, Pinned worktree, std::string branch, std::string commit,
+                                          std::string message) {
+    CO_TRY(const auto merged, co_await run_merge(git, worktree, std::move(branch), commit, std::move(message)));
     if (merged.ok()) {
         CO_TRY(const auto head, co_await ask(git, worktree, words("rev-parse", "--verify", "HEAD^{commit}")));
         co_return std::string(trim(head));
@@ -40,7 +73,7 @@ Awaitable<Result<std::string>> merge_here(Git& git, Pinned worktree, std::string
                     {{"files", join(files, "\n")}});
 }
 
-Awaitable<Result<std::string>> head_to_merge_into(Git& git, Pinned worktree, std::string branch) {
+Awaitable<Result<std::string>> head_to_merge_into(Git& git, Pinned worktree, std::string branch, std::string commit) {
     CO_TRY(auto standing, co_await standing_of(git, worktree));
     if (standing.branch != branch) co_return Error(ErrorCode::conflict, "is not on branch " + printable(branch));
     if (!standing.clean && !standing.only_files) {
@@ -48,6 +81,11 @@ Awaitable<Result<std::string>> head_to_merge_into(Git& git, Pinned worktree, std
     }
     CO_TRY(const bool edits, co_await has_edits(git, worktree));
     if (edits) co_return Error(ErrorCode::conflict, "has uncommitted changes");
+    CO_TRY(const auto in_the_way, co_await files_in_the_way(git, worktree, commit));
+    if (!in_the_way.empty()) {
+        co_return Error(ErrorCode::conflict, "has files that git does not track and the merge would overwrite: " +
+                                                 ellipsized(printable(join(in_the_way, ", ")), 200));
+    }
     co_return std::move(standing.head);
 }
 

@@ -132,8 +132,9 @@ Result<std::string> Claims::claim(const Project& project, const TaskId& task, co
         (held > project.pool_size ? std::to_string(held) + " tasks have workspaces of " + project.name +
                                         ", whose limit is now " + limit + "; it starts when they are fewer"
                                   : "all " + limit + " of " + project.name + " are taken; it starts when one is free") +
-            ", or raise the limit:\n  orange project update " + project.name + " --pool-size " +
-            std::to_string(project.pool_size + 1));
+            (project.pool_size >= k_largest_pool ? ""
+                                                 : ", or raise the limit:\n  orange project update " + project.name +
+                                                       " --pool-size " + std::to_string(project.pool_size + 1)));
 }
 
 Result<void> Claims::give_back(const std::string& name, const TaskId& task) {

@@ -39,6 +39,17 @@ Awaitable<Result<Base>> newest_base(World& world, std::string repo, std::string 
     co_return base;
 }
 
+/// It would find files changed under its hands, and might commit a conflict as it stands.
+Result<void> check_no_agent_works(Runner& runner, const TaskRecord& record) {
+    TRY(const auto definition, runner.turns.definition_of(record.task));
+    const auto* state = definition->state(record.task.status);
+    if (!state || !state->agent || !runner.agents.alive(record, *state->agent)) return {};
+    return {ErrorCode::conflict, "the " + std::string(name_of(*state->agent)) + " of task " + record.task.id.value +
+                                     " is at work in the worktree. Ask it to merge, or stop it first:\n  orange task "
+                                     "stop " +
+                                     record.task.id.value};
+}
+
 Error in_worktree(const TaskId& id, const std::string& base, Error conflict) {
     const auto files = split_lines(conflict.details.at("files"));
     std::vector<std::string> named;
@@ -52,8 +63,9 @@ Error in_worktree(const TaskId& id, const std::string& base, Error conflict) {
 
 }  // namespace
 
-Awaitable<Result<Outcome>> update_branch(World& world, Transitions& transitions, TaskId id, Caller by) {
-    CO_TRY(auto turn, co_await transitions.take(id));
+Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
+    auto& world = runner.world;
+    CO_TRY(auto turn, co_await runner.transitions.take(id));
     auto& record = turn.record;
     const auto& task = record.task;
     if (!task.workspace) {
@@ -64,20 +76,21 @@ Awaitable<Result<Outcome>> update_branch(World& world, Transitions& transitions,
         co_return Error(ErrorCode::conflict, "a merge of task " + id.value +
                                                  " is not finished. Finish it:\n  orange task merge " + id.value);
     }
+    CO_TRY(check_no_agent_works(runner, record));
     const auto* project = world.projects.find(task.project);
     if (!project) co_return Error(ErrorCode::not_found, "project " + task.project + " is not registered");
     const auto copy = *project;
     CO_TRY(auto base, co_await newest_base(world, copy.path, copy.default_branch));
     const auto lock = co_await world.repositories.acquire(copy.path);
     CO_TRY(const auto worktree, co_await open_worktree(world, record));
-    const auto head = co_await git::head_to_merge_into(world.git, worktree, task.branch);
+    const auto head = co_await git::head_to_merge_into(world.git, worktree, task.branch, base.commit);
     if (!head && head.error().code != ErrorCode::conflict) co_return head.error();
     if (!head) {
         co_return Error(ErrorCode::conflict, "the workspace of task " + id.value + " " + head.error().message +
                                                  ". Go there:\n  orange task shell " + id.value);
     }
     auto message = "Merge " + base.name + " into " + task.branch + "\n\nTask: " + id.value + "\n";
-    auto merged = co_await git::merge_here(world.git, worktree, base.commit, std::move(message));
+    auto merged = co_await git::merge_here(world.git, worktree, task.branch, base.commit, std::move(message));
     if (!merged && merged.error().details.contains("files")) {
         co_return in_worktree(id, base.name, merged.error());
     }

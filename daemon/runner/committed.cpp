@@ -28,11 +28,15 @@ Awaitable<Result<void>> Committed::refresh(std::string project, std::vector<Task
         const auto* record = world_.tasks.find(id);
         if (!record) continue;
         const auto tip = refs.find(k_heads + record->task.branch);
-        if (tip == refs.end()) continue;
+        if (tip == refs.end()) {
+            counted_.erase(id);
+            continue;
+        }
         auto target = base.commit;
         if (record->task.base) {
             const auto own = refs.find(*record->task.base);
-            target = own == refs.end() ? *record->task.base : own->second.commit;
+            if (own != refs.end())
+                target = own->second.commit;  // else it was merged: its work is in the default branch
         }
         const auto known = counted_.find(id);
         if (known != counted_.end() && known->second.target == target && known->second.tip == tip->second.commit) {
@@ -41,7 +45,12 @@ Awaitable<Result<void>> Committed::refresh(std::string project, std::vector<Task
         Counted counted{target, tip->second.commit, {}};
         if (counted.target != counted.tip) {
             if (left-- == 0) break;
-            CO_TRY(counted.changes, co_await committed_changes(world_, repository, counted.target, counted.tip));
+            auto changes = co_await committed_changes(world_, repository, counted.target, counted.tip);
+            if (!changes) {
+                counted_.erase(id);
+                continue;
+            }
+            counted.changes = *changes;
         }
         counted_[id] = std::move(counted);
     }

@@ -116,7 +116,11 @@ Error MergeRun::with_next_step(Error conflict) {
     auto command = giving_back(conflict.details.at("files"));
     const auto& task = record_.task;
     if (command.empty() && task.workspace) {
-        command = "orange task update-branch " + task.id.value;
+        // That merges what origin has; with commits that are not there (--no-push) the human does it.
+        const bool as_origin = !request_.has_origin.value_or(false) || request_.shown_base.starts_with("origin/");
+        command = as_origin ? "orange task update-branch " + task.id.value
+                            : "git -C " + shell_word(world_.pool.path_of(*task.workspace).string()) + " merge " +
+                                  shell_word(request_.shown_base);
     } else if (command.empty()) {
         command = "git -C " + shell_word(request_.repo) + " switch " + shell_word(task.branch);
     }

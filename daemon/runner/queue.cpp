@@ -30,7 +30,7 @@ Caller queue_caller() {
 }
 
 std::string more_room(const Project* project) {
-    if (!project) return {};
+    if (!project || project->pool_size >= k_largest_pool) return {};
     return "\nTo allow one more workspace:\n  orange project update " + project->name + " --pool-size " +
            std::to_string(project->pool_size + 1);
 }

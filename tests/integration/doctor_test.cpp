@@ -224,7 +224,7 @@ TEST_CASE("SIGHUP reads config.yml again and ends nothing, whatever is in it") {
     };
     write_file(orange.home() / "config.yml", "nonsense: [\n");
     ::kill(orange.daemon_pid(), SIGHUP);
-    logged("error", (orange.home() / "config.yml").string() + ":2");
+    logged("error", (orange.home() / "config.yml").string() + ":1:11");
     CHECK(orange.call(rpc::DaemonPing{}).pid == orange.daemon_pid());
     write_file(orange.home() / "config.yml", "poll_interval: 6\n");
     ::kill(orange.daemon_pid(), SIGHUP);

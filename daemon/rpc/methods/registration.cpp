@@ -8,11 +8,7 @@
 #include "daemon/runner/project_names.hpp"
 
 namespace orange::rpc {
-namespace {
-
-constexpr int k_largest_pool = 64;
-
-}  // namespace
+namespace {}  // namespace
 
 Result<void> check_setup(FileSystem& files, Project& project) {
     if (project.setup == std::vector<std::string>{""}) project.setup.clear();

@@ -82,6 +82,11 @@ Result<void> choose_harnesses(World& world, const TaskCreate& params, Draft& dra
         TRY(const auto entry, world.harnesses.find(name));
         draft.record.harness_hashes[name] = entry.hash;
         if (entry.program.empty() && starts) return world.harnesses.not_installed(entry);
+        if (params.permissions == "reduced" &&
+            agents::argv_name(entry.harness, "reduced") == agents::argv_name(entry.harness, "full")) {
+            return Error(ErrorCode::invalid_argument,
+                         "harness " + name + " has no reduced permissions; choose another");
+        }
         for (auto& note : variables_not_passed(world, draft.project, entry, params.caller)) {
             const bool said = std::find(draft.notes.begin(), draft.notes.end(), note) != draft.notes.end();
             if (!said) draft.notes.push_back(std::move(note));

@@ -76,7 +76,7 @@ Awaitable<Result<TaskRestore::Reply>> restore(Api& api, TaskRestore params, Call
 
 Awaitable<Result<TaskReply>> update_branch_of(Api& api, TaskUpdateBranch params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
-    CO_TRY(auto updated, co_await update_branch(api.world(), api.runner().transitions, id, call.caller));
+    CO_TRY(auto updated, co_await update_branch(api.runner(), id, call.caller));
     co_return api.reply(id, std::move(updated));
 }
 

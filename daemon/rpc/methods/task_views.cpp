@@ -278,9 +278,10 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
             reply.hints.push_back("Not started: cancelling a task does not start the next one. A workspace is free.");
             reply.hints.push_back("orange task spawn " + id);
         }
-        const auto size = std::to_string(project ? project->pool_size + 1 : 1);
-        reply.hints.push_back("To allow more workspaces:\n  orange project update " + task.project + " --pool-size " +
-                              size);
+        if (project && project->pool_size < k_largest_pool) {
+            reply.hints.push_back("To allow more workspaces:\n  orange project update " + task.project +
+                                  " --pool-size " + std::to_string(project->pool_size + 1));
+        }
     } else if (task.status == definition.initial().name) {
         reply.waiting_for = "a human to start it";
         reply.hints.push_back("orange task spawn " + id);

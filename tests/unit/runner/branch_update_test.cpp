@@ -23,10 +23,7 @@ struct Stale {
         before = head(tree);
     }
     std::string head(const std::string& where) { return world.git.plain(where, {"rev-parse", "HEAD"}); }
-    Result<Outcome> update() {
-        return world.house().go(
-            update_branch(world.house().world(), world.house().runner().transitions, id, a_human()));
-    }
+    Result<Outcome> update() { return world.house().go(update_branch(world.house().runner(), id, a_human())); }
     Error refused() {
         const auto updated = update();
         REQUIRE_FALSE(updated);
@@ -67,7 +64,11 @@ TEST_CASE("a branch without a commit of its own has none after an update either"
     world.git.commit(world.repo(), "other", "of main\n");
     const auto base = world.git.plain(world.repo(), {"rev-parse", "HEAD"});
     auto& house = world.house();
-    REQUIRE(house.go(update_branch(house.world(), house.runner().transitions, id, a_human())));
+    const auto at_work = house.go(update_branch(house.runner(), id, a_human()));
+    REQUIRE_FALSE(at_work);
+    CHECK_THAT(at_work.error().message, Tells("orange task stop " + id.value));
+    REQUIRE(house.go(house.runner().respawns.stop(id)));
+    REQUIRE(house.go(update_branch(house.runner(), id, a_human())));
     CHECK(world.git.plain(tree, {"rev-parse", "HEAD"}) == base);
     CHECK(world.record(id).branch_start == base);
 }
@@ -94,19 +95,32 @@ TEST_CASE("a branch is not updated over what is not committed, nor without its w
         write_file(task.tree + "/new", "staged\n");
         task.world.git.plain(task.tree, {"add", "new"});
     }
+    SECTION("an ignored file that main has by now") {
+        write_file(task.world.repo() + "/.git/info/exclude", "other\nTASK.md\n");
+        write_file(task.tree + "/other", "mine alone\n");
+    }
     SECTION("another branch") {
         task.world.git.plain(task.tree, {"switch", "-qc", "another"});
     }
     const auto status = task.world.git.plain(task.tree, {"status", "--porcelain"});
     (void)task.refused();
     CHECK(task.world.git.plain(task.tree, {"status", "--porcelain"}) == status);
+    if (std::filesystem::exists(task.tree + "/other")) CHECK(read_file(task.tree + "/other") == "mine alone\n");
+}
+
+TEST_CASE("options of the repository do not change how a branch is updated") {
+    Stale task;
+    const auto branch = task.world.record(task.id).task.branch;
+    task.world.git.plain(task.world.repo(), {"config", "branch." + branch + ".mergeOptions", "-s ours"});
+    REQUIRE(task.update());
+    CHECK(task.world.git.plain(task.tree, {"show", "HEAD:other"}) == "of main");
 }
 
 TEST_CASE("a task without a worktree has nothing to update") {
     RunnerWorld world;
     const auto id = world.make_task();
     auto& house = world.house();
-    const auto updated = house.go(update_branch(house.world(), house.runner().transitions, id, a_human()));
+    const auto updated = house.go(update_branch(house.runner(), id, a_human()));
     REQUIRE_FALSE(updated);
     CHECK(updated.error().code == ErrorCode::conflict);
 }
