@@ -73,7 +73,7 @@ std::string full_name(const Command& command) {
 
 std::string overview() {
     return "Orange runs coding agents, each in a git worktree and a tmux session of its own.\n\n"
-           "  orange run \"what to do\"            create a task in this repository; an agent starts\n"
+           "  orange run \"what to do\"            create a task here and start an agent\n"
            "  orange inbox                       show what needs you\n"
            "  orange task attach ID              open the agent's terminal\n"
            "  orange task merge ID               merge reviewed work\n\n"

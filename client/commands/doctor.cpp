@@ -1,10 +1,5 @@
-#include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 
 #include "client/commands/daemon.hpp"
@@ -23,8 +18,6 @@ namespace orange::commands {
 namespace {
 
 using Findings = std::vector<rpc::Finding>;
-
-constexpr int k_program_deadline_ms = 5000;
 
 void add(Findings& findings, const char* check, const char* level, std::string text, std::string command = {},
          std::string file = {}) {
@@ -83,40 +76,13 @@ void look_at_home(Findings& findings, const Paths& paths) {
     }
 }
 
-/// What a program prints within the deadline; nothing where it cannot be started or fails.
-std::optional<std::string> output_of(const std::vector<std::string>& argv) {
-    int ends[2];
-    if (system::make_pipe(ends) != 0) return std::nullopt;
-    connection::ChildOptions options;
-    options.out = ends[1];
-    const auto pid = connection::start_child(argv, options);
-    ::close(ends[1]);
-    std::string text;
-    if (pid) {
-        pollfd readable{ends[0], POLLIN, 0};
-        char chunk[512];
-        while (text.size() < 4096) {
-            const auto size =
-                ::poll(&readable, 1, k_program_deadline_ms) > 0 ? ::read(ends[0], chunk, sizeof chunk) : 0;
-            if (size <= 0) break;
-            text.append(chunk, static_cast<std::size_t>(size));
-        }
-    }
-    ::close(ends[0]);
-    if (!pid) return std::nullopt;
-    ::kill(*pid, SIGKILL);  // it has said what it had to say, or hangs
-    int status = 0;
-    ::waitpid(*pid, &status, 0);
-    return text;
-}
-
 /// What the daemon would say of config.yml, asked of its program: nothing of YAML is known here.
 void look_at_config(Findings& findings, const Paths& paths) {
     const auto file = paths.config().string();
     struct stat info {};
     if (::lstat(file.c_str(), &info) != 0 && errno == ENOENT) return;
     const auto oranged = connection::find_oranged();
-    const auto said = oranged ? output_of({oranged->string(), "--check"}) : std::nullopt;
+    const auto said = oranged ? connection::output_of({oranged->string(), "--check"}) : std::nullopt;
     auto problem = std::string(trim(said.value_or("")));
     if (problem.empty()) {
         add(findings, "config", "warning",
@@ -139,7 +105,7 @@ void look_at_config(Findings& findings, const Paths& paths) {
 
 void look_at_program(Findings& findings, const std::vector<std::string>& argv, std::string_view oldest, bool needed) {
     const auto& name = argv.front();
-    const auto text = output_of(argv);
+    const auto text = connection::output_of(argv);
     const auto version = text ? std::string(version_word(*text)) : std::string();
     if (version.empty() && !needed) {
         add(findings, "programs", "ok", name + " is not installed; only pull requests need it");
@@ -176,7 +142,7 @@ void look_at_daemon(Findings& findings, const Paths& paths, const Error& no_daem
 /// it.
 void look_at_agents(Findings& findings) {
     const auto oranged = connection::find_oranged();
-    const auto listed = oranged ? output_of({oranged->string(), "--agents"}).value_or("") : std::string();
+    const auto listed = oranged ? connection::output_of({oranged->string(), "--agents"}).value_or("") : std::string();
     Findings missing;
     bool any = false;
     for (const auto line : split_lines(listed)) {

@@ -33,19 +33,18 @@ std::string popup_command(const std::string& mark, const std::vector<std::string
 }
 
 /// A terminal that draws tmux's windows itself (tmux -CC) runs a popup's command and shows nothing of it.
-bool is_control_client() {
-    std::FILE* said = ::popen("tmux display-message -p '#{client_control_mode}' 2>/dev/null", "r");
-    if (!said) return false;
-    const int first = std::fgetc(said);
-    ::pclose(said);
-    return first == '1';
-}
-
 int wait_for_child(pid_t pid) {
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// A terminal that draws tmux's windows itself (tmux -CC) runs a popup's command and shows nothing of it.
+bool is_control_client() {
+    return connection::output_of({"tmux", "display-message", "-p", "#{client_control_mode}"})
+        .value_or("")
+        .starts_with('1');
 }
 
 }  // namespace

@@ -1,17 +1,23 @@
 #include "client/connection/child.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstring>
 #include <string_view>
 
+#include "common/base/system.hpp"
+
 extern char** environ;
 
 namespace orange::connection {
 namespace {
+
+constexpr int k_program_deadline_ms = 5000;
 
 class SpawnSetup {
   public:
@@ -75,6 +81,32 @@ Result<pid_t> start_child(const std::vector<std::string>& argv, const ChildOptio
         ::posix_spawnp(&pid, words[0], &setup.actions, &setup.attributes, words.data(), environment.data());
     if (failed != 0) return io_error("starting " + argv.front(), failed);
     return pid;
+}
+
+std::optional<std::string> output_of(const std::vector<std::string>& argv) {
+    int ends[2];
+    if (system::make_pipe(ends) != 0) return std::nullopt;
+    ChildOptions options;
+    options.out = ends[1];
+    const auto pid = start_child(argv, options);
+    ::close(ends[1]);
+    std::string text;
+    if (pid) {
+        pollfd readable{ends[0], POLLIN, 0};
+        char chunk[512];
+        while (text.size() < 4096) {
+            const auto size =
+                ::poll(&readable, 1, k_program_deadline_ms) > 0 ? ::read(ends[0], chunk, sizeof chunk) : 0;
+            if (size <= 0) break;
+            text.append(chunk, static_cast<std::size_t>(size));
+        }
+    }
+    ::close(ends[0]);
+    if (!pid) return std::nullopt;
+    ::kill(*pid, SIGKILL);  // it has said what it had to say, or hangs
+    int status = 0;
+    ::waitpid(*pid, &status, 0);
+    return text;
 }
 
 }  // namespace orange::connection

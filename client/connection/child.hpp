@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,9 @@ struct ChildOptions {
 /// Starts `argv` (found on PATH where it has no slash), stdin /dev/null, default signals, nothing blocked. Never a
 /// shell. The caller reaps the pid.
 Result<pid_t> start_child(const std::vector<std::string>& argv, const ChildOptions& options);
+
+/// The first 4 KiB of what `argv` prints, and then it is ended; so is one that prints nothing for five seconds. Nothing
+/// if it cannot be started.
+std::optional<std::string> output_of(const std::vector<std::string>& argv);
 
 }  // namespace orange::connection

@@ -354,6 +354,7 @@ TEST_CASE("Who decides asks the disk through FileSystem alone: std::filesystem::
         {"daemon/git/small_files.cpp", 1},
         {"daemon/git/snapshot.cpp", 6},
         {"daemon/git/standing.cpp", 3},
+        {"daemon/git/update.cpp", 3},
         {"daemon/git/worktrees.cpp", 6},
         {"daemon/store/task_sync.cpp", 1},
     };
