@@ -136,20 +136,20 @@ int watch_tasks(Context& context, const rpc::TaskList& params, const std::option
 
 int task_wait(Context& context, rpc::TaskWait params) {
     complete_with_cwd(context, params, params.id.has_value());
-    auto daemon = connection::connect_or_start(context.paths);
-    if (!daemon) return fail(context, daemon.error());
-    rpc::TaskShow show;
-    show.id = params.id;
-    show.cwd = params.cwd;
-    auto shown = daemon->call(show);
-    if (!shown) return fail(context, shown.error());
-    rpc::TaskWait::Reply reply;
-    reply.task = std::move(shown->task);
-    params.id = reply.task.fields.id.value;
     rpc::EventsSubscribe filter;
     filter.task = params.id;
     EventStream stream(context.paths, filter);
-    if (auto opened = stream.open(std::move(*daemon)); !opened) return fail(context, opened.error());
+    if (auto opened = stream.open(); !opened) return fail(context, opened.error());
+    rpc::TaskShow show;
+    show.id = params.id;
+    show.cwd = params.cwd;
+    rpc::TaskWait::Reply reply;
+    auto shown = stream.call(show);
+    if (!shown && shown.error().code != ErrorCode::unavailable) return fail(context, shown.error());
+    if (shown) {  // else the daemon has just ended: the next one is asked
+        reply.task = std::move(shown->task);
+        params.id = reply.task.fields.id.value;
+    }
     Follower follower;
     follower.patience = k_daemon_patience;
     const auto over = follow_task(stream, params, std::move(follower), reply);

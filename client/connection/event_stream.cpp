@@ -23,10 +23,6 @@ bool is_gone(const Error& error) {
 
 Result<bool> EventStream::open() {
     TRY(auto connection, connect_or_start(paths_));
-    return open(std::move(connection));
-}
-
-Result<bool> EventStream::open(Connection connection) {
     auto resync = subscribe(std::move(connection));
     if (resync || resync.error().code != ErrorCode::unavailable) return resync;
     waiting_.emplace_back(Next{What::lost, {}, {}});  // it took the call and ended: as if it had a moment later

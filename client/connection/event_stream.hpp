@@ -44,8 +44,6 @@ class EventStream {
 
     /// Subscribes; a daemon is started if none answers. True if `filter.since` could not be continued (resync).
     Result<bool> open();
-    /// The same on a connection that has no listeners yet.
-    Result<bool> open(Connection connection);
 
     /// The next thing to know, waiting at most that long (or until a signal comes). An Error only if the daemon refuses
     /// the subscription (a task that is gone) or the question, speaks another language, or hangs (`timeout`).
