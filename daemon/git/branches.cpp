@@ -2,6 +2,7 @@
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/async/async.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/refs.hpp"
 #include "daemon/git/worktrees.hpp"
@@ -11,6 +12,7 @@ namespace {
 
 /// A ref is a file, and git makes "<name>.lock" beside it.
 constexpr std::size_t k_longest_component = 240;
+constexpr std::chrono::milliseconds k_between_tries{100};
 constexpr std::size_t k_longest_name = 1000;
 
 /// What git would accept but cannot be told from something else on a command line.
@@ -161,8 +163,13 @@ Awaitable<Result<void>> rename_branch(Git& git, Pinned worktree, std::string fro
     }
     CO_TRY(const auto taken, co_await commit_of(git, worktree, std::string(k_heads) + to));
     if (!taken.empty()) co_return Error(ErrorCode::conflict, "a branch " + printable(to) + " exists already");
-    CO_TRY(co_await ask(git, worktree, words("branch", "-m", "--end-of-options", from, to)));
-    co_return Result<void>{};
+    // An agent's own git may hold a lock for the moment of a commit.
+    for (int tries = 5;; --tries) {
+        const auto renamed = co_await ask(git, worktree, words("branch", "-m", "--end-of-options", from, to));
+        if (renamed) co_return Result<void>{};
+        if (tries == 0 || renamed.error().message.find(".lock") == std::string::npos) co_return renamed.error();
+        co_await async::sleep(k_between_tries);
+    }
 }
 
 Awaitable<Result<std::string>> remote_commit(Git& git, std::string repo, std::string branch) {

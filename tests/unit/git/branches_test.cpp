@@ -118,6 +118,30 @@ TEST_CASE_METHOD(GitFixture, "a branch is renamed where it is checked out, never
     CHECK(ref(repo, "refs/heads/a;b").empty());
 }
 
+TEST_CASE_METHOD(GitFixture, "a rename waits for a lock that another git holds for a moment, and not for a stale one") {
+    /// Another git, which ends when the first rename has failed.
+    struct Busy final : Git {
+        Busy(Git& its_git, std::string its_lock) : git(its_git), lock(std::move(its_lock)) { write_file(lock, ""); }
+        Awaitable<Result<Completed>> run(GitCommand command) override {
+            const bool renames = command.args.front() == "branch";
+            auto done = co_await git.run(std::move(command));
+            if (renames && ends) std::filesystem::remove(lock);
+            co_return done;
+        }
+        Git& git;
+        std::string lock;
+        bool ends = true;
+    };
+    const auto repo = make_repo();
+    Busy busy(git, repo + "/.git/HEAD.lock");
+    busy.ends = false;
+    CHECK_FALSE(go(rename_branch(busy, at(repo), "main", "other")));
+    CHECK(go(current_branch(git, repo)).value() == "main");
+    busy.ends = true;
+    CHECK(go(rename_branch(busy, at(repo), "main", "other")));
+    CHECK(go(current_branch(git, repo)).value() == "other");
+}
+
 TEST_CASE_METHOD(GitFixture, "origin's branch is deleted only when what it has is merged") {
     const auto repo = make_repo();
     const auto origin = make_origin(repo);
