@@ -41,4 +41,13 @@ void id(CLI::App& app, Text& into) {
          "Task: its id or the first characters, its branch, or words of its summary; default: this workspace's");
 }
 
+void agent_options(CLI::App& app, rpc::TaskCreate& params) {
+    text(app, "--review-harness", params.review_harness, "Agent that reviews");
+    text(app, "--effort", params.effort, "Effort of the worker; the values depend on the harness");
+    text(app, "--review-effort", params.review_effort, "Effort of the reviewer");
+    text(app, "--permissions", params.permissions,
+         "full: agents work without asking; reduced: they ask in their windows; default: what the workflow says")
+        ->type_name("full|reduced");
+}
+
 }  // namespace orange::arguments

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "client/commands/context.hpp"
+#include "common/rpc/task_methods.hpp"
 
 /// What can be said to `orange`: one file a group, each a table of its subcommands. A row's `build` puts the options on
 /// the parser of that one subcommand and answers what to do once they are parsed. Defaults, help and examples are said
@@ -59,5 +60,8 @@ template <int (*command)(Context&)>
 Action bare(CLI::App&) {
     return [](Context& context) { return command(context); };
 }
+
+/// What `run` and `task create` say about the agents of a task, after --harness.
+void agent_options(CLI::App& app, rpc::TaskCreate& params);
 
 }  // namespace orange::arguments

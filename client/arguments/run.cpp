@@ -10,12 +10,7 @@ Action run(CLI::App& app) {
     app.add_option("SUMMARY", a->words, "What to do, in one line");
     text(app, "-c,--context", a->params.context, "More text for the agent (Markdown); - reads standard input");
     text(app, "--harness", a->params.harness, "Agent that works; default: the project's, or the first installed one");
-    text(app, "--review-harness", a->params.review_harness, "Agent that reviews");
-    text(app, "--effort", a->params.effort, "Effort of the worker; the values depend on the harness");
-    text(app, "--review-effort", a->params.review_effort, "Effort of the reviewer");
-    text(app, "--permissions", a->params.permissions,
-         "full: agents work without asking; reduced: they ask in their windows; default: what the workflow says")
-        ->type_name("full|reduced");
+    agent_options(app, a->params);
     text(app, "--workflow", a->params.workflow, "Workflow; default: the project's, or \"default\"");
     text(app, "-b,--branch", a->params.branch, "Branch to work on; default: a name made from the summary");
     text(app, "--base", a->params.base, "Branch, tag or commit that a new branch starts from");

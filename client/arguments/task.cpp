@@ -19,12 +19,7 @@ Action task_create(CLI::App& app) {
     text(app, "-c,--context", a->params.context, "More text for the agent (Markdown); - reads standard input");
     text(app, "--workflow", a->params.workflow, "Workflow; default: the project's, or \"default\"");
     text(app, "--harness", a->params.harness, "Agent that works");
-    text(app, "--review-harness", a->params.review_harness, "Agent that reviews");
-    text(app, "--effort", a->params.effort, "Effort of the worker; the values depend on the harness");
-    text(app, "--review-effort", a->params.review_effort, "Effort of the reviewer");
-    text(app, "--permissions", a->params.permissions,
-         "full: agents work without asking; reduced: they ask in their windows; default: what the workflow says")
-        ->type_name("full|reduced");
+    agent_options(app, a->params);
     text(app, "-s,--status", a->params.status, "First state: clarification, agent-review or reviewing");
     text(app, "--base", a->params.base, "Branch, tag or commit that a new branch starts from");
     app.add_flag("--no-spawn", a->params.no_spawn, "Do not start an agent; `orange task spawn` starts it later");
