@@ -8,9 +8,12 @@
 
 #include <algorithm>
 #include <csignal>
+#include <memory>
+#include <sstream>
 #include <utility>
 
 #include "client/arguments/catalog.hpp"
+#include "client/commands/dashboard.hpp"
 #include "client/output/terminal.hpp"
 #include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
@@ -47,19 +50,51 @@ bool asks_for_json(const std::vector<std::string>& words) {
     return std::find(words.begin(), end, "--json") != end;
 }
 
-/// "; did you mean --status?" for the first option that the command does not have.
-std::string meant_option(const CLI::App& app) {
+/// The first option that the command does not have, and which may have been meant; else the first word too many.
+std::string extra_problem(const CLI::App& app) {
     std::vector<std::string> known;
     for (const auto* option : app.get_options()) {
         for (const auto& name : option->get_lnames()) known.push_back("--" + name);
     }
-    for (const auto& word : app.remaining()) {
-        if (!word.starts_with("--")) continue;
-        const auto meant = nearest(std::string_view(word).substr(0, word.find('=')), known);
-        return meant ? "; did you mean " + *meant + "?" : "";
-    }
-    return {};
+    const auto words = app.remaining();
+    const auto option = std::ranges::find_if(words, [](const auto& word) { return word.starts_with('-'); });
+    if (option == words.end()) return "unexpected argument \"" + words.front() + "\"";
+    const auto name = option->substr(0, option->find('='));
+    const auto meant = nearest(name, known);
+    return "unknown option " + name + (meant ? "; did you mean " + *meant + "?" : "");
 }
+
+/// CLI11 names C++ types in these.
+std::string problem_of(const CLI::ParseError& error) {
+    const std::string said = error.what();
+    constexpr std::string_view k_conversion = "Could not convert: ";
+    if (const auto at = said.find(" = "); said.starts_with(k_conversion) && at != std::string::npos) {
+        return said.substr(k_conversion.size(), at - k_conversion.size()) + " must be a number, not \"" +
+               said.substr(at + 3) + "\"";
+    }
+    const auto colon = said.find(": ");
+    if (colon != std::string::npos && said.find(" required ") != std::string::npos && said.ends_with(" missing")) {
+        return said.substr(0, colon) + " needs a value";
+    }
+    if (said.starts_with("--") && said.find(": must be ") == colon)
+        return said.substr(0, colon) + said.substr(colon + 1);
+    return said == "WORDS is required" ? "TEXT is required" : said;
+}
+
+/// Shows positionals as they are typed ("[ID] TEXT"), without a type.
+class Page : public CLI::Formatter {
+  public:
+    std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+        const auto& shown = option->get_option_text();
+        return is_positional && !shown.empty() ? shown : CLI::Formatter::make_option_name(option, is_positional);
+    }
+    std::string make_option(const CLI::Option* option, bool is_positional) const override {
+        if (!is_positional) return CLI::Formatter::make_option(option, false);
+        std::stringstream out;
+        CLI::detail::format_help(out, make_option_name(option, true), make_option_desc(option), get_column_width());
+        return out.str();
+    }
+};
 
 /// Help in lines that fit: an option's text goes on below itself. Examples are not wrapped.
 std::string fitted(const std::string& help) {
@@ -69,7 +104,7 @@ std::string fitted(const std::string& help) {
     for (const auto line : split_lines(help)) {
         const char begin = line.size() > k_column ? line[2] : 'x';
         const bool is_option =
-            line.starts_with("  ") && (begin == '-' || begin == ' ' || (begin >= 'A' && begin <= 'Z'));
+            line.starts_with("  ") && (begin == '-' || begin == ' ' || begin == '[' || (begin >= 'A' && begin <= 'Z'));
         if (line.size() <= width || (line.starts_with("  ") && !is_option)) {
             out += std::string(line) + "\n";
         } else if (is_option) {
@@ -86,6 +121,7 @@ std::string fitted(const std::string& help) {
 int run(const Command& command, std::vector<std::string> words, bool json) {
     const auto name = arguments::full_name(command);
     CLI::App app(command.summary, name);
+    app.formatter(std::make_shared<Page>());
     app.get_formatter()->column_width(28);
     app.add_flag("--json", json, "Print the reply as one line of JSON");
     const arguments::Action action = command.build(app);
@@ -95,10 +131,10 @@ int run(const Command& command, std::vector<std::string> words, bool json) {
         app.parse(words);
     } catch (const CLI::CallForHelp&) {
         return put_help(fitted(app.help()), json);
-    } catch (const CLI::ExtrasError& error) {
-        return usage_error(error.what() + meant_option(app), name + " --help", json);
+    } catch (const CLI::ExtrasError&) {
+        return usage_error(extra_problem(app), name + " --help", json);
     } catch (const CLI::ParseError& error) {
-        return usage_error(error.what(), name + " --help", json);
+        return usage_error(problem_of(error), name + " --help", json);
     }
     auto paths = paths_from_environment();
     if (!paths) return commands::fail(json, paths.error());
@@ -124,6 +160,7 @@ int dispatch(std::vector<std::string> words) {
         words.emplace_back("--help");
     }
     const bool wants_json = json || asks_for_json(words);
+    if (words.empty() && !wants_json && commands::dashboard_instead_of_help()) return 0;
     if (words.empty() || is_help(words.front())) return put_help(arguments::overview(), wants_json);
     std::string first = take();
     if (first == "--version") first = "version";

@@ -4,6 +4,7 @@
 
 #include "common/config/paths.hpp"
 #include "daemon/app/app.hpp"
+#include "daemon/app/offline.hpp"
 
 namespace {
 
@@ -12,10 +13,10 @@ constexpr const char* k_usage =
     "\n"
     "Orange's daemon: owns tasks, workspaces and agents, and serves ~/orange/orange.sock\n"
     "(ORANGE_HOME moves ~/orange). Runs in the foreground; `orange` starts it when it is\n"
-    "needed. One runs for each home. Ends on SIGTERM; agents go on, and the next oranged\n"
-    "adopts them. SIGHUP reloads config.yml. --check starts nothing: it says whether\n"
+    "needed. One runs for each home. Ends on SIGTERM; agents continue, and the next oranged\n"
+    "adopts them. SIGHUP reloads config.yml. --check starts nothing; it reports whether\n"
     "config.yml is valid, and exits with 1 if it is not. --agents lists the agents: name,\n"
-    "program on your PATH, command that installs it.\n";
+    "program on your PATH, command that installs it, folder of its skills.\n";
 
 int start(bool only_check, bool only_agents) {
     const auto paths = orange::paths_from_environment();

@@ -5,8 +5,8 @@
 say() { printf '==> %s\n' "$*"; }
 fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
-debian_packages='g++ mold cmake ninja-build libasio-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libspdlog-dev catch2 libcmark-dev tmux git ca-certificates'
-brew_packages='asio nlohmann-json yaml-cpp cli11 spdlog catch2@2 cmark tmux cmake ninja git'
+debian_packages='g++ mold cmake ninja-build libasio-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libspdlog-dev libncurses-dev catch2 libcmark-dev libgit2-dev tmux git ca-certificates'
+brew_packages='asio nlohmann-json yaml-cpp cli11 spdlog catch2@2 cmark libgit2 tmux cmake ninja git'
 
 # missing_packages: prints the packages of the list that are not installed. A script may add to the list.
 missing_packages() {
@@ -46,13 +46,12 @@ install_dependencies() {
         fail 'run the line above as root, then this script again'
     fi
     say "installing them with:${as_root:+ $as_root} apt-get install --no-install-recommends"
-    # shellcheck disable=SC2086 # a list of words each
-    {
-        $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update </dev/null ||
-            say 'apt-get update failed; trying with the existing package lists'
-        $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing </dev/null ||
-            fail 'installing the packages failed, see above'
-    }
+    # One command, so that sudo asks at most once.
+    # shellcheck disable=SC2016,SC2086 # the inner shell's variables; a list of words
+    $as_root env DEBIAN_FRONTEND=noninteractive sh -c '
+        apt-get -q update </dev/null || echo "==> apt-get update failed; trying with the existing package lists"
+        exec apt-get -q install -y --no-install-recommends "$@" </dev/null' sh $missing ||
+        fail 'installing the packages failed, see above'
 }
 
 cores() { getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1; }

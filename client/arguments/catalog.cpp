@@ -12,7 +12,7 @@ namespace orange::arguments {
 namespace {
 
 constexpr std::size_t k_overview_width = 80;
-constexpr std::size_t k_overview_column = 20;
+constexpr std::size_t k_overview_column = 21;
 
 /// "  orange task       create list show …", every group's commands in lines of 80 columns.
 std::string groups() {
@@ -49,7 +49,7 @@ std::string groups() {
 std::vector<const Command*> all_commands() {
     std::vector<const Command*> all;
     for (const auto table : {run_commands(), task_commands(), project_commands(), workflow_commands(),
-                             harness_commands(), daemon_commands(), completion_commands()}) {
+                             harness_commands(), daemon_commands(), install_commands(), completion_commands()}) {
         for (const auto& command : table) all.push_back(&command);
     }
     return all;
@@ -74,19 +74,24 @@ std::string full_name(const Command& command) {
 std::string overview() {
     return "Orange runs coding agents, each in a git worktree and a tmux session of its own.\n\n"
            "  orange run \"what to do\"            create a task here and start an agent\n"
+           "  orange dashboard                   show your tasks on one screen\n"
            "  orange inbox                       show what needs you\n"
            "  orange task attach ID              open the agent's terminal\n"
            "  orange task merge ID               merge reviewed work\n\n"
            "Commands (for details: orange help GROUP):\n" +
-           groups() + "\nEvery command takes --json: it prints one line of JSON, also if it fails.\n";
+           groups() + "\nEvery command takes --json and then prints JSON, even if it fails.\n";
 }
 
 std::string group_page(std::string_view group) {
     std::string out = "orange " + std::string(group) + " COMMAND\n\n";
+    std::size_t widest = 9;
+    for (const auto* command : all_commands()) {
+        if (!command->hidden && command->group == group) widest = std::max(widest, std::strlen(command->name));
+    }
     for (const auto* command : all_commands()) {
         if (command->hidden || command->group != group) continue;
         std::string name = command->name;
-        name.resize(std::max<std::size_t>(name.size() + 2, 11), ' ');
+        name.resize(widest + 2, ' ');
         out += "  " + name + command->summary + "\n";
     }
     return out + "\nSee: orange " + std::string(group) + " COMMAND --help\n";

@@ -1,7 +1,9 @@
 #include "client/arguments/command.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
+#include <utility>
 #include "client/commands/task.hpp"
 
 namespace orange::arguments {
@@ -20,7 +22,7 @@ void number(CLI::App& app, const char* name, std::optional<int>& into, const cha
 }
 
 void form(CLI::App& app, Text& into, bool shown) {
-    text(app, "--format", into, "A line for each task in this form, for scripts: '{id} {needs}'")
+    text(app, "--format", into, "Print each task in this format, for example '{id} {needs}'")
         ->check([shown](const std::string& value) { return commands::form_problem(value, shown); }, "");
 }
 
@@ -36,17 +38,31 @@ CLI::Validator between(std::int64_t least, std::int64_t most) {
             ""};
 }
 
+CLI::Validator one_of(std::vector<std::string> choices) {
+    return {[choices = std::move(choices)](std::string& text) {
+                if (std::ranges::find(choices, text) != choices.end()) return std::string();
+                std::string known;
+                for (const auto& choice : choices) {
+                    known += known.empty() ? "" : &choice == &choices.back() ? " or " : ", ";
+                    known += choice;
+                }
+                return "must be " + known + ", not \"" + text + "\"";
+            },
+            ""};
+}
+
 void id(CLI::App& app, Text& into) {
     text(app, "ID", into,
-         "Task: its id or the first characters, its branch, or words of its summary; default: this workspace's");
+         "Task: its id or the beginning of the id, its branch, or words of its summary; default: the task of this "
+         "workspace");
 }
 
 void agent_options(CLI::App& app, rpc::TaskCreate& params) {
-    text(app, "--review-harness", params.review_harness, "Agent that reviews");
+    text(app, "--review-harness", params.review_harness, "Agent that reviews the work");
     text(app, "--effort", params.effort, "Effort of the worker; the values depend on the harness");
     text(app, "--review-effort", params.review_effort, "Effort of the reviewer");
     text(app, "--permissions", params.permissions,
-         "full: agents work without asking; reduced: they ask in their windows; default: what the workflow says")
+         "full: agents work without asking; reduced: they ask in their windows; default: as the workflow says")
         ->type_name("full|reduced");
 }
 

@@ -32,22 +32,24 @@ std::span<const Command> task_commands();
 std::span<const Command> project_commands();  ///< and workspaces
 std::span<const Command> workflow_commands();
 std::span<const Command> harness_commands();
-std::span<const Command> daemon_commands();  ///< and what belongs to no group
+std::span<const Command> install_commands();  ///< the skill
+std::span<const Command> daemon_commands();   ///< and what belongs to no group
 
 /// An option with a text. An empty one is a value too (`--effort ""` takes the effort away).
 CLI::Option* text(CLI::App& app, const char* name, Text& into, const char* doc);
 void number(CLI::App& app, const char* name, std::optional<int>& into, const char* doc);
 /// What a number has to be, in words of its own: CLI11's range says what C++ calls its type.
 CLI::Validator between(std::int64_t least, std::int64_t most);
+/// The same for a choice of words.
+CLI::Validator one_of(std::vector<std::string> choices);
 /// The positional ID of a command about one task.
 void id(CLI::App& app, Text& into);
 
 /// --format of the commands that print tasks; `shown`: of the one that prints all about one.
 void form(CLI::App& app, Text& into, bool shown = false);
 constexpr const char* k_form_help =
-    "--format prints a line for each task: {id} {status} {needs} {branch} {summary}\n"
-    "{project} {worktree}, and any field of --json by its path ({fields.harness}).\n"
-    "\\t and \\n are a tab and a line end.";
+    "--format takes {id}, {status}, {needs}, {branch}, {summary}, {project}, {worktree} and the path of any field "
+    "of --json, such as {fields.harness}. \\t is a tab, \\n a line break.";
 
 /// Subcommands that take nothing but a task.
 template <class Params, int (*command)(Context&, Params)>

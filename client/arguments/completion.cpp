@@ -6,6 +6,7 @@
 #include "client/arguments/catalog.hpp"
 #include "client/commands/completion.hpp"
 #include "common/base/text.hpp"
+#include "common/model/settings.hpp"
 
 namespace orange::arguments {
 namespace {
@@ -20,7 +21,8 @@ struct Values {
     const char* group;  ///< empty: of any
     const char* name;   ///< of an option or a positional
     std::optional<Known> known;
-    const char* fixed;  ///< words between blanks
+    const char* fixed;                            ///< words between blanks
+    std::vector<std::string> (*all)() = nullptr;  ///< words of a table
 };
 constexpr Values k_values[] = {
     {"", "ID", Known::tasks, ""},
@@ -37,12 +39,15 @@ constexpr Values k_values[] = {
     {"", "--status", Known::statuses, ""},
     {"", "--for", Known::statuses, "ended attention human"},
     {"", "--role", std::nullopt, "worker reviewer"},
+    {"", "--set", std::nullopt, "", setting_words},
+    {"", "--unset", std::nullopt, "", setting_names},
     {"", "--strategy", std::nullopt, "merge ff squash"},
     {"", "--level", std::nullopt, "debug info warn error"},
     {"workflow", "--format", std::nullopt, "text mermaid dot"},
     {"", "SHELL", std::nullopt, "bash zsh fish"},
     {"", "PATH", std::nullopt, k_files},
     {"", "FILE", std::nullopt, k_files},
+    {"", "--from-file", std::nullopt, k_files},
 };
 
 std::string name_of(const CLI::Option& option) {
@@ -58,12 +63,10 @@ bool takes_value(const CLI::Option& option) {
 class Completion {
   public:
     Completion(const Context& context, Words words) : context_(context) {
-        // bash makes words of their own of the "=" in --status=done.
-        std::erase_if(words, [&](const std::string& word) { return word == "=" && &word != &words.back(); });
-        if (words.empty()) words.emplace_back();
-        current_ = words.back() == "=" ? "" : words.back();
-        words.pop_back();
-        before_ = std::move(words);
+        for (std::size_t i = 0; i < words.size(); ++i) add_before(words[i], i + 1 == words.size());
+        if (before_.empty()) before_.emplace_back();
+        current_ = before_.back();
+        before_.pop_back();
     }
 
     std::vector<Candidate> candidates() {
@@ -72,7 +75,7 @@ class Completion {
         if (helps) before_.erase(before_.begin());
         if (before_.empty()) {
             add_commands("");
-            if (!helps) add_word("help", "How to use it");
+            if (!helps) add_word("help", "Show help");
         } else if (before_.size() == 1 && is_group(before_.front())) {
             add_commands(before_.front());
         } else if (!helps) {
@@ -82,6 +85,24 @@ class Completion {
     }
 
   private:
+    /// bash makes words of their own of the "=" in --status=done and in --set push=false, and completes what follows.
+    void add_before(const std::string& word, bool last) {
+        const bool splits = word == "=" && !before_.empty();
+        if (joins_) {
+            joins_ = false;
+            before_.back() += word;
+        } else if (splits && !before_.back().starts_with('-')) {
+            before_.back() += word;
+            joins_ = !last;
+        } else if (!splits || last) {
+            before_.push_back(splits ? "" : word);
+            return;
+        } else {
+            return;
+        }
+        if (last) given_ = before_.back().substr(0, before_.back().find('=') + 1);
+    }
+
     void add_word(const std::string& word, const std::string& description) {
         const auto is_plain = [](char c) {
             return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -89,7 +110,8 @@ class Completion {
         };
         // A name may come from a repository, and shells put it into the line as it is.
         const bool safe = std::all_of(word.begin(), word.end(), is_plain);
-        if (safe && word.starts_with(current_) && seen_.insert(word).second) found_.push_back({word, description});
+        if (!safe || !word.starts_with(current_) || !seen_.insert(word).second) return;
+        found_.push_back({word.substr(given_.size()), description});
     }
 
     void add_commands(std::string_view group) {
@@ -113,7 +135,7 @@ class Completion {
         group_ = command->group;
         CLI::App app;
         bool json = false;
-        app.add_flag("--json", json, "The reply as JSON, one line");
+        app.add_flag("--json", json, "Print the reply as one line of JSON");
         const auto action = command->build(app);
         CLI::Option* open = nullptr;  // an option whose value comes next
         std::size_t positionals = 0;
@@ -162,6 +184,9 @@ class Completion {
                     add_word(prefix + known.word, known.description);
                 }
             }
+            if (values.all) {
+                for (const auto& word : values.all()) add_word(prefix + word, {});
+            }
             for (const auto word : split(values.fixed, ' ')) {
                 if (!word.empty() && word != k_files) add_word(prefix + std::string(word), {});
             }
@@ -172,6 +197,8 @@ class Completion {
     const Context& context_;
     Words before_;
     std::string current_;
+    std::string given_;   ///< the beginning of `current_` that the shell does not complete
+    bool joins_ = false;  ///< the next word continues the last one
     std::string group_;
     std::set<std::string> seen_;
     std::vector<Candidate> found_;
@@ -179,10 +206,10 @@ class Completion {
 
 Action completion(CLI::App& app) {
     auto shell = std::make_shared<std::string>();
-    app.add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    app.add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(one_of({"bash", "zsh", "fish"}));
     app.footer(
         "Completes commands, options, tasks, branches, projects, workflows, harnesses and statuses.\n"
-        "An installed Orange has it where these shells look. Otherwise:\n"
+        "An installation puts the scripts where these shells look for them. Otherwise:\n"
         "  bash:  source <(orange completion bash)            in ~/.bashrc\n"
         "  zsh:   source <(orange completion zsh)             in ~/.zshrc, after compinit\n"
         "  fish:  orange completion fish | source             in ~/.config/fish/config.fish");
@@ -198,7 +225,7 @@ Action complete(CLI::App& app) {
 
 constexpr Command k_completion_commands[] = {
     {"", "completion", "Print a script that completes commands for your shell", completion},
-    {"", "complete", "What may come next in a command line", complete, true},
+    {"", "complete", "Print what can come next in a command line", complete, true},
 };
 
 }  // namespace

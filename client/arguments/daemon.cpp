@@ -18,8 +18,7 @@ Action restart(CLI::App& app) {
     app.add_flag("--force", *force, "Kill the daemon if it does not end within 10 seconds");
     app.footer(
         "Agents keep running in their tmux sessions, and the new daemon adopts them. "
-        "If the daemon runs as a service, use the service manager instead:\n"
-        "  systemctl --user restart oranged");
+        "If the service is enabled (orange service status), the new daemon is the service.");
     return [force](Context& context) { return commands::daemon_restart(context, *force); };
 }
 
@@ -39,7 +38,10 @@ Action doctor(CLI::App& app) {
     return [params](Context& context) { return commands::doctor(context, *params); };
 }
 
-Action version(CLI::App&) {
+Action version(CLI::App& app) {
+    app.footer(
+        "--json also prints the commit, the build and the libraries. `orange daemon status` shows the daemon's "
+        "version.");
     return [](Context& context) { return commands::version(context); };
 }
 

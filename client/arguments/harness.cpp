@@ -27,24 +27,27 @@ Action harness_trust(CLI::App& app) {
         bool yes = false;
     };
     auto a = std::make_shared<Arguments>();
-    app.add_option("NAME", a->params.name, "Name of the harness")->required();
+    app.add_option("NAME", a->params.name, "Name of the harness, or .orange/setup or .orange/teardown")->required();
     auto* path = app.add_option("PATH", a->params.cwd, "Directory in the repository; default: this one");
-    text(app, "--project", a->params.project, "Project, instead of PATH")->excludes(path);
+    text(app, "--project", a->params.project, "Project, instead of PATH")->excludes(path)->option_text("TEXT");
     app.add_flag("-y,--yes", a->yes, "Do not ask for confirmation");
     app.footer(
         "Asks for confirmation and stores the answer with the project. Orange then starts the "
-        "agent with the options that make it trust the repository. If the agent reads its trust "
-        "only from its own file, this command shows the lines to add to that file.\n\n"
-        "Exit status: 0 if the agent trusts the repository, 1 if it does not.\n\n"
+        "agent with the options that make it trust the repository. If the agent takes no such "
+        "option, this command shows the lines to add to the agent's own file.\n\n"
+        "With .orange/setup or .orange/teardown, it shows this file of the repository, and stores "
+        "that you agree to its text. Orange then runs it in the worktrees of tasks.\n\n"
+        "Exit status: 0 if the answer is yes, 1 if it is not.\n\n"
         "Example:\n"
-        "  orange harness trust claude --project shop");
+        "  orange harness trust claude --project shop\n"
+        "  orange harness trust .orange/setup");
     return [a](Context& context) { return commands::harness_trust(context, a->params, a->yes); };
 }
 
 constexpr Command k_harness_commands[] = {
-    {"harness", "list", "List the agents, and what is missing to run each", harness_list},
+    {"harness", "list", "List the agents and what each needs to run", harness_list},
     {"harness", "show", "Show how an agent is started", harness_show},
-    {"harness", "trust", "Make an agent trust a repository", harness_trust},
+    {"harness", "trust", "Trust a repository: for an agent, or to run its setup", harness_trust},
 };
 
 }  // namespace

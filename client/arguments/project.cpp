@@ -1,4 +1,7 @@
 #include "client/commands/project.hpp"
+
+#include <algorithm>
+
 #include "client/arguments/command.hpp"
 
 namespace orange::arguments {
@@ -8,8 +11,8 @@ CLI::Option* setup(CLI::App& app, std::vector<std::string>& into) {
     return app
         .add_option("--setup", into,
                     "Command to run in a workspace before its agent starts, for example "
-                    "--setup npm ci; write a word that begins with '-' as --setup=-x")
-        ->type_name("ARG…");
+                    "--setup npm ci; give a word that begins with '-' as --setup=-x")
+        ->option_text("ARG...");
 }
 
 Action project_add(CLI::App& app) {
@@ -25,11 +28,29 @@ Action project_add(CLI::App& app) {
     return [params](Context& context) { return commands::project_add(context, *params); };
 }
 
+/// An option that takes one word each time.
+void words(CLI::App& app, const char* name, const char* type, std::vector<std::string>& into, const char* doc) {
+    app.add_option(name, into, doc)->type_name(type)->allow_extra_args(false);
+}
+
+std::string settings_help() {
+    constexpr std::size_t k_width = 26;
+    std::string text = "Settings; the first value is the default, config.yml may have another one:\n";
+    for (const auto& rule : k_settings) {
+        const std::string words = rule.name + std::string("=") + rule.values;
+        text += "  " + words + std::string(k_width - std::min(words.size(), k_width - 1), ' ') + rule.doc + "\n";
+    }
+    return text +
+           "\nExamples:\n"
+           "  orange project update --set push=false\n"
+           "  orange project update --check 'make test' --check 'npm run lint'";
+}
+
 Action project_update(CLI::App& app) {
     struct Arguments {
         rpc::ProjectUpdate params;
-        std::vector<std::string> setup;
-        bool no_setup = false;
+        std::vector<std::string> setup, set, unset, checks;
+        bool no_setup = false, no_checks = false;
     };
     auto a = std::make_shared<Arguments>();
     text(app, "NAME", a->params.name, "Project; default: the one of this directory");
@@ -40,9 +61,17 @@ Action project_update(CLI::App& app) {
     text(app, "--harness", a->params.harness, "Harness of new tasks; '' selects the first installed one");
     setup(app, a->setup);
     app.add_flag("--no-setup", a->no_setup, "Run no setup command");
+    words(app, "--set", "KEY=VALUE", a->set, "Give the project a value of its own for a setting");
+    words(app, "--unset", "KEY", a->unset, "Use the value of config.yml for a setting again");
+    words(app, "--check", "COMMAND", a->checks,
+          "Command that must succeed before a merge; all --check together replace the list");
+    app.add_flag("--no-checks", a->no_checks, "Run no checks");
+    app.footer(settings_help());
     return [a](Context& context) {
         if (!a->setup.empty() || a->no_setup) a->params.setup = a->setup;
-        return commands::project_update(context, a->params);
+        if (!a->checks.empty() || a->no_checks) a->params.settings["checks"] = a->checks;
+        for (const auto& key : a->unset) a->params.settings[key] = nullptr;
+        return commands::project_update(context, a->params, a->set);
     };
 }
 
@@ -52,10 +81,13 @@ Action project_remove(CLI::App& app) {
     return [params](Context& context) { return commands::project_remove(context, *params); };
 }
 
-template <class Params, int (*command)(Context&, Params)>
+constexpr const char* k_this_project = "Project; default: the one of this directory";
+constexpr const char* k_every_project = "Only this project; default: all projects";
+
+template <class Params, int (*command)(Context&, Params), const char* const& doc>
 Action only_project(CLI::App& app) {
     auto params = std::make_shared<Params>();
-    text(app, "PROJECT,-p,--project", params->project, "Only this project");
+    text(app, "PROJECT,-p,--project", params->project, doc);
     return [params](Context& context) { return command(context, *params); };
 }
 
@@ -65,11 +97,11 @@ constexpr Command k_project_commands[] = {
     {"project", "update", "Change a project's settings", project_update},
     {"project", "remove", "Remove a project; its repository is not changed", project_remove},
     {"workspace", "init", "Create the worktrees of a project now",
-     only_project<rpc::WorkspaceInit, commands::workspace_init>},
+     only_project<rpc::WorkspaceInit, commands::workspace_init, k_this_project>},
     {"workspace", "list", "List the worktrees and their tasks",
-     only_project<rpc::WorkspaceList, commands::workspace_list>},
+     only_project<rpc::WorkspaceList, commands::workspace_list, k_every_project>},
     {"workspace", "gc", "Free and repair worktrees that no active task uses",
-     only_project<rpc::WorkspaceGc, commands::workspace_gc>},
+     only_project<rpc::WorkspaceGc, commands::workspace_gc, k_every_project>},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "client/commands/run.hpp"
 #include "client/arguments/command.hpp"
+#include "client/commands/dashboard.hpp"
 #include "client/commands/task.hpp"
 
 namespace orange::arguments {
@@ -9,19 +10,21 @@ Action run(CLI::App& app) {
     auto a = std::make_shared<commands::RunOptions>();
     app.add_option("SUMMARY", a->words, "What to do, in one line");
     text(app, "-c,--context", a->params.context, "More text for the agent (Markdown); - reads standard input");
-    text(app, "--harness", a->params.harness, "Agent that works; default: the project's, or the first installed one");
+    text(app, "--harness", a->params.harness,
+         "Agent that does the work; default: the project's, or the first installed one");
     agent_options(app, a->params);
     text(app, "--workflow", a->params.workflow, "Workflow; default: the project's, or \"default\"");
     text(app, "-b,--branch", a->params.branch, "Branch to work on; default: a name made from the summary");
     text(app, "--base", a->params.base, "Branch, tag or commit that a new branch starts from");
     auto* wait = app.add_flag("--wait", a->wait, "Wait until the task can be merged or needs you");
-    app.add_flag("--attach", a->attach, "Open the agent's terminal")->excludes(wait);
+    wait->option_text(" ");
+    app.add_flag("--attach", a->attach, "Open the agent's terminal; not with --wait")->excludes(wait)->option_text(" ");
     app.footer(
         "Creates a task in the git repository of this directory and starts an agent on it. "
         "If the repository is not a project yet, it becomes one.\n\n"
-        "--wait shows the events of the task. The exit status is 0 if the task can be merged, "
-        "and 1 if it needs you. Ctrl-C ends the wait, not the task. With --json and --wait, "
-        "one line is printed at the end: task, notes, ready, reason.\n\n"
+        "--wait shows the events of the task. The exit status is 0 if the task can be merged, and 1 if it "
+        "needs you for anything else. Ctrl-C ends the wait, not the task. With --json, --wait prints one line at "
+        "the end, with task, notes, ready and reason.\n\n"
         "Examples:\n"
         "  orange run \"Fix the login redirect\"\n"
         "  orange run --harness demo try it out\n"
@@ -36,13 +39,35 @@ Action inbox(CLI::App& app) {
         Text form;
     };
     auto a = std::make_shared<Arguments>();
-    text(app, "-p,--project", a->project, "Only this project's");
+    text(app, "-p,--project", a->project, "Only tasks of this project");
     form(app, a->form);
-    app.footer(std::string("Most urgent first, each with the command that answers it.\n") + k_form_help);
+    app.footer(std::string("Each entry ends with the command to run next.\n") + k_form_help);
     return [a](Context& context) { return commands::inbox(context, a->project, a->form); };
 }
 
+Action dashboard(CLI::App& app) {
+    struct Arguments {
+        Text project;
+        bool everywhere = false, read_only = false, no_mouse = false;
+    };
+    auto a = std::make_shared<Arguments>();
+    text(app, "-p,--project", a->project, "Only tasks of this project");
+    app.add_flag("--everywhere", a->everywhere, "Tasks of all projects; default: of the project that you are in");
+    app.add_flag("--read-only", a->read_only, "Look, but change nothing");
+    app.add_flag("--no-mouse", a->no_mouse, "Leave the mouse to the terminal");
+    app.footer("On a terminal, `orange` alone does the same. In it, ? shows all keys.");
+    return [a](Context& context) {
+        std::vector<std::string> words;
+        if (a->project) words.push_back("--project=" + *a->project);
+        if (a->everywhere) words.emplace_back("--everywhere");
+        if (a->read_only) words.emplace_back("--read-only");
+        if (a->no_mouse) words.emplace_back("--no-mouse");
+        return commands::dashboard(context, words);
+    };
+}
+
 constexpr Command k_run_commands[] = {
+    {"", "dashboard", "Show your tasks on one screen, and do all that they need", dashboard},
     {"", "inbox", "Show what needs you, most urgent first", inbox},
     {"", "run", "Create a task in this repository and start an agent on it", run},
 };

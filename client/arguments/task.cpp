@@ -1,3 +1,4 @@
+// The options of `orange task`, one function for each command. commands/task.hpp does what they say.
 #include "client/commands/task.hpp"
 #include "client/arguments/command.hpp"
 #include "client/arguments/watch.hpp"
@@ -9,18 +10,27 @@ Action task_create(CLI::App& app) {
     struct Arguments {
         rpc::TaskCreate params;
         std::vector<std::string> words;
+        commands::CreateFrom from;
     };
     auto a = std::make_shared<Arguments>();
-    app.add_option("SUMMARY", a->words, "What to do, in one line; without it you are asked, or the agent asks")
-        ->type_name("[BRANCH] SUMMARY");
+    app.add_option("SUMMARY", a->words,
+                   "What to do, in one line; without it, Orange asks you on a terminal, else the agent asks")
+        ->option_text("[BRANCH] SUMMARY");
     text(app, "-p,--project", a->params.project, "Project; default: the one of this directory");
     text(app, "-b,--branch", a->params.branch, "Branch to work on; default: orange-tasks/<id>");
-    app.add_option("--summary", a->params.summary, "The summary, instead of SUMMARY");
+    app.add_option("--summary", a->params.summary, "The same as SUMMARY");
     text(app, "-c,--context", a->params.context, "More text for the agent (Markdown); - reads standard input");
+    text(app, "--from-issue", a->from.issue,
+         "Issue of GitHub, a number or a URL: its title, text and comments (needs gh)")
+        ->type_name("ISSUE");
+    text(app, "--from-file", a->from.file,
+         "Markdown with one task for each heading, the text below it is the context; - reads standard input")
+        ->type_name("FILE");
     text(app, "--workflow", a->params.workflow, "Workflow; default: the project's, or \"default\"");
-    text(app, "--harness", a->params.harness, "Agent that works");
+    text(app, "--harness", a->params.harness, "Agent that does the work");
     agent_options(app, a->params);
-    text(app, "-s,--status", a->params.status, "First state: clarification, agent-review or reviewing");
+    text(app, "-s,--status", a->params.status,
+         "First status; in the default workflow: clarification, agent-review or reviewing");
     text(app, "--base", a->params.base, "Branch, tag or commit that a new branch starts from");
     app.add_flag("--no-spawn", a->params.no_spawn, "Do not start an agent; `orange task spawn` starts it later");
     app.footer(
@@ -29,12 +39,14 @@ Action task_create(CLI::App& app) {
         "  orange task create add-passkey \"Let users sign in with a passkey\"\n"
         "  orange task create --project shop --branch fix/total \"Round the total\"\n"
         "  git show HEAD | orange task create --context - \"Explain this commit in the docs\"\n"
+        "  orange task create --from-issue 12\n"
+        "  orange task create --from-file tasks.md --no-spawn\n"
         "  orange task create --branch total --base release-2 \"Round the total there too\"\n"
         "  orange task create --branch pr-12 --status agent-review \"Retry failed uploads\"\n"
         "                                        (review an existing branch)\n"
         "  orange task create --branch done-by-hand --status reviewing\n"
         "                                        (only merge an existing branch)");
-    return [a](Context& context) { return commands::task_create(context, a->params, a->words); };
+    return [a](Context& context) { return commands::task_create(context, a->params, a->words, a->from); };
 }
 
 Action task_list(CLI::App& app) {
@@ -43,16 +55,16 @@ Action task_list(CLI::App& app) {
         commands::ListOptions options;
     };
     auto a = std::make_shared<Arguments>();
-    text(app, "-p,--project", a->params.project, "Only this project; default: the one of this directory");
+    text(app, "-p,--project", a->params.project, "Only this project; default: the one of this directory, or all");
     app.add_flag("-e,--everywhere", a->options.everywhere, "Tasks of all projects");
-    text(app, "-s,--status", a->params.status, "Only tasks in this state");
+    text(app, "-s,--status", a->params.status, "Only tasks with this status");
     app.add_flag("-a,--all", a->params.all, "Also show ended tasks (done, cancelled)");
     app.add_option("-n,--limit", a->params.limit, "Show at most N tasks, newest first")->check(between(0, 1'000'000));
     app.add_flag("-w,--watch", a->options.watch, "Show the list again after each change, until Ctrl-C");
     form(app, a->options.form);
     app.footer(std::string("● agent running   ✗ agent dead   ? unknown   ○ no agent   ! a notice\n"
-                           "Tasks that need you come first. LINES are those that the commits of the branch add and "
-                           "remove; `orange task show` also counts what is not committed.\n") +
+                           "Tasks that need you come first. LINES counts the lines that the branch's commits add and "
+                           "remove; `orange task show` also counts uncommitted changes.\n") +
                k_form_help);
     return [a](Context& context) { return commands::task_list(context, a->params, a->options); };
 }
@@ -72,26 +84,28 @@ Action task_show(CLI::App& app) {
 Action task_respawn(CLI::App& app) {
     auto params = std::make_shared<rpc::TaskRespawn>();
     id(app, params->id);
-    app.add_flag("--all", params->all, "Every task whose agent is dead");
+    app.add_flag("--all", params->all, "Restart the agent of every task whose agent is dead");
+    app.add_flag("--fresh", params->fresh, "Begin a new conversation instead of continuing the agent's previous one");
     return [params](Context& context) { return commands::task_respawn(context, *params); };
 }
 
 Action task_update(CLI::App& app) {
     auto params = std::make_shared<rpc::TaskUpdate>();
     id(app, params->id);
-    text(app, "-s,--status", params->status, "State of the workflow to move the task to");
+    text(app, "-s,--status", params->status, "New status, a state of the workflow");
     text(app, "--summary", params->summary, "New summary, one line");
     text(app, "--branch", params->branch,
-         "Rename the branch or switch to another; without NAME: use the branch that is checked out in the workspace")
+         "Rename the branch or switch to another one; without NAME, use the branch that is checked out in the "
+         "workspace")
         ->expected(0, 1)
         ->type_name("[NAME]");
-    text(app, "--workflow", params->workflow, "Move to another workflow");
-    text(app, "--harness", params->harness, "Agent that works, from its next start");
-    text(app, "--review-harness", params->review_harness, "Agent that reviews, from its next start");
+    text(app, "--workflow", params->workflow, "Move the task to another workflow");
+    text(app, "--harness", params->harness, "Agent that does the work, from its next start");
+    text(app, "--review-harness", params->review_harness, "Agent that reviews the work, from its next start");
     text(app, "--effort", params->effort, "Effort of the worker; '' removes it");
     text(app, "--review-effort", params->review_effort, "Effort of the reviewer; '' removes it");
     text(app, "--feedback", params->feedback, "Text for the section ## Feedback; - reads standard input");
-    app.add_flag("--force", params->force, "Take a transition that needs confirmation");
+    app.add_flag("--force", params->force, "Confirm a transition that skips the rest of the workflow");
     app.footer(
         "Examples:\n"
         "  orange task update --status agent-review       (the agent, in its workspace)\n"
@@ -115,9 +129,9 @@ Action task_send(CLI::App& app) {
     };
     auto a = std::make_shared<Arguments>();
     app.add_option("WORDS", a->words,
-                   "The message; with several words the first one is the task id. - reads standard input")
+                   "The message; with two or more words, the first one names the task; - reads standard input")
         ->required()
-        ->type_name("[ID] TEXT");
+        ->option_text("[ID] TEXT");
     text(app, "--role", a->params.role, "worker or reviewer; default: worker");
     app.footer(
         "Examples:\n"
@@ -133,25 +147,25 @@ Action with_words(CLI::App& app, const char* doc, const char* examples) {
         std::vector<std::string> words;
     };
     auto a = std::make_shared<Arguments>();
-    app.add_option("WORDS", a->words, doc)->required()->type_name("[ID] TEXT");
+    app.add_option("WORDS", a->words, doc)->required()->option_text("[ID] TEXT");
     app.footer(examples);
     return [a](Context& context) { return command(context, a->params, a->words); };
 }
 
 Action task_reply(CLI::App& app) {
     return with_words<rpc::TaskAnswer, commands::task_reply>(
-        app, "[ID] TEXT: of several words the first is the task; - reads standard input",
+        app, "The answer; with two or more words, the first one names the task; - reads standard input",
         "Example:\n"
         "  orange task reply 4f2a \"The date format is ISO 8601\"\n"
-        "If the agent has ended, it is started again with the answer.");
+        "\nIf the agent has ended, it is started again with the answer.");
 }
 
 Action task_reject(CLI::App& app) {
     return with_words<rpc::TaskReject, commands::task_reject>(
-        app, "[ID] TEXT: of several words the first is the task; - reads standard input",
+        app, "The feedback; with two or more words, the first one names the task; - reads standard input",
         "Example:\n"
         "  orange task reject 4f2a \"Name the columns, and add a test\"\n"
-        "The text becomes ## Feedback in TASK.md, and the worker goes on with it.");
+        "\nThe text becomes ## Feedback in TASK.md, and the worker continues with it.");
 }
 
 Action task_diff(CLI::App& app) {
@@ -162,8 +176,8 @@ Action task_diff(CLI::App& app) {
     auto a = std::make_shared<Arguments>();
     id(app, a->params.id);
     app.add_option("FILE", a->options.files, "Only these files");
-    app.add_flag("--stat", a->options.stat, "Only how much each file changes");
-    app.add_flag("--name-only", a->options.name_only, "Only the names of changed files");
+    app.add_flag("--stat", a->options.stat, "Show only how much each file changes");
+    app.add_flag("--name-only", a->options.name_only, "Show only the names of the changed files");
     return [a](Context& context) { return commands::task_diff(context, a->params, a->options); };
 }
 
@@ -173,24 +187,54 @@ struct Ending {
     bool yes = false;
 };
 
+/// Two flags for the two sides of a setting; unset without either.
+void choice(CLI::App& app, const char* yes, const char* no, std::optional<bool>& into, const char* doc,
+            const char* otherwise) {
+    app.add_flag_callback(
+        yes, [&into] { into = true; }, doc);
+    app.add_flag_callback(
+        no, [&into] { into = false; }, otherwise);
+}
+
 Action task_merge(CLI::App& app) {
     auto a = std::make_shared<Ending<rpc::TaskMerge>>();
     id(app, a->params.id);
-    app.add_option("--strategy", a->params.strategy,
-                   "merge (a merge commit), ff (fast-forward only) or squash (one commit)")
-        ->check(CLI::IsMember({"merge", "ff", "squash"}))
-        ->capture_default_str();
-    app.add_flag("--no-push", a->params.no_push, "Merge locally; do not push to origin");
-    app.add_flag("--keep-branch", a->params.keep_branch, "Keep the local branch");
+    text(app, "--strategy", a->params.strategy,
+         "merge (default; a merge commit), ff (fast-forward only) or squash (one commit)")
+        ->check(one_of({"merge", "ff", "squash"}))
+        ->option_text("TEXT");
+    text(app, "--via", a->params.via, "pr: let GitHub merge the task's open pull request")
+        ->check(one_of({"pr"}))
+        ->option_text("TEXT");
+    app.add_flag("--local", a->params.local, "Merge here; do not ask for a pull request");
+    choice(app, "--no-push", "--push", a->params.no_push, "Merge locally; do not push to origin",
+           "Push although the project's setting push is false");
+    choice(app, "--keep-branch", "--delete-branch", a->params.keep_branch, "Keep the local branch",
+           "Delete the local branch although the project's setting keep_branch is true");
     app.add_flag("--include-unpushed", a->params.include_unpushed, "Also push local commits of the default branch");
     app.add_flag("--force", a->params.force,
-                 "Merge even if the task is not reviewed, has changed since the review, or has a warning");
+                 "Merge even if the task is not reviewed, has changed since the review, has a warning, or "
+                 "fails its project's checks; do not run them");
     app.add_flag("-y,--yes", a->yes, "Do not ask; fail if --force would be needed");
     app.footer(
-        "Merges into origin's default branch and pushes. If somebody else pushes first, the merge "
-        "is repeated on the new commits. If a merge is interrupted, the daemon finishes it at its "
-        "next start; the same command finishes it, too.");
+        "Merges into origin's default branch and pushes. If another push comes first, Orange repeats the "
+        "merge on the new commits. If a merge is interrupted, the daemon finishes it when it starts again; you "
+        "can also run the same command again.");
     return [a](Context& context) { return commands::task_merge(context, a->params, a->yes); };
+}
+Action task_create_pr(CLI::App& app) {
+    auto params = std::make_shared<rpc::TaskCreatePr>();
+    id(app, params->id);
+    app.add_flag("--draft", params->draft, "Open it as a draft");
+    text(app, "--title", params->title, "Its title; else the task's summary");
+    text(app, "--body", params->body,
+         "Its text (Markdown); - reads standard input. Without it: the summary, the context and the "
+         "repository's template");
+    app.footer(
+        "Pushes the branch. An open pull request of the branch is adopted. Orange follows it from then on: "
+        "the task is done when it is merged, and cancelled when it is closed. At other forges than GitHub "
+        "the branch is pushed, and you open the pull request there.");
+    return [params](Context& context) { return commands::task_create_pr(context, *params); };
 }
 Action task_cancel(CLI::App& app) {
     auto a = std::make_shared<Ending<rpc::TaskCancel>>();
@@ -202,8 +246,10 @@ Action task_cancel(CLI::App& app) {
 Action task_restore(CLI::App& app) {
     auto params = std::make_shared<rpc::TaskRestore>();
     id(app, params->id);
-    text(app, "-b,--branch", params->branch, "The branch to make; else the task's own with -restored");
-    app.footer("The branch has the task's commits and, as one more commit, what was not committed when it ended.");
+    text(app, "-b,--branch", params->branch, "Branch to create; default: the name of the task's branch with -restored");
+    app.footer(
+        "The branch has the task's commits. If changes were uncommitted when the task ended, one more commit has "
+        "them.");
     return [params](Context& context) { return commands::task_restore(context, *params); };
 }
 Action task_delete(CLI::App& app) {
@@ -218,9 +264,9 @@ Action task_attach(CLI::App& app) {
     auto params = std::make_shared<rpc::TaskAttach>();
     id(app, params->id);
     app.footer(
-        "Ctrl-q leaves the terminal, and the agent goes on. A click on the hint in the status line and "
-        "tmux's prefix with d (Ctrl-b d) leave it, too. Inside your own tmux the terminal opens in a "
-        "popup. `detach_key` in ~/orange/config.yml sets another key.");
+        "Ctrl-q leaves the terminal; the agent keeps running. You can also click the hint in the status line, "
+        "or press tmux's prefix and d (Ctrl-b d). Inside your own tmux, the terminal opens in a popup. "
+        "`detach_key` in ~/orange/config.yml sets another key.");
     return [params](Context& context) { return commands::task_attach(context, *params); };
 }
 
@@ -228,10 +274,10 @@ constexpr Command k_task_commands[] = {
     {"task", "create", "Create a task and start an agent on it", task_create},
     {"task", "list", "List the tasks of this project", task_list},
     {"task", "show", "Show a task with its TASK.md and last events", task_show},
-    {"task", "diff", "Show the changes of the task's branch, also uncommitted ones", task_diff},
-    {"task", "why", "Show what the task waits for and what is missing", only_id<rpc::TaskWhy, commands::task_why>},
+    {"task", "diff", "Show the changes of the task's branch, including uncommitted ones", task_diff},
+    {"task", "why", "Show what the task is waiting for and what you can do", only_id<rpc::TaskWhy, commands::task_why>},
     {"task", "history", "Show the events of a task", task_history},
-    {"task", "wait", "Wait until the task needs you or reaches a state", task_wait},
+    {"task", "wait", "Wait until the task needs you or reaches a status", task_wait},
     {"task", "log", "Show the output of agents that have ended", task_log},
     {"task", "attach", "Open the agent's terminal", task_attach},
     {"task", "peek", "Print the last lines of the agent's screen", task_peek},
@@ -240,20 +286,22 @@ constexpr Command k_task_commands[] = {
     {"task", "send", "Send a message to the agent", task_send},
     {"task", "spawn", "Start the agent of a pending task", only_id<rpc::TaskSpawn, commands::task_spawn>},
     {"task", "respawn", "Restart a dead agent", task_respawn},
-    {"task", "stop", "Stop the agent; the task keeps its state", only_id<rpc::TaskStop, commands::task_stop>},
+    {"task", "stop", "Stop the agent; the task keeps its status", only_id<rpc::TaskStop, commands::task_stop>},
     {"task", "restart", "Stop the agent if it runs, and start it again",
      only_id<rpc::TaskRestart, commands::task_restart>},
     {"task", "path", "Print the path of the task's worktree", only_id<rpc::TaskShow, commands::task_path>},
     {"task", "shell", "Open a shell in the task's worktree", only_id<rpc::TaskShow, commands::task_shell>},
-    {"task", "update", "Change the state, summary, branch or harness", task_update},
+    {"task", "update", "Change the status, summary, branch or agents of a task", task_update},
     {"task", "complete", "Hand the work over for review", only_id<rpc::TaskComplete, commands::task_complete>},
     {"task", "stuck", "Mark the task as stuck", only_id<rpc::TaskStuck, commands::task_stuck>},
-    {"task", "ack", "Clear the attention mark and the alarm", only_id<rpc::TaskAck, commands::task_ack>},
+    {"task", "ack", "Clear the task's notices and alarms", only_id<rpc::TaskAck, commands::task_ack>},
+    {"task", "check", "Run the project's checks on the task's branch", only_id<rpc::TaskCheck, commands::task_check>},
     {"task", "merge", "Merge the branch and finish the task", task_merge},
+    {"task", "create-pr", "Push the branch and open a pull request", task_create_pr},
     {"task", "update-branch", "Merge the default branch into the task's branch",
      only_id<rpc::TaskUpdateBranch, commands::task_update_branch>},
     {"task", "cancel", "End the task without merging", task_cancel},
-    {"task", "restore", "Make a branch of the work of an ended task", task_restore},
+    {"task", "restore", "Create a branch from the work of an ended task", task_restore},
     {"task", "delete", "Delete the task and its files", task_delete},
 };
 

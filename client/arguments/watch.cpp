@@ -20,18 +20,20 @@ Action task_history(CLI::App& app) {
 Action task_wait(CLI::App& app) {
     auto params = std::make_shared<rpc::TaskWait>();
     id(app, params->id);
-    app.add_option("--for", params->until, "States to wait for, or ended, attention, human; default: human")
+    app.add_option("--for", params->until, "Statuses to wait for, or ended, attention or human; default: human")
         ->delimiter(',')
-        ->type_name("WHAT[,WHAT...]");
+        ->option_text("WHAT[,WHAT...]");
     app.add_option_function<std::int64_t>(
-           "--timeout", [params](const std::int64_t& seconds) { params->timeout = seconds; }, "Give up after this time")
+           "--timeout", [params](const std::int64_t& seconds) { params->timeout = seconds; },
+           "Stop waiting after this time")
         ->check(between(0, 1'000'000))
         ->type_name("SECONDS");
     app.footer(
-        "Waits and prints the state. A task needs a human if it has ended, if no agent works in "
-        "its state, or if it has an attention mark.\n\n"
-        "Exit status: 0 if the state is reached, 1 if it cannot be reached any more, 3 if the "
-        "time is over.\n\n"
+        "Waits and prints the status. --for also takes:\n"
+        "  human      the task has ended, or needs a review, an answer or help\n"
+        "  attention  the task needs you and has a notice\n"
+        "  ended      the task is done or cancelled\n\n"
+        "Exit status: 0 if the task has reached the status, 1 if it can no longer reach it, 3 after --timeout.\n\n"
         "Examples:\n"
         "  orange task wait 4f2a && orange task merge 4f2a\n"
         "  orange task wait 4f2a --for ended --timeout 3600");
@@ -42,7 +44,7 @@ Action task_log(CLI::App& app) {
     auto params = std::make_shared<rpc::TaskLog>();
     id(app, params->id);
     text(app, "--role", params->role, "worker or reviewer: the last window of that agent");
-    text(app, "--window", params->window, "Name (review-1) or run of a window, as --list shows it");
+    text(app, "--window", params->window, "Name (review-1) or run id of a window, as --list shows them");
     app.add_flag("--list", params->list, "List the windows, newest first");
     app.add_option("-n,--lines", params->lines, "Number of lines, 1 to 5000")
         ->check(between(1, 5000))
@@ -59,18 +61,16 @@ Action events(CLI::App& app) {
     app.add_flag("-f,--follow", a->follow, "Show new events until Ctrl-C");
     text(app, "-t,--task", a->params.task, "Only this task");
     text(app, "-p,--project", a->params.project, "Only this project");
-    app.add_option("--types", a->params.types,
-                   "Only these types, such as status.changed; agent stands for all of agent.*")
+    app.add_option("--types", a->params.types, "Only these types, such as status.changed; agent means all of agent.*")
         ->delimiter(',')
-        ->type_name("TYPE[,TYPE...]");
+        ->option_text("TYPE[,TYPE...]");
     text(app, "--since", a->params.since, "Only events after this cursor (from --json)");
     app.add_option("-n,--lines", a->params.limit, "Number of events, 1 to 4096")
         ->check(between(1, 4096))
         ->capture_default_str();
     app.footer(
-        "Times are local. --json has UTC and prints one object per line. To continue after an event, give its "
-        "\"cursor\" to "
-        "--since.");
+        "Times are local. --json prints one object per line, with times in UTC. To continue after an event, pass "
+        "its \"cursor\" to --since.");
     return [a](Context& context) { return commands::events(context, a->params, a->follow); };
 }
 
@@ -81,15 +81,15 @@ Action log(CLI::App& app) {
     };
     auto a = std::make_shared<Arguments>();
     app.add_flag("-f,--follow", a->follow, "Show new lines until Ctrl-C");
-    app.add_option("-n,--lines", a->params.lines, "Number of lines")
+    app.add_option("-n,--lines", a->params.lines, "Number of lines to show")
         ->check(between(1, 1'000'000))
         ->capture_default_str();
-    text(app, "-l,--level", a->params.level, "Lines of this level or above: debug, info, warn, error");
+    text(app, "-l,--level", a->params.level, "Only lines of this level or a higher one: debug, info, warn, error");
     text(app, "-c,--component", a->params.component, "Only one part of the daemon, such as rpc, runner or journal");
-    text(app, "-g,--grep", a->params.grep, "Only lines with this text; upper and lower case are the same");
+    text(app, "-g,--grep", a->params.grep, "Only lines that contain this text, in upper or lower case");
     text(app, "--since", a->params.since,
          "Only lines after this time (2026-01-02T03:04:05Z) or age (90s, 10m, 3h, 2d)");
-    app.footer("Reads orange.log and its older files; the daemon need not run. Times are local.");
+    app.footer("Reads orange.log and its older files; the daemon does not have to run. Times are local.");
     return [a](Context& context) { return commands::log(context, a->params, a->follow); };
 }
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <string_view>
 
@@ -42,7 +41,8 @@ std::string shown_details(const Error& error) {
         if (found == error.details.end()) continue;
         const auto text = trim(found->second);
         for (const auto line : split_lines(text)) {
-            const bool said = line.empty() || error.message.find(line) != std::string::npos;
+            const auto bare = line.starts_with("fatal: ") ? line.substr(7) : line;
+            const bool said = line.empty() || error.message.find(bare) != std::string::npos;
             if (!said) out += paragraph(line, "");
         }
     }
@@ -64,20 +64,23 @@ std::string with_short_ids(std::string text, const Error& error) {
 
 namespace {
 
-/// "error: what failed, and why", the details, and each command to run on a line of its own, whole.
+/// "error: what failed, and why", the details, what leads to the commands, and each command on a line of its own,
+/// whole.
 std::string shown(const Error& error) {
     const auto message = with_short_ids(error.message, error);
-    std::string text, hints;
+    std::string text, lead, hints;
     for (const auto line : split_lines(message)) {
         if (line.starts_with(k_list_item)) {
             text += "         " + printable(trim(line)) + "\n";
         } else if (line.starts_with("  ")) {
             hints += "hint:  " + printable(trim(line)) + "\n";
+        } else if (!text.empty() && line.ends_with(':')) {
+            lead += paragraph(line, "");
         } else if (!trim(line).empty()) {
             text += paragraph(line, text.empty() ? "error: " : "");
         }
     }
-    return text + shown_details(error) + hints;
+    return text + shown_details(error) + lead + hints;
 }
 
 }  // namespace
@@ -106,21 +109,6 @@ Result<Json> Context::call_json_again(const char* method, const Json& params) {
     if (!next) return reply;
     connection_.emplace(std::move(*next));
     return connection_->call_json(method, params);
-}
-
-rpc::CallerEnvironment caller_environment() {
-    rpc::CallerEnvironment caller;
-    for (char** entry = environ; entry && *entry; ++entry) {
-        const std::string_view text = *entry;
-        const auto equals = text.find('=');
-        if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size()) continue;
-        const auto name = text.substr(0, equals);
-        if (name == "PATH") caller.path = text.substr(equals + 1);
-        const bool plain = std::all_of(name.begin(), name.end(),
-                                       [](unsigned char c) { return c < 128 && (std::isalnum(c) != 0 || c == '_'); });
-        if (plain) caller.variables.emplace_back(name);
-    }
-    return caller;
 }
 
 Result<Json> call_with_caller(const std::function<Result<Json>(const Json&)>& call, Json params,
@@ -159,7 +147,7 @@ int put_json(const Json& json) {
 Result<std::string> text_argument(const std::string& argument) {
     if (argument != "-") return argument;
     if (::isatty(STDIN_FILENO) == 1)
-        output::complain("Reading from the terminal; Ctrl-D on a line of its own ends it.\n");
+        output::complain("Reading from the terminal; press Ctrl-D on an empty line to finish.\n");
     std::string text;
     char chunk[65536];
     for (;;) {
@@ -169,7 +157,7 @@ Result<std::string> text_argument(const std::string& argument) {
         if (n < 0) return io_error("reading standard input", errno);
         text.append(chunk, static_cast<std::size_t>(n));
         if (text.size() > connection::k_max_request) {
-            return {ErrorCode::invalid_argument, "standard input is larger than the 1 MiB that a request may have"};
+            return {ErrorCode::invalid_argument, "standard input is larger than 1 MiB, the limit of a request"};
         }
     }
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "client/connection/caller_environment.hpp"
 #include "client/connection/connection.hpp"
 #include "client/output/terminal.hpp"
 #include "common/config/paths.hpp"
@@ -35,8 +36,7 @@ class Context {
     std::optional<connection::Connection> connection_;
 };
 
-/// PATH and the names of the variables of whoever calls: for methods that look for agents' programs.
-rpc::CallerEnvironment caller_environment();
+using connection::caller_environment;
 
 /// `call`, and once more without the caller's environment (and `also`) where the daemon is older than this client.
 Result<Json> call_with_caller(const std::function<Result<Json>(const Json&)>& call, Json params,

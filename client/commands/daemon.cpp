@@ -4,6 +4,7 @@
 #include "client/connection/ending.hpp"
 #include "client/connection/start_daemon.hpp"
 #include "client/connection/supervisor.hpp"
+#include "client/output/build_info.hpp"
 #include "client/output/listings.hpp"
 #include "client/output/tasks.hpp"
 #include "common/rpc/harness_methods.hpp"
@@ -35,8 +36,8 @@ int say(const Context& context, const std::string& sentence, Json json) {
     return 0;
 }
 
-Error not_for_agents() {
-    return {ErrorCode::forbidden, "an agent cannot start the daemon; ask a human to run\n  orange daemon start"};
+Error not_for_agents(const std::string& command) {
+    return {ErrorCode::forbidden, "an agent cannot start the daemon. Ask the human to run:\n  " + command};
 }
 
 /// Which daemon it is that answers there, and what became of it; and what it found of agents' programs.
@@ -53,7 +54,7 @@ int say_which(const Context& context, connection::Connection& daemon, const std:
 }
 
 int start(const Context& context, const std::string& done) {
-    if (connection::inside_agent()) return fail(context, not_for_agents());
+    if (connection::inside_agent()) return fail(context, not_for_agents("orange daemon start"));
     auto started = connection::start_daemon(context.paths);
     if (!started) return fail(context, started.error());
     return say_which(context, *started, done);
@@ -79,7 +80,7 @@ int daemon_stop(Context& context) {
 }
 
 int daemon_restart(Context& context, bool force) {
-    if (connection::inside_agent()) return fail(context, not_for_agents());
+    if (connection::inside_agent()) return fail(context, not_for_agents("orange daemon restart"));
     auto ended = force ? connection::end_daemon_by_force(context.paths) : connection::end_daemon(context.paths);
     if (!ended) return fail(context, ended.error());
     if (*ended == connection::Ended::by_force) {
@@ -98,7 +99,7 @@ int daemon_reload(Context& context) {
     rpc::DaemonReload params;
     params.caller = caller_environment();
     return ask_running(context, params, [&](const rpc::DaemonReload::Reply& reply) {
-        return "Settings, workflows, harnesses and the login shell's environment are reloaded.\n" +
+        return "Reloaded the settings, workflows, harnesses and the login shell's environment.\n" +
                output::notes_text(reply.notes, context.style);
     });
 }
@@ -108,7 +109,14 @@ int daemon_supervise(const Context& context, const std::string& oranged) {
 }
 
 int version(const Context& context) {
-    return say(context, "orange " ORANGE_VERSION, Json{{"version", ORANGE_VERSION}});
+    const auto build = output::build_info();
+    return say(context, "orange " ORANGE_VERSION,
+               Json{{"version", ORANGE_VERSION},
+                    {"schema", k_schema},
+                    {"commit", build.commit},
+                    {"build", build.type},
+                    {"compiler", build.compiler},
+                    {"libraries", build.libraries}});
 }
 
 }  // namespace orange::commands

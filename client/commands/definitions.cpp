@@ -15,7 +15,7 @@ namespace {
 
 Result<std::string> read_file(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return io_error("opening " + path, errno);
+    if (fd < 0) return io_error("cannot open " + path, errno);
     std::string text;
     char chunk[65536];
     ssize_t n = 0;
@@ -24,7 +24,7 @@ Result<std::string> read_file(const std::string& path) {
     }
     const int number = errno;
     ::close(fd);
-    if (n < 0) return io_error("reading " + path, number);
+    if (n < 0) return io_error("cannot read " + path, number);
     return text;
 }
 
@@ -60,7 +60,7 @@ int workflow_validate(Context& context, const std::string& file) {
     if (!text) return fail(context, text.error());
     rpc::WorkflowValidate params;
     params.text = std::move(*text);
-    params.file = file == "-" ? "stdin.yml" : std::filesystem::path(file).filename().string();
+    params.file = file == "-" ? "" : std::filesystem::path(file).filename().string();
     auto reply = context.call_json(params.k_name, written(params));
     if (!reply) return fail(context, reply.error());
     auto typed = connection::reply_as<rpc::WorkflowValidate::Reply>(params.k_name, *reply);

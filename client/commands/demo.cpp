@@ -122,7 +122,7 @@ Result<void> Tour::add_project() {
     add.name = "demo-" + to_lower(random_id(6));
     add.harness = "demo";
     add.pool_size = 1;
-    say("A scratch repository: " + add.path);
+    say("created a scratch repository: " + add.path);
     command("orange project add " + add.path + " --name " + *add.name + " --harness demo --pool-size 1");
     TRY(auto reply, call(add));
     project_ = reply.project.name;
@@ -150,12 +150,12 @@ Result<void> Tour::wait_for_review() {
     TRY(const bool reviewed, follow(*stream_, follower_));
     if (reviewed) return {};
     if (interrupted()) return {ErrorCode::timeout, "interrupted"};
-    return {ErrorCode::timeout, "the review has not passed within " + std::to_string(options_.timeout_seconds) + " s"};
+    return {ErrorCode::timeout, "the review did not pass within " + std::to_string(options_.timeout_seconds) + " s"};
 }
 
 Result<bool> Tour::look(EventStream::What came) {
     if (status_ == "stuck" || status_ == "cancelled") {
-        return {ErrorCode::conflict, "the task is " + status_ + ", which the demo does not expect"};
+        return {ErrorCode::conflict, "the task has the status " + status_ + ", which the demo does not expect"};
     }
     if (came == EventStream::What::nothing && worker_crashed_) TRY(respawn_crashed_worker());
     return status_ == "reviewing";
@@ -179,7 +179,8 @@ Result<void> Tour::merge() {
     commit_ = reply.commit;
     status_ = printable(reply.task.fields.status);
     take_rest(*stream_, follower_.event);
-    if (status_ != "done") return {ErrorCode::conflict, "merged, but the task is " + status_ + " and not done"};
+    if (status_ != "done")
+        return {ErrorCode::conflict, "merged, but the task has the status " + status_ + " instead of done"};
     return {};
 }
 
@@ -262,7 +263,7 @@ int demo(Context& context, const DemoOptions& options) {
     } else {
         tour.clean_up();
         if (done && !context.json) {
-            output::put("\nDone. The demo's repository and project are removed; --keep keeps them.\n");
+            output::put("\nDone. The demo's repository and project were removed; with --keep they stay.\n");
         }
     }
     return done ? 0 : 1;

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "client/commands/daemon.hpp"
+#include "client/commands/skill.hpp"
 #include "client/connection/autostart.hpp"
 #include "client/connection/child.hpp"
 #include "client/connection/start_daemon.hpp"
@@ -65,13 +66,15 @@ void look_at_home(Findings& findings, const Paths& paths) {
     add(findings, "home", "ok", paths.home.string() + (closed ? " is private" : " will be made private by the daemon"));
     look_at_repository(findings, paths.home.string());
     const auto disk = disk_of(paths.home);
-    if (disk && disk->read_only) add(findings, "disk", "error", "mounted read-only", {}, paths.home.string());
+    if (disk && disk->read_only)
+        add(findings, "disk", "error", "the disk is mounted read-only", {}, paths.home.string());
     if (disk && !disk->read_only && disk->free_bytes < (std::uint64_t{64} << 20)) {
         add(findings, "disk", "error", "the disk is full", "df -h " + shell_word(paths.home.string()),
             paths.home.string());
     }
     if (disk && !disk->network.empty()) {
-        add(findings, "disk", "warning", "on a network disk (" + disk->network + "), where locks are not reliable", {},
+        add(findings, "disk", "warning",
+            "the home is on a network disk (" + disk->network + "), where locks are not reliable", {},
             paths.home.string());
     }
 }
@@ -127,11 +130,13 @@ void look_at_daemon(Findings& findings, const Paths& paths, const Error& no_daem
     if (no_daemon.code == ErrorCode::unavailable && !has_tasks(paths)) {
         add(findings, "daemon", "ok", "not running; it starts with the first command that needs it");
     } else if (no_daemon.code == ErrorCode::unavailable) {
-        add(findings, "daemon", "warning", "the daemon is not running, so no task goes on", "orange daemon start");
+        add(findings, "daemon", "warning", "the daemon is not running, so no task makes progress",
+            "orange daemon start");
     } else if (no_daemon.code == ErrorCode::timeout) {
         const auto pid = no_daemon.details.find("pid");
         const auto which = pid == no_daemon.details.end() ? std::string() : " (pid " + pid->second + ")";
-        add(findings, "daemon", "error", "oranged" + which + " does not answer; only what needs no daemon was checked",
+        add(findings, "daemon", "error",
+            "oranged" + which + " does not answer; doctor ran only the checks that need no daemon",
             "orange daemon restart --force");
     } else {
         add(findings, "daemon", "error", text_in(no_daemon.message), command_in(no_daemon.message));
@@ -147,7 +152,7 @@ void look_at_agents(Findings& findings) {
     bool any = false;
     for (const auto line : split_lines(listed)) {
         const auto cells = split(line, '\t');
-        if (cells.size() != 3) continue;
+        if (cells.size() < 3) continue;
         const std::string name(cells[0]);
         any = any || !cells[1].empty();
         if (cells[1].empty())
@@ -185,6 +190,7 @@ int doctor(Context& context, rpc::DaemonDoctor params) {
     } else {
         return fail(context, reply.error());
     }
+    for (auto& finding : skill_findings(context.paths)) findings.push_back(std::move(finding));
     if (context.json) {
         rpc::DaemonDoctor::Reply all;
         all.findings = findings;

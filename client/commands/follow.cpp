@@ -26,9 +26,9 @@ void remark(What what) {
     if (what == What::lost)
         output::complain(
             "orange: the daemon has stopped; waiting for it to start again (any orange command starts it)\n");
-    if (what == What::back) output::complain("orange: the daemon runs again\n");
+    if (what == What::back) output::complain("orange: the daemon is running again\n");
     if (what == What::resync)
-        output::complain("orange: some events were missed; to see the tasks as they are: orange task list\n");
+        output::complain("orange: some events were missed. To see the current state: orange task list\n");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "client/output/harnesses.hpp"
+#include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 
@@ -38,18 +39,26 @@ int harness_trust(Context& context, rpc::HarnessTrust params, bool yes) {
     auto reply = call(context, params);
     if (!reply) return fail(context, reply.error());
     if (!context.json) output::put(output::trust_page(*reply, context.style));
-    if (!reply->trusted && reply->args.empty() && !context.json) return 1;  // what to do has been said
-    if (!reply->trusted && !reply->args.empty()) {
+    const bool to_agree = !reply->args.empty() || reply->text;
+    if (!reply->trusted && !to_agree && !context.json) return 1;  // what to do has been said
+    if (!reply->trusted && to_agree) {
         if (context.json || !output::is_interactive()) {
-            return fail(context, {ErrorCode::needs_force, "nothing was stored; to agree, add --yes"});
+            const auto command = "orange harness trust " + params.name + " --yes" +
+                                 (params.project ? " --project " + *params.project : std::string());
+            return fail(context, {ErrorCode::needs_force, "nothing was stored. To agree:\n  " + command});
         }
         if (!output::confirmed("Do you agree?")) return fail(context, {ErrorCode::needs_force, "nothing was stored"});
         params.dry_run = false;
+        params.hash = reply->hash;
         reply = call(context, params);
         if (!reply) return fail(context, reply.error());
     }
     if (context.json) put_json(written(*reply));
-    if (reply->recorded && !context.json) output::put("Stored. It applies to agents that are started from now on.\n");
+    if (reply->recorded && !context.json) {
+        output::put(reply->text ? "Stored. It applies to worktrees from now on.\n"
+                                : "Stored. It applies to agents that are started from now on.\n");
+    }
+    if (!context.json) output::put(output::notes_text(reply->notes, context.style));
     return reply->trusted ? 0 : 1;
 }
 

@@ -2,6 +2,7 @@
 
 #include "client/output/listings.hpp"
 #include "client/output/tasks.hpp"
+#include "common/base/text.hpp"
 
 namespace orange::commands {
 namespace {
@@ -26,7 +27,15 @@ int project_list(Context& context) {
                   [&](const rpc::ProjectList::Reply& reply) { return output::projects_page(reply, context.style); });
 }
 
-int project_update(Context& context, rpc::ProjectUpdate params) {
+int project_update(Context& context, rpc::ProjectUpdate params, const std::vector<std::string>& set) {
+    for (const auto& word : set) {
+        const auto equals = word.find('=');
+        if (equals == std::string::npos) {
+            return fail(context, Error(ErrorCode::invalid_argument,
+                                       "--set " + printable(word) + " has no value; write KEY=VALUE"));
+        }
+        params.settings[word.substr(0, equals)] = word.substr(equals + 1);
+    }
     complete_with_cwd(context, params, params.name.has_value());
     if (params.path) params.path = absolute_path(context, *params.path);
     return answer(context, params,

@@ -9,7 +9,8 @@ namespace orange::commands {
 /// `path`: the repository, relative to the caller's directory.
 int project_add(Context& context, rpc::ProjectAdd params);
 int project_list(Context& context);
-int project_update(Context& context, rpc::ProjectUpdate params);
+/// `set`: settings, as KEY=VALUE.
+int project_update(Context& context, rpc::ProjectUpdate params, const std::vector<std::string>& set);
 int project_remove(Context& context, rpc::ProjectRemove params);
 
 int workspace_init(Context& context, rpc::WorkspaceInit params);

@@ -22,14 +22,15 @@ Result<void> complete(const Context& context, RunOptions& options) {
     params.summary = join(options.words, " ");
     if (trim(params.summary).empty()) {
         return {ErrorCode::invalid_argument,
-                "the summary is missing; say what to do\n  orange run \"Fix the login redirect\""};
+                "the summary is missing. Say what to do:\n  orange run \"Fix the login redirect\""};
     }
     if (options.attach && (context.json || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1)) {
-        return {ErrorCode::invalid_argument,
-                "--attach needs a terminal; run without it, then look at the agent's screen\n  orange task peek ID"};
+        return {
+            ErrorCode::invalid_argument,
+            "--attach needs a terminal. Run without --attach, then print the agent's screen:\n  orange task peek ID"};
     }
     if (!context.cwd)
-        return {ErrorCode::invalid_argument, "the current directory does not exist any more; change to a repository"};
+        return {ErrorCode::invalid_argument, "the current directory no longer exists; change to a repository"};
     params.cwd = context.cwd;
     params.name_branch = true;
     params.add_project = true;
@@ -48,7 +49,8 @@ Ending ending_of(const rpc::TaskView& task) {
     const auto& needs = task.needs;
     const auto id = output::short_id(task);
     const auto text = printable(needs.text, true);
-    if (needs.kind == Need::nothing) return {task.means == "done", "it is " + printable(task.fields.status)};
+    if (needs.kind == Need::nothing)
+        return {task.means == "done", "the task has the status " + printable(task.fields.status)};
     const auto command = "\n  " + output::command_of(task);
     if (needs.kind == Need::review && needs.command.starts_with("orange task diff")) {
         return {true,
@@ -75,7 +77,7 @@ Result<Ending> wait_until_needed(const Context& context, EventStream& stream, rp
     if (!over) return over.error();
     if (!*over) {
         return {ErrorCode::timeout,
-                "the wait was ended; the task continues\n  orange task show " + output::short_id(task)};
+                "stopped waiting; the task continues\n  orange task show " + output::short_id(task)};
     }
     take_rest(stream, follower.event);
     return ending_of(task);
@@ -120,6 +122,7 @@ int run(Context& context, RunOptions options) {
         attach.id = created->task.fields.id.value;
         return task_attach(context, attach);
     }
+    if (options.wait && !context.json) output::put_now("\n");
     return options.wait ? wait_for(context, stream, *created) : status;
 }
 

@@ -16,9 +16,15 @@ Result<Json> create_task(Context& context, rpc::TaskCreate params);
 int spawn_status(const Context& context, const rpc::TaskReply& started);
 /// Prints such a call's reply, and `note` below it; its exit status.
 int print_started(const Context& context, const Result<Json>& reply, const std::string& note = {});
+/// What else a task may be made from, in place of a summary.
+struct CreateFrom {
+    std::optional<std::string> issue;  ///< a number or URL
+    std::optional<std::string> file;   ///< Markdown, a task for each heading; - is standard input
+};
 /// `words` are the summary, joined by blanks; or a branch and a summary, if there are two and only the second has a
 /// blank. On a terminal a person without a summary is asked for one.
-int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words);
+int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words,
+                const CreateFrom& from = {});
 struct ListOptions {
     bool everywhere = false;          ///< every project's, although the caller is in one
     bool watch = false;               ///< again after each change, until a signal comes
@@ -50,7 +56,10 @@ int task_send(Context& context, rpc::TaskSend params, std::vector<std::string> w
 /// `branch`: none: leave it. Empty: take over the one that git has. Else: rename or switch.
 int task_update(Context& context, rpc::TaskUpdate params);
 
+/// 1 if one of the checks failed.
+int task_check(Context& context, rpc::TaskCheck params);
 int task_merge(Context& context, rpc::TaskMerge params, bool yes);
+int task_create_pr(Context& context, rpc::TaskCreatePr params);
 int task_update_branch(Context& context, rpc::TaskUpdateBranch params);
 int task_restore(Context& context, rpc::TaskRestore params);
 int task_cancel(Context& context, rpc::TaskCancel params, bool yes);

@@ -33,7 +33,7 @@ Error become(std::vector<std::string> words) {
     argv.push_back(nullptr);
     ::signal(SIGPIPE, SIG_DFL);
     ::execvp(argv[0], argv.data());
-    return io_error("starting " + words.front(), errno);
+    return io_error("cannot start " + words.front(), errno);
 }
 
 Result<rpc::TaskShow::Reply> shown(Context& context, rpc::TaskShow params) {
@@ -46,8 +46,16 @@ Result<std::string> worktree_of(const rpc::TaskShow::Reply& reply) {
     const auto& task = reply.task;
     if (!task.worktree.empty()) return task.worktree;
     const auto id = output::short_id(task);
-    return {ErrorCode::not_found, "task " + id + " is " + printable(task.fields.status) +
-                                      " and has no workspace; its branch is " + printable(task.fields.branch)};
+    const auto status = printable(task.fields.status);
+    if (task.means == "initial") {
+        return {ErrorCode::not_found,
+                "task " + id + " has not started and has no workspace yet. To start it:\n  orange task spawn " + id};
+    }
+    if (task.means == "done" || task.means == "cancelled") {
+        return {ErrorCode::not_found, "task " + id + " is " + status + " and has no workspace any more"};
+    }
+    return {ErrorCode::not_found, "task " + id + " has the status " + status + " and no workspace; its branch is " +
+                                      printable(task.fields.branch)};
 }
 
 }  // namespace
@@ -90,7 +98,7 @@ int task_diff(Context& context, rpc::TaskDiff params, const DiffOptions& options
     auto typed = connection::reply_as<rpc::TaskDiff::Reply>(params.k_name, *reply);
     if (!typed) return fail(context, typed.error());
     if (typed->changes.files == 0) {
-        output::put("The branch changes nothing yet.\n");
+        output::put("The branch has no changes yet.\n");
         return 0;
     }
     std::vector<std::string> words = {"git", "-C", typed->repository, "diff"};
@@ -116,12 +124,12 @@ int task_shell(Context& context, rpc::TaskShow params) {
     if (!reply) return fail(context, reply.error());
     const auto path = worktree_of(*reply);
     if (!path) return fail(context, path.error());
-    if (::chdir(path->c_str()) != 0) return fail(context, io_error("entering " + *path, errno));
+    if (::chdir(path->c_str()) != 0) return fail(context, io_error("cannot enter " + *path, errno));
     // Its user is a person, not the task's agent.
     for (const char* name : {"ORANGE_TASK", "ORANGE_ROLE", "ORANGE_RUN"}) ::unsetenv(name);
     const char* shell = std::getenv("SHELL");
     const std::string program = shell && *shell ? shell : "/bin/sh";
-    output::complain("orange: " + *path + "; exit leaves it\n");
+    output::complain("orange: " + *path + "; type exit to return\n");
     return fail(context, become({program}));
 }
 

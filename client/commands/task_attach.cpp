@@ -24,7 +24,7 @@ Result<void> check_socket_folder(const std::vector<std::string>& argv) {
 /// The keys of Orange's tmux reach it through a popup; nested, the prefix belongs to the tmux around it.
 std::string nested_note(const std::string& detach_key) {
     const std::string how = detach_key.empty() ? "type your tmux's prefix twice, then d" : "press " + detach_key;
-    return "Your tmux opened no popup, so the agent's terminal is shown inside it. To leave it, " + how + ".\n";
+    return "Your tmux did not open a popup, so the agent's terminal is shown inside it. To leave it, " + how + ".\n";
 }
 
 }  // namespace
@@ -33,7 +33,8 @@ int task_attach(Context& context, rpc::TaskAttach params) {
     complete_with_cwd(context, params, params.id.has_value());
     if (!context.json && (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1)) {
         return fail(context, {ErrorCode::invalid_argument,
-                              "attach needs a terminal; without one, print the agent's screen\n  orange task peek"});
+                              "attach needs a terminal. To print the agent's screen instead:\n  orange task peek" +
+                                  (params.id ? " " + *params.id : std::string())});
     }
     auto reply = context.call_json(params.k_name, written(params));
     if (!reply) return fail(context, reply.error());

@@ -30,7 +30,7 @@ int task_respawn(Context& context, rpc::TaskRespawn params) {
     return answer(context, params, [&](const rpc::TaskRespawn::Reply& reply) {
         std::string out;
         for (const auto& task : reply.tasks) out += output::task_line(task, context.style);
-        if (out.empty() && reply.notes.empty()) out = "No agent is dead.\n";
+        if (out.empty() && reply.notes.empty()) out = "no agent is dead\n";
         return out + output::notes_text(reply.notes, context.style);
     });
 }
@@ -58,7 +58,7 @@ int task_update(Context& context, rpc::TaskUpdate params) {
     }
     if (!params.status && !params.any()) {
         return fail(context, {ErrorCode::invalid_argument,
-                              "nothing to change; give an option such as --status, --summary, --branch or --feedback\n"
+                              "nothing to change. Give an option such as --status, --summary, --branch or --feedback:\n"
                               "  orange task update --help"});
     }
     return change(context, std::move(params));

@@ -1,7 +1,13 @@
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
 #include "client/commands/task.hpp"
+#include "client/commands/task_sources.hpp"
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 
 namespace orange::commands {
 namespace {
@@ -23,8 +29,10 @@ Result<Json> create_task(Context& context, rpc::TaskCreate params) {
         const auto asking = reply ? std::string() : detail_of(reply.error(), "trust");
         if (asking.empty()) return reply;
         // Without the answer the agent asks the same in its window.
-        const auto question = printable(asking) + " wants to know whether it may trust " +
-                              printable(detail_of(reply.error(), "repository")) + ". May it?";
+        const auto own = detail_of(reply.error(), "question");
+        const auto question = own.empty() ? printable(asking) + " asks whether it may trust " +
+                                                printable(detail_of(reply.error(), "repository")) + ". Allow it?"
+                                          : printable(own);
         if (output::confirmed(question)) {
             params.trust.push_back(asking);
         } else {
@@ -37,7 +45,7 @@ int spawn_status(const Context& context, const rpc::TaskReply& started) {
     if (!started.spawn_error) return 0;
     const auto id = output::short_id(started.task);
     if (!context.json) {
-        fail(context, {ErrorCode::external_failed, "task " + id + " was created, but its agent is not running: " +
+        fail(context, {ErrorCode::external_failed, "the agent of task " + id + " could not be started: " +
                                                        *started.spawn_error + "\n  orange task why " + id});
     }
     return 1;
@@ -51,6 +59,11 @@ int print_started(const Context& context, const Result<Json>& reply, const std::
         put_json(*reply);
     } else {
         if (!note.empty()) started->notes.push_back(note);
+        if (started->spawn_error) {  // the error below says it
+            std::erase_if(started->notes, [&](const std::string& each) {
+                return each.find(*started->spawn_error) != std::string::npos;
+            });
+        }
         output::put(output::task_line(started->task, context.style) +
                     output::notes_text(started->notes, context.style));
     }
@@ -69,23 +82,80 @@ bool are_branch_and_summary(const std::vector<std::string>& words) {
     return !odd && name.find_first_of(k_not_in_branches) == std::string::npos;
 }
 
+Result<std::string> text_of_path(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (!in) return {ErrorCode::not_found, "cannot read " + path};
+    return text.str();
+}
+
+/// One after the other, in the order of the file; the first that fails is the last.
+int create_all(Context& context, const rpc::TaskCreate& params, const std::vector<TaskText>& texts) {
+    Json created = Json::array();
+    int status = 0;
+    for (const auto& text : texts) {
+        auto one = params;
+        one.summary = text.summary;
+        if (!text.context.empty()) one.context = text.context;
+        complete_with_cwd(context, one, one.project.has_value());
+        auto reply = create_task(context, one);
+        if (!reply) {
+            auto error = reply.error();
+            error.message = std::to_string(created.size()) + " of " + counted(texts.size(), "task") +
+                            " were created, not \"" + text.summary + "\": " + error.message;
+            error.details["created"] = std::to_string(created.size());
+            return fail(context, error);
+        }
+        created.push_back(*reply);
+        if (!context.json) status = std::max(status, print_started(context, reply));
+    }
+    return context.json ? put_json({{"created", std::move(created)}}) : status;
+}
+
+Result<std::vector<TaskText>> texts_of(const rpc::TaskCreate& params, const std::vector<std::string>& words,
+                                       const CreateFrom& from) {
+    const bool twice = !words.empty() || !params.summary.empty() || params.context || (from.issue && from.file);
+    if (twice) {
+        return {ErrorCode::invalid_argument,
+                "--from-issue and --from-file give the summary and the context; omit the others"};
+    }
+    if (from.issue) {
+        TRY(auto text, issue_task(*from.issue));
+        return std::vector{std::move(text)};
+    }
+    if (params.branch)
+        return {ErrorCode::invalid_argument, "--branch names one branch, but --from-file makes many tasks"};
+    TRY(const auto markdown, *from.file == "-" ? text_argument("-") : text_of_path(*from.file));
+    auto texts = tasks_in(markdown);
+    if (!texts)
+        return {texts.error().code, (*from.file == "-" ? "standard input" : *from.file) + ", " + texts.error().message};
+    return texts;
+}
+
 }  // namespace
 
-int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words) {
+int task_create(Context& context, rpc::TaskCreate params, const std::vector<std::string>& words,
+                const CreateFrom& from) {
+    if (from.issue || from.file) {
+        const auto texts = texts_of(params, words, from);
+        return texts ? create_all(context, params, *texts) : fail(context, texts.error());
+    }
     if (!words.empty() && !params.summary.empty()) {
-        return fail(context, {ErrorCode::invalid_argument,
-                              "the summary is given twice; leave out --summary or the other words"});
+        return fail(context,
+                    {ErrorCode::invalid_argument, "the summary is given twice; omit --summary or the other words"});
     }
     std::string note;
     if (!params.branch && are_branch_and_summary(words)) {
         params.branch = words[0];
         params.summary = words[1];
-        note = "branch " + words[0] + ", the first of the two arguments; to have it in the summary, quote both as one";
+        note = words[0] + " is the name of the branch, because it is a single word before the summary. To make it " +
+               "part of the summary, put both into one pair of quotes";
     } else if (!words.empty()) {
         params.summary = join(words, " ");
     }
     if (params.summary.empty() && !context.json && output::is_interactive()) {
-        const auto answer = output::asked("What is to be done?");
+        const auto answer = output::asked("What should the agent do?");
         if (!answer) return fail(context, {ErrorCode::invalid_argument, "no task was created"});
         params.summary = *answer;
     }

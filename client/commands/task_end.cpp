@@ -3,6 +3,8 @@
 #include "client/output/events.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "common/rpc/event_methods.hpp"
 
 namespace orange::commands {
 namespace {
@@ -15,7 +17,8 @@ bool may_ask(const Context& context, bool yes) {
 Result<void> asked(const Context& context, bool yes, const std::string& question, const std::string& command) {
     if (yes || (may_ask(context, yes) && output::confirmed(question))) return {};
     if (may_ask(context, yes)) return {ErrorCode::needs_force, "nothing was changed"};
-    return {ErrorCode::needs_force, "cannot ask for confirmation without a terminal\n  " + command + " --yes"};
+    return {ErrorCode::needs_force,
+            "cannot ask for confirmation without a terminal. To confirm:\n  " + command + " --yes"};
 }
 
 /// What a question calls the task.
@@ -50,53 +53,136 @@ Result<Named> identified(Context& context, Params& params) {
 std::string merge_page(const rpc::TaskMerge::Reply& reply, bool here_only, const output::Style& style) {
     std::string out = output::task_line(reply.task, style);
     const auto commit = printable(reply.commit.substr(0, 12));
+    if (reply.commit.empty()) return out + output::notes_text(reply.notes, style);
+    const auto pull = "pull request #" + std::to_string(reply.pull);
     const auto where = reply.pushed ? ", pushed\n" : here_only ? ", not pushed\n" : "\n";
-    out += reply.elsewhere ? "  nothing to merge or push: the default branch already has the work, as " + commit + "\n"
+    if (reply.pull != 0) {
+        out += "  " + pull + " was merged as " + commit + "\n";
+        if (!reply.forced.empty()) out += "  forced: " + printable(reply.forced, true) + "\n";
+        return out + output::notes_text(reply.notes, style);
+    }
+    out += reply.elsewhere ? "  nothing to merge or push; the default branch already has the work, in " + commit + "\n"
                            : "  merged as " + commit + where;
-    if (!reply.forced.empty()) out += "  forced: " + printable(reply.forced, true) + "\n";
+    if (!reply.forced.empty()) out += output::wrapped("forced: " + printable(reply.forced, true), "  ", style.width);
     return out + output::notes_text(reply.notes, style);
 }
 
+std::string check_page(const rpc::TaskCheck::Reply& reply, const output::Style& style) {
+    std::string out = output::task_line(reply.task, style);
+    const auto commit = printable(reply.commit.substr(0, 12));
+    if (reply.passed) return out + "  the checks passed on " + commit + "\n";
+    for (const auto line : split_lines(reply.output)) out += "    " + printable(line) + "\n";
+    return out +
+           output::wrapped("the check `" + printable(reply.failed) + "` " + printable(reply.why) + " on " + commit,
+                           "  ", style.width) +
+           "  " + printable(reply.log) + "\n";
+}
+
+/// Says on standard error which check runs, for a person who waits for them.
+void watch_checks(Context& context, const std::optional<std::string>& id) {
+    auto daemon = context.daemon();
+    if (!daemon || !id || context.json) return;
+    (*daemon)->on_notification([](const std::string& method, const Json& params) {
+        if (method != rpc::EventNotification::k_name) return;
+        const auto& event = params.at("event");
+        if (output::text_of(event, "type") == "checks.started") {
+            output::complain("orange: check: " + output::text_of(event, "command") + "\n");
+        }
+    });
+    rpc::EventsSubscribe subscribe;
+    subscribe.task = id;
+    subscribe.types = {"checks"};
+    (void)(*daemon)->call(subscribe);  // without it nothing but that is missing
+}
+
+/// Facts in lines that fit, and the commands below them, whole.
+std::string facts_page(const std::string& facts) {
+    std::string out;
+    for (const auto line : split_lines(facts)) {
+        const auto text = out.empty() ? "orange: " + std::string(line) : std::string(line);
+        const bool is_command = line.starts_with("  ");
+        out += is_command ? text + "\n" : output::wrapped(text, "", output::width_of_errors());
+    }
+    return out;
+}
+
 /// What a person has to confirm is asked on a terminal, with the fact that it is about. `--yes` answers no such
-/// question, and a script says --force. What was shown is what is merged: the daemon refuses another commit.
-Result<Json> confirm_merge(Context& context, rpc::TaskMerge& params, const Error& refused) {
-    const auto detail = [&](const char* key) {
-        const auto found = refused.details.find(key);
-        return found == refused.details.end() ? std::string() : found->second;
-    };
-    if (!may_ask(context, false)) return refused;
-    output::complain("orange: " + printable(with_short_ids(detail("facts"), refused), true) + "\n");
-    if (!output::confirmed(detail("question"))) return Error(ErrorCode::needs_force, "nothing was merged");
-    params.force = true;
-    params.tip = detail("tip");
-    return context.call_json(rpc::TaskMerge::k_name, written(params));
+/// question; a script says --force, or --local if it is not known whether there is a pull request. What was shown is
+/// what is merged: the daemon refuses another commit.
+Result<Json> merged_after_questions(Context& context, rpc::TaskMerge& params, bool yes) {
+    for (;;) {
+        auto reply = context.call_json(rpc::TaskMerge::k_name, written(params));
+        if (reply || yes || !may_ask(context, false)) return reply;
+        const auto& refused = reply.error();
+        const auto detail = [&](const char* key) {
+            const auto found = refused.details.find(key);
+            return found == refused.details.end() ? std::string() : found->second;
+        };
+        const bool local = detail("flag") == "local" && !params.local;
+        const bool force = refused.code == ErrorCode::needs_force && !params.force;
+        if (!local && !force) return reply;
+        output::complain(facts_page(printable(with_short_ids(detail("facts"), refused), true)));
+        if (!output::confirmed(detail("question"))) return Error(ErrorCode::needs_force, "nothing was merged");
+        if (local) {
+            params.local = true;
+        } else {
+            params.force = params.run_checks = true;
+            params.tip = detail("tip");
+        }
+    }
 }
 
 }  // namespace
 
 int task_merge(Context& context, rpc::TaskMerge params, bool yes) {
     if (const auto task = identified(context, params); !task) return fail(context, task.error());
-    auto reply = context.call_json(rpc::TaskMerge::k_name, written(params));
-    if (!reply && reply.error().code == ErrorCode::needs_force && !params.force && !yes) {
-        reply = confirm_merge(context, params, reply.error());
-    }
+    if (output::is_interactive()) watch_checks(context, params.id);
+    const auto reply = merged_after_questions(context, params, yes);
     if (!reply) return fail(context, reply.error());
     if (context.json) return put_json(*reply);
     auto typed = connection::reply_as<rpc::TaskMerge::Reply>(rpc::TaskMerge::k_name, *reply);
     if (!typed) return fail(context, typed.error());
-    output::put(merge_page(*typed, params.no_push, context.style));
+    output::put(merge_page(*typed, params.no_push.value_or(false), context.style));
     return 0;
+}
+
+int task_check(Context& context, rpc::TaskCheck params) {
+    if (const auto task = identified(context, params); !task) return fail(context, task.error());
+    if (output::is_interactive()) watch_checks(context, params.id);
+    const auto reply = context.call_json(rpc::TaskCheck::k_name, written(params));
+    if (!reply) return fail(context, reply.error());
+    auto typed = connection::reply_as<rpc::TaskCheck::Reply>(rpc::TaskCheck::k_name, *reply);
+    if (!typed) return fail(context, typed.error());
+    if (context.json) {
+        put_json(*reply);
+    } else {
+        output::put(check_page(*typed, context.style));
+    }
+    return typed->passed ? 0 : 1;
 }
 
 int task_cancel(Context& context, rpc::TaskCancel params, bool yes) {
     const auto task = identified(context, params);
     if (!task) return fail(context, task.error());
     const auto question =
-        "Cancel " + task->name + "? Its agents are stopped; uncommitted work is kept under refs/orange.";
+        "This stops the task's agents and keeps uncommitted work in refs/orange.\nCancel " + task->name + "?";
     const auto command = "orange task cancel" + (params.id ? " " + *params.id : std::string());
     if (auto meant = asked(context, yes, question, command); !meant) return fail(context, meant.error());
     return answer(context, params, [&](const rpc::TaskReply& reply) {
         return output::task_line(reply.task, context.style) + output::notes_text(reply.notes, context.style);
+    });
+}
+
+int task_create_pr(Context& context, rpc::TaskCreatePr params) {
+    complete_with_cwd(context, params, params.id.has_value());
+    if (params.body) {
+        auto text = text_argument(*params.body);
+        if (!text) return fail(context, text.error());
+        params.body = std::move(*text);
+    }
+    return answer(context, params, [&](const rpc::TaskReply& reply) {
+        return output::task_line(reply.task, context.style) +
+               output::notes_text(output::with_short_ids(reply.notes, reply.task), context.style);
     });
 }
 
@@ -120,8 +206,8 @@ int task_delete(Context& context, rpc::TaskDelete params, bool yes) {
     const auto task = identified(context, params);
     if (!task) return fail(context, task.error());
     const bool ends = !task->status.empty();
-    const auto question = ends ? "T" + task->name.substr(1) + " is " + task->status +
-                                     ". Cancel it, and delete its TASK.md, history and logs?"
+    const auto question = ends ? "T" + task->name.substr(1) + " has not ended; its status is " + task->status +
+                                     ".\nCancel it and delete its TASK.md, history and logs?"
                                : "Delete " + task->name + " with its TASK.md, history and logs?";
     const auto command = std::string("orange task delete") + (params.force ? " --force" : "") +
                          (params.id ? " " + *params.id : std::string());

@@ -7,6 +7,7 @@
 #include "client/output/tasks.hpp"
 #include "client/output/watch.hpp"
 #include "common/base/text.hpp"
+#include "common/base/try.hpp"
 
 namespace orange::commands {
 namespace {
@@ -45,7 +46,7 @@ int events(Context& context, rpc::EventsList params, bool follow_on) {
     if (!follow_on || !params.since) {
         auto recent = (*daemon)->call(params);
         if (!recent) return fail(context, recent.error());
-        if (recent->resync) remark("the cursor of --since is too old or unknown; these are the last events");
+        if (recent->resync) remark("the --since cursor is too old or unknown; showing the last events");
         if (!follow_on && recent->events.empty() && !context.json) output::put("No events.\n");
         for (const auto& event : recent->events) put_event(context, event);
         if (!follow_on) return 0;
@@ -56,7 +57,7 @@ int events(Context& context, rpc::EventsList params, bool follow_on) {
     EventStream stream(context.paths, filter);
     auto opened = stream.open();
     if (!opened) return fail(context, opened.error());
-    if (*opened) remark("the cursor of --since is too old or unknown; only new events are shown");
+    if (*opened) remark("the --since cursor is too old or unknown; showing only new events");
     return follow_for_reader(context, stream, [&](const rpc::EventNotification& event) { put_event(context, event); });
 }
 
@@ -156,7 +157,7 @@ int task_wait(Context& context, rpc::TaskWait params) {
     if (!over) return fail(context, over.error());
     if (!*over) {
         reply.timed_out = true;
-        reply.why = "the time is over, and the daemon does not answer";
+        reply.why = "timed out, and the daemon does not answer";
     }
     if (context.json) {
         put_json(written(reply));

@@ -7,17 +7,18 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
 #include "common/base/system.hpp"
+#include "common/base/text.hpp"
+#include "common/config/program_path.hpp"
 
 extern char** environ;
 
 namespace orange::connection {
 namespace {
-
-constexpr int k_program_deadline_ms = 5000;
 
 class SpawnSetup {
   public:
@@ -60,7 +61,7 @@ class SpawnSetup {
 Result<pid_t> start_child(const std::vector<std::string>& argv, const ChildOptions& options) {
     SpawnSetup setup;
     setup.signals_and_session(options.new_session);
-    setup.descriptor(-1, 0);
+    setup.descriptor(options.in, 0);
     setup.descriptor(options.out, 1);
     setup.descriptor(options.err, 2);
     if (options.extra >= 0) setup.descriptor(options.extra, 3);
@@ -83,7 +84,22 @@ Result<pid_t> start_child(const std::vector<std::string>& argv, const ChildOptio
     return pid;
 }
 
-std::optional<std::string> output_of(const std::vector<std::string>& argv) {
+std::optional<std::filesystem::path> find_program(const std::string& name) {
+    namespace fs = std::filesystem;
+    if (const auto self = program_path()) {
+        auto beside = self->parent_path() / name;
+        if (::access(beside.c_str(), X_OK) == 0) return beside;
+    }
+    const char* path = std::getenv("PATH");
+    for (const auto folder : split(path ? path : "", ':')) {
+        auto candidate = fs::path(folder) / name;
+        if (candidate.is_absolute() && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> output_of(const std::vector<std::string>& argv, std::size_t limit,
+                                     std::chrono::milliseconds patience) {
     int ends[2];
     if (system::make_pipe(ends) != 0) return std::nullopt;
     ChildOptions options;
@@ -94,9 +110,9 @@ std::optional<std::string> output_of(const std::vector<std::string>& argv) {
     if (pid) {
         pollfd readable{ends[0], POLLIN, 0};
         char chunk[512];
-        while (text.size() < 4096) {
+        while (text.size() < limit) {
             const auto size =
-                ::poll(&readable, 1, k_program_deadline_ms) > 0 ? ::read(ends[0], chunk, sizeof chunk) : 0;
+                ::poll(&readable, 1, static_cast<int>(patience.count())) > 0 ? ::read(ends[0], chunk, sizeof chunk) : 0;
             if (size <= 0) break;
             text.append(chunk, static_cast<std::size_t>(size));
         }

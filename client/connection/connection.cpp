@@ -36,7 +36,7 @@ struct OwnedFd {
 Error connect_error(const std::filesystem::path& socket, int number) {
     const bool nobody = number == ENOENT || number == ECONNREFUSED || number == ENOTDIR;
     return {nobody ? ErrorCode::unavailable : ErrorCode::io,
-            "connecting to " + socket.string() + ": " + std::strerror(number),
+            "cannot connect to " + socket.string() + ": " + std::strerror(number),
             {}};
 }
 
@@ -44,8 +44,8 @@ Error connect_error(const std::filesystem::path& socket, int number) {
 Result<pid_t> check_server(int fd, const std::filesystem::path& socket) {
     const auto peer = peer_process(fd);
     if (peer && peer->user == ::geteuid()) return peer->pid;
-    return {ErrorCode::forbidden,
-            "not connecting to " + socket.string() + ": a program of another user listens there\n  ss -xlp"};
+    return {ErrorCode::forbidden, "refused to connect to " + socket.string() +
+                                      ", because a program of another user listens there:\n  ss -xlp"};
 }
 
 std::string what_to_look_at(const std::string& method) {
@@ -110,7 +110,7 @@ Connection::~Connection() {
 
 Result<Connection> Connection::open(const std::filesystem::path& socket, milliseconds deadline, Patience patience) {
     if (auto safe = check_home(socket.parent_path()); !safe && safe.error().code == ErrorCode::forbidden) {
-        return in_context("not connecting to the daemon", safe.error());
+        return safe.error();
     }
     const auto address = SocketAddress::in_folder(socket);
     if (!address) {
@@ -165,7 +165,7 @@ Result<Json> Connection::call_json(const std::string& method, Json params) {
         }
         auto message = parse_json(*reply);
         if (!message) return in_context("reading the daemon's reply", message.error());
-        if (!message->is_object()) return {ErrorCode::internal, "the daemon's reply is no JSON-RPC message"};
+        if (!message->is_object()) return {ErrorCode::internal, "the daemon's reply is not a JSON-RPC message"};
         if (is_reply_to(id, *message)) return result_of(std::move(*message));
         deliver(std::move(*message));
     }

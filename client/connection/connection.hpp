@@ -42,7 +42,7 @@ Result<Reply> reply_as(const char* method, const Json& json) {
     if (reply) return reply;
     Error error = in_context(std::string("reading the daemon's reply to ") + method, reply.error());
     error.code = ErrorCode::internal;
-    error.message += " (is oranged of another version? see `orange daemon status`)";
+    error.message += " (oranged may be of another version: `orange daemon status`)";
     return error;
 }
 
@@ -80,6 +80,9 @@ class Connection {
     /// Waits for one message, at most that long, and delivers it; false: none came, or a signal did. `timeout` if the
     /// daemon does not respond.
     Result<bool> wait_for_message(std::chrono::milliseconds timeout);
+
+    /// To wait for together with something else: readable, wait_for_message() has something to do.
+    int descriptor() const { return fd_; }
 
     /// The process that listens at the other end; 0 for a socket that was taken over.
     pid_t daemon() const { return daemon_; }

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "client/connection/child.hpp"
+#include "client/connection/service_unit.hpp"
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -89,6 +90,7 @@ std::string Output::last_words() const {
 /// Starts `orange daemon supervise`, detached.
 Result<std::unique_ptr<Supervisor>> start_supervisor(const fs::path& oranged, const Output& output) {
     TRY(auto self, program_path());
+    if (auto client = find_program("orange")) self = std::move(*client);  // this may be the dashboard
     int alive[2];
     if (system::make_pipe(alive) != 0) return io_error("making a pipe", errno);
     ChildOptions options;
@@ -113,7 +115,7 @@ std::optional<Result<Connection>> wait_for_socket(const Paths& paths, Supervisor
         }
         if (steady_clock::now() >= until) {
             return Error(ErrorCode::timeout,
-                         "the daemon was started, but does not answer after 20 s. Its output is in " +
+                         "the daemon was started, but did not answer within 20 s. Its output is in " +
                              output.file.string() + output.last_words());
         }
         if (supervisor.ended) return std::nullopt;
@@ -124,20 +126,17 @@ std::optional<Result<Connection>> wait_for_socket(const Paths& paths, Supervisor
 }  // namespace
 
 Result<fs::path> find_oranged() {
-    auto self = program_path();
-    if (self) {
-        const auto beside = self->parent_path() / "oranged";
-        if (::access(beside.c_str(), X_OK) == 0) return beside;
-    }
-    const char* path = std::getenv("PATH");
-    for (const auto folder : split(path ? path : "", ':')) {
-        const auto candidate = fs::path(folder) / "oranged";
-        if (candidate.is_absolute() && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-    }
+    if (auto found = find_program("oranged")) return std::move(*found);
     return {ErrorCode::not_found, "the daemon's program, oranged, was not found beside orange or on PATH"};
 }
 
 Result<Connection> start_daemon(const Paths& paths) {
+    // A supervisor beside an enabled unit would keep the unit from starting. If systemd cannot start it (there is no
+    // user manager in this session, or the daemon fails), the supervisor's way works or shows the daemon's own reason.
+    if (is_service_of(paths) && systemctl({"start", "oranged.service"}, false) == 0) {
+        auto started = Connection::open(paths.socket(), k_connect_deadline);
+        if (started || started.error().code != ErrorCode::unavailable) return started;
+    }
     TRY(auto oranged, find_oranged());
     TRY(make_home(paths.home));
     const Output output(paths.home / "oranged.out");

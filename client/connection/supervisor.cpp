@@ -97,7 +97,10 @@ int supervise(const std::filesystem::path& oranged, const std::filesystem::path&
     CrashBudget budget;
     for (bool first = true, stopping = false;; first = false) {
         const auto started = steady_clock::now();
-        auto daemon = start_child({oranged.string()}, {STDOUT_FILENO, STDERR_FILENO});
+        ChildOptions options;
+        options.out = STDOUT_FILENO;
+        options.err = STDERR_FILENO;
+        auto daemon = start_child({oranged.string()}, options);
         if (!daemon) {
             report(daemon.error().message);
             return 1;
@@ -113,7 +116,7 @@ int supervise(const std::filesystem::path& oranged, const std::filesystem::path&
         const auto delay = budget.delay_after_crash(steady_clock::now());
         if (!delay) {
             report(
-                "oranged crashed five times within a minute and is not restarted any more; to start it: orange daemon "
+                "oranged crashed five times within a minute and is not restarted again. To start it: orange daemon "
                 "start");
             return 1;
         }

@@ -38,7 +38,8 @@ std::string agent_sentence(const std::string& what, const Json& event) {
     std::string sentence = agent_of(event) + " " + what;
     if (what == "started" || what == "was restarted") {
         if (const auto harness = text_of(event, "harness"); !harness.empty()) sentence += " (" + harness + ")";
-    } else if (const auto status = first_of(event, {"exit_status", "exit"}); !status.empty()) {
+    } else if (const auto status = first_of(event, {"exit_status", "exit"});
+               !status.empty() && (what != "crashed" || text_of(event, "reason").empty())) {
         sentence += ", exit status " + status;
     }
     return with_reason(std::move(sentence), event);
@@ -59,12 +60,32 @@ std::string unknown_sentence(const Json& event) {
     return sentence;
 }
 
+/// Without the project and the branch in front, which the reader knows.
+std::string message_of(const Json& event) {
+    const auto message = text_of(event, "message");
+    const auto end = message.find(": ");
+    const auto name = message.substr(0, end);
+    const bool is_task =
+        end != std::string::npos && name.find('/') != std::string::npos && name.find(' ') == std::string::npos;
+    return is_task ? message.substr(end + 2) : message;
+}
+
 /// Sections that a write of TASK.md left out.
 std::string lost_sentence(const Json& event) {
     const auto sections = text_of(event, "sections");
-    const auto kept = "; the text before it is kept as " + text_of(event, "kept");
-    if (text_of(event, "put_back") != "true") return "a write of TASK.md left out: " + sections + kept;
-    return "a write of TASK.md without frontmatter left out: " + sections + ", put back" + kept;
+    const auto kept = "the previous text is kept as " + text_of(event, "kept");
+    if (text_of(event, "put_back") != "true") return "a write of TASK.md removed " + sections + "; " + kept;
+    return "a write of TASK.md without frontmatter removed " + sections + "; Orange restored it, and " + kept;
+}
+
+/// "pull request #7 is open, checks failing, review changes_requested, conflicts"
+std::string pull_sentence(const Json& event) {
+    auto sentence = "pull request #" + text_of(event, "number") + " is " + text_of(event, "state");
+    for (const char* key : {"checks", "review"}) {
+        const auto value = text_of(event, key);
+        if (!value.empty() && value != "none") sentence += ", " + std::string(key) + " " + value;
+    }
+    return sentence + (text_of(event, "conflicts") == "true" ? ", conflicts" : "");
 }
 
 struct Named {
@@ -76,23 +97,24 @@ constexpr Named k_simple[] = {
     {"task.created", "created", ""},
     {"task.cancelled", "cancelled", ""},
     {"task.merged", "merged as", "commit"},
-    {"summary.changed", "summary:", "to"},
-    {"branch.changed", "branch:", "to"},
-    {"branch.updated", "branch updated with", "base"},
-    {"workspace.acquired", "workspace", "workspace"},
+    {"summary.changed", "summary is now:", "to"},
+    {"branch.changed", "branch is now", "to"},
+    {"branch.updated", "merged into the branch:", "base"},
+    {"workspace.acquired", "workspace acquired:", "workspace"},
     {"workspace.released", "workspace released:", "workspace"},
     {"workspace.snapshot", "uncommitted work kept as", "ref"},
     {"repository.changed", "git hooks or config of the repository changed:", "what"},
     {"harness.changed", "started with a changed harness definition:", "harness"},
-    {"review.started", "review round", "round"},
+    {"review.started", "started review round", "round"},
     {"frontmatter.restored", "frontmatter of TASK.md restored", ""},
-    {"body.conflict", "two edits of TASK.md conflict; the other one is in", "kept"},
-    {"history.repaired", "an incomplete line of the history was removed, bytes:", "bytes"},
+    {"body.conflict", "two edits of TASK.md conflict; the older text is kept as", "kept"},
+    {"history.repaired", "removed an incomplete line of the history, bytes:", "bytes"},
     {"spawn.failed", "could not be started", ""},
     {"task.deleted", "deleted", ""},
-    {"pr.created", "pull request", "url"},
-    {"pr.merged", "pull request merged", ""},
-    {"pr.closed", "pull request closed", ""},
+    {"checks.started", "check:", "command"},
+    {"checks.passed", "the checks passed on", "commit"},
+    {"pr.created", "pull request opened:", "url"},
+    {"pr.adopted", "pull request found:", "url"},
 };
 
 }  // namespace
@@ -120,15 +142,25 @@ std::string event_sentence(const Json& event) {
     if (!event.is_object()) return scalar(event);
     const auto type = text_of(event, "type");
     if (type == "status.changed") return status_sentence(event);
-    if (type == "notification") return text_of(event, "message");
+    if (type == "notification") return "notification: " + message_of(event);
     if (type == "auto.advanced") return with_reason(moved(event) + ", automatically", event);
     if (type == "agent.spawned") return agent_sentence("started", event);
     if (type == "agent.respawned") return agent_sentence("was restarted", event);
     if (type == "agent.exited") return agent_sentence("ended", event);
     if (type == "agent.crashed") return agent_sentence("crashed", event);
     if (type == "session.lost") return agent_sentence("was lost with its tmux server", event);
+    if (type == "agent.activity") return agent_sentence("is " + text_of(event, "activity"), event);
+    if (type == "agent.reminded") return agent_sentence("was reminded", event);
+    if (type == "agent.resumed") return agent_sentence("continues its conversation", event);
+    if (type == "agent.resume_failed") {
+        return agent_sentence("could not continue its conversation, and begins a new one", event);
+    }
     if (type == "agent.notified") return agent_sentence("got a message", event);
     if (type == "message.dropped") return agent_sentence("did not get a message", event);
+    if (type == "checks.ended" || type == "checks.failed") {
+        return "the check " + text_of(event, "command") + " ended, exit status " + text_of(event, "exit_status");
+    }
+    if (type == "pr.changed") return pull_sentence(event);
     if (type == "section.lost") return lost_sentence(event);
     if (type == "hook.failed") {
         return with_reason(first_of(event, {"hook", "action"}) + " failed", event);

@@ -96,11 +96,11 @@ const Json* value_at(const Json& object, std::string_view path) {
 
 std::string form_problem(std::string_view form, const std::vector<std::string>& names) {
     for (const auto& part : parts_of(form)) {
-        if (part.kind == Part::Kind::open) return "nothing closes " + part.text + " ({{ is a brace)";
+        if (part.kind == Part::Kind::open) return part.text + " has no closing brace; write {{ for a brace";
         if (part.kind == Part::Kind::text || std::ranges::find(names, part.text) != names.end()) continue;
         const auto meant = nearest(part.text, names);
-        return "there is no {" + part.text + "}" + (meant ? "; did you mean {" + *meant + "}?" : ";") + " Known are " +
-               join(names, " ");
+        return "there is no {" + part.text + "}" + (meant ? "; did you mean {" + *meant + "}?" : ";") +
+               " Known: " + join(names, " ");
     }
     return {};
 }

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "client/output/table.hpp"
+#include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::output {
@@ -17,16 +18,19 @@ void remarks(Table& table, const rpc::HarnessView& harness) {
     }
     if (harness.found_in) table.remark("in the PATH of " + *harness.found_in, Ink::dim);
     if (!harness.installed && harness.install) return table.remark("→ " + *harness.install, Ink::yellow);
-    for (const auto& missing : harness.missing) table.remark("! missing: " + missing, Ink::yellow);
+    for (const auto& missing : harness.missing) {
+        const auto text = "! " + missing;
+        for (const auto line : split_lines(text)) table.remark(std::string(line), Ink::yellow);
+    }
 }
+
+constexpr const char* k_reload =
+    "If a program is missing here but starts in your terminal, run in that terminal:\n  orange daemon reload\n";
 
 /// Where the programs were looked up that were not found, and what to do about one that is there all the same.
 std::string searched_text(const std::string& searched, const Style& style) {
     if (searched.empty()) return {};
-    return "\n" + wrapped("Programs are looked up in the " + printable(searched) +
-                              ". If a program is missing here but starts in your terminal, run in that "
-                              "terminal:\norange daemon reload",
-                          "", style.width);
+    return "\n" + wrapped("Orange looks for programs in the " + printable(searched) + ".", "", style.width) + k_reload;
 }
 
 /// A word as it could be typed: in single quotes where it holds anything but plain characters.
@@ -51,7 +55,7 @@ std::string words_text(const std::map<std::string, std::string>& words, const St
     if (words.empty()) return {};
     std::size_t widest = 0;
     for (const auto& [word, effect] : words) widest = std::max(widest, columns_of(printable(word)));
-    std::string out = "\nWords in a task's summary or context:\n";
+    std::string out = "\nWords in a task's summary or context that control it:\n";
     for (const auto& [word, effect] : words) {
         const auto shown = printable(word);
         auto lines = wrapped(printable(effect), std::string(widest + 4, ' '), style.width);
@@ -75,9 +79,7 @@ std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& st
     const bool all = std::all_of(reply.harnesses.begin(), reply.harnesses.end(),
                                  [](const auto& harness) { return harness.installed; });
     if (all) return table.render(style);
-    return table.render(style) +
-           "\nIf a program is missing here but starts in your terminal, run in that terminal:\n  orange daemon "
-           "reload\n";
+    return table.render(style) + "\n" + k_reload;
 }
 
 std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& style) {
@@ -88,7 +90,7 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
                    "  ", style.width);
     if (harness.found_in) out += wrapped("in the PATH of " + printable(*harness.found_in), "  ", style.width);
     for (const auto& missing : harness.missing) {
-        out += wrapped("! missing: " + printable(missing), "  ", style.width);
+        out += notes_text({"! " + missing}, style);
     }
     for (const char* permissions : {"full", "reduced", "review"}) {
         const auto uses = reply.uses.find(permissions);
@@ -96,7 +98,7 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
         if (argv == reply.argv.end()) continue;
         const auto line = command_words(argv->second);
         out += "\n" + std::string(permissions) +
-               (uses->second == permissions ? "" : " (as " + printable(uses->second) + ")") + "\n" +
+               (uses->second == permissions ? "" : " (same as " + printable(uses->second) + ")") + "\n" +
                wrapped(line, "  ", style.width);
     }
     out += "\n";
@@ -106,13 +108,14 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
             style.width);
     }
     if (!reply.wants.empty()) {
-        out += wrapped("may need the variables " + printable(join(reply.wants, ", ")), "  ", style.width);
+        out += wrapped("variables that it may need: " + printable(join(reply.wants, ", ")), "  ", style.width);
     }
-    if (reply.trust_file) out += wrapped("trust: kept in " + printable(*reply.trust_file), "  ", style.width);
+    if (reply.trust_file) out += wrapped("trust: stored in " + printable(*reply.trust_file), "  ", style.width);
     if (!reply.trust_args.empty()) {
-        out += wrapped("trust: with your consent it is given " + command_words(reply.trust_args), "  ", style.width);
+        out += wrapped("trust: with your consent, Orange passes " + command_words(reply.trust_args), "  ", style.width);
     }
-    if (reply.root_needs) out += wrapped("as root: needs " + printable(*reply.root_needs), "  ", style.width);
+    if (reply.root_needs)
+        out += wrapped("as root: needs the variable " + printable(*reply.root_needs), "  ", style.width);
     out += words_text(reply.words, style);
     if (!harness.installed) out += searched_text(reply.searched, style);
     return out;
@@ -120,15 +123,24 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
 
 std::string trust_page(const rpc::HarnessTrust::Reply& reply, const Style& style) {
     const auto name = printable(reply.harness), repository = printable(reply.repository);
-    if (reply.trusted && !reply.recorded) return name + " already trusts " + repository + "\n";
-    std::string out = style.paint(name, Ink::bold) + " would trust " + repository +
-                      " and all its worktrees, and run what the repository configures for it.\n";
-    if (!reply.file)
-        return out + "Agents in this project would be started with:\n  " + command_words(reply.args) + "\n";
-    return out + "It reads this from your own file " + printable(*reply.file) +
-           ", which Orange does not change. Add these lines to the file:\n\n" +
-           style.paint(printable(reply.lines.value_or(""), true), Ink::green) + "\nor start " + name + " once in " +
-           repository + " and answer its question.\n";
+    if (reply.trusted && !reply.recorded) {
+        return reply.text ? "you have already agreed to " + name + " of " + repository + "\n"
+                          : name + " already trusts " + repository + "\n";
+    }
+    const auto fitted = [&](const std::string& text) { return wrapped(text, "", style.width); };
+    if (reply.text) {
+        return fitted("If you agree, Orange runs " + name + " of " + repository +
+                      " in the worktrees of its tasks, as you. If its text changes, you are asked again.") +
+               "\n" + style.paint(printable(*reply.text, true), Ink::green) + "\n";
+    }
+    const auto out = fitted("If " + name + " trusts " + repository +
+                            ", it runs what the repository configures for it, in all its worktrees.");
+    if (!reply.file) return out + "With your consent, Orange starts it with:\n  " + command_words(reply.args) + "\n";
+    return out +
+           fitted(name + " reads its trust from " + printable(*reply.file) +
+                  ", which Orange does not change. Add these lines to that file:") +
+           "\n" + style.paint(printable(reply.lines.value_or(""), true), Ink::green) + "\n" +
+           fitted("You can also start " + name + " once in " + repository + " and answer its question.");
 }
 
 }  // namespace orange::output

@@ -19,6 +19,32 @@ std::string duration_text(std::int64_t seconds) {
     return age_text(start, start + std::chrono::seconds(seconds));
 }
 
+std::string value_text(const Json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    if (!value.is_array()) return dump(value);
+    std::vector<std::string> commands;
+    for (const auto& argv : value) {
+        std::vector<std::string> words;
+        for (const auto& word : argv)
+            words.push_back(word.is_string() ? shell_word(word.get<std::string>()) : dump(word));
+        commands.push_back(join(words, " "));
+    }
+    return commands.empty() ? "none" : join(commands, "; ");
+}
+
+/// Those that somebody gave a value: "push=false, merge=pr (config.yml)"; the list of commands last.
+std::string settings_text(const rpc::ProjectView& project) {
+    std::vector<std::string> texts;
+    for (const bool lists : {false, true}) {
+        for (const auto& [name, setting] : project.in_force) {
+            if (setting.from == "default" || setting.value.is_array() != lists) continue;
+            texts.push_back(name + (lists ? ": " : "=") + value_text(setting.value) +
+                            (setting.from == "project" ? "" : " (" + setting.from + ")"));
+        }
+    }
+    return join(texts, ", ");
+}
+
 }  // namespace
 
 std::string projects_page(const rpc::ProjectList::Reply& reply, const Style& style) {
@@ -29,8 +55,9 @@ std::string projects_page(const rpc::ProjectList::Reply& reply, const Style& sty
                    {project.default_branch},
                    {std::to_string(project.pool_size)},
                    {std::to_string(project.active_tasks)},
-                   {project.workflow},
+                   {project.workflow.value_or("default")},
                    {project.path}});
+        if (const auto text = settings_text(project); !text.empty()) table.remark(text, Ink::dim);
     }
     return table.render(style);
 }
@@ -40,16 +67,19 @@ std::string project_page(const rpc::ProjectReply& reply, const Style& style) {
     std::string out = style.paint(printable(project.name), Ink::bold) + "  " + printable(project.path) + "\n";
     std::string facts = "branch " + printable(project.default_branch) + ", " +
                         counted(static_cast<std::size_t>(project.pool_size), "workspace") + ", workflow " +
-                        printable(project.workflow);
+                        printable(project.workflow.value_or("default"));
     if (project.harness) facts += ", harness " + printable(*project.harness);
     if (!project.setup.empty()) facts += ", setup: " + printable(join(project.setup, " "));
-    return out + wrapped(facts, "  ", style.width) + notes_text(reply.notes, style);
+    out += wrapped(facts, "  ", style.width);
+    const auto settings = settings_text(project);
+    if (!settings.empty()) out += wrapped(printable(settings), "  ", style.width);
+    return out + notes_text(reply.notes, style);
 }
 
 std::string workspaces_page(const rpc::WorkspaceReply& reply, const Style& style) {
     std::string out;
     if (reply.workspaces.empty()) {
-        out = "No workspaces yet; they are made when tasks need them.\n";
+        out = "No workspaces yet; Orange creates them when tasks need them.\n";
     } else {
         Table table({{"WORKSPACE", 12}, {"STATE"}, {"TASK"}, {"BRANCH", 12}});
         for (const auto& workspace : reply.workspaces) {
@@ -74,15 +104,15 @@ std::string workflows_page(const rpc::WorkflowList::Reply& reply, const Style& s
     for (const auto& workflow : reply.workflows) {
         table.row({{workflow.name, Ink::bold},
                    {workflow.shipped   ? "Orange"
-                    : workflow.shadows ? "you, over Orange's"
+                    : workflow.shadows ? "you (replaces Orange's)"
                                        : "you"},
                    {workflow.valid ? "yes" : "no", workflow.valid ? Ink::green : Ink::red},
                    {join(workflow.projects, ", ")},
                    {workflow.path}});
         problem_lines(table, workflow.problem);
         if (workflow.valid) continue;
-        table.remark(workflow.last_good ? "new tasks follow the last version that was valid, until the daemon restarts"
-                                        : "new tasks that name it are refused",
+        table.remark(workflow.last_good ? "new tasks use the last valid version until the daemon restarts"
+                                        : "new tasks cannot use it",
                      Ink::yellow);
     }
     return table.empty() ? "No workflows.\n" : table.render(style);
@@ -91,8 +121,8 @@ std::string workflows_page(const rpc::WorkflowList::Reply& reply, const Style& s
 std::string export_page(const rpc::WorkflowExport::Reply& reply) {
     const auto path = printable(reply.path);
     return (reply.replaced ? "replaced " : "wrote ") + path + "\n" +
-           "edit it, then check it:   orange workflow validate " + path + "\n" +
-           "and use it:               orange project update --workflow " + printable(reply.name) + "\n";
+           "Edit it, then check it and use it:\n  orange workflow validate " + path + "\n" +
+           "  orange project update --workflow " + printable(reply.name) + "\n";
 }
 
 std::string workflow_page(const rpc::WorkflowShow::Reply& reply, const Style& style) {

@@ -23,13 +23,12 @@ std::string run_page(const rpc::TaskReply& reply, const std::string& folder, con
     const auto id = short_id(reply.task);
     const auto workspace = printable(fields.workspace.value_or(""));
     auto out = task_line(reply.task, style) + notes_text(reply.notes, style);
-    auto where = "branch " + printable(fields.branch);
-    if (!workspace.empty()) where += " in " + printable(folder) + "/" + workspace;
-    out += wrapped(where, "  ", style.width);
+    out += "  branch " + printable(fields.branch) + "\n";
+    if (!workspace.empty()) out += "  worktree " + printable(folder) + "/" + workspace + "\n";
     out += "\n";
     if (!workspace.empty()) out += command_line("orange task attach " + id, "open the agent's terminal");
-    out += command_line("orange task list", "show all tasks, and which need you");
-    out += command_line("orange task why " + id, "show what the task waits for");
+    out += command_line("orange task list", "show all tasks; those that need you come first");
+    out += command_line("orange task why " + id, "show what the task is waiting for");
     return out;
 }
 

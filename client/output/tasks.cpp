@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "client/output/events.hpp"
 #include "client/output/local_time.hpp"
@@ -35,10 +36,10 @@ std::string status_of(const rpc::TaskView& task) {
     return status;
 }
 
-/// "● working", "✗ dead in working".
+/// "● working", "✗ working (dead)".
 std::string marked_status_of(const rpc::TaskView& task) {
     const auto marker = marker_of(task);
-    return marker.text + std::string(marker.dead ? " dead in " : " ") + status_of(task);
+    return marker.text + (" " + status_of(task)) + (marker.dead ? " (dead)" : "");
 }
 
 /// Of a task that cannot be read nobody knows it.
@@ -93,6 +94,36 @@ std::string need_of(const rpc::TaskView& task) {
     return task.needs.kind == Need::nothing ? std::string() : std::string(name_of(task.needs.kind));
 }
 
+/// What the agent does that the task's state is about: the reviewer's, while there is one.
+const std::optional<AgentActivity>& activity_of(const rpc::TaskView& task) {
+    return task.reviewer_activity ? task.reviewer_activity : task.worker_activity;
+}
+
+/// "idle 4m"
+Cell activity_cell(const rpc::TaskView& task, Timestamp now) {
+    const auto& seen = activity_of(task);
+    if (!seen || seen->activity == Activity::unknown) return {};
+    const auto text = std::string(name_of(seen->activity)) + " " + age_of(seen->since, now);
+    switch (seen->activity) {
+        case Activity::waiting:
+            return {text, Ink::yellow};
+        case Activity::limited:
+            return {text, Ink::red};
+        case Activity::busy:
+            return {text, Ink::green};
+        default:
+            return {text, Ink::dim};
+    }
+}
+
+/// "alive (busy for 4m)"
+std::string process_text(const std::string& process, const std::optional<AgentActivity>& seen, Timestamp now) {
+    if (!seen || seen->activity == Activity::unknown) return process;
+    const auto age = age_of(seen->since, now);
+    const auto length = age.empty() || age == "now" ? std::string() : " for " + age;
+    return process + " (" + std::string(name_of(seen->activity)) + length + ")";
+}
+
 std::string changes_text(const rpc::ChangeCounts& changes) {
     if (changes.files == 0) return "none yet";
     return counted(static_cast<std::size_t>(changes.commits), "commit") + ", " +
@@ -107,11 +138,37 @@ std::string lines_of(const rpc::TaskView& task) {
     return "+" + std::to_string(changes->added) + " -" + std::to_string(changes->removed);
 }
 
+/// "#7 open, checks passing, approved"
+std::string pull_text(const PullRequest& pull) {
+    auto text = "#" + std::to_string(pull.number) + " " + (pull.draft ? "draft" : std::string(name_of(pull.state)));
+    if (pull.state != PullState::open) return text;
+    if (pull.checks != PullChecks::none) text += ", checks " + std::string(name_of(pull.checks));
+    if (pull.review == PullReview::required) text += ", review required";
+    if (pull.review == PullReview::approved) text += ", approved";
+    if (pull.review == PullReview::changes_requested) text += ", changes requested";
+    return text + (pull.conflicts ? ", conflicts" : "");
+}
+
+/// For a list: "#7", and what is the matter with it.
+Cell pull_cell(const rpc::TaskView& task) {
+    if (!task.pull_request) return {};
+    const auto& pull = *task.pull_request;
+    const auto number = "#" + std::to_string(pull.number);
+    if (pull.state != PullState::open) return {number + " " + std::string(name_of(pull.state)), Ink::dim};
+    const bool bad =
+        pull.checks == PullChecks::failing || pull.review == PullReview::changes_requested || pull.conflicts;
+    if (bad) return {number + " ✗", Ink::red};
+    if (pull.checks == PullChecks::pending) return {number + " …", Ink::yellow};
+    const bool good =
+        pull.review == PullReview::approved || (pull.review == PullReview::none && pull.checks == PullChecks::passing);
+    return {number + (good ? " ✓" : ""), good ? Ink::green : Ink::plain};
+}
+
 std::string agents_of(const Task& task) {
     const auto with_effort = [](const std::string& name, const std::optional<std::string>& effort) {
         return effort ? name + " (" + *effort + ")" : name;
     };
-    return with_effort(task.harness, task.effort) + ", reviewed by " +
+    return "worker " + with_effort(task.harness, task.effort) + ", reviewer " +
            with_effort(task.review_harness, task.review_effort);
 }
 
@@ -122,15 +179,15 @@ std::string head(const rpc::TaskView& task, const Style& style) {
 }
 
 std::string edge_text(const rpc::EdgeView& edge, const Style& style) {
-    std::string state = edge.open ? "open" : "closed";
-    if (edge.open && edge.needs_force) state = "open with --force";
+    std::string state = edge.open ? "possible now" : "not possible yet";
+    if (edge.open && edge.needs_force) state = "possible with --force";
     std::string by;
     for (const auto& role : edge.by) by += (by.empty() ? "" : ", ") + printable(role);
     std::string out = "  " + style.paint(edge.open ? "✓" : "✗", edge.open ? Ink::green : Ink::red) + " → " +
-                      printable(edge.to) + "  " + style.paint(state + (by.empty() ? "" : "; by " + by), Ink::dim) +
+                      printable(edge.to) + "  " + style.paint(state + (by.empty() ? "" : " (" + by + ")"), Ink::dim) +
                       "\n";
     if (!edge.guard.empty()) {
-        const auto guard = "when " + printable(edge.guard) + (edge.guard_holds ? "" : ": does not hold");
+        const auto guard = "when " + printable(edge.guard) + (edge.guard_holds ? "" : ", which is not the case");
         out += wrapped(guard, "      ", style.width);
     }
     if (edge.missing) {
@@ -182,10 +239,15 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
     for (const auto& task : reply.tasks) projects.insert(task.fields.project);
     const bool several = projects.size() > 1;
     const bool has_lines = std::ranges::any_of(reply.tasks, [](const auto& task) { return !lines_of(task).empty(); });
+    const bool has_activity =
+        std::ranges::any_of(reply.tasks, [&](const auto& task) { return !activity_cell(task, now).text.empty(); });
+    const bool has_pulls = std::ranges::any_of(reply.tasks, [](const auto& task) { return !!task.pull_request; });
     std::vector<Column> columns = {{"NEED"}, {"ID"}};
     if (several) columns.push_back({"PROJECT", 10});
     columns.insert(columns.end(), {{"STATUS"}, {"ROUND"}});
+    if (has_activity) columns.push_back({"AGENT"});
     if (has_lines) columns.push_back({"LINES"});
+    if (has_pulls) columns.push_back({"PR"});
     columns.insert(columns.end(), {{"CHANGED"}, {"SUMMARY", 12}});
     Table table(std::move(columns));
     for (const auto& task : reply.tasks) {
@@ -195,7 +257,9 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
         cells.push_back({marked_status_of(task), marker.ink});
         const auto round = task.fields.review_round();
         cells.push_back({round > 0 ? std::to_string(round) : std::string()});
+        if (has_activity) cells.push_back(activity_cell(task, now));
         if (has_lines) cells.push_back({lines_of(task)});
+        if (has_pulls) cells.push_back(pull_cell(task));
         cells.push_back({age_of(task.fields.updated_at, now), Ink::dim});
         cells.push_back({task.fields.summary.empty() ? task.fields.branch : task.fields.summary});
         table.row(std::move(cells));
@@ -204,7 +268,9 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
             table.remark("! " + std::string(first_line(notice.text)), Ink::yellow);
         }
     }
-    std::string out = table.empty() ? "No tasks. Create one: orange task create \"what to do\"\n" : table.render(style);
+    std::string out = table.empty() ? std::string(reply.hidden > 0 ? "No active tasks." : "No tasks.") +
+                                          " Create one: orange task create \"what to do\"\n"
+                                    : table.render(style);
     if (reply.hidden > 0) {
         const auto n = static_cast<std::size_t>(reply.hidden);
         out += style.paint(counted(n, "ended task") + " not shown (--all)", Ink::dim) + "\n";
@@ -235,11 +301,19 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
     fields.add("workflow", known.workflow + ", review round " + std::to_string(known.review_round()) + ", crashes " +
                                std::to_string(known.crash_count()));
     fields.add("agents", agents_of(known));
-    fields.add("alive", "worker " + task.worker + ", reviewer " + task.reviewer);
+    fields.add("processes", "worker " + process_text(task.worker, task.worker_activity, now) + ", reviewer " +
+                                process_text(task.reviewer, task.reviewer_activity, now));
+    bool first = true;
+    for (const auto& message : reply.messages) {
+        if (message.from != "human") continue;
+        fields.add(std::exchange(first, false) ? "messages" : "",
+                   message.to + ", " + message.state + " " + ago(age_of(message.at, now)) + ": " + message.text);
+    }
     fields.add("worktree", task.worktree);
     if (reply.changes) fields.add("changes", changes_text(*reply.changes));
     fields.add("session", known.tmux_session.value_or(""));
-    fields.add("PR", known.pr_url.value_or(""));
+    if (task.pull_request) fields.add("PR", pull_text(*task.pull_request));
+    fields.add(task.pull_request ? "" : "PR", known.pr_url.value_or(""));
     fields.add("folder", task.path);
     const auto created = age_of(known.created_at, now), updated = age_of(known.updated_at, now);
     fields.add("created", ago(created) + (updated.empty() ? "" : ", changed " + ago(updated)));
@@ -258,8 +332,10 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
 
 std::string why_page(const rpc::TaskWhy::Reply& reply, const Style& style) {
     std::string out = head(reply.task, style);
-    out +=
-        wrapped(marked_status_of(reply.task) + ", waits for " + printable(reply.waiting_for, true), "  ", style.width);
+    const bool ended = reply.waiting_for.starts_with("nothing");
+    out += wrapped(marked_status_of(reply.task) +
+                       (ended ? "; the task has ended" : ", waits for " + printable(reply.waiting_for, true)),
+                   "  ", style.width);
     for (const auto& edge : reply.edges) out += edge_text(edge, style);
     if (!reply.hints.empty()) out += "\n" + notes_text(with_short_ids(reply.hints, reply.task), style);
     return out;

@@ -77,7 +77,7 @@ std::string log_line(const log::Line& line, const Style& style) {
 }
 
 std::string windows_page(const rpc::TaskLog::Reply& reply, Timestamp now, const Style& style) {
-    if (reply.windows.empty()) return "No windows: this task has not had an agent yet.\n";
+    if (reply.windows.empty()) return "No windows yet; no agent has been started for this task.\n";
     Table table({{"WINDOW"}, {"RUN"}, {"WHEN"}, {"EXIT"}, {"SIZE"}});
     for (const auto& view : reply.windows) {
         const auto ended = view.ended_at ? from_rfc3339(*view.ended_at) : std::nullopt;

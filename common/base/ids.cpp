@@ -36,6 +36,23 @@ std::string random_id(std::size_t length) {
     return id;
 }
 
+std::string random_uuid() {
+    constexpr std::string_view k_hex = "0123456789abcdef";
+    std::array<unsigned char, 16> bytes{};
+    if (::getentropy(bytes.data(), bytes.size()) != 0) {
+        throw std::system_error(errno, std::generic_category(), "getentropy");
+    }
+    bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0FU) | 0x40U);
+    bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3FU) | 0x80U);
+    std::string id;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) id += '-';
+        id += k_hex[bytes[i] >> 4U];
+        id += k_hex[bytes[i] & 0xFU];
+    }
+    return id;
+}
+
 bool is_task_id(std::string_view text) {
     return text.size() == k_task_id_length &&
            std::all_of(text.begin(), text.end(), [](char c) { return k_alphabet.find(c) != std::string_view::npos; });
@@ -50,11 +67,11 @@ Result<void> check_project_name(std::string_view name) {
     };
     if (name.empty()) return bad("is empty");
     if (name.size() > k_max_project_name) return bad("is too long");
-    if (!is_lower_alnum(name.front())) return bad("does not begin with a letter or digit");
+    if (!is_lower_alnum(name.front())) return bad("does not begin with a lower-case letter or a digit");
     if (name.find("--") != std::string_view::npos) return bad("contains \"--\"");
     const bool clean =
         std::all_of(name.begin(), name.end(), [](char c) { return is_lower_alnum(c) || c == '_' || c == '-'; });
-    if (!clean) return bad("has a character that is not allowed");
+    if (!clean) return bad("contains a character that is not allowed");
     return {};
 }
 

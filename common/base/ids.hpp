@@ -31,6 +31,9 @@ inline constexpr std::size_t k_run_id_length = 12;
 /// `length` characters of [0-9A-Za-z], uniform, from the kernel's random source.
 std::string random_id(std::size_t length);
 
+/// "0b1c…-…": a random UUID (version 4), for programs that want one.
+std::string random_uuid();
+
 /// True for a whole task id. People may name a task in other ways (TaskStore::resolve).
 bool is_task_id(std::string_view text);
 

@@ -9,7 +9,6 @@
 namespace orange {
 namespace {
 
-constexpr std::size_t k_longest_word = 64;
 /// One mistake in a word, and one more for so many letters: with more it is another word, such as nope and done.
 constexpr std::size_t k_letters_a_mistake = 3;
 
@@ -53,7 +52,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
     for (const auto& candidate : known) {
         if (candidate.size() <= k_longest_word) shown.push_back(candidate);
     }
-    return shown.empty() ? std::string{} : "; known are " + join(shown, ", ");
+    return shown.empty() ? std::string{} : "; known: " + join(shown, ", ");
 }
 
 }  // namespace orange

@@ -73,7 +73,7 @@ Result<DetachKey> detach_key_from(std::string_view text) {
                      "detach_key cannot be \"" + printable(text) + "\", " + why + "; use C-q, M-q, F12 or off");
     };
     if (is_needed(chord)) return wrong("because tmux or the program in the terminal needs this key");
-    if (!is_possible(chord)) return wrong("because it is no key with Ctrl or Alt and no function key");
+    if (!is_possible(chord)) return wrong("because it is neither a key with Ctrl or Alt nor a function key");
     return DetachKey{std::string(chord.ctrl ? "C-" : "") + (chord.alt ? "M-" : "") + chord.key};
 }
 

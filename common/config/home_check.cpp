@@ -40,9 +40,10 @@ bool is_any(const std::string&) {
     return true;
 }
 
-/// oranged.out is the client's, which has found the folder as it is and starts the daemon.
+/// oranged.out and skills.json are the client's, which has found the folder as it is and starts the daemon.
 bool is_known_before_start(const std::string& name) {
-    return name == "harnesses" || name == "workflows" || name == "config.yml" || name == "oranged.out";
+    return name == "harnesses" || name == "workflows" || name == "config.yml" || name == "oranged.out" ||
+           name == "skills.json";
 }
 
 bool is_own_home(const std::filesystem::path& home, bool (*takes)(const std::string& name)) {
@@ -75,8 +76,9 @@ Result<mode_t> mode_of_own_folder(const std::filesystem::path& folder) {
 }
 
 Error open_to_others(const std::filesystem::path& folder) {
-    return {ErrorCode::forbidden,
-            folder.string() + " can be read or changed by other users\n  chmod 700 " + shell_word(folder.string())};
+    return {ErrorCode::forbidden, folder.string() +
+                                      " can be read or changed by other users. Make it private:\n  chmod 700 " +
+                                      shell_word(folder.string())};
 }
 
 /// A daemon has worked there.
@@ -134,10 +136,10 @@ Result<bool> make_closed_home(const std::filesystem::path& home) {
     const bool foreign = was_open && !failed && !is_own_home(home, is_any);
     if (foreign) (void)::fchmod(folder, info.st_mode & 07777);
     ::close(folder);
-    if (failed) return io_error("closing " + home.string() + " to others", why);
+    if (failed) return io_error("closing " + home.string() + " to other users", why);
     if (foreign) {
         return {ErrorCode::forbidden,
-                home.string() + " was open to others, who have written there; look what is in it"};
+                home.string() + " was open to other users, who have written to it. Check what it contains"};
     }
     return was_open;
 }

@@ -2,6 +2,7 @@
 
 #include <pwd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -69,7 +70,9 @@ Result<Installation> find_installation() {
     if (const char* share = std::getenv("ORANGE_SHARE"); share && *share) candidates.emplace_back(share);
     candidates.push_back(found.bin.parent_path() / "share" / "orange");
 #ifdef ORANGE_SOURCE_DIR
-    candidates.emplace_back(ORANGE_SOURCE_DIR);
+    // Another user could put agents' command lines there.
+    struct stat tree {};
+    if (::stat(ORANGE_SOURCE_DIR, &tree) == 0 && tree.st_uid == ::geteuid()) candidates.emplace_back(ORANGE_SOURCE_DIR);
 #endif
     for (const auto& candidate : candidates) {
         std::error_code error;

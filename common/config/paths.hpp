@@ -31,7 +31,8 @@ struct Paths {
 Result<Paths> paths_from_environment();
 
 /// What is installed beside the running program: `bin` holds orange, oranged and orange-agent; `share` the shipped
-/// workflows/ and harnesses/. In a build tree `share` is the source tree. ORANGE_SHARE overrides.
+/// workflows/, harnesses/ and skills/. In a build tree `share` is the source tree, if it belongs to this user.
+/// ORANGE_SHARE overrides.
 struct Installation {
     std::filesystem::path bin;
     std::filesystem::path share;

@@ -15,4 +15,7 @@ struct PeerProcess {
 /// listen(). One implementation a platform.
 std::optional<PeerProcess> peer_process(int descriptor);
 
+/// That process has ended, and its pid may be another's. False, too, if the kernel cannot tell.
+bool peer_has_ended(int descriptor);
+
 }  // namespace orange

@@ -64,8 +64,7 @@ bool search_file(BackwardLines& reader, const Query& query, std::uint64_t& left,
 
 Result<void> check(const Query& query) {
     if (query.level.empty() || rank_of(query.level) < k_levels.size()) return {};
-    return {ErrorCode::invalid_argument,
-            "there is no level \"" + query.level + "\"; there is: debug, info, warn, error"};
+    return {ErrorCode::invalid_argument, "there is no level \"" + query.level + "\"; known: debug, info, warn, error"};
 }
 
 Line parse_line(std::string text) {

@@ -5,16 +5,30 @@
 
 namespace orange {
 
-/// What may be changed of a task outside transitions; all or nothing.
-struct Edit {
-    std::optional<std::string> summary;
-    std::optional<std::string> branch;
-    bool sync_branch = false;
+/// What a human may choose for a task, when it is created and later.
+struct Choices {
     std::optional<std::string> workflow;
     std::optional<std::string> harness;
     std::optional<std::string> review_harness;
     std::optional<std::string> effort;
     std::optional<std::string> review_effort;
+
+    template <class V>
+    void describe(V& v) {
+        v.optional("workflow", workflow, "the task's workflow; a new task's default: the project's (human)");
+        v.optional("harness", harness, "which agent works, from its next start");
+        v.optional("review_harness", review_harness, "which agent reviews, from its next start");
+        v.optional("effort", effort, "the worker's effort, as its harness names it; empty: none");
+        v.optional("review_effort", review_effort, "the reviewer's effort; empty: none");
+    }
+    bool operator==(const Choices&) const = default;
+};
+
+/// What may be changed of a task outside transitions; all or nothing.
+struct Edit : Choices {
+    std::optional<std::string> summary;
+    std::optional<std::string> branch;
+    bool sync_branch = false;
     std::optional<std::string> feedback;
 
     template <class V>
@@ -22,11 +36,7 @@ struct Edit {
         v.optional("summary", summary, "new summary, one line");
         v.optional("branch", branch, "rename the task's branch, or switch to that one where it exists");
         v.optional("sync_branch", sync_branch, "take over the branch that the workspace is on");
-        v.optional("workflow", workflow, "move the task to another workflow (human)");
-        v.optional("harness", harness, "which agent works, from its next start");
-        v.optional("review_harness", review_harness, "which agent reviews, from its next start");
-        v.optional("effort", effort, "the worker's effort; empty: none");
-        v.optional("review_effort", review_effort, "the reviewer's effort; empty: none");
+        Choices::describe(v);
         v.optional("feedback", feedback, "text for ## Feedback, written before the worker is told");
     }
     bool any() const { return *this != Edit{}; }

@@ -26,9 +26,9 @@
 ///         }
 ///     };
 ///
-/// What a visitor is asked (`Presence` below), and of a task's numbers `counter` and `counters`. Whatever is described
-/// in several folders (a record, a task) is read and written by functions of common/model/json.cpp, so that its
-/// templates are compiled once.
+/// What a visitor is asked (`Presence` below), and of a task's numbers `counter`, `own_counter` and `counters`.
+/// Whatever is described in several folders (a record, a task) is read and written by functions of
+/// common/model/json.cpp, so that its templates are compiled once.
 namespace orange {
 
 /// Whether a key that nothing asked for is an error. A misspelt parameter must not pass silently; a reply or a file may
@@ -70,9 +70,28 @@ class FieldVisitor {
     void nullable(const char* name, T& member, const char* doc) {
         self().field(name, member, doc, Presence::nullable);
     }
+    /// A counter that no workflow may change.
+    template <class T>
+    void own_counter(const char* name, T& all, const char* doc) {
+        self().counter(name, all, doc);
+    }
 
   private:
     Self& self() { return static_cast<Self&>(*this); }
+};
+
+/// Has a record described for a reply: there, also what is empty is written.
+template <class V>
+class Whole : public FieldVisitor<Whole<V>> {
+  public:
+    explicit Whole(V& visitor) : visitor_(visitor) {}
+    template <class T>
+    void field(const char* name, T& member, const char* doc, Presence presence) {
+        visitor_.field(name, member, doc, presence == Presence::sparse ? Presence::optional : presence);
+    }
+
+  private:
+    V& visitor_;
 };
 
 namespace detail {

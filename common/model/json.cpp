@@ -26,7 +26,8 @@ struct FieldNames : FieldVisitor<FieldNames> {
     void field(const char* name, const T&, const char*, Presence) {
         all.push_back({name, false});
     }
-    void counter(const char* name, const detail::Counters&, const char*) { all.push_back({name, true}); }
+    void counter(const char* name, const detail::Counters&, const char*) { all.push_back({name, true, true}); }
+    void own_counter(const char* name, const detail::Counters&, const char*) { all.push_back({name, true}); }
     void counters(const char*, const detail::Counters&, const char*) {}
     std::vector<FrontmatterField> all;
 };
@@ -71,12 +72,12 @@ Result<Json> parse_json(std::string_view text, int max_depth) {
 Result<void> check_schema(const Json& json) {
     const auto found = json.is_object() ? json.find("schema") : json.end();
     if (!json.is_object() || found == json.end()) return {};
-    if (!found->is_number_integer()) return {ErrorCode::invalid_argument, "\"schema\" is no number"};
+    if (!found->is_number_integer()) return {ErrorCode::invalid_argument, "\"schema\" is not a number"};
     const auto schema = found->get<std::int64_t>();
     if (schema <= k_schema) return {};
     return {ErrorCode::invalid_argument, "it was written by a newer Orange (schema " + std::to_string(schema) +
                                              ", this one knows " + std::to_string(k_schema) +
-                                             ") and is left as it is; upgrade orange"};
+                                             ") and stays unchanged; upgrade orange"};
 }
 
 std::string dump(const Json& json) {
@@ -88,7 +89,7 @@ std::optional<Error> detail::FieldReader::finish() {
     for (const auto& [key, value] : json_.items()) {
         if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
         fail("unknown " + called(where_ + key, unknown_) +
-             "; there is: " + (known_.empty() ? "none" : join(known_, ", ")));
+             "; known: " + (known_.empty() ? "none" : join(known_, ", ")));
         break;
     }
     return error_;
@@ -123,6 +124,7 @@ Result<Project> project_from_json(const Json& json) {
     TRY(auto project, from_file<Project>(json, "project"));
     if (project.name.empty()) return without("project", "name");
     if (project.path.empty()) return without("project", "path");
+    TRY(check_settings(project.settings));
     return project;
 }
 

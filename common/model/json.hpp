@@ -32,6 +32,10 @@ Result<Task> task_from_json(const Json& json);
 Json to_json(const Project& project);
 Result<Project> project_from_json(const Json& json);
 
+/// Gives a setting a value: its own type in JSON, or a text as people write it ("false"; of `checks` one command, or a
+/// list of commands). null: it has none. invalid_argument names the settings or the values that there are.
+Result<void> set_setting(ProjectSettings& settings, const std::string& name, const Json& value);
+
 Json to_json(const TaskRecord& record);
 Result<TaskRecord> record_from_json(const Json& json);
 

@@ -21,7 +21,13 @@ enum class NoticeKind {
     agent_ended,
     start_failed,
     agent_dialog,
+    usage_limit,
+    agent_idle,
+    agent_hung,
     merge_failed,
+    checks_failed,
+    merged_without,
+    pull_request,
     agent_asks,
     hook_failed,
     task_file_conflict,
@@ -52,7 +58,13 @@ inline constexpr NoticeRule k_notice_rules[] = {
     {"agent_ended", true, NoticeEnd::transition},
     {"start_failed", true, NoticeEnd::transition},
     {"agent_dialog", false, NoticeEnd::transition},  // it needs an answer: engine/needs.hpp
+    {"usage_limit", true, NoticeEnd::cause},         // also a login that is missing
+    {"agent_idle", true, NoticeEnd::transition},     // also once it works again
+    {"agent_hung", true, NoticeEnd::cause},
     {"merge_failed", true, NoticeEnd::transition},
+    {"checks_failed", true, NoticeEnd::transition},
+    {"merged_without", true, NoticeEnd::cause},  // until the work is merged, too, or gone
+    {"pull_request", true, NoticeEnd::transition},
     {"agent_asks", true, NoticeEnd::transition},
     {"hook_failed", true, NoticeEnd::transition},
     {"task_file_conflict", true, NoticeEnd::transition},

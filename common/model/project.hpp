@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "common/model/settings.hpp"
+
 namespace orange {
 
-/// An entry of projects.json (seed 001): a repository that tasks work on.
 inline constexpr int k_largest_pool = 64;
 
+/// An entry of projects.json: a repository that tasks work on.
 struct Project {
     std::string name;
     std::string path;
@@ -21,9 +23,10 @@ struct Project {
     std::vector<std::string> setup;
     std::map<std::string, std::string> env;
     std::vector<std::string> trusted;
+    ProjectSettings settings = {};
 
     template <class V>
-    void describe(V& v) {
+    void describe_but_settings(V& v) {
         v.required("name", name, "the project's name, in paths and in names of tmux sessions");
         v.required("path", path, "absolute path of the repository's main worktree");
         v.optional("default_branch", default_branch, "what tasks begin at and are merged into");
@@ -34,8 +37,18 @@ struct Project {
         v.sparse("env", env, "variables for its agents");
         v.sparse("trusted", trusted, "harnesses that a human let trust the repository");
     }
+    template <class V>
+    void describe(V& v) {
+        describe_but_settings(v);
+        v.sparse("settings", settings, "what it does otherwise than config.yml says");
+    }
     bool operator==(const Project&) const = default;
 
+    /// Allows one more workspace; empty if there can be no more.
+    std::string command_for_more_room() const {
+        if (pool_size >= k_largest_pool) return {};
+        return "orange project update " + name + " --pool-size " + std::to_string(pool_size + 1);
+    }
     /// A human consented that this harness's program trusts the repository.
     bool lets_trust(const std::string& name_of_harness) const {
         return std::find(trusted.begin(), trusted.end(), name_of_harness) != trusted.end();

@@ -13,6 +13,7 @@
 #include "common/base/clock.hpp"
 #include "common/base/ids.hpp"
 #include "common/model/notice.hpp"
+#include "common/model/pull_request.hpp"
 #include "common/model/role.hpp"
 #include "common/model/task.hpp"
 
@@ -115,6 +116,7 @@ struct AgentRun {
     std::int64_t pid = 0;
     std::int64_t start_time = 0;
     bool ending = false;
+    bool resumed = false;
     Timestamp spawned_at{};
 
     template <class V>
@@ -134,18 +136,59 @@ struct AgentRun {
         v.optional("pid", pid, "of the shim (orange-agent) in the pane");
         v.optional("start_time", start_time, "of that pid, in clock ticks since boot: pids are reused");
         v.optional("ending", ending, "Orange is ending it: its death reaches no rule");
+        v.sparse("resumed", resumed, "it continues the conversation of the run before it");
         v.optional("spawned_at", spawned_at, "when it was started");
     }
     bool operator==(const AgentRun&) const = default;
 };
 
-/// A message for a living agent, kept until it is delivered.
+/// What an idle agent was reminded of last.
+struct Reminder {
+    std::string text;
+    Timestamp entered{};
+    int times = 0;
+    Timestamp at{};
+
+    template <class V>
+    void describe(V& v) {
+        v.required("text", text, "what it has forgotten");
+        v.optional("entered", entered, "when the task came into the status that it was about");
+        v.optional("times", times, "how often it was told");
+        v.optional("at", at, "when it was told last");
+    }
+    bool operator==(const Reminder&) const = default;
+};
+
+/// The conversation of an agent's own program, which its next run can continue.
+struct NativeSession {
+    Role role = Role::worker;
+    std::string harness;
+    std::string id;
+    std::string worktree;
+
+    template <class V>
+    void describe(V& v) {
+        v.required("role", role, "worker or reviewer");
+        v.required("harness", harness, "whose program it is of");
+        v.required("id", id, "the program's own name of it");
+        v.optional("worktree", worktree, "where it was");
+    }
+    bool operator==(const NativeSession&) const = default;
+};
+
+/// A message for an agent: kept until it is typed, and the last few longer, until they are seen and for people to read.
 struct Message {
     std::string id;
     Role to = Role::worker;
     Role from = Role::system;
     std::string text;
     Timestamp queued_at{};
+    std::optional<Timestamp> typed_at = {};
+    int times = 0;
+    bool seen = false;
+
+    /// "queued", "typed" or "seen".
+    std::string_view state() const { return seen ? "seen" : typed_at ? "typed" : "queued"; }
 
     template <class V>
     void describe(V& v) {
@@ -154,6 +197,9 @@ struct Message {
         v.optional("from", from, "whose it is; a human's outlives the agent that it was for");
         v.optional("text", text, "what is typed into its window");
         v.optional("queued_at", queued_at, "when it was sent");
+        v.sparse("typed_at", typed_at, "when it was typed last");
+        v.sparse("times", times, "how often it was typed");
+        v.sparse("seen", seen, "the agent's window shows that its program took it");
     }
     bool operator==(const Message&) const = default;
 };
@@ -191,6 +237,7 @@ struct MergeRecord {
     bool include_unpushed = false;
     bool keep_branch = false;
     bool elsewhere = false;
+    std::int64_t pull = 0;
     std::string forced;
     int attempts = 0;
     Caller by;
@@ -202,7 +249,7 @@ struct MergeRecord {
         v.required("phase", phase, "planned, merged, pushed, done or failed");
         v.optional("tx", tx, "unique; its `task.merged` is recognized by it");
         v.optional("target", target, "the default branch");
-        v.optional("strategy", strategy, "merge, ff or squash");
+        v.optional("strategy", strategy, "merge, ff or squash; of a pull request merge, squash or rebase");
         v.optional("tip", tip, "the commit of the task's branch that is merged");
         v.optional("base", base, "the commit of `target` that `commit` was built on");
         v.optional("commit", commit, "the result; if it was made elsewhere, the commit that brought it");
@@ -210,6 +257,7 @@ struct MergeRecord {
         v.sparse("include_unpushed", include_unpushed, "publishes the user's own commits of the target with it");
         v.sparse("keep_branch", keep_branch, "leaves the local branch when the task is done");
         v.sparse("elsewhere", elsewhere, "somebody else had merged it: nothing was merged or pushed");
+        v.sparse("pull", pull, "the pull request that is merged at its forge; absent: the branch is merged here");
         v.sparse("forced", forced, "what a human confirmed, in words; absent: nothing had to be");
         v.optional("attempts", attempts, "pushes that were begun");
         v.optional("by", by, "who asked");
@@ -221,14 +269,39 @@ struct MergeRecord {
     bool operator==(const MergeRecord&) const = default;
 };
 
+/// How the checks of the task's project went, the last time that they ran to their end.
+struct CheckRecord {
+    std::string commit;
+    std::string checks;
+    bool passed = false;
+    Timestamp at{};
+    std::string failed;
+
+    template <class V>
+    void describe(V& v) {
+        v.required("commit", commit, "what was checked");
+        v.optional("checks", checks, "hash of the commands");
+        v.optional("passed", passed, "all of them succeeded");
+        v.optional("at", at, "when they ended");
+        v.sparse("failed", failed, "the command that did not succeed; those after it were not run");
+    }
+    bool operator==(const CheckRecord&) const = default;
+};
+
 /// Everything in a task's state.json: the daemon's own memory of it, authoritative (data.md).
 struct TaskRecord {
     Task task;
     std::optional<Intent> intent;
     std::optional<MergeRecord> merge;
+    std::optional<CheckRecord> checked;
+    std::optional<PullRequest> pull_request;
+    std::set<std::string> pull_told;
     std::vector<AgentRun> runs;
     std::set<Role> died;
     std::vector<Message> outbox;
+    std::vector<Message> typed;
+    std::vector<NativeSession> sessions;
+    std::optional<Reminder> reminder;
     std::map<std::string, std::string> entry_sections;
     std::string reviewed_commit;
     std::string branch_start;
@@ -256,9 +329,15 @@ struct TaskRecord {
         v.required("fields", task, "the task");
         v.nullable("intent", intent, "the transition that is committed but not finished");
         v.sparse("merge", merge, "the last merge that was asked for");
+        v.sparse("checked", checked, "how the project's checks went last");
+        v.sparse("pull_request", pull_request, "its pull request, as its forge showed it last");
+        v.sparse("pull_told", pull_told, "what of it its human or its agent was told (daemon/runner/pull_sync.cpp)");
         v.optional("runs", runs, "the agents alive or not yet dealt with, at most one of each role");
         v.sparse("died", died, "roles whose last run died without Orange ending it, until one is started or released");
         v.optional("outbox", outbox, "messages that are not delivered yet");
+        v.sparse("typed", typed, "the last messages that were typed");
+        v.sparse("sessions", sessions, "conversations of the agents' own programs, at most one of each role");
+        v.sparse("reminder", reminder, "what its idle agent was reminded of last");
         v.optional("entry_sections", entry_sections,
                    "heading → hash of the section when the current state was entered: what `fresh` gates compare with");
         v.sparse("reviewed_commit", reviewed_commit,
@@ -288,6 +367,13 @@ struct TaskRecord {
         v.sparse("answered", answered, "`questions` when a human's answer was delivered; else the question stands");
         v.sparse("stopped", stopped, "a human stopped its agent, and nothing starts it by itself");
         v.sparse("notified", notified, "`since` of the need that its human was last notified of");
+    }
+
+    const NativeSession* session_of(Role role) const {
+        for (const auto& session : sessions) {
+            if (session.role == role) return &session;
+        }
+        return nullptr;
     }
 
     /// The agent has asked, and no human has answered since.

@@ -55,7 +55,7 @@ struct Task {
                  "full or reduced: what its agents may do without asking; absent: what the workflow says");
         v.optional("status", status, "a state of the workflow; only the engine moves it");
         v.counter("review_round", counters, "which review round it is in; 0 before the first");
-        v.counter("crash_count", counters, "crashes of its agents in a row");
+        v.own_counter("crash_count", counters, "crashes of its agents in a row");
         v.counters("counters", counters, "what a custom workflow counts; in TASK.md, a field each");
         v.optional("summary", summary, "what is to be done, one line; may be empty");
         v.nullable("workspace", workspace, "the workspace that it has");
@@ -86,6 +86,7 @@ struct Task {
 struct FrontmatterField {
     std::string name;
     bool is_number = false;
+    bool is_workflows = false;  ///< a number that a workflow may count
 };
 /// The frontmatter's fields in their order, but for those that custom workflows count.
 const std::vector<FrontmatterField>& frontmatter_fields();

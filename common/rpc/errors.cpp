@@ -50,7 +50,7 @@ Json error_json(const Error& error) {
 
 Error error_from_json(const Json& json) {
     Error error;
-    if (!json.is_object()) return {ErrorCode::internal, "the daemon sent an error that is no object"};
+    if (!json.is_object()) return {ErrorCode::internal, "the daemon sent an error that is not an object"};
     const auto code = json.find("code");
     const bool has_code = code != json.end() && code->is_number_integer();
     error.code = code_from(has_code ? code->get<int>() : k_internal_error);

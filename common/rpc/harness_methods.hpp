@@ -123,30 +123,38 @@ struct HarnessTrust {
     std::optional<std::string> project;
     std::optional<std::string> cwd;
     bool dry_run = false;
+    std::optional<std::string> hash;
     template <class V>
     void describe(V& v) {
-        v.required("name", name, "which harness");
+        v.required("name", name, "which harness; or the repository's own .orange/setup or .orange/teardown");
         v.optional("project", project, "the project that it is to trust");
         v.optional("cwd", cwd, "a directory of the repository that it is to trust");
         v.optional("dry_run", dry_run, "only say what would be recorded");
+        v.optional("hash", hash, "of a command of the repository: agree to no other text than this one");
     }
     struct Reply {
         std::string harness;
         std::string repository;
         bool trusted = false;
         bool recorded = false;
+        std::vector<std::string> notes;
         std::vector<std::string> args;
         std::optional<std::string> file;
         std::optional<std::string> lines;
+        std::optional<std::string> text;
+        std::optional<std::string> hash;
         template <class V>
         void describe(V& v) {
             v.required("harness", harness, "which");
             v.required("repository", repository, "the main worktree: it holds for all of them");
             v.required("trusted", trusted, "whether the program trusts it from now on");
             v.required("recorded", recorded, "whether this call recorded the consent");
+            v.optional("notes", notes, "agents that waited for this answer and were restarted");
             v.optional("args", args, "what the program is given on its command line, with the consent");
             v.optional("file", file, "else: its own file, which Orange does not write");
             v.optional("lines", lines, "what belongs into that file, as JSON");
+            v.optional("text", text, "of a command of the repository: what it runs");
+            v.optional("hash", hash, "of that text: SHA-256, as hex digits");
         }
     };
 };

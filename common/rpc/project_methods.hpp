@@ -5,31 +5,30 @@
 #include <vector>
 
 #include "common/model/fields.hpp"
+#include "common/model/project.hpp"
 
 /// Parameters and results of `project.*`.
 namespace orange::rpc {
 
-struct ProjectView {
-    std::string name;
-    std::string path;
-    std::string default_branch;
-    int pool_size = 0;
-    std::string workflow;
-    std::optional<std::string> harness;
-    std::vector<std::string> setup;
-    std::map<std::string, std::string> env;
-    std::int64_t active_tasks = 0;
+struct SettingView {
+    Json value;
+    std::string from;
     template <class V>
     void describe(V& v) {
-        v.required("name", name, "its name");
-        v.required("path", path, "the repository's main worktree");
-        v.required("default_branch", default_branch, "what tasks begin at and are merged into");
-        v.required("pool_size", pool_size, "maximum number of workspaces");
-        v.required("workflow", workflow, "workflow of new tasks");
-        v.optional("harness", harness, "harness of new tasks");
-        v.optional("setup", setup, "argv run in a workspace before its agent starts");
-        v.optional("env", env, "environment of its agents");
+        v.required("value", value, "its effective value");
+        v.required("from", from, "project, config.yml or default");
+    }
+};
+
+struct ProjectView : Project {
+    std::int64_t active_tasks = 0;
+    std::map<std::string, SettingView> in_force;
+    template <class V>
+    void describe(V& v) {
+        Whole<V> whole(v);
+        Project::describe_but_settings(whole);
         v.required("active_tasks", active_tasks, "tasks that have not ended");
+        v.optional("settings", in_force, "what is in force for it, name by name, and where that is said");
     }
 };
 
@@ -89,6 +88,7 @@ struct ProjectUpdate {
     std::optional<std::string> workflow;
     std::optional<std::string> harness;
     std::optional<std::vector<std::string>> setup;
+    std::map<std::string, Json> settings;
     template <class V>
     void describe(V& v) {
         v.optional("name", name, "which project; else the one that cwd is in");
@@ -99,6 +99,7 @@ struct ProjectUpdate {
         v.optional("workflow", workflow, "workflow of new tasks; empty: default");
         v.optional("harness", harness, "harness of new tasks; empty: first installed");
         v.optional("setup", setup, "argv run in a workspace before its agent starts; empty: none");
+        v.sparse("settings", settings, "name → value, a text or of its own type; null: as config.yml says");
     }
 };
 

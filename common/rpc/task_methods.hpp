@@ -12,7 +12,7 @@
 /// Parameters and results of the `task.*` methods that change something.
 namespace orange::rpc {
 
-struct TaskCreate {
+struct TaskCreate : Choices {
     static constexpr const char* k_name = "task.create";
     using Reply = TaskReply;
     std::optional<std::string> id;
@@ -21,11 +21,6 @@ struct TaskCreate {
     std::optional<std::string> branch;
     std::string summary;
     std::optional<std::string> context;
-    std::optional<std::string> workflow;
-    std::optional<std::string> harness;
-    std::optional<std::string> review_harness;
-    std::optional<std::string> effort;
-    std::optional<std::string> review_effort;
     std::optional<std::string> permissions;
     bool ask_trust = false;
     std::vector<std::string> trust;
@@ -43,11 +38,7 @@ struct TaskCreate {
         v.optional("branch", branch, "branch to work on; orange-tasks/<id> where absent");
         v.optional("summary", summary, "what is to be done, one line; empty: the agent asks");
         v.optional("context", context, "Markdown for the agent, stored under ## Context");
-        v.optional("workflow", workflow, "workflow name; else the project's, else default");
-        v.optional("harness", harness, "which agent works");
-        v.optional("review_harness", review_harness, "which agent reviews");
-        v.optional("effort", effort, "the worker's effort, as its harness names it");
-        v.optional("review_effort", review_effort, "the reviewer's effort");
+        Choices::describe(v);
         v.optional("permissions", permissions, "full or reduced: what its agents may do without asking");
         v.sparse("ask_trust", ask_trust,
                  "refuse with needs_force while a harness has no consent to trust the repository; its name is the "
@@ -70,10 +61,12 @@ struct TaskSpawn : TaskSelector {
 struct TaskRespawn : TaskSelector {
     static constexpr const char* k_name = "task.respawn";
     bool all = false;
+    bool fresh = false;
     template <class V>
     void describe(V& v) {
         TaskSelector::describe(v);
         v.optional("all", all, "every task whose agent is dead");
+        v.optional("fresh", fresh, "a new conversation instead of the agent's previous one");
     }
     struct Reply {
         std::vector<TaskView> tasks;
@@ -112,20 +105,29 @@ struct TaskStuck : TaskSelector {
 
 struct TaskMerge : TaskSelector {
     static constexpr const char* k_name = "task.merge";
-    std::string strategy = "merge";
+    std::optional<std::string> strategy;
+    std::optional<std::string> via;
+    bool local = false;
     bool force = false;
-    bool no_push = false;
-    bool keep_branch = false;
+    std::optional<bool> no_push;
+    std::optional<bool> keep_branch;
     bool include_unpushed = false;
+    bool run_checks = false;
     std::optional<std::string> tip;
     template <class V>
     void describe(V& v) {
         TaskSelector::describe(v);
-        v.optional("strategy", strategy, "merge (a merge commit), ff (fast-forward only) or squash (one commit)");
+        v.optional("strategy", strategy,
+                   "merge (a merge commit), ff (fast-forward only) or squash (one commit); absent: merge, or what the "
+                   "repository prefers for its pull requests");
+        v.optional("via", via, "pr: GitHub merges the task's open pull request");
+        v.sparse("local", local, "merge here without asking for a pull request");
         v.optional("force", force, "merge although something has to be confirmed: not reviewed, commits since then …");
-        v.optional("no_push", no_push, "move the local default branch only");
-        v.optional("keep_branch", keep_branch, "do not delete the local branch");
+        v.optional("no_push", no_push, "move the local default branch only; absent: as the setting push says");
+        v.optional("keep_branch", keep_branch,
+                   "do not delete the local branch; absent: as the setting keep_branch says");
         v.optional("include_unpushed", include_unpushed, "push your own commits of the default branch with it");
+        v.optional("run_checks", run_checks, "run the project's checks although force is given");
         v.optional("tip", tip, "the commit that was shown: another one is not merged");
     }
     struct Reply {
@@ -133,18 +135,66 @@ struct TaskMerge : TaskSelector {
         std::string commit;
         bool pushed = false;
         bool elsewhere = false;
+        std::int64_t pull = 0;
         std::string forced;
         std::vector<std::string> notes;
         template <class V>
         void describe(V& v) {
             v.required("task", task, "the task as it is now");
-            v.required("commit", commit, "the merge; if it was made elsewhere, the commit that brought the work");
+            v.required("commit", commit,
+                       "the merge; if it was made elsewhere, the commit that brought the work; empty: nothing is "
+                       "merged yet, a "
+                       "pull request was opened");
             v.required("pushed", pushed, "this call has pushed it to origin");
             v.optional("elsewhere", elsewhere, "the work was there already; nothing was merged");
+            v.sparse("pull", pull, "the pull request that brought it; absent: none");
             v.optional("forced", forced, "what was confirmed with force; empty if nothing had to be");
             v.optional("notes", notes, "sentences for a human");
         }
     };
+};
+
+struct TaskCheck : TaskSelector {
+    static constexpr const char* k_name = "task.check";
+    struct Reply {
+        TaskView task;
+        std::string commit;
+        bool passed = false;
+        std::string failed;
+        std::string why;
+        int exit_status = 0;
+        std::string output;
+        std::string log;
+        std::int64_t seconds = 0;
+        template <class V>
+        void describe(V& v) {
+            v.required("task", task, "the task as it is now");
+            v.required("commit", commit, "what was checked");
+            v.required("passed", passed, "all of the project's checks succeeded");
+            v.optional("failed", failed, "the command that did not; those after it were not run");
+            v.optional("why", why, "how that command ended, as a sentence");
+            v.optional("exit_status", exit_status, "of that command; 124: its time was over, 127: it was not found");
+            v.optional("output", output, "the last lines of the last command");
+            v.required("log", log, "the file with all of their output");
+            v.required("seconds", seconds, "how long they took");
+        }
+    };
+};
+
+struct TaskCreatePr : TaskSelector {
+    static constexpr const char* k_name = "task.create_pr";
+    using Reply = TaskReply;
+    std::optional<std::string> title;
+    std::optional<std::string> body;
+    bool draft = false;
+    template <class V>
+    void describe(V& v) {
+        TaskSelector::describe(v);
+        v.optional("title", title, "its title; else the task's summary");
+        v.optional("body", body,
+                   "its text, Markdown; else the summary, ## Context of TASK.md and the repository's template");
+        v.sparse("draft", draft, "open it as a draft");
+    }
 };
 
 struct TaskUpdateBranch : TaskSelector {

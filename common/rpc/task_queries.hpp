@@ -45,19 +45,48 @@ struct TaskList {
 
 struct TaskDiff : TaskSelector {
     static constexpr const char* k_name = "task.diff";
+    bool patch = false;
+    template <class V>
+    void describe(V& v) {
+        TaskSelector::describe(v);
+        v.sparse("patch", patch, "show the changes, too: `stat` and `text`");
+    }
     struct Reply {
         std::string repository;
         std::string base;
         std::string tip;
         ChangeCounts changes;
+        std::string stat;
+        std::string text;
+        bool cut = false;
         template <class V>
         void describe(V& v) {
             v.required("repository", repository, "where to run git diff: the project's own repository");
             v.required("base", base, "the commit that the branch began at");
             v.required("tip", tip, "a tree of the worktree as it is now, uncommitted and untracked files included");
             v.required("changes", changes, "how much that is");
+            v.sparse("stat", stat, "with `patch`: the files, as git diff --stat shows them");
+            v.sparse("text", text, "with `patch`: what git diff shows, without colours; at most 512 KiB");
+            v.sparse("cut", cut, "`text` is not all of it");
         }
     };
+};
+
+/// A message to an agent.
+struct MessageView {
+    std::string to;
+    std::string from;
+    std::string text;
+    std::string state;
+    Timestamp at{};
+    template <class V>
+    void describe(V& v) {
+        v.required("to", to, "worker or reviewer");
+        v.required("from", from, "human or system");
+        v.required("text", text, "what is typed into its window");
+        v.required("state", state, "queued, typed, or seen: its window shows that its program took it");
+        v.required("at", at, "when it was typed last; of a queued one, when it was sent");
+    }
 };
 
 struct TaskShow : TaskSelector {
@@ -72,11 +101,13 @@ struct TaskShow : TaskSelector {
         TaskView task;
         std::string body;
         std::optional<ChangeCounts> changes;
+        std::vector<MessageView> messages;
         Json history = Json::array();
         template <class V>
         void describe(V& v) {
             v.required("task", task, "the task");
             v.required("body", body, "TASK.md below the frontmatter");
+            v.optional("messages", messages, "the last messages to its agents, oldest first");
             v.optional("changes", changes, "what its branch changes, committed and not; absent: git cannot say");
             v.required("history", history, "the last 20 events");
         }
@@ -160,11 +191,13 @@ struct TaskAttach : TaskSelector {
 struct TaskPeek : TaskSelector {
     static constexpr const char* k_name = "task.peek";
     int lines = 40;
+    bool colours = false;
     std::optional<std::string> role;
     template <class V>
     void describe(V& v) {
         TaskSelector::describe(v);
         v.optional("lines", lines, "how many lines, 1 to 5000");
+        v.sparse("colours", colours, "keep colours and attributes, as SGR sequences");
         v.optional("role", role, "worker or reviewer; default: the active agent");
     }
     struct Reply {

@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "common/model/activity.hpp"
 #include "common/model/fields.hpp"
 #include "common/model/needs.hpp"
 #include "common/model/notice.hpp"
+#include "common/model/pull_request.hpp"
 #include "common/model/task.hpp"
 
 namespace orange {
@@ -39,21 +41,25 @@ struct ChangeCounts {
 
 /// A task as programs see it: TASK.md's fields and what the daemon knows beside them.
 struct TaskView {
-    Task fields;                             ///< the frontmatter (docs/files.md)
-    std::string short_id;                    ///< enough of the id to name it, for commands that people read
-    std::string path;                        ///< its folder
-    std::string worktree;                    ///< where its agents work; empty: it has no workspace
-    Needs needs;                             ///< what the task needs from its human
-    std::vector<Notice> notices;             ///< what its human should know, most urgent first
-    std::string means;                       ///< "initial", "done", "cancelled", "stuck", "clarification" or ""
-    std::string worker;                      ///< "alive", "dead", "unknown", "none"
-    std::string reviewer;                    ///< likewise
-    std::int64_t queue_place = 0;            ///< 1 for the next to be spawned; 0: not queued
+    Task fields;                                     ///< the frontmatter (docs/files.md)
+    std::string short_id;                            ///< enough of the id to name it, for commands that people read
+    std::string path;                                ///< its folder
+    std::string worktree;                            ///< where its agents work; empty: it has no workspace
+    Needs needs;                                     ///< what the task needs from its human
+    std::vector<std::string> can;                    ///< what its human can do with it now: methods without "task."
+    std::vector<Notice> notices;                     ///< what its human should know, most urgent first
+    std::string means;                               ///< "initial", "done", "cancelled", "stuck", "clarification" or ""
+    std::string worker;                              ///< "alive", "dead", "unknown", "none"
+    std::string reviewer;                            ///< likewise
+    std::optional<AgentActivity> worker_activity;    ///< what a living one does; absent: nobody has looked yet
+    std::optional<AgentActivity> reviewer_activity;  ///< likewise
+    std::int64_t queue_place = 0;                    ///< 1 for the next to be spawned; 0: not queued
     std::optional<std::string> in_progress;  ///< a transition whose actions still run: "working → agent-review"
     /// Somebody changed what git runs in its repository, or where it sends to; until it is acknowledged.
     std::optional<std::string> alarm;
-    std::optional<ChangeCounts> committed;  ///< what the commits of its branch change; only in lists that ask for it
-    std::optional<std::string> unreadable;  ///< why the task's files cannot be read
+    std::optional<PullRequest> pull_request;  ///< as its forge showed it last
+    std::optional<ChangeCounts> committed;    ///< what the commits of its branch change; only in lists that ask for it
+    std::optional<std::string> unreadable;    ///< why the task's files cannot be read
     template <class V>
     void describe(V& v) {
         v.required("fields", fields, "TASK.md's frontmatter");
@@ -61,14 +67,20 @@ struct TaskView {
         v.required("path", path, "the task's folder");
         v.optional("worktree", worktree, "the worktree that its agents work in; empty: it has none");
         v.optional("needs", needs, "what the task needs from its human");
+        v.optional("can", can,
+                   "what its human can do with it in its present state: names of methods without `task.`; force_merge "
+                   "if task.merge needs force");
         v.optional("notices", notices, "what its human should know, most urgent first");
         v.optional("means", means,
                    "what its status stands for: initial, done, cancelled, stuck or clarification; empty: another one");
         v.required("worker", worker, "alive, dead, unknown or none");
         v.required("reviewer", reviewer, "alive, dead, unknown or none");
+        v.optional("worker_activity", worker_activity, "what a living worker does, and since when");
+        v.optional("reviewer_activity", reviewer_activity, "what a living reviewer does, and since when");
         v.optional("queue_place", queue_place, "place in the project's queue, 0 when not queued");
         v.optional("in_progress", in_progress, "a transition whose actions still run");
         v.optional("alarm", alarm, "what somebody changed of what git runs in the repository");
+        v.optional("pull_request", pull_request, "its pull request, as its forge showed it last");
         v.optional("committed", committed,
                    "what the commits of its branch change, in a list with `changes`; absent: nothing is known");
         v.optional("unreadable", unreadable, "why the task's files cannot be read");

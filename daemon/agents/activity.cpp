@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <cctype>
+#include <tuple>
 
+#include "common/base/text.hpp"
 #include "common/model/json.hpp"
 #include "daemon/agents/harness.hpp"
 
@@ -8,9 +11,41 @@
 namespace orange::agents {
 namespace {
 
-bool any_in(const std::vector<std::string>& signs, std::string_view text) {
-    return std::any_of(signs.begin(), signs.end(),
-                       [&](const std::string& sign) { return text.find(sign) != std::string_view::npos; });
+/// The last line that holds one of the signs.
+std::optional<std::string> line_with(const std::vector<std::string>& signs, std::string_view text) {
+    std::size_t last = std::string_view::npos;
+    for (const auto& sign : signs) {
+        const auto at = text.rfind(sign);
+        if (at != std::string_view::npos && (last == std::string_view::npos || at > last)) last = at;
+    }
+    if (last == std::string_view::npos) return std::nullopt;
+    const auto begin = last == 0 ? std::string_view::npos : text.rfind('\n', last - 1);
+    const auto from = begin == std::string_view::npos ? 0 : begin + 1;
+    return std::string(trim(text.substr(from, text.find('\n', last) - from)));
+}
+
+/// The last lines of a screen that are not empty.
+std::string_view end_of(std::string_view screen) {
+    constexpr int k_lines = 12;
+    auto lines = split_lines(screen);
+    int kept = 0;
+    for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+        if (trim(*line).empty() || ++kept < k_lines) continue;
+        return screen.substr(static_cast<std::size_t>(line->data() - screen.data()));
+    }
+    return screen;
+}
+
+constexpr std::string_view k_no_break_space = "\u00a0";
+constexpr std::size_t k_beginning = 60;
+
+/// What can be seen of a text, at most so many bytes: programs wrap and indent.
+std::string dense(std::string_view from, std::size_t most) {
+    std::string out;
+    for (const char c : from) {
+        if (out.size() < most && static_cast<unsigned char>(c) > ' ') out += c;
+    }
+    return out;
 }
 
 bool any_begins(const std::vector<std::string>& signs, std::string_view text) {
@@ -23,27 +58,87 @@ bool any_is(const std::vector<std::string>& signs, std::string_view text) {
 
 }  // namespace
 
-std::string_view name_of(Activity activity) {
-    switch (activity) {
-        case Activity::idle:
-            return "idle";
-        case Activity::busy:
-            return "busy";
-        case Activity::waiting:
-            return "waiting";
-        case Activity::unknown:
-            break;
-    }
-    return "unknown";
-}
-
-Activity activity_on(const Harness& harness, std::string_view screen, std::string_view title) {
+Reading activity_on(const Harness& harness, std::string_view screen, std::string_view title) {
     const auto& on_screen = harness.screen;
     const auto& in_title = harness.titles;
-    if (any_begins(in_title.waiting, title) || any_in(on_screen.waiting, screen)) return Activity::waiting;
-    if (any_begins(in_title.busy, title) || any_in(on_screen.busy, screen)) return Activity::busy;
-    if (any_begins(in_title.idle, title) || any_in(on_screen.idle, screen)) return Activity::idle;
-    return Activity::unknown;
+    const std::tuple<Activity, const std::vector<std::string>&, const std::vector<std::string>&> signs[] = {
+        {Activity::waiting, in_title.waiting, on_screen.waiting},
+        {Activity::busy, in_title.busy, on_screen.busy},
+        {Activity::idle, in_title.idle, on_screen.idle},
+    };
+    for (const auto& [activity, titles, texts] : signs) {
+        auto line = line_with(texts, screen);
+        if (any_begins(titles, title)) return {activity, "title", std::move(line).value_or("")};
+        if (line) return {activity, "screen", std::move(*line)};
+    }
+    if (harness.otherwise_idle && !trim(screen).empty()) return {Activity::idle, "screen", {}};
+    return {};
+}
+
+std::optional<std::string> limit_on(const Harness& harness, std::string_view screen) {
+    return line_with(harness.screen.limited, end_of(screen));
+}
+
+std::string progress_on(const Harness& harness, std::string_view screen) {
+    constexpr unsigned char k_lead_of_signs = 0xe2;  // U+2000 to U+2FFF: punctuation, arrows, boxes, dingbats, Braille
+    std::string text;
+    for (const auto line : split_lines(screen)) {
+        if (line_with(harness.screen.busy, line)) continue;
+        for (std::size_t i = 0; i < line.size(); ++i) {
+            const auto byte = static_cast<unsigned char>(line[i]);
+            if (byte == k_lead_of_signs) {
+                i += 2;
+            } else if (byte >= 0x80 || std::isalpha(byte) != 0) {
+                text += line[i];
+            }
+        }
+    }
+    return text;
+}
+
+bool composer_is_empty(const Harness& harness, std::string_view screen) {
+    for (auto line : split_lines(end_of(screen))) {
+        line = trim(line);
+        while (line.ends_with(k_no_break_space)) line = trim(line.substr(0, line.size() - k_no_break_space.size()));
+        if (any_is(harness.composer_empty, line)) return true;
+    }
+    return false;
+}
+
+bool shows_text(std::string_view screen, std::string_view text) {
+    return dense(screen, screen.size()).find(dense(text, k_beginning)) != std::string::npos;
+}
+
+bool tells_busy(const Harness& harness) {
+    return !harness.screen.busy.empty() || !harness.titles.busy.empty() || !harness.state_file.values.busy.empty();
+}
+
+bool composer_holds(const Harness& harness, std::string_view screen, std::string_view text) {
+    constexpr std::size_t k_least = 8, k_enough = 20;  // a narrow window wraps it
+    std::string typed;                                 // in the last such line: those above it are turns that were sent
+    for (auto line : split_lines(end_of(screen))) {
+        line = trim(line);
+        for (const auto& sign : harness.composer_empty) {
+            if (!line.starts_with(sign)) continue;
+            auto rest = line.substr(sign.size());
+            if (rest.starts_with(k_no_break_space)) rest.remove_prefix(k_no_break_space.size());
+            typed = dense(rest, k_enough);
+        }
+    }
+    return typed.size() >= k_least && dense(text, k_enough).starts_with(typed);
+}
+
+Reading reading_of(const Harness& harness, Activity file, std::string_view screen, std::string_view title) {
+    auto reading = activity_on(harness, screen, title);
+    if (file != Activity::unknown) {
+        reading = {file, "file", file == reading.activity ? std::move(reading.text) : std::string()};
+    }
+    if (reading.activity == Activity::busy) {
+        reading.shown = progress_on(harness, screen);
+        return reading;
+    }
+    if (auto limit = limit_on(harness, screen)) return {Activity::limited, "screen", std::move(*limit)};
+    return reading;
 }
 
 Activity activity_in(const StateFile& file, std::string_view text) {

@@ -40,7 +40,20 @@ std::map<std::string, std::string> values_of(const LaunchRequest& request) {
             {"git_dir", request.git_dir},
             {"git_common", request.git_common},
             {"summary", request.summary},
-            {"role", request.role}};
+            {"role", request.role},
+            {"task_file", request.task_file},
+            {"session", request.session}};
+}
+
+/// One text for each check, the check's command line put in.
+std::vector<std::string> for_each_check(const std::vector<std::string>& texts, const LaunchRequest& request) {
+    auto values = values_of(request);
+    std::vector<std::string> all;
+    for (const auto& check : request.checks) {
+        values["check"] = check;
+        for (const auto& text : texts) all.push_back(filled(text, values));
+    }
+    return all;
 }
 
 bool mentions_effort(const std::map<std::string, std::string>& env) {
@@ -96,7 +109,8 @@ Result<Launch> launch(const Harness& harness, const std::string& program, const 
     if (name.empty()) return invalid("permissions are full, reduced or review, not \"" + request.permissions + "\"");
     const auto& effort = request.effort;
     if (effort) TRY(check_effort(harness, *effort));
-    const auto values = values_of(request);
+    auto values = values_of(request);
+    values["check_rules"] = join(for_each_check({harness.check_rule}, request), "");
     Launch result;
     result.argv.push_back(program);
     const auto add = [&](const std::vector<std::string>& arguments) {
@@ -107,6 +121,10 @@ Result<Launch> launch(const Harness& harness, const std::string& program, const 
             if (effort) add(harness.effort_args);
         } else if (argument == "{trust_args}") {
             if (request.trusted) add(harness.trust.args);
+        } else if (argument == "{session_args}") {
+            if (!request.session.empty()) add(request.resume ? harness.session.resume : harness.session.start);
+        } else if (argument == "{check_args}") {
+            for (auto& word : for_each_check(harness.check_args, request)) result.argv.push_back(std::move(word));
         } else {
             add({argument});
         }
@@ -132,8 +150,8 @@ Result<void> check_root(const Harness& harness, const std::string& permissions,
     if (!as_root || !full || harness.root_needs.empty() || environment.contains(harness.root_needs)) return {};
     return Error(ErrorCode::forbidden,
                  harness.name +
-                     " refuses to run as root with full permissions. Run Orange as a normal user; or, where "
-                     "this machine is a throw-away sandbox, say so with \"env: {" +
+                     " refuses to run as root with full permissions. Run Orange as a normal user. If this "
+                     "machine is a disposable sandbox, set \"env: {" +
                      harness.root_needs + ": '1'}\" in config.yml");
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/result.hpp"
+#include "common/model/activity.hpp"
 #include "daemon/agents/program_search.hpp"
 
 namespace orange::agents {
@@ -16,15 +17,14 @@ namespace orange::agents {
 /// Whether an agent waits for messages when it has finished a turn, or ends.
 enum class Mode { persistent, oneshot };
 
-/// What an agent is doing, as far as its program shows it. `unknown`: nothing that the definition names is to be seen.
-enum class Activity { unknown, idle, busy, waiting };
-std::string_view name_of(Activity activity);
+using orange::Activity;
 
 /// Texts that mean an activity, where they are found.
 struct Signs {
     std::vector<std::string> idle;
     std::vector<std::string> busy;
     std::vector<std::string> waiting;  ///< a dialog is open: a key typed now would answer it
+    std::vector<std::string> limited;  ///< a usage limit or a missing login; of the screen, in its last lines
 };
 
 /// A JSON file in which the program says what it is doing. It is believed over title and screen.
@@ -36,11 +36,22 @@ struct StateFile {
 
 /// What makes the program take a repository as trusted (trust.hpp): arguments, else a key of a JSON file of its own.
 struct Trust {
-    std::vector<std::string> args;  ///< what {trust_args} stands for once the human has consented; {repo} inside
-    std::string file;               ///< a leading "~/" is the agent's HOME
-    std::vector<std::string> key;   ///< from the file's root to what has to be true; {repo} inside
+    std::vector<std::string> args;    ///< what {trust_args} stands for once the human has consented; {repo} inside
+    std::string file;                 ///< a leading "~/" is the agent's HOME
+    std::vector<std::string> key;     ///< from the file's root to what has to be true; {repo} inside
+    std::vector<std::string> dialog;  ///< texts of the program's own question
 
     bool is_asked() const { return !args.empty() || !file.empty(); }
+};
+
+/// How the program continues an earlier conversation of its own. {session} inside is the conversation's name.
+struct Session {
+    std::vector<std::string> start;   ///< what {session_args} stands for in a new one, whose name Orange chooses
+    std::vector<std::string> resume;  ///< and in one that is continued
+    std::string variable;             ///< of the commands that the program runs: the name, where the program chooses it
+    std::string file;                 ///< what must be there to continue; empty: the program says so itself
+
+    bool can_resume() const { return !resume.empty(); }
 };
 
 /// An agent program as data: harnesses/<name>.yml (docs/harnesses.md). What differs between agent
@@ -61,9 +72,15 @@ struct Harness {
     std::map<std::string, std::map<std::string, std::string>> env_for;  ///< more of it, by the names of `argv`
     std::vector<std::string> exclude;  ///< patterns for .git/info/exclude: files the program leaves in a worktree
     Signs screen;                      ///< texts at the end of the pane
-    Signs titles;                      ///< beginnings of the pane's title
+    std::vector<std::string> composer_empty;  ///< a line of the screen that is one of them: nothing is typed yet
+    std::optional<std::chrono::milliseconds> idle_after;  ///< instead of the setting's
+    bool otherwise_idle = false;                          ///< a window that shows no sign is one of an idle agent
+    Signs titles;                                         ///< beginnings of the pane's title
     StateFile state_file;
     Trust trust;
+    Session session;
+    std::vector<std::string> check_args;       ///< what {check_args} stands for, once for each check; {check} inside
+    std::string check_rule;                    ///< {check_rules} is all of these, one behind the other; {check} inside
     std::chrono::milliseconds ready_after{0};  ///< messages typed earlier after the start would be lost
     std::string install;                       ///< the command that installs it
     std::string install_hint;                  ///< how to get it, if no command does
@@ -72,6 +89,8 @@ struct Harness {
     /// not.
     std::vector<std::string> wants;
     std::vector<std::string> version_args;  ///< makes it print its version and end; empty: it is not asked
+    /// Where the program looks for its user's skills: the first of these folders whose variable is set (skills.hpp).
+    std::vector<std::string> skills;
     /// A variable without which the program refuses to run as root with full permissions. Orange never sets it by
     /// itself: saying "this is a sandbox" is the user's word to give.
     std::string root_needs;
@@ -91,11 +110,43 @@ Result<void> check_effort(const Harness& harness, const std::string& effort);
 /// to full; in mode oneshot likewise among the one-shot lists, then to the others. Empty for unknown permissions.
 std::string argv_name(const Harness& harness, const std::string& permissions);
 
+/// What an agent does, and what says so.
+struct Reading {
+    Activity activity = Activity::unknown;
+    std::string source;      ///< "file", "title" or "screen"; empty: nothing
+    std::string text;        ///< the line of the screen that says so
+    std::string shown = {};  ///< of a busy agent: what changes if it gets on (progress_on)
+};
+
 /// What screen and title say. Waiting comes first: a dialog may be open on a screen that shows the last turn, too.
-Activity activity_on(const Harness& harness, std::string_view screen, std::string_view title);
+Reading activity_on(const Harness& harness, std::string_view screen, std::string_view title);
+
+/// Whether anything says that the program is busy.
+bool tells_busy(const Harness& harness);
+
+/// Whether the line in which a person types goes on with that text: it was typed, and not sent.
+bool composer_holds(const Harness& harness, std::string_view screen, std::string_view text);
+
+/// The text of the screen without what changes while a program only waits: the line that says that it works, digits,
+/// spinners and other signs.
+std::string progress_on(const Harness& harness, std::string_view screen);
 
 /// What the text of the state file says; `unknown` where it is not what the definition describes.
 Activity activity_in(const StateFile& file, std::string_view text);
+
+/// The line at the end of the screen that says why the agent cannot work; nothing if none does. A dialog about a limit
+/// is a limit: no answer of a human's lifts it.
+std::optional<std::string> limit_on(const Harness& harness, std::string_view screen);
+
+/// A line at the end of the screen says that nothing is typed into the program's prompt.
+bool composer_is_empty(const Harness& harness, std::string_view screen);
+
+/// The screen holds the text, however it is broken into lines: its beginning, of which whitespace does not count.
+bool shows_text(std::string_view screen, std::string_view text);
+
+/// All sources together. The file is believed over title and screen, and a limit over everything but an agent that
+/// works. `file`: what the state file says, unknown if there is none.
+Reading reading_of(const Harness& harness, Activity file, std::string_view screen, std::string_view title);
 
 /// `path` with its leading "~/" replaced.
 std::string below_home(const std::string& path, const std::string& home);
@@ -111,7 +162,11 @@ struct LaunchRequest {
     std::string git_common;  ///< the repository's .git
     std::string role;
     std::string summary;
-    bool trusted = false;  ///< the human consented that this program trusts this repository
+    bool trusted = false;             ///< the human consented that this program trusts this repository
+    std::string task_file;            ///< as the agent finds it in its worktree
+    std::vector<std::string> checks;  ///< the project's, each a command line
+    std::string session;              ///< name of the program's conversation; empty: none
+    bool resume = false;              ///< it is continued
 };
 
 /// More than this in one argument the kernel refuses (MAX_ARG_STRLEN, its NUL included): a longer prompt has to travel

@@ -110,11 +110,11 @@ Result<HarnessEntry> HarnessLibrary::find(const std::string& name) const {
         std::vector<std::string> names;
         names.reserve(paths.size());
         for (const auto& entry : paths) names.push_back(entry.first);
-        return {ErrorCode::not_found, "there is no harness \"" + name + "\"; there are: " + join(names, ", ")};
+        return {ErrorCode::not_found, "there is no harness \"" + name + "\"; known: " + join(names, ", ")};
     }
     auto entry = read(found->second);
     if (!entry.problem.empty()) {
-        return {ErrorCode::invalid_argument, "the harness " + name + " cannot be used:\n" + entry.problem};
+        return {ErrorCode::invalid_argument, "harness " + name + " cannot be used:\n" + entry.problem};
     }
     return entry;
 }
@@ -134,10 +134,9 @@ Error HarnessLibrary::not_installed(const HarnessEntry& entry) const {
     const bool by_command = !harness.install.empty();
     auto text = "harness " + harness.name + " is not installed" + (by_command ? "" : harness.how_to_install()) + ". ";
     if (is_looked_up(harness)) {
-        text += "Orange finds no program " + harness.program +
-                ". If it starts in your terminal, run in that terminal: orange daemon reload. The folders that were "
-                "searched: orange harness show " +
-                harness.name + (by_command ? ". To install it:" : "");
+        text += "Orange found no program " + harness.program +
+                ". If it starts in your terminal, run `orange daemon reload` there. `orange harness show " +
+                harness.name + "` lists the searched folders" + (by_command ? ". To install it:" : "");
     } else {
         text += "Its program is " + harness.program + " beside " + entry.path.string() +
                 ", which does not exist or is not executable";

@@ -41,23 +41,28 @@ class Loader {
              {"env", [&](const Node& node) { read_env(node); }},
              {"env_for", [&](const Node& node) { read_env_for(node); }},
              {"exclude", [&](const Node& node) { list(node, "exclude", harness_.exclude); }},
-             {"screen", [&](const Node& node) { read_signs(node, "screen", harness_.screen); }},
+             {"screen", [&](const Node& node) { read_screen(node); }},
              {"title", [&](const Node& node) { read_signs(node, "title", harness_.titles); }},
              {"state_file", [&](const Node& node) { read_state_file(node); }},
              {"waiting_patterns", [&](const Node& node) { list(node, "waiting_patterns", harness_.screen.waiting); }},
              {"trust", [&](const Node& node) { read_trust(node); }},
+             {"session", [&](const Node& node) { read_session(node); }},
+             {"checks", [&](const Node& node) { read_checks(node); }},
+             {"idle_after", [&](const Node& node) { harness_.idle_after = time_of(node, "idle_after", 3600); }},
              {"ready_after", [&](const Node& node) { read_ready_after(node); }},
              {"install", [&](const Node& node) { read_install(node); }},
              {"words", [&](const Node& node) { read_words(node); }},
              {"install_hint", [&](const Node& node) { text(node, "install_hint", harness_.install_hint); }},
              {"wants", [&](const Node& node) { read_wants(node); }},
              {"version_args", [&](const Node& node) { list(node, "version_args", harness_.version_args); }},
+             {"skills", [&](const Node& node) { read_skills(node); }},
              {"root_needs", [&](const Node& node) { read_root_needs(node); }}});
         for (const char* key : {"name", "program", "argv"}) {
             if (!root_.find(key)) problem(root_.place, std::string("\"") + key + "\" is missing");
         }
         check_effort();
         check_trust();
+        check_lists();
         if (!problems_.empty()) return failure();
         return std::move(harness_);
     }
@@ -90,7 +95,7 @@ class Loader {
             const auto reader = std::find_if(readers.begin(), readers.end(), is_for);
             if (reader == readers.end()) {
                 problem(node.member_places[i],
-                        "unknown key \"" + key + "\" in " + what + "; known are " + join(known, ", "));
+                        "unknown key \"" + key + "\" in " + what + "; known: " + join(known, ", "));
             } else {
                 reader->second(value);
             }
@@ -176,14 +181,14 @@ class Loader {
             if (!item.is_scalar()) continue;
             check_placeholders(item);
             prompted = prompted || mentions(item.scalar, "prompt");
-            for (const std::string list : {"effort_args", "trust_args"}) {
+            for (const std::string list : {"effort_args", "trust_args", "session_args", "check_args"}) {
                 if (!mentions(item.scalar, list) || item.scalar == "{" + list + "}") continue;
                 problem(item.place, "{" + list + "} stands for several arguments and must be an argument by itself");
             }
             if (mentions(item.scalar, "effort")) {
                 problem(item.place,
-                        "{effort} belongs into effort.args; write {effort_args} here, which is left out "
-                        "where a task asks for no effort");
+                        "{effort} belongs into effort.args; write {effort_args} here, which is empty "
+                        "if a task has no effort");
             }
             if (!after_dashes) check_free_text(item);
             after_dashes = after_dashes || item.scalar == "--";
@@ -213,7 +218,7 @@ class Loader {
         for (const auto& piece : pieces_of(item.scalar)) {
             if (piece.placeholder && !is_placeholder(piece.text)) {
                 problem(item.place, "unknown placeholder {" + piece.text + (piece.in_json ? "_json" : "") +
-                                        "}; known are " + placeholder_list());
+                                        "}; known: " + placeholder_list());
             }
         }
     }
@@ -284,7 +289,7 @@ class Loader {
             return (c < 128 && std::isalnum(c) != 0) || c == '_';
         });
         if (!plain || (name.front() >= '0' && name.front() <= '9')) {
-            problem(place, "\"" + name + "\" is no name of an environment variable");
+            problem(place, "\"" + name + "\" is not a valid name of an environment variable");
         } else if (name.starts_with("ORANGE_")) {
             problem(place, name + " is Orange's own: names that begin with ORANGE_ cannot be set");
         }
@@ -292,10 +297,30 @@ class Loader {
 
     void read_signs(const Node& node, const std::string& what, Signs& into) {
         if (!node.is_map()) return problem(node.place, what + " must be a map: idle, busy, waiting");
-        members(node, what,
-                {{"idle", [&](const Node& signs) { list(signs, what + ".idle", into.idle); }},
-                 {"busy", [&](const Node& signs) { list(signs, what + ".busy", into.busy); }},
-                 {"waiting", [&](const Node& signs) { list(signs, what + ".waiting", into.waiting); }}});
+        members(node, what, readers_of(what, into));
+    }
+
+    Readers readers_of(const std::string& what, Signs& into) {
+        return {{"idle", [this, what, &into](const Node& signs) { list(signs, what + ".idle", into.idle); }},
+                {"busy", [this, what, &into](const Node& signs) { list(signs, what + ".busy", into.busy); }},
+                {"waiting", [this, what, &into](const Node& signs) { list(signs, what + ".waiting", into.waiting); }}};
+    }
+
+    void read_screen(const Node& node) {
+        if (!node.is_map()) return problem(node.place, "screen must be a map: idle, busy, waiting, limited, otherwise");
+        auto readers = readers_of("screen", harness_.screen);
+        readers.emplace_back("limited",
+                             [this](const Node& signs) { list(signs, "screen.limited", harness_.screen.limited); });
+        readers.emplace_back("composer_empty", [this](const Node& lines) {
+            list(lines, "screen.composer_empty", harness_.composer_empty);
+        });
+        readers.emplace_back("otherwise", [this](const Node& activity) {
+            if (activity.scalar != "idle" && activity.scalar != "unknown") {
+                return problem(activity.place, "screen.otherwise must be idle or unknown");
+            }
+            harness_.otherwise_idle = activity.scalar == "idle";
+        });
+        members(node, "screen", readers);
     }
 
     void read_state_file(const Node& node) {
@@ -325,6 +350,7 @@ class Loader {
         }
         members(node, "trust",
                 {{"args", [&](const Node& args) { list(args, "trust.args", trust.args); }},
+                 {"dialog", [&](const Node& dialog) { list(dialog, "trust.dialog", trust.dialog); }},
                  {"file", [&](const Node& file) { read_path(file, "trust.file", trust.file); }},
                  {"key", [&](const Node& key) { list(key, "trust.key", trust.key); }}});
     }
@@ -339,22 +365,86 @@ class Loader {
                       : "trust.args is given nowhere: put {trust_args} into argv");
     }
 
-    void read_ready_after(const Node& node) {
+    void read_session(const Node& node) {
+        auto& session = harness_.session;
+        if (!node.is_map()) return problem(node.place, "session must be a map: resume, and start or variable");
+        members(node, "session",
+                {{"start", [&](const Node& args) { list(args, "session.start", session.start); }},
+                 {"resume", [&](const Node& args) { list(args, "session.resume", session.resume); }},
+                 {"variable", [&](const Node& name) { text(name, "session.variable", session.variable); }},
+                 {"file", [&](const Node& file) { text(file, "session.file", session.file); }}});
+        if (session.resume.empty() || session.start.empty() == session.variable.empty()) {
+            problem(node.place, "session needs resume, and either start or variable");
+        }
+        for (const auto* args : {&session.start, &session.resume}) {
+            if (args->empty() ||
+                std::any_of(args->begin(), args->end(), [](const auto& a) { return mentions(a, "session"); }))
+                continue;
+            problem(node.place, "session.start and session.resume must contain {session}");
+        }
+    }
+
+    void read_checks(const Node& node) {
+        if (!node.is_map()) return problem(node.place, "checks must be a map: args or rule");
+        members(node, "checks",
+                {{"args", [&](const Node& args) { list(args, "checks.args", harness_.check_args); }},
+                 {"rule", [&](const Node& rule) { text(rule, "checks.rule", harness_.check_rule); }}});
+    }
+
+    /// A list that is given must be used, and one that is used must be given.
+    void check_lists() {
+        const std::pair<const char*, bool> lists[] = {
+            {"session_args", harness_.session.can_resume()},
+            {"check_args", !harness_.check_args.empty()},
+        };
+        const auto* argv = root_.find("argv");
+        if (argv == nullptr) return;
+        for (const auto& [name, given] : lists) {
+            const auto word = "{" + std::string(name) + "}";
+            const bool used = std::any_of(harness_.argv.begin(), harness_.argv.end(), [&](const auto& entry) {
+                return std::find(entry.second.begin(), entry.second.end(), word) != entry.second.end();
+            });
+            if (used != given) {
+                problem(argv->place, given ? "argv has no " + word : "argv has " + word + ", which nothing defines");
+            }
+        }
+    }
+
+    std::optional<std::chrono::milliseconds> time_of(const Node& node, const std::string& what, int most_seconds) {
         const std::string_view all = node.scalar;
         int number = 0;
         const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), number);
         const auto unit = all.substr(static_cast<std::size_t>(end - all.data()));
-        if (error == std::errc{} && number >= 0 && unit == "ms" && number <= 60'000) {
-            harness_.ready_after = std::chrono::milliseconds(number);
-        } else if (error == std::errc{} && number >= 0 && unit == "s" && number <= 60) {
-            harness_.ready_after = std::chrono::seconds(number);
-        } else {
-            problem(node.place, "ready_after must be a time such as 500ms or 4s, at most 60s");
+        if (error == std::errc{} && number >= 0 && unit == "ms" && number <= most_seconds * 1000) {
+            return std::chrono::milliseconds(number);
         }
+        if (error == std::errc{} && number >= 0 && unit == "s" && number <= most_seconds) {
+            return std::chrono::seconds(number);
+        }
+        problem(node.place,
+                what + " must be a time such as 500ms or 4s, at most " + std::to_string(most_seconds) + "s");
+        return std::nullopt;
+    }
+
+    void read_ready_after(const Node& node) {
+        if (const auto time = time_of(node, "ready_after", 60)) harness_.ready_after = *time;
     }
 
     void read_root_needs(const Node& node) {
         if (text(node, "root_needs", harness_.root_needs)) check_variable(harness_.root_needs, node.place);
+    }
+
+    void read_skills(const Node& node) {
+        list(node, "skills", harness_.skills);
+        for (const auto& folder : harness_.skills) {
+            const auto slash = folder.find('/');
+            const bool known = slash == 0 || folder.starts_with("~/");
+            if (!known && folder.starts_with('$') && slash != std::string::npos && slash > 1) {
+                check_variable(folder.substr(1, slash - 1), node.place);
+            } else if (!known) {
+                problem(node.place, "each item of skills must begin with /, ~/ or a variable, as in $NAME/skills");
+            }
+        }
     }
 
     void read_wants(const Node& node) {

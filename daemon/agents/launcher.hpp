@@ -26,8 +26,9 @@ struct StartRequest {
     std::vector<std::string> argv;
     std::map<std::string, std::string> env;
     std::string worktree;
-    std::string session;     ///< name for a new session
-    std::string in_session;  ///< id of the session to open a window in; empty: a new one
+    std::string session;              ///< name for a new session
+    std::string in_session;           ///< id of the session to open a window in; empty: a new one
+    std::string native_session = {};  ///< the name of its program's conversation, where Orange chose it
 };
 
 /// A run that has begun, and the name of the session that it is in.

@@ -143,7 +143,8 @@ Environment agent_environment(EnvironmentLayers layers, const AgentVariables& ag
     all.emplace("PATH", "/usr/local/bin:/usr/bin:/bin");
     // A layer that has a PATH of its own says what comes first, and takes no interpreter away.
     all["PATH"] = joined_path(agent.bin, joined_path(all["PATH"], agent.program_path));
-    if (!agent.working_dir.empty()) all["PWD"] = agent.working_dir;
+    if (!agent.working_dir.empty()) all["PWD"] = all["ORANGE_WORKSPACE"] = agent.working_dir;
+    if (agent.port != 0) all["ORANGE_PORT"] = std::to_string(agent.port);
     all["ORANGE_TASK"] = agent.task;
     all["ORANGE_PROJECT"] = agent.project;
     all["ORANGE_ROLE"] = std::string(name_of(agent.role));

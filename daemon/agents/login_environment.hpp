@@ -54,7 +54,8 @@ struct AgentVariables {
     std::string bin;           ///< folder of `orange`: first on PATH, whatever the layers say
     std::string program_path;  ///< the PATH that its program was found in; empty: the base's
     std::string terminal;      ///< TERM; see terminal_type()
-    std::string working_dir;   ///< PWD
+    std::string working_dir;   ///< PWD, and ORANGE_WORKSPACE
+    int port = 0;              ///< the first of its workspace; 0: none
 };
 
 /// The complete environment of one agent. Nothing in the layers reaches ORANGE_*; from the base also GIT_*, TMUX*,

@@ -82,7 +82,7 @@ std::string ProgramSearch::searched() const {
     for (const auto& place : places) {
         texts.push_back("of " + place.source + " (" + (place.problem.empty() ? place.path : place.problem) + ")");
     }
-    return "PATH " + (texts.empty() ? "of nobody" : join(texts, ", "));
+    return "PATH " + (texts.empty() ? "of no shell" : join(texts, ", "));
 }
 
 std::string interpreter_of(const std::string& program) {

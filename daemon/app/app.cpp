@@ -8,35 +8,36 @@
 #include <asio/signal_set.hpp>
 #include <csignal>
 #include <cstdio>
+#include <optional>
 
 #include "common/base/ids.hpp"
-#include "common/base/try.hpp"
+#include "common/base/text.hpp"
 #include "common/config/disk.hpp"
 #include "common/config/home_check.hpp"
-#include "daemon/agents/login_environment.hpp"
 #include "daemon/app/callers.hpp"
 #include "daemon/app/home.hpp"
 #include "daemon/app/home_files.hpp"
+#include "daemon/app/reload.hpp"
 #include "daemon/app/service.hpp"
 #include "daemon/app/settings.hpp"
+#include "daemon/app/shells.hpp"
+#include "daemon/app/status.hpp"
 #include "daemon/async/use_tuple.hpp"
 #include "daemon/files/native_file_watcher.hpp"
 #include "daemon/files/posix_file_system.hpp"
 #include "daemon/files/unfinished.hpp"
+#include "daemon/forge/github_forge.hpp"
 #include "daemon/git/cli_git.hpp"
-#include "daemon/github/cli_github.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/monitor/monitor.hpp"
 #include "daemon/process/leftovers.hpp"
 #include "daemon/process/pidfd_exit_watcher.hpp"
 #include "daemon/process/posix_process_runner.hpp"
-#include "daemon/process/proc_info.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/dispatcher.hpp"
 #include "daemon/rpc/server.hpp"
 #include "daemon/runner/notification.hpp"
-#include "daemon/runner/project_names.hpp"
-#include "daemon/runner/sight.hpp"
+#include "daemon/runner/reminders.hpp"
 #include "daemon/shim/keeper.hpp"
 #include "daemon/tmux/cli_tmux.hpp"
 
@@ -49,8 +50,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int k_exit_other_daemon = 75;  // EX_TEMPFAIL: try again later
-constexpr auto k_login_deadline = 5s;
-constexpr auto k_interactive_deadline = 3s;  // both are over before a client stops waiting for a daemon's start
 constexpr auto k_shutdown_patience = 4s;
 constexpr auto k_shutdown_step = 20ms;
 constexpr std::chrono::milliseconds k_between_looks = 2s;
@@ -60,6 +59,9 @@ constexpr std::chrono::milliseconds k_notifications_apart = 10s;
 class NoFileWatcher final : public FileWatcher {
   public:
     Result<WatchId> watch(Path, std::function<void(const std::string&)>) override {
+        return Error(ErrorCode::unavailable, "no file notification");
+    }
+    Result<WatchId> watch_once(Path, std::function<void()>) override {
         return Error(ErrorCode::unavailable, "no file notification");
     }
     void unwatch(WatchId) override {}
@@ -76,23 +78,6 @@ class DaemonContext : public asio::io_context {
 Awaitable<void> call_later(std::function<void()> then) {
     const bool slept = co_await async::sleep(k_notifications_apart);
     if (slept) then();
-}
-
-/// What the user's shells say: the environment of agents, and where their programs may be.
-struct Shells {
-    agents::LoginEnvironment login;
-    std::vector<agents::SearchPath> paths;
-};
-
-Awaitable<Shells> ask_shells(ProcessRunner& runner) {
-    const std::chrono::milliseconds login_deadline = k_login_deadline;
-    const std::chrono::milliseconds interactive_deadline = k_interactive_deadline;
-    auto own = current_environment();
-    Shells shells;
-    shells.login = co_await agents::resolve_login_environment(runner, login_deadline, own);
-    auto login = shells.login;
-    shells.paths = co_await agents::search_paths(runner, interactive_deadline, std::move(login), std::move(own));
-    co_return shells;
 }
 
 class App {
@@ -121,7 +106,7 @@ class App {
                        return agents::ProcessId{tmux_.server_pid(), tmux_.server_start()};
                    }),
           login_(std::move(shells.login)),
-          github_(processes_, login_.variables),
+          forge_(processes_, login_.variables),
           world_{io_.get_executor(),
                  paths,
                  installation,
@@ -133,7 +118,7 @@ class App {
                  clock_,
                  tmux_,
                  git_,
-                 github_,
+                 forge_,
                  tasks_,
                  task_files_,
                  projects_,
@@ -144,19 +129,20 @@ class App {
                  journal_,
                  task_locks_,
                  repositories_},
-          control_(world_),
-          runner_(world_, control_),
+          reload_(world_, tmux_, forge_, login_),
+          runner_(world_),
           delivery_(world_),
           notifier_(
               runner_, [this](std::vector<News> news) { return delivery_.deliver(std::move(news)); },
               [this](std::function<void()> then) {
                   async::spawn(io_.get_executor(), "notifications", call_later(std::move(then)));
               }),
-          monitor_(runner_, control_, watcher()),
+          reminders_(runner_),
+          monitor_(runner_, watcher()),
           api_(runner_, daemon_control()),
           dispatcher_(table_, [this](Error error) { return runner_.world.tasks.with_short_ids(std::move(error)); }),
           server_(
-              io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return callers_.identify(peer); },
+              io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return identify(peer); },
               rpc::Limits::of_process()),
           signals_(io_, SIGTERM, SIGINT, SIGHUP) {}
 
@@ -181,7 +167,8 @@ class App {
         async::spawn(io_.get_executor(), "signals", handle_signals());
         async::spawn(io_.get_executor(), "home watch", watch_home());
         async::spawn(io_.get_executor(), "monitor", monitor_.run());
-        async::spawn(io_.get_executor(), "detach key", bind_detach_key());
+        runner_.pull_sync.start();
+        async::spawn(io_.get_executor(), "detach key", reload_.bind_detach_key());
         notifier_.look_at_all();
         log::info("daemon", "started", {{"version", ORANGE_VERSION}, {"pid", std::to_string(::getpid())}});
         tell_service_manager("READY=1");
@@ -191,7 +178,16 @@ class App {
         return 0;
     }
 
+    /// Once it has run: the program in whose place it is to be started again.
+    std::optional<OwnProgram> restarts_as() const { return restarts_ ? std::optional(program_) : std::nullopt; }
+
   private:
+    Awaitable<Caller> identify(rpc::Peer peer) {
+        auto caller = co_await callers_.identify(peer);
+        if (!caller.run.empty()) async::spawn(io_.get_executor(), "session", runner_.agents.learn_session(caller));
+        co_return caller;
+    }
+
     /// Whoever is asked at the socket may make it anew there, and gets what is typed.
     Result<void> check_tmux_folder() {
         auto here = files_.check();
@@ -203,7 +199,7 @@ class App {
         const auto kind = network_file_system(paths_.home);
         if (kind.empty()) return;
         problems_.push_back(paths_.home.string() + " is on a network disk (" + kind +
-                            "): locks and appends may not hold there; set ORANGE_HOME to a folder on a local disk");
+                            "), where locks and appends are not reliable; set ORANGE_HOME to a folder on a local disk");
         log::warn("daemon", problems_.back());
     }
 
@@ -243,7 +239,7 @@ class App {
     rpc::DaemonControl daemon_control() {
         rpc::DaemonControl control;
         control.status = [this] { return status(); };
-        control.reload = [this] { return reload(); };
+        control.reload = [this] { return reload_.all(); };
         control.facts = [this] {
             doctor::Facts facts;
             facts.login = login_;
@@ -253,6 +249,7 @@ class App {
             };
             if (!file_watcher_) facts.problems.push_back(file_watcher_.error().message);
             if (!delivery_.problem().empty()) facts.problems.push_back(delivery_.problem());
+            if (program_.was_replaced()) facts.problems.push_back(program_.note());
             return facts;
         };
         control.shutdown = [this] { async::spawn(io_.get_executor(), "shutdown", shut_down()); };
@@ -260,81 +257,15 @@ class App {
     }
 
     rpc::DaemonStatus::Reply status() {
-        rpc::DaemonStatus::Reply reply;
-        reply.version = ORANGE_VERSION;
-        reply.pid = ::getpid();
+        auto problems = problems_;
+        if (!login_.problem.empty()) problems.push_back("login shell: " + login_.problem);
+        if (program_.was_replaced()) problems.push_back(program_.note());
+        auto reply = status_of(runner_, std::move(problems));
         reply.uptime_seconds =
             std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began_).count();
-        tasks_.each([&](const TaskRecord& record) {
-            ++reply.tasks[record.task.status];
-            if (needs_of(runner_, record).kind > Need::start) ++reply.attention;
-            for (const Role role : {Role::worker, Role::reviewer}) {
-                if (!record.runs.empty() && control_.alive(record, role)) ++reply.agents_alive;
-            }
-            return true;
-        });
-        reply.memory_kib = process::resident_kib_of(::getpid()).value_or(0);
         reply.connections = static_cast<std::int64_t>(server_.connections());
-        reply.home = paths_.home.string();
         if (monitor_.last_poll()) reply.last_poll = to_rfc3339(*monitor_.last_poll());
-        reply.problems = problems_;
-        if (!projects_.problem().empty()) reply.problems.push_back(projects_.problem());
-        if (!login_.problem.empty()) reply.problems.push_back("login shell: " + login_.problem);
-        for (const auto& broken : tasks_.unreadable()) {
-            reply.problems.push_back("task " + broken.project + "/" + broken.id + ": " + broken.why);
-        }
         return reply;
-    }
-
-    Result<std::vector<std::string>> reload_settings() {
-        auto loaded = load_settings(files_, paths_.config());
-        if (!loaded) {
-            auto error = loaded.error();
-            error.message += "; the previous settings stay in effect";
-            return error;
-        }
-        const bool found = loaded->has_value();
-        world_.settings = std::move(*loaded).value_or(Settings{});
-        log::set_level(world_.settings.log_level);
-        return std::vector<std::string>{found ? "config.yml is in force"
-                                              : "there is no config.yml; defaults are in force"};
-    }
-
-    /// The tmux server may have been started with another key.
-    Awaitable<void> bind_detach_key() {
-        tmux_.set_detach_key(world_.settings.detach_key);
-        const auto bound = co_await tmux_.bind_detach_key();
-        if (!bound) log::warn("tmux", "detach_key could not be bound: " + bound.error().message);
-    }
-
-    /// A shell that does not answer this time leaves the environment as it is.
-    Awaitable<void> ask_shells_again(std::vector<std::string>& notes) {
-        auto shells = co_await ask_shells(processes_);
-        if (!shells.login.problem.empty() && login_.problem.empty()) {
-            notes.push_back("login shell: " + shells.login.problem + "; agents get the environment before it");
-            co_return;
-        }
-        login_ = std::move(shells.login);
-        world_.base_environment = login_.variables;
-        github_.set_base(login_.variables);
-        harnesses_.set_paths(std::move(shells.paths));
-    }
-
-    Awaitable<Result<std::vector<std::string>>> reload() {
-        CO_TRY(auto notes, reload_settings());
-        co_await bind_detach_key();
-        co_await ask_shells_again(notes);
-        for (const auto& entry : workflows_.list()) {
-            if (entry.valid) continue;
-            notes.push_back("workflow " + entry.name +
-                            (entry.last_good ? " is not valid, its last good version stays in force: "
-                                             : " is not valid, and cannot be used: ") +
-                            entry.problem);
-        }
-        auto projects = check_projects(world_);
-        if (!projects) notes.push_back(projects.error().message);
-        for (auto& problem : projects.value_or({})) notes.push_back(std::move(problem));
-        co_return notes;
     }
 
     Awaitable<void> handle_signals() {
@@ -342,7 +273,7 @@ class App {
             const auto [error, signal] = co_await signals_.async_wait(use_tuple);
             if (error) co_return;
             if (signal == SIGHUP) {
-                const auto notes = co_await reload();
+                const auto notes = co_await reload_.all();
                 if (!notes) log::error("daemon", notes.error().message);
                 for (const auto& note : notes.value_or({})) log::info("daemon", note);
                 continue;
@@ -357,8 +288,11 @@ class App {
     Awaitable<void> shut_down() {
         if (stopping_) co_return;
         stopping_ = true;
-        tell_service_manager("STOPPING=1");
+        if (!restarts_) tell_service_manager("STOPPING=1");
         monitor_.stop();
+        reminders_.stop();
+        runner_.checks.stop_all();
+        runner_.pull_sync.stop();
         server_.stop();
         for (std::chrono::milliseconds waited{}; waited < k_shutdown_patience && server_.busy() > 0;
              waited += k_shutdown_step) {
@@ -370,12 +304,42 @@ class App {
 
     /// The poll may be far apart; a removed socket leaves everybody outside.
     Awaitable<void> watch_home() {
+        const bool watched = has_watchdog();
         while (!stopping_) {
+            if (watched) tell_service_manager("WATCHDOG=1");
             const bool slept = co_await async::sleep(k_between_looks);
             if (!slept) co_return;
             look_at_home();
             server_.check_clients();
+            if (co_await should_restart()) co_await restart();
         }
+    }
+
+    /// No transition, merge, check or preparation is under way, and the new program says what it is.
+    Awaitable<bool> should_restart() {
+        if (stopping_ || !world_.settings.auto_restart || !program_.may_be_restarted()) co_return false;
+        const auto is_quiet = [this] {
+            bool intents = false;
+            tasks_.each([&](const TaskRecord& record) {
+                intents = intents || record.intent;
+                return !intents;
+            });
+            return !intents && task_locks_.idle() && repositories_.idle() && !runner_.checks.any_under_way();
+        };
+        if (!is_quiet()) co_return false;
+        Command ask;
+        ask.argv = {program_.path(), "--version"};
+        ask.cwd = "/";
+        const auto answer = co_await processes_.run(std::move(ask));
+        if (!answer || !answer->ok() || !answer->out.starts_with("oranged ")) co_return false;
+        log::info("daemon", "restarting as the installed program", {{"version", first_line(answer->out)}});
+        co_return is_quiet() && !stopping_;
+    }
+
+    /// Nothing for the service manager: to it the daemon stays the same process.
+    Awaitable<void> restart() {
+        restarts_ = true;
+        co_await shut_down();
     }
 
     void look_at_home() {
@@ -402,6 +366,7 @@ class App {
     Result<std::unique_ptr<FileWatcher>> file_watcher_;
     NoFileWatcher no_watcher_;
     std::vector<std::string> problems_;
+    const OwnProgram program_;
     HomeWatch home_watch_;
     Paths paths_;
     const std::string mark_ = paths_.home.string() + "@" + random_id(10);
@@ -426,12 +391,13 @@ class App {
     Journal journal_;
     Callers callers_;
     agents::LoginEnvironment login_;
-    CliGitHub github_;
+    GitHubForge forge_;
     World world_;
-    AgentControl control_;
+    Reload reload_;
     Runner runner_;
     Delivery delivery_;
     Notifier notifier_;
+    Reminders reminders_;
     Monitor monitor_;
     rpc::MethodTable table_;
     rpc::Api api_;
@@ -439,6 +405,7 @@ class App {
     rpc::Server server_;
     asio::signal_set signals_;
     bool stopping_ = false;
+    bool restarts_ = false;
 };
 
 void raise_descriptor_limit() {
@@ -446,17 +413,6 @@ void raise_descriptor_limit() {
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/// Before the io_context of the daemon exists: asked in one of its own.
-Shells ask_shells_first() {
-    asio::io_context io{1};
-    PosixProcessRunner processes;
-    Shells shells;
-    const auto ask = [](ProcessRunner& runner, Shells& into) -> Awaitable<void> { into = co_await ask_shells(runner); };
-    async::spawn(io.get_executor(), "login shell", ask(processes, shells));
-    io.run();
-    return shells;
 }
 
 }  // namespace
@@ -475,7 +431,7 @@ int run_daemon(const Paths& paths, const Installation& installation) {
     const Paths resolved{home->path()};
     log::open(resolved.log().string(), log::Level::info);
     if (home->was_closed()) {
-        const auto note = resolved.home.string() + " was open to others; it is closed to them now (mode 700)";
+        const auto note = resolved.home.string() + " was open to other users; Orange has made it private (mode 700)";
         log::warn("daemon", note);
         std::fprintf(stderr, "oranged: %s\n", note.c_str());
     }
@@ -487,26 +443,16 @@ int run_daemon(const Paths& paths, const Installation& installation) {
     }
     auto settings = std::move(*loaded).value_or(Settings{});
     log::set_level(settings.log_level);
-    App app(*home, resolved, installation, std::move(settings), ask_shells_first());
-    return app.run();
-}
-
-int list_agents(const Paths& paths, const Installation& installation) {
-    const char* path = std::getenv("PATH");
-    const agents::HarnessLibrary harnesses(installation.share / "harnesses", paths.harnesses(),
-                                           agents::ProgramSearch({{"your terminal", path ? path : "", ""}}));
-    for (const auto& entry : harnesses.list()) {
-        if (!entry.problem.empty() || entry.harness.name == "demo") continue;
-        std::printf("%s\t%s\t%s\n", entry.harness.name.c_str(), entry.program.c_str(), entry.harness.install.c_str());
+    std::optional<OwnProgram> next;
+    int status = 0;
+    {
+        App app(*home, resolved, installation, std::move(settings), ask_shells_first());
+        status = app.run();
+        next = app.restarts_as();
     }
-    return 0;
-}
-
-int check_settings(const Paths& paths) {
-    PosixFileSystem files;
-    const auto loaded = load_settings(files, paths.config());
-    std::printf("%s\n", loaded ? "config.yml is valid" : loaded.error().message.c_str());
-    return loaded ? 0 : 1;
+    if (!next) return status;
+    next->restart();
+    return 1;
 }
 
 }  // namespace orange

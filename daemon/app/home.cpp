@@ -35,12 +35,12 @@ Result<void> lock_soon(int lock, const Paths& paths, std::chrono::milliseconds p
     while (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK) return io_error("locking " + paths.lock().string(), errno);
         if (is_listening(paths.socket())) {
-            return {ErrorCode::conflict, "oranged is running already for this home, " + holder_of(paths)};
+            return {ErrorCode::conflict, "oranged is already running for this home, " + holder_of(paths)};
         }
         if (std::chrono::steady_clock::now() >= until) {
             return {ErrorCode::timeout,
                     "another process holds " + paths.lock().string() + " (" + holder_of(paths) +
-                        "), but takes no connections; replace it with `orange daemon restart --force`"};
+                        "), but accepts no connections; replace it with `orange daemon restart --force`"};
         }
         std::this_thread::sleep_for(k_step);
     }
@@ -92,23 +92,23 @@ Home::~Home() {
 
 HomeWatch::Look HomeWatch::look(Clock::time_point now) {
     const auto place = home_.path().string();
-    const std::string agents = "; agents go on, and the next daemon adopts them";
+    const std::string agents = "; agents continue, and the next daemon adopts them";
     switch (home_.state()) {
         case Home::State::here:
             if (!std::exchange(missing_since_, std::nullopt)) return {};
             return {true, false, place + " is back"};
         case Home::State::another:
             return {false, true,
-                    place + " is another folder than the one that this daemon has locked: it ends" + agents};
+                    place + " is not the folder that this daemon has locked any more; the daemon ends" + agents};
         case Home::State::missing:
             break;
     }
     if (!missing_since_) {
         missing_since_ = now;
-        return {false, false, place + " is gone: nothing is written until it is back"};
+        return {false, false, place + " is gone; nothing is written until it is back"};
     }
     if (now - *missing_since_ < k_patience) return {false, false, {}};
-    return {false, true, place + " has been gone for a minute: this daemon ends" + agents};
+    return {false, true, place + " has been gone for a minute; this daemon ends" + agents};
 }
 
 }  // namespace orange

@@ -7,8 +7,8 @@ namespace orange {
 Result<void> HomeFiles::check() const {
     const auto state = home_.state();
     if (state == Home::State::here) return {};
-    const auto why = state == Home::State::missing ? " is gone; put it back, and try again"
-                                                   : " is another folder now than the one that this daemon has locked";
+    const auto why = state == Home::State::missing ? " is gone; put it back and try again"
+                                                   : " is not the folder that this daemon has locked any more";
     return Error(ErrorCode::io, home_.path().string() + why);
 }
 

@@ -1,9 +1,12 @@
 #include "daemon/app/settings.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
+#include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/model/json.hpp"
 #include "daemon/yaml/node.hpp"
 
 namespace orange {
@@ -23,23 +26,48 @@ std::optional<std::chrono::milliseconds> seconds_of(const yaml::Node& node) {
     return std::chrono::milliseconds(std::llround(seconds * 1000));
 }
 
+std::optional<int> number_of(const yaml::Node& node, int lowest, int highest) {
+    int number = 0;
+    const auto& text = node.scalar;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (!node.is_scalar() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    if (number < lowest || number > highest) return std::nullopt;
+    return number;
+}
+
+Json json_of(const yaml::Node& node) {
+    if (node.is_scalar()) return node.scalar;
+    if (!node.is_sequence()) return Json::object();  // of no setting
+    Json list = Json::array();
+    for (const auto& item : node.items) list.push_back(json_of(item));
+    return list;
+}
+
 Result<void> read_key(const std::string& key, const yaml::Node& value, const yaml::Place& place, std::string_view file,
                       Settings& settings) {
-    if (key == "poll_interval" || key == "message_patience") {
+    if (key == "pr_interval") {
+        const auto time = seconds_of(value);
+        if (!time) return wrong(file, value.place, key + " must be a number of seconds from 0.05 to 86400");
+        settings.pull_interval = *time;
+    } else if (key == "poll_interval" || key == "message_patience") {
         const auto time = seconds_of(value);
         if (!time) return wrong(file, value.place, key + " must be a number of seconds from 0.05 to 86400");
         (key == "poll_interval" ? settings.poll_interval.emplace() : settings.message_patience) = *time;
+    } else if (key == "port_base") {
+        const auto port = number_of(value, k_lowest_port_base, 65536 - k_ports_each);
+        if (!port) return wrong(file, value.place, "port_base must be a number from 1024 to 65526");
+        settings.port_base = *port;
     } else if (key == "log_level") {
         const auto level = log::level_from(value.scalar);
         if (!value.is_scalar() || !level) {
             return wrong(file, value.place, "log_level must be debug, info, warn or error");
         }
         settings.log_level = *level;
-    } else if (key == "exit_notification") {
+    } else if (key == "exit_notification" || key == "auto_restart") {
         if (value.scalar != "true" && value.scalar != "false") {
-            return wrong(file, value.place, "exit_notification must be true or false");
+            return wrong(file, value.place, key + " must be true or false");
         }
-        settings.exit_notification = value.scalar == "true";
+        (key == "auto_restart" ? settings.auto_restart : settings.exit_notification) = value.scalar == "true";
     } else if (key == "notify") {
         if (value.is_scalar() && (value.scalar == "off" || value.scalar == "false")) {
             settings.notify = false;
@@ -62,16 +90,24 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
             if (!item.is_scalar() && !item.is_null()) return wrong(file, item.place, name + " must be a plain text");
             settings.env[name] = item.scalar;
         }
+    } else if (const auto names = setting_names(); std::find(names.begin(), names.end(), key) != names.end()) {
+        const auto done = set_setting(settings.project_defaults, key, json_of(value));
+        if (!done) return wrong(file, value.place, done.error().message);
     } else {
-        return wrong(file, place,
-                     "unknown key \"" + key +
-                         "\"; there is: poll_interval, exit_notification, notify, env, message_patience, "
-                         "log_level, detach_key");
+        return wrong(file, place, "unknown key \"" + key + "\"; known: " + join(config_keys(), ", "));
     }
     return {};
 }
 
 }  // namespace
+
+std::vector<std::string> config_keys() {
+    std::vector<std::string> keys = {"env",         "notify",      "detach_key",       "poll_interval",
+                                     "log_level",   "port_base",   "message_patience", "exit_notification",
+                                     "pr_interval", "auto_restart"};
+    for (auto& name : setting_names()) keys.push_back(std::move(name));
+    return keys;
+}
 
 Result<Settings> parse_settings(std::string_view text, std::string_view file_name) {
     TRY(auto root, yaml::parse(text, file_name));

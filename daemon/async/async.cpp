@@ -77,6 +77,10 @@ Stopper spawn_stoppable(const asio::any_io_executor& executor, std::string name,
     return stopper;
 }
 
+Awaitable<Executor> this_executor() {
+    co_return co_await asio::this_coro::executor;
+}
+
 Awaitable<void> yield() {
     co_await asio::post(asio::use_awaitable);
 }

@@ -41,6 +41,9 @@ class Stopper {
 };
 Stopper spawn_stoppable(const asio::any_io_executor& executor, std::string name, Awaitable<void> coroutine);
 
+/// The one that the calling coroutine runs on.
+Awaitable<Executor> this_executor();
+
 /// Lets everything else that is ready have its turn: for loops over what a client may send a thousand times.
 Awaitable<void> yield();
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,6 +22,10 @@ class KeyedMutex {
         return Mutex::acquire(mutex);
     }
     const asio::any_io_executor& executor() const { return executor_; }
+    /// Nobody has or waits for any of them.
+    bool idle() const {
+        return std::ranges::all_of(mutexes_, [](const auto& entry) { return entry.second->idle(); });
+    }
     bool busy(const std::string& key) const {
         const auto found = mutexes_.find(key);
         return found != mutexes_.end() && found->second->busy();

@@ -58,8 +58,9 @@ Awaitable<void> check_servers(Exam& exam) {
             if (exam.world.launcher.liveness(run) != agents::Liveness::alive) continue;
             const auto server = std::to_string(run.server_pid);
             exam.report.wrong("the " + std::string(name_of(run.role)) + " of " + record.task.id.value +
-                                  " lives in another tmux server (" + server +
-                                  ") than the one that answers: nobody can reach it",
+                                  " runs in tmux server " + server +
+                                  ", which cannot be reached, because another "
+                                  "server answers",
                               command_for(*exam.tmux, run));
         }
     }
@@ -72,8 +73,8 @@ Awaitable<void> check_agents(Exam& exam) {
         const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
         if (!state || !state->agent) continue;
         if (exam.runner.agents.alive(record, *state->agent) || record.stopped) continue;
-        exam.report.wrong("task " + record.task.id.value + " is " + record.task.status + ", and its " +
-                              std::string(name_of(*state->agent)) + " does not run" +
+        exam.report.wrong("the " + std::string(name_of(*state->agent)) + " of task " + record.task.id.value +
+                              " is not running (status " + record.task.status + ")" +
                               (record.task.attention ? ": " + *record.task.attention : std::string()),
                           "orange task respawn " + record.task.id.value);
     }
@@ -84,12 +85,12 @@ Awaitable<void> check_intents(Exam& exam) {
     for (const auto& record : exam.tasks()) {
         if (is_busy(exam, record)) continue;
         if (const auto merge = Merges::under_way(record); !merge.empty()) {
-            exam.report.wrong("task " + record.task.id.value + ": " + merge + ", and is tried again at each poll",
+            exam.report.wrong("task " + record.task.id.value + ": " + merge + "; Orange tries again at each poll",
                               "orange task merge " + record.task.id.value);
         }
         if (!record.intent) continue;
         exam.report.wrong("task " + record.task.id.value + ": " + record.intent->from + " → " + record.intent->to +
-                              " is not finished, and is tried again at each poll" +
+                              " is not finished; Orange tries again at each poll" +
                               (record.task.attention ? ": " + *record.task.attention : std::string()),
                           "orange task why " + record.task.id.value);
     }
@@ -105,7 +106,7 @@ Awaitable<void> check_messages(Exam& exam) {
         const auto& first = record.outbox.front();
         exam.report.warn("task " + record.task.id.value + ": " + counted(static_cast<std::size_t>(late), "message") +
                              " for its " + std::string(name_of(first.to)) + " could not be typed for " +
-                             spoken(since(exam, first.queued_at)) + "; it may be showing a dialog",
+                             spoken(since(exam, first.queued_at)) + "; its window may show a dialog",
                          "orange task attach " + record.task.id.value);
     }
     co_return;

@@ -49,7 +49,7 @@ Awaitable<Result<BadLines>> bad_lines_of(World& world, TaskId id) {
 void say_bad_lines(Exam& exam, const TaskId& id, const Path& file, const BadLines& bad) {
     const auto path = shell_word(file.string());
     exam.report.warn(counted(bad.all, "line") + " of the history of " + id.value + " cannot be read, and " +
-                         (bad.all == 1 ? "is" : "are") + " passed over",
+                         (bad.all == 1 ? "is" : "are") + " skipped",
                      bad.no_objects == 0
                          ? "less " + path
                          : "orange daemon stop && sed -i.bak '/^{.*}$/!d' " + path + " && orange daemon start",
@@ -115,7 +115,7 @@ Awaitable<void> check_histories(Exam& exam) {
         torn += ".torn";
         if (exam.world.files.facts_of(torn)) {
             exam.report.warn(
-                "a line of the history of " + id.value + " was cut off by a crash; what there is of it was kept",
+                "a line of the history of " + id.value + " was cut off by a crash; the incomplete line was kept",
                 "rm " + shell_word(torn.string()), torn.string());
         }
         auto task = id;
@@ -135,9 +135,10 @@ Awaitable<void> check_conflicts(Exam& exam) {
         const auto folder = exam.world.tasks.folder(record);
         for (const auto& name : names_in(exam, folder)) {
             if (!name.starts_with("TASK.md.conflict-")) continue;
-            exam.report.warn("both copies of TASK.md of " + record.task.id.value +
-                                 " had been edited; the older text is here: take over what is missing, then remove it",
-                             "rm " + shell_word((folder / name).string()), (folder / name).string());
+            exam.report.warn(
+                "both copies of TASK.md of " + record.task.id.value +
+                    " were edited; this file has the older text. Copy what you need into TASK.md, then remove the file",
+                "rm " + shell_word((folder / name).string()), (folder / name).string());
         }
     }
     co_return;
@@ -148,7 +149,7 @@ Awaitable<void> check_workflows(Exam& exam) {
         if (entry.valid) continue;
         const auto place = place_in(entry.path, entry.problem);
         exam.report.wrong("workflow " + entry.name + ": " + place.text +
-                              (entry.last_good ? "; its last good version is in force until the daemon ends" : ""),
+                              (entry.last_good ? "; the last valid version is in force until the daemon restarts" : ""),
                           "orange workflow validate " + shell_word(entry.path), place.file);
     }
     co_return;

@@ -31,7 +31,7 @@ std::string path_in(const Environment& env) {
 Awaitable<void> check_program(Exam& exam, Program program, Environment env) {
     const auto file = find_program(program.name, path_in(env));
     if (file.empty()) {
-        const auto text = std::string(program.name) + " is not on the daemon's PATH";
+        const auto text = std::string(program.name) + " was not found on PATH";
         if (program.needed) exam.report.wrong(text, program.hint);
         if (!program.needed) exam.report.warn(text + "; only pull requests need it", program.hint);
         co_return;
@@ -45,7 +45,7 @@ Awaitable<void> check_program(Exam& exam, Program program, Environment env) {
     const auto done = co_await exam.world.processes.run(std::move(command));
     const auto version = done && done->ok() ? std::string(version_word(done->out)) : std::string();
     if (version.empty()) {
-        exam.report.wrong(file + " does not say its version" + (done ? std::string() : ": " + done.error().message),
+        exam.report.wrong(file + " does not print its version" + (done ? std::string() : ": " + done.error().message),
                           program.hint);
     } else if (!program.oldest.empty() && is_older(version, program.oldest)) {
         exam.report.wrong(std::string(program.name) + " " + version + " (" + file + ") is too old: Orange needs " +
@@ -71,18 +71,17 @@ void check_folder(Exam& exam, const Path& folder) {
     if (disk->read_only) exam.report.wrong("the file system is mounted read-only", {}, folder.string());
     const auto look = "df -h " + shell_word(folder.string());
     if (disk->free_bytes < k_full) {
-        exam.report.wrong("the disk is full: " + mebibytes(disk->free_bytes) + " are free", look, folder.string());
+        exam.report.wrong("the disk is full (" + mebibytes(disk->free_bytes) + " free)", look, folder.string());
     } else if (disk->free_bytes < k_nearly_full) {
-        exam.report.warn("the disk is nearly full: " + mebibytes(disk->free_bytes) + " are free", look,
-                         folder.string());
+        exam.report.warn("the disk is nearly full (" + mebibytes(disk->free_bytes) + " free)", look, folder.string());
     }
     if (disk->has_inodes && disk->free_files < 1000) {
-        exam.report.wrong("the disk has room for " + std::to_string(disk->free_files) + " more files only",
+        exam.report.wrong("the disk has room for only " + std::to_string(disk->free_files) + " more files",
                           "df -i " + shell_word(folder.string()), folder.string());
     }
     if (!disk->network.empty()) {
-        exam.report.warn("it is on a network disk (" + disk->network +
-                             "): locks and appends may not hold there; set ORANGE_HOME to a folder on a local disk",
+        exam.report.warn("the home is on a network disk (" + disk->network +
+                             "), where locks and appends are not reliable; set ORANGE_HOME to a folder on a local disk",
                          {}, folder.string());
     }
 }
@@ -113,8 +112,9 @@ void look_for_agents(Exam& exam) {
         any = any || entry.harness.name != "demo";
     }
     if (any) return;
-    exam.report.warn("no agent is found on the PATHs of your shells; if one starts in your terminal, run this there",
-                     "orange daemon reload");
+    exam.report.warn(
+        "no agent program was found on the PATHs of your shells. If one starts in your terminal, run there:",
+        "orange daemon reload");
     for (const auto& entry : missing)
         exam.report.warn(entry.harness.name + " is not installed; one agent is enough", entry.harness.install);
 }
@@ -133,13 +133,13 @@ Awaitable<void> check_programs(Exam& exam) {
     look_for_agents(exam);
     const auto shim = exam.world.installation.bin / "orange-agent";
     if (::access(shim.c_str(), X_OK) != 0) {
-        exam.report.wrong("orange-agent is missing: no agent can be started; install Orange again", {}, shim.string());
+        exam.report.wrong("orange-agent is missing, so no agent can start; install Orange again", {}, shim.string());
     }
 }
 
 Awaitable<void> check_login(Exam& exam) {
     if (!exam.facts.login.problem.empty()) {
-        exam.report.warn("the login shell's environment could not be had, agents get " + exam.facts.login.source +
+        exam.report.warn("the login shell's environment could not be read, so agents get " + exam.facts.login.source +
                              ": " + exam.facts.login.problem,
                          "orange daemon reload");
     }
@@ -167,8 +167,8 @@ Awaitable<void> check_service(Exam& exam) {
     const auto of_tmux = control_group(exam, state->server_pid);
     if (!of_tmux.empty() && of_tmux == control_group(exam, ::getpid()) && of_tmux.ends_with(".service")) {
         exam.report.warn(
-            "the tmux server is in the daemon's own unit: whether agents outlive a restart depends on "
-            "its KillMode, which must be process");
+            "the tmux server is in the daemon's own unit. Agents outlive a restart only if the unit's KillMode is "
+            "process");
     }
 }
 

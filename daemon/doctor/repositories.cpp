@@ -58,8 +58,7 @@ Awaitable<void> check_repositories(Exam& exam) {
     for (const auto& project : exam.projects()) {
         if (!is_folder(exam.world.files, Path(project.path) / ".")) {
             exam.report.wrong("the repository of " + project.name +
-                                  " is gone: it was moved or removed. Where it was moved, name its new place; "
-                                  "this repairs its workspaces, too",
+                                  " is gone. If it was moved, give its new path; this also repairs its workspaces",
                               update(project) + " --path NEW_PATH", project.path);
             continue;
         }
@@ -96,8 +95,8 @@ Awaitable<void> check_snapshots(Exam& exam) {
         if (left.empty()) continue;
         const auto git = "git -C " + shell_word(project.path);
         exam.report.ok(project.name + " keeps " + counted(left.size(), "snapshot") +
-                       " of uncommitted work whose task has ended; look: " + git + " show " + shell_word(left.front()) +
-                       "; remove: " + git + " update-ref -d " + shell_word(left.front()));
+                       " of uncommitted work of ended tasks; to look: " + git + " show " + shell_word(left.front()) +
+                       "; to remove: " + git + " update-ref -d " + shell_word(left.front()));
     }
 }
 

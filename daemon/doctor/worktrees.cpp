@@ -32,15 +32,16 @@ void check_workspace(Exam& exam, const Project& project, const WorkspaceInfo& in
                               "; put the folder back, or move it away to have it created again",
                           anew, place);
     } else if (!seen && tree && git::is_half_made(*tree)) {
-        exam.report.wrong("workspace " + info.name + " is half made: a git that made it was killed", gc, place);
+        exam.report.wrong("workspace " + info.name + " is incomplete, because the git that created it was killed", gc,
+                          place);
     } else if (!tree) {
-        exam.report.wrong("workspace " + info.name + whose + " is no worktree of " + project.path +
-                              " any more; what is in it stays in the folder that it is moved to",
+        exam.report.wrong("workspace " + info.name + whose + " is not a worktree of " + project.path +
+                              " any more; its contents stay in the folder to which you move it",
                           anew, place);
     } else if (!seen) {
         exam.report.wrong(
-            "workspace " + info.name + whose + " and its repository do not find each other: " + seen.error().message,
-            gc, place);
+            "workspace " + info.name + whose + " and its repository are not connected: " + seen.error().message, gc,
+            place);
     }
 }
 
@@ -50,10 +51,10 @@ void check_lock(Exam& exam, const std::string& what, const std::string& folder, 
     const auto age = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now() - facts->modified);
     if (age < k_lock_age) return;
     const bool used = !process::working_in(folder).empty();  // one of them may be the git that holds it
-    exam.report.wrong(what + " has a lock of git's since " + spoken(age) +
-                          (used ? ": no git command works there. Processes work in the folder; where none of them is "
-                                  "a git, remove it"
-                                : ": its git was killed, and no git command works there"),
+    exam.report.wrong(what + " has had a git lock for " + spoken(age) +
+                          (used ? ", so no git command works there. Processes work in the folder; if none of them is "
+                                  "git, remove the lock"
+                                : ", because its git was killed; no git command works there"),
                       "rm " + shell_word(lock.string()), lock.string());
 }
 

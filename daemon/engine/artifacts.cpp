@@ -36,7 +36,7 @@ std::string wanted(const Gate& gate) {
 
 std::string missing(const Gate& gate, const Artifacts& artifacts) {
     const std::string heading = "\"## " + gate.section + "\"";
-    std::string text = "## " + gate.section + " is missing: ";
+    std::string text = "## " + gate.section + " is missing; ";
     const auto swallowed = artifacts.swallowed_by_fence.find(gate.section);
     if (swallowed != artifacts.swallowed_by_fence.end()) {
         return text + "the heading is there, but inside the code fence that opens at line " +
@@ -153,8 +153,8 @@ std::optional<std::string> gate_problem(const Gate& gate, const Artifacts& artif
     // Stale comes first: the verdict of an old round must not be quoted as if somebody had just given it.
     const auto before = entry.find(gate.section);
     if (gate.fresh && before != entry.end() && before->second == section.hash) {
-        return "## " + gate.section + " has not changed since this state was entered. Update it in TASK.md with " +
-               wanted(gate);
+        return "## " + gate.section +
+               " has not changed since the task entered this status. Update it in TASK.md with " + wanted(gate);
     }
     if (auto problem = verdict_problem(gate, section.text)) return problem;
     return field_problem(gate, section.text);

@@ -16,8 +16,7 @@ std::vector<const Transition*> askable(std::vector<const Transition*> edges, Rol
 
 Error needs_force(const Definition& definition, const Task& task, const Transition& edge) {
     return {ErrorCode::needs_force,
-            task.status + " → " + edge.to +
-                " skips the rest of the workflow and is done only when it is confirmed with --force: " +
+            task.status + " → " + edge.to + " skips the rest of the workflow and must be confirmed:\n  " +
                 human_command(definition, task, edge.to, true),
             {{"human_command", human_command(definition, task, edge.to, true)}}};
 }
@@ -29,7 +28,7 @@ Error guard_failed(const Task& task, const std::vector<const Transition*>& edges
         const std::string value = edge->when->field + " is " + std::to_string(task.counter(edge->when->field));
         if (now.empty() || now.back() != value) now.push_back(value);
     }
-    return {ErrorCode::guard_failed, task.status + " → " + edges.front()->to + " is open only when " +
+    return {ErrorCode::guard_failed, task.status + " → " + edges.front()->to + " is possible only when " +
                                          join(wanted, " or ") + ", and " + join(now, ", ") + "."};
 }
 
@@ -41,7 +40,7 @@ std::string open_alternative(const Definition& definition, const Situation& situ
             const bool guard = !edge->when || edge->when->holds_for(situation.task.counter(edge->when->field));
             if (!edge->gate || !guard || edge->force) continue;
             if (!gate_problem(*edge->gate, situation.artifacts, situation.entry_sections)) {
-                return " What is open to you now: orange task update --status " + to;
+                return "\nThis is possible now:\n  orange task update --status " + to;
             }
         }
     }
@@ -80,7 +79,7 @@ Result<Decision> decide_request(const Definition& definition, const Situation& s
     const Transition& edge = *holding.front();
     if (edge.gate) {
         if (auto problem = gate_problem(*edge.gate, situation.artifacts, situation.entry_sections)) {
-            return Error(ErrorCode::gate_failed, *problem + "." + open_alternative(definition, situation, request),
+            return Error(ErrorCode::gate_failed, *problem + open_alternative(definition, situation, request),
                          {{"section", edge.gate->section}});
         }
     }
@@ -105,9 +104,8 @@ Result<Decision> decide_done(const Definition& definition, const Situation& situ
 Result<std::string> spawn_target(const Definition& definition, const Task& task) {
     const auto& initial = definition.initial();
     if (task.status != initial.name) {
-        return Error(ErrorCode::conflict, "The task is in " + printable(task.status) + ", and only a task in " +
-                                              initial.name +
-                                              " is spawned; orange task respawn starts a dead agent again.");
+        return Error(ErrorCode::conflict, called(task) + " has already started (status " + printable(task.status) +
+                                              "). To restart a dead agent:\n  orange task respawn " + task.id.value);
     }
     const auto clarification = definition.name_for(Meaning::clarification);
     if (trim(task.summary).empty() && definition.has_transition(initial.name, clarification)) return clarification;
@@ -117,8 +115,8 @@ Result<std::string> spawn_target(const Definition& definition, const Task& task)
         const bool ordinary = state != nullptr && !state->terminal && state->meaning == Meaning::none;
         if (ordinary && !edges.empty() && !edges.front()->force) return std::move(to);
     }
-    return Error(ErrorCode::conflict, "The workflow " + definition.name + " has no way to spawn a task from " +
-                                          initial.name + "; use orange task update --status.");
+    return Error(ErrorCode::conflict, "workflow " + definition.name + " has no transition that starts a task from " +
+                                          initial.name + "; use orange task update --status");
 }
 
 }  // namespace orange::engine

@@ -123,7 +123,8 @@ const std::vector<std::string>& prompt_variables();
 /// the branch is compared with: `origin/<default_branch>`, or `<default_branch>` where there is no remote. Text of the
 /// task is inserted once and never expanded again.
 Result<std::string> build_prompt(const Definition& definition, const Task& task, const std::string& key,
-                                 const std::string& task_file, const std::string& base = "origin/HEAD");
+                                 const std::string& task_file, const std::string& base = "origin/HEAD",
+                                 const std::vector<std::string>& checks = {});
 
 /// The section with the verdict by which a task goes `from` → `to`; empty where that takes none.
 std::string verdict_section(const Definition& definition, std::string_view from, std::string_view to);

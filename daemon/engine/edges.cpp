@@ -80,17 +80,38 @@ std::vector<std::string> state_names(const Definition& definition) {
     return names;
 }
 
-/// "From working a worker can set: agent-review (needs …), stuck."
+/// "From working, a worker can set: agent-review (needs …); stuck."
 std::string what_is_open(const Definition& definition, const Task& task, Role role) {
     std::vector<std::string> texts;
     for (const auto& to : open_to(definition, task.status, role)) {
         texts.push_back(edge_summary(definition, task.status, to));
     }
     const std::string who = "From " + task.status + ", a " + std::string(name_of(role)) + " can set ";
-    return who + (texts.empty() ? "no other state." : join(texts, "; ") + ".");
+    if (texts.empty()) return who + "no other status.";
+    const bool plain =
+        std::ranges::none_of(texts, [](const auto& each) { return each.find('(') != std::string::npos; });
+    const auto last = texts.back();
+    texts.pop_back();
+    if (texts.empty()) return who + last + ".";
+    return who + join(texts, plain ? ", " : "; ") + (plain ? " or " : "; or ") + last + ".";
+}
+
+/// "a worker", "the system"
+std::string with_article(Role role) {
+    return (role == Role::system ? "the " : "a ") + std::string(name_of(role));
+}
+
+std::string what_ended_cannot(const Definition& definition, std::string_view to) {
+    if (definition.means(to, Meaning::cancelled)) return "cannot be cancelled";
+    if (definition.means(to, Meaning::done)) return "cannot be merged";
+    return "cannot become " + printable(to);
 }
 
 }  // namespace
+
+std::string called(const Task& task) {
+    return task.id.empty() ? "the task" : "task " + task.id.value;
+}
 
 std::string role_list(const std::vector<Role>& roles) {
     std::string text;
@@ -104,15 +125,18 @@ std::string role_list(const std::vector<Role>& roles) {
 std::string gate_text(const Gate& gate) {
     std::string text = "## " + gate.section;
     if (gate.verdict) text += ", Verdict: " + std::string(name_of(*gate.verdict));
-    if (!gate.fields.empty()) text += " with a line " + join(gate.fields, ":, ") + ":";
-    if (gate.fresh) text += ", written since this state was entered";
+    for (std::size_t i = 0; i < gate.fields.size(); ++i) {
+        text += (i == 0 ? " with a line " : i + 1 == gate.fields.size() ? " or " : ", ") + gate.fields[i] + ":";
+    }
+    if (gate.fresh) text += ", changed since the task entered this status";
     return text;
 }
 
 std::string human_command(const Definition& definition, const Task& task, std::string_view to, bool force) {
     const std::string id = task.id.empty() ? "<task id>" : task.id.value;
     const std::string flag = force ? " --force" : "";
-    if (definition.means(to, Meaning::done)) return "orange task merge " + id + flag;
+    const std::string via = task.pr_url ? " --via pr" : "";
+    if (definition.means(to, Meaning::done)) return "orange task merge " + id + via + flag;
     if (definition.means(to, Meaning::cancelled)) return "orange task cancel " + id + flag;
     return "orange task update " + id + " --status " + std::string(to) + flag;
 }
@@ -156,21 +180,27 @@ Decision decision_for(const Definition& definition, const Task& task, const Tran
 Error illegal(const Definition& definition, const Task& task, const Request& request) {
     const std::string to = printable(request.to);
     std::string text;
+    const State* now = definition.state(task.status);
+    const bool ended = now != nullptr && now->terminal;
+    if (request.to == task.status && ended) {
+        return {ErrorCode::illegal_transition, called(task) + " is already " + to};
+    }
     if (request.to == task.status) {
-        text = "The task is already " + to + ". ";
+        text = called(task) + " already has the status " + to + ". ";
     } else if (definition.state(request.to) == nullptr) {
         const auto names = state_names(definition);
         const auto meant = nearest(request.to, names);
-        text = "The workflow " + definition.name + " has no state \"" + to + "\"" +
-               (meant ? "; did you mean " + *meant + "? Its" : "; its") + " states are " + join(names, ", ") + ". ";
-    } else if (definition.state(task.status) == nullptr) {
-        return {ErrorCode::illegal_transition, "The task's status " + printable(task.status) +
-                                                   " is not a state of the workflow " + definition.name +
-                                                   ". A human can move it to another workflow with --workflow."};
-    } else if (definition.state(task.status)->terminal) {
-        return {ErrorCode::illegal_transition, "The task is already " + task.status + " and cannot become " + to + "."};
+        text = "workflow " + definition.name + " has no status \"" + to + "\"" +
+               (meant ? "; did you mean " + *meant + "? Known: " : "; known: ") + join(names, ", ") + ". ";
+    } else if (now == nullptr) {
+        return {ErrorCode::illegal_transition, "the status " + printable(task.status) + " of " + called(task) +
+                                                   " is not a state of workflow " + definition.name +
+                                                   ". A human can move the task to another workflow with --workflow"};
+    } else if (ended) {
+        return {ErrorCode::illegal_transition,
+                called(task) + " is already " + task.status + " and " + what_ended_cannot(definition, request.to)};
     } else {
-        text = "There is no transition " + task.status + " → " + to + ". ";
+        text = "there is no transition " + task.status + " → " + to + ". ";
         const auto hop = first_hop(definition, task.status, request.to, request.by);
         if (!hop.empty()) text += "To reach " + to + ", set " + hop + " first. ";
     }
@@ -182,16 +212,20 @@ Error forbidden(const Definition& definition, const Task& task, const Request& r
     if (request.by == Role::unknown) {
         return {
             ErrorCode::forbidden,
-            "Orange cannot tell who is calling. A program in Orange's tmux that is not an agent of this task may only "
-            "read. Run it in a terminal of your own:\n  " +
+            "Orange cannot identify the caller. A program in Orange's tmux that is not an agent of this task may only "
+            "read. Run this in a terminal of your own:\n  " +
                 human_command(definition, task, printable(request.to), false)};
     }
     const Transition& edge = *edges.front();
     const auto roles = askers(edge);
     const bool for_human = std::find(roles.begin(), roles.end(), Role::human) != roles.end();
     const bool for_system = std::find(roles.begin(), roles.end(), Role::system) != roles.end();
-    std::string text = task.status + " → " + edge.to + " is not allowed for the " + std::string(name_of(request.by)) +
-                       ", only for the " + role_list(roles) + ". ";
+    std::string allowed;
+    for (std::size_t i = 0; i < roles.size(); ++i) {
+        allowed += (i == 0 ? "" : i + 1 == roles.size() ? " or " : ", ") + with_article(roles[i]);
+    }
+    std::string text =
+        with_article(request.by) + " cannot take " + task.status + " → " + edge.to + "; only " + allowed + " can. ";
     Error error(ErrorCode::forbidden, "");
     const State* state = definition.state(task.status);
     const bool own_state = state != nullptr && state->agent == request.by && !definition.state(edge.to)->terminal;
@@ -202,7 +236,7 @@ Error forbidden(const Definition& definition, const Task& task, const Request& r
     // The command stands last, so that no sentence's end is copied with it.
     if (for_human || (for_system && definition.state(edge.to)->terminal)) {
         const auto command = human_command(definition, task, edge.to, edge.force);
-        text += (request.by == Role::human ? "Use:\n  " : "Ask the human to run:\n  ") + command;
+        text += (request.by == Role::human ? "Run instead:\n  " : "Ask the human to run:\n  ") + command;
         error.details["human_command"] = command;
     }
     error.message = std::string(trim(text));

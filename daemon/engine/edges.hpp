@@ -10,10 +10,12 @@
 /// What decide() and explain() share: reading one edge of the map. Private to this folder.
 namespace orange::engine {
 
+/// "task 4f2a…", as messages name it, or "the task" if it has no id yet.
+std::string called(const Task& task);
 /// "worker, human or system"
 std::string role_list(const std::vector<Role>& roles);
 
-/// "## Handoff with a line DONE:, written since this state was entered", for lists of edges.
+/// "## Handoff with a line DONE:, changed since the task entered this status", for lists of edges.
 std::string gate_text(const Gate& gate);
 
 /// The command with which a human asks for `to`.

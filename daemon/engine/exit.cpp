@@ -6,9 +6,9 @@ namespace orange::engine {
 namespace {
 
 std::string exited(const AgentExit& exit) {
-    return std::string(name_of(exit.role)) + " exited" +
-           (exit.exit_status < 0 ? " (exit status unknown)"
-                                 : " (exit status " + std::to_string(exit.exit_status) + ")");
+    return std::string(name_of(exit.role)) + (exit.exit_status < 0
+                                                  ? " exited with an unknown status"
+                                                  : " exited with status " + std::to_string(exit.exit_status));
 }
 
 bool applies(const ExitRule& rule, const Situation& situation) {
@@ -16,13 +16,13 @@ bool applies(const ExitRule& rule, const Situation& situation) {
            (!rule.has_artifact || !gate_problem(*rule.has_artifact, situation.artifacts, situation.entry_sections));
 }
 
-/// What the rules of this status wait for: "without ## Handoff".
+/// What the rules of this status wait for: "without writing ## Handoff".
 std::string awaited(const Definition& definition, std::string_view status) {
     std::string text;
     for (const auto& rule : definition.exit_rules) {
         if (rule.status != status || !rule.has_artifact) continue;
         const std::string heading = "## " + rule.has_artifact->section;
-        if (text.find(heading) == std::string::npos) text += (text.empty() ? " without " : " or ") + heading;
+        if (text.find(heading) == std::string::npos) text += (text.empty() ? " without writing " : " or ") + heading;
     }
     return text;
 }
@@ -52,7 +52,7 @@ ExitOutcome crashed(const Definition& definition, const Situation& situation, co
 /// An advance that its own transition rejects counts as a crash (seed 003), by the status's own crash rule.
 ExitOutcome rejected(const Definition& definition, const Situation& situation, const AgentExit& exit,
                      const Error& error) {
-    const std::string reason = exited(exit) + ", and could not advance: " + error.message;
+    const std::string reason = exited(exit) + ", and the task could not advance: " + error.message;
     for (const auto& rule : definition.exit_rules) {
         if (rule.status == situation.task.status && rule.action == ExitAction::crash) {
             return crashed(definition, situation, rule, reason);

@@ -36,12 +36,12 @@ std::string what_is_possible(const Definition& definition, const Task& task, Rol
             std::any_of(edges.begin(), edges.end(), [&](const auto* edge) { return open_to(task, *edge, by); });
         if (open) commands.push_back(command_for(definition, task, to, by));
     }
-    return commands.empty() ? std::string() : "\nWhat you can run:\n  " + join(commands, "\n  ");
+    return commands.empty() ? std::string() : "\nYou can run:\n  " + join(commands, "\n  ");
 }
 
 Error no_way(const Definition& definition, const Task& task, Role by, const std::string& what) {
-    return {ErrorCode::illegal_transition, "The task is " + printable(task.status) + " and " + what + " (workflow " +
-                                               definition.name + ")." + what_is_possible(definition, task, by)};
+    return {ErrorCode::illegal_transition,
+            called(task) + " has the status " + printable(task.status) + what + what_is_possible(definition, task, by)};
 }
 
 }  // namespace
@@ -74,12 +74,14 @@ Result<std::string> target_of(const Definition& definition, const Task& task, co
                 return state.agent == Role::reviewer || (!state.agent && can_be_merged_from(definition, state.name));
             };
             if (const State* to = first_target(definition, task, Role::worker, reviewed)) return to->name;
-            return no_way(definition, task, request.by, "has no work to hand over for review");
+            return no_way(definition, task, request.by,
+                          "; workflow " + definition.name + " has no transition from there to a review");
         }
         case Goal::rejected:
             if (const State* to = rejection_target(definition, task)) return to->name;
             return no_way(definition, task, request.by,
-                          "cannot be rejected, because the workflow has no step from there back to the worker");
+                          " and cannot be rejected; workflow " + definition.name +
+                              " has no transition from there back to the worker");
     }
     return request.to;
 }

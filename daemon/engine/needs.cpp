@@ -27,7 +27,8 @@ class Question {
             return {Need::answer, std::string(first_line(dialog->text)), dialog->command, dialog->since};
         }
         if (state_->needs) return as_the_workflow_says(*state_->needs);
-        if (state_->meaning == Meaning::clarification && record_.question_stands()) return question();
+        const bool waits_for_answer = record_.question_stands() || sight_.idle_long;
+        if (state_->meaning == Meaning::clarification && waits_for_answer) return question();
         if (!state_->agent && state_->meaning != Meaning::initial) return review();
         return start_or_nothing();
     }
@@ -50,6 +51,10 @@ class Question {
             const bool of_agent = each.kind == NoticeKind::agent_crashed || each.kind == NoticeKind::agent_ended ||
                                   each.kind == NoticeKind::session_lost;
             if (!rule_of(each.kind).help) continue;
+            // A worker that waits for its review does no harm by it.
+            const bool of_other = (each.kind == NoticeKind::usage_limit || each.kind == NoticeKind::agent_hung) &&
+                                  (state_ == nullptr || !state_->agent || each.cause != name_of(*state_->agent));
+            if (of_other) continue;
             if (of_agent && state_ != nullptr && (!state_->agent || sight_.restarting || sight_.agent_alive)) continue;
             return &each;
         }
@@ -62,7 +67,7 @@ class Question {
         return state_->respawn_prompt.empty() ? "orange task why " + id() : "orange task respawn " + id();
     }
     Needs question() const {
-        return here(Need::answer, "the agent has questions: see ## Questions in TASK.md",
+        return here(Need::answer, "the agent has questions (## Questions in TASK.md)",
                     "orange task reply " + id() + " \"...\"");
     }
     Needs review() const {
@@ -74,25 +79,25 @@ class Question {
             if (next == nullptr || next->meaning == Meaning::cancelled) continue;
             for (const auto* edge : definition_.between(status(), to)) {
                 if (!edge->force && may_ask(*edge, Role::human)) {
-                    return here(Need::review, status() + " waits for you",
+                    return here(Need::review, "the status " + status() + " needs your decision",
                                 human_command(definition_, record_.task, to, false));
                 }
             }
         }
-        return here(Need::review, status() + " waits for you", "orange task why " + id());
+        return here(Need::review, "the status " + status() + " needs your decision", "orange task why " + id());
     }
     Needs as_the_workflow_says(Need need) const {
         switch (need) {
             case Need::nothing:
                 return nothing();
             case Need::start:
-                return here(Need::start, "nothing starts it by itself", agent_command());
+                return here(Need::start, "nothing starts it automatically", agent_command());
             case Need::review:
                 return review();
             case Need::answer:
                 return record_.question_stands() ? question() : nothing();
             case Need::help:
-                return here(Need::help, status() + " asks for your help", agent_command());
+                return here(Need::help, "the status " + status() + " needs your help", agent_command());
         }
         return nothing();
     }
@@ -107,7 +112,7 @@ class Question {
         if (sight_.agent_alive || sight_.restarting || !state_->agent) return nothing();
         const auto role = std::string(name_of(*state_->agent));
         if (record_.stopped) return here(Need::start, "you stopped the " + role, "orange task restart " + id());
-        return here(Need::start, "the " + role + " does not run", agent_command());
+        return here(Need::start, "the " + role + " is not running", agent_command());
     }
     Needs nothing() const {
         if (record_.intent) return here(Need::nothing, record_.intent->from + " → " + record_.intent->to, {});
@@ -119,7 +124,15 @@ class Question {
         if (state_->agent) {
             const auto role = std::string(name_of(*state_->agent));
             return here(Need::nothing,
-                        sight_.agent_alive ? "the " + role + " works" : "the " + role + " is started again", {});
+                        "the " + role +
+                            (!sight_.agent_alive ? " is being restarted"
+                             : sight_.idle       ? " is idle"
+                                                 : " works"),
+                        {});
+        }
+        const auto& pull = record_.pull_request;
+        if (pull && pull->state == PullState::open) {
+            return here(Need::nothing, "pull request #" + std::to_string(pull->number) + " is open", {});
         }
         return here(Need::nothing, "waits in " + status(), {});
     }

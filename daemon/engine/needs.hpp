@@ -11,6 +11,8 @@ namespace orange::engine {
 /// What the record does not say of a task at this moment.
 struct Sight {
     bool agent_alive = false;  ///< the agent that the task's state wants
+    bool idle = false;         ///< it has finished its turn, or waits for a message
+    bool idle_long = false;    ///< and has been so for a while
     bool restarting = false;   ///< a dead agent is started again without its human
     std::string under_way;     ///< what Orange itself does with the task, if anything: "a merge …"
     bool room = false;         ///< the task is queued, and nothing that ends would start it: a workspace is free

@@ -41,12 +41,12 @@ Result<void> may_change(const TaskRecord& record, const Caller& by, bool force) 
     if (by.task != record.task.id) return refused("an agent may change only its own task", by);
     const auto* reviewer = record.run_of(Role::reviewer);
     if (by.role == Role::reviewer && (!reviewer || reviewer->run != by.run)) {
-        return refused("this review round is over, and its reviewer may change nothing more", by);
+        return refused("this review round has ended, and its reviewer may not change the task any more", by);
     }
     const auto* worker = record.run_of(Role::worker);
     // Who calls is found out once a connection, and that may outlive the run: a new one would be nobody's.
     if (by.role == Role::worker && !by.run.empty() && (!worker || worker->run != by.run)) {
-        return refused(worker ? "another worker has replaced this one" : "this worker's run is over", by);
+        return refused(worker ? "another worker has replaced this one" : "this worker's run has ended", by);
     }
     if (force) return refused("only a human may use --force", by);
     return {};
@@ -54,7 +54,7 @@ Result<void> may_change(const TaskRecord& record, const Caller& by, bool force) 
 
 Result<void> may_change_workflow(const Caller& by) {
     if (by.role == Role::human) return {};
-    return Error(ErrorCode::forbidden, "only a human moves a task to another workflow");
+    return Error(ErrorCode::forbidden, "only a human may move a task to another workflow");
 }
 
 std::vector<Role> askers(const Transition& transition) {

@@ -51,30 +51,38 @@ std::string worker_command(const Definition& definition, std::string_view status
 Result<AgentNeed> respawn_need(const Definition& definition, const Task& task) {
     const State* state = definition.state(task.status);
     if (state == nullptr) {
-        return Error(ErrorCode::conflict, "The task's status " + printable(task.status) +
-                                              " is no state of the workflow " + definition.name + ".");
+        return Error(ErrorCode::conflict, "the status " + printable(task.status) + " of " + called(task) +
+                                              " is not a state of workflow " + definition.name);
     }
     if (state->respawn_prompt.empty()) {
-        const bool initial = state->name == definition.initial().name;
-        return Error(ErrorCode::conflict,
-                     "the task is " + state->name + ", a state without an agent, so there is no agent to respawn" +
-                         (initial ? ". Start its first one:\n  orange task spawn " + task.id.value : "."));
+        const auto name = called(task);
+        const auto& id = task.id.value;
+        if (state->name == definition.initial().name) {
+            return Error(ErrorCode::conflict,
+                         name + " has not started and has no agent yet. To start it:\n  orange task spawn " + id);
+        }
+        if (state->terminal) {
+            return Error(ErrorCode::conflict, name + " is " + state->name +
+                                                  " and has no agent any more. Its output:\n  orange task log " + id);
+        }
+        return Error(ErrorCode::conflict, name + " has the status " + state->name +
+                                              ", in which no agent works. What you can do:\n  orange task why " + id);
     }
     return AgentNeed{role_of_state(definition, *state), state->respawn_prompt};
 }
 
 const std::vector<std::string>& prompt_variables() {
     static const std::vector<std::string> names{"summary", "project",   "branch", "review_round",
-                                                "status",  "task_file", "base"};
+                                                "status",  "task_file", "base",   "checks"};
     return names;
 }
 
 Result<std::string> build_prompt(const Definition& definition, const Task& task, const std::string& key,
-                                 const std::string& task_file, const std::string& base) {
+                                 const std::string& task_file, const std::string& base,
+                                 const std::vector<std::string>& checks) {
     const auto found = definition.prompts.find(key);
     if (found == definition.prompts.end()) {
-        return Error(ErrorCode::not_found,
-                     "The workflow " + definition.name + " has no prompt \"" + printable(key) + "\".");
+        return Error(ErrorCode::not_found, "workflow " + definition.name + " has no prompt \"" + printable(key) + "\"");
     }
     return substituted(found->second, {{"summary", task.summary},
                                        {"project", task.project},
@@ -82,7 +90,8 @@ Result<std::string> build_prompt(const Definition& definition, const Task& task,
                                        {"review_round", std::to_string(task.review_round())},
                                        {"status", task.status},
                                        {"task_file", task_file},
-                                       {"base", base}});
+                                       {"base", base},
+                                       {"checks", checks.empty() ? "none" : join(checks, ", ")}});
 }
 
 std::string verdict_section(const Definition& definition, std::string_view from, std::string_view to) {
@@ -101,14 +110,14 @@ std::string worker_message(const Definition& definition, const Task& task, std::
                                          {"next_status", way != nullptr ? way->to : task.status},
                                          {"task_file", task_file}});
     }
-    if (name == "passed") return "The review passed. Nothing more to do; wait.";
+    if (name == "passed") return "The review passed. There is nothing more to do; wait.";
     if (name == "failed") {
         const auto section = verdict_section(definition, from, task.status);
         const auto read = section.empty() ? "Fix" : "Read ## " + section + " in " + task_file + ", fix";
         return "The review failed. " + read + " each point" + worker_command(definition, task.status) + ".";
     }
     if (name == "changes_requested") {
-        return "The human asks for changes. Read ## Feedback in " + task_file + ", make them" +
+        return "The human asks for changes. Read ## Feedback in " + task_file + ", make the changes" +
                worker_command(definition, task.status) + ".";
     }
     return name;

@@ -54,15 +54,15 @@ std::vector<std::string> start_states(const Definition& definition) {
 Result<Decision> decide_start(const Definition& definition, const Task& task, const std::string& to) {
     const auto* state = definition.state(to);
     if (!state) {
-        return Error(ErrorCode::invalid_argument, "the workflow " + definition.name + " has no state \"" +
-                                                      printable(to) + "\"; its states are " + quoted_names(definition));
+        return Error(ErrorCode::invalid_argument, "workflow " + definition.name + " has no status \"" + printable(to) +
+                                                      "\"; known: " + quoted_names(definition));
     }
     if (!is_start(definition, *state)) {
         const auto possible = start_states(definition);
         return Error(ErrorCode::invalid_argument,
-                     "a task cannot start as " + to + "; in the workflow " + definition.name +
-                         (possible.empty() ? " every task starts as " + definition.initial().name
-                                           : " --status may be " + join(possible, ", ") + ", or left out"));
+                     "a task of workflow " + definition.name + " cannot start with the status " + to +
+                         (possible.empty() ? "; it starts with " + definition.initial().name
+                                           : "; omit --status, or use one of " + join(possible, ", ")));
     }
     if (const auto* edge = open_edge(definition, task.status, to)) return decision_for(definition, task, *edge);
     Transition made;

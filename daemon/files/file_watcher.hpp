@@ -20,6 +20,10 @@ class FileWatcher {
     /// `changed` gets the name; it is called on the daemon's thread, from the event loop, never from within watch().
     /// After an overflow of the kernel's queue it is called with an empty name. The folder need not stay.
     virtual Result<WatchId> watch(Path folder, std::function<void(const std::string&)> changed) = 0;
+    /// Calls `written` at the next write to that file, a terminal's device included, and ends with it. The file is not
+    /// kept: if it goes, the watch ends silently.
+    virtual Result<WatchId> watch_once(Path file, std::function<void()> written) = 0;
+    /// Nothing happens for a watch that has ended.
     virtual void unwatch(WatchId id) = 0;
 };
 

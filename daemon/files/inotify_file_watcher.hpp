@@ -16,6 +16,7 @@ class InotifyFileWatcher final : public FileWatcher {
     ~InotifyFileWatcher() override;
 
     Result<WatchId> watch(Path folder, std::function<void(const std::string&)> changed) override;
+    Result<WatchId> watch_once(Path file, std::function<void()> written) override;
     void unwatch(WatchId id) override;
 
   private:

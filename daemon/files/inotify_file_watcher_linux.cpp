@@ -39,10 +39,10 @@ class InotifyFileWatcher::State : public std::enable_shared_from_this<State> {
         by_kernel_.clear();
     }
 
-    Result<WatchId> add(const Path& folder, std::function<void(const std::string&)> changed) {
-        const int kernel = ::inotify_add_watch(stream_.native_handle(), folder.c_str(), k_events);
+    Result<WatchId> add(const Path& path, std::uint32_t events, std::function<void(const std::string&)> changed) {
+        const int kernel = ::inotify_add_watch(stream_.native_handle(), path.c_str(), events);
         if (kernel < 0) {
-            auto error = io_error("watching " + folder.string(), errno);
+            auto error = io_error("watching " + path.string(), errno);
             if (errno == ENOENT) error.code = ErrorCode::not_found;
             return error;
         }
@@ -135,7 +135,11 @@ Result<std::unique_ptr<InotifyFileWatcher>> InotifyFileWatcher::open(const asio:
 }
 
 Result<FileWatcher::WatchId> InotifyFileWatcher::watch(Path folder, std::function<void(const std::string&)> changed) {
-    return state_->add(folder, std::move(changed));
+    return state_->add(folder, k_events, std::move(changed));
+}
+
+Result<FileWatcher::WatchId> InotifyFileWatcher::watch_once(Path file, std::function<void()> written) {
+    return state_->add(file, IN_MODIFY | IN_ONESHOT, [written = std::move(written)](const std::string&) { written(); });
 }
 
 void InotifyFileWatcher::unwatch(WatchId id) {

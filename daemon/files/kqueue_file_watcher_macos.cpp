@@ -31,6 +31,10 @@ class KqueueFileWatcher final : public FileWatcher {
     Result<WatchId> watch(Path folder, std::function<void(const std::string&)> changed) override {
         return state_->add(std::move(folder), std::move(changed));
     }
+    /// macOS is not known to tell writes to a terminal: the poll looks instead.
+    Result<WatchId> watch_once(Path file, std::function<void()>) override {
+        return Error(ErrorCode::unavailable, "writes to " + file.string() + " are not told here");
+    }
     void unwatch(WatchId id) override { state_->watches.erase(id); }
 
   private:

@@ -27,7 +27,7 @@ Result<std::string> only_path(std::string_view answer) {
     if (path.starts_with('/') && path.size() < k_longest_path && path.find('\n') == std::string_view::npos) {
         return std::string(path);
     }
-    return Error(ErrorCode::external_failed, "`git rev-parse` gave an answer that makes no sense");
+    return Error(ErrorCode::external_failed, "`git rev-parse` printed unexpected output");
 }
 
 }  // namespace
@@ -107,8 +107,8 @@ bool is_hash(std::string_view text) {
 
 /// A git that is not git, or one that was cut short: better no answer than a wrong one.
 Error nonsense(const std::string& command, std::string_view answer) {
-    return {ErrorCode::external_failed, "`" + command + "` gave an answer that makes no sense: " +
-                                            ellipsized(printable(answer.substr(0, 200)), 80)};
+    return {ErrorCode::external_failed,
+            "`" + command + "` printed unexpected output: " + ellipsized(printable(answer.substr(0, 200)), 80)};
 }
 
 std::vector<std::string> pieces(const std::string& output) {

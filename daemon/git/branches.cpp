@@ -28,7 +28,7 @@ std::string why_unusable(const std::string& name) {
 }
 
 Error bad_branch(const std::string& name, const std::string& why) {
-    return {ErrorCode::invalid_argument, "\"" + printable(name) + "\" cannot be a branch's name: " + why};
+    return {ErrorCode::invalid_argument, "\"" + printable(name) + "\" is not a valid branch name: " + why};
 }
 
 Awaitable<Result<bool>> branch_exists(Git& git, std::string repo, std::string branch) {
@@ -47,7 +47,7 @@ Awaitable<Result<void>> check_branch_name(Git& git, std::string name) {
     if (auto why = why_unusable(name); !why.empty()) co_return bad_branch(name, why);
     if (name.find('\0') != std::string::npos) co_return bad_branch(name, "it holds a NUL");
     CO_TRY(const auto done, co_await attempt(git, "/", words("check-ref-format", std::string(k_heads) + name)));
-    if (!done.ok()) co_return bad_branch(name, "git does not accept it (see `git help check-ref-format`)");
+    if (!done.ok()) co_return bad_branch(name, "git refuses it (`git help check-ref-format`)");
     co_return Result<void>{};
 }
 
@@ -73,7 +73,9 @@ Awaitable<Result<std::string>> main_worktree(Git& git, std::string dir) {
     };
     CO_TRY(const auto inside, co_await attempt(git, dir, words("rev-parse", "--git-dir")));
     if (!inside.ok()) {
-        co_return refuse("is not in a git repository: " + printable(std::string(trim(inside.err))));
+        auto said = printable(std::string(trim(inside.err)));
+        if (said.find("not a git repository") != std::string::npos) said.clear();
+        co_return refuse("is not in a git repository" + (said.empty() ? "" : ": " + said));
     }
     CO_TRY(const auto all, co_await worktrees(git, dir));
     if (all.empty() || all.front().bare) co_return refuse("is in a bare repository, which has no working tree");
@@ -90,7 +92,7 @@ Awaitable<Result<std::string>> main_worktree(Git& git, std::string dir) {
     CO_TRY(auto head, co_await commit_of(git, root, "HEAD"));
     if (head.empty())
         co_return refuse(
-            "has no commit yet. Make the first one there:\n  git commit --allow-empty -m 'Initial commit'");
+            "has no commits yet. Create the first one there:\n  git commit --allow-empty -m 'Initial commit'");
     co_return root;
 }
 
@@ -122,7 +124,8 @@ Awaitable<Result<std::string>> default_branch(Git& git, std::string repo) {
     auto current = co_await current_branch(git, repo);
     if (current && current->empty()) {
         co_return Error(ErrorCode::invalid_argument,
-                        printable(repo) + " has no branch that could be the default one: check one out, or name it");
+                        printable(repo) +
+                            " has no branch that could be the default branch; check one out, or give --default-branch");
     }
     co_return current;
 }
@@ -146,6 +149,16 @@ Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseco
     co_return Result<void>{};
 }
 
+Awaitable<Result<void>> fetch_ref(Git& git, std::string repo, std::string ref, std::chrono::milliseconds deadline) {
+    GitCommand command;
+    command.place = std::move(repo);
+    command.args = words("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+                         "--upload-pack=git-upload-pack", "--end-of-options", "origin", ref);
+    command.deadline = deadline;
+    CO_TRY(co_await git_output(git, std::move(command)));
+    co_return Result<void>{};
+}
+
 Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string default_branch) {
     auto names = refs_of_branch(default_branch);
     CO_TRY(const auto known, co_await refs(git, repo, std::move(names)));
@@ -162,7 +175,7 @@ Awaitable<Result<void>> rename_branch(Git& git, Pinned worktree, std::string fro
                                                  printable(from));
     }
     CO_TRY(const auto taken, co_await commit_of(git, worktree, std::string(k_heads) + to));
-    if (!taken.empty()) co_return Error(ErrorCode::conflict, "a branch " + printable(to) + " exists already");
+    if (!taken.empty()) co_return Error(ErrorCode::conflict, "branch " + printable(to) + " already exists");
     // An agent's own git may hold a lock for the moment of a commit.
     for (int tries = 5;; --tries) {
         const auto renamed = co_await ask(git, worktree, words("branch", "-m", "--end-of-options", from, to));
@@ -196,8 +209,8 @@ Awaitable<Result<void>> delete_remote_branch(Git& git, std::string repo, std::st
         CO_TRY(merged, co_await contains(git, repo, into, there));
     }
     if (!merged) {
-        co_return Error(ErrorCode::conflict, "origin's branch " + printable(branch) +
-                                                 " has commits that are not merged: it is left as it is");
+        co_return Error(ErrorCode::conflict,
+                        "origin's branch " + printable(branch) + " has unmerged commits, so Orange does not delete it");
     }
     const auto ref = std::string(k_heads) + branch;
     CO_TRY(co_await ask(git, repo,

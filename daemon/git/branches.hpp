@@ -30,9 +30,15 @@ Awaitable<Result<std::string>> default_branch(Git& git, std::string repo);
 /// True where the repository has a remote called origin.
 Awaitable<Result<bool>> has_origin(Git& git, std::string repo);
 
+/// For those who can go on without: a silent remote does not hold up a start.
+inline constexpr std::chrono::milliseconds k_fetch_patience = std::chrono::seconds(20);
+
 /// `fetch --prune origin`, until the deadline or `stop`. Failing is for the caller to weigh (offline is a warning).
 Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseconds deadline,
                               std::shared_ptr<Stop> stop = nullptr);
+
+/// Gets the commits of one of origin's refs ("refs/pull/7/head") without a ref of its own here.
+Awaitable<Result<void>> fetch_ref(Git& git, std::string repo, std::string ref, std::chrono::milliseconds deadline);
 
 /// The ref of base_of() (refs.hpp).
 Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string default_branch);

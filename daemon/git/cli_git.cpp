@@ -46,7 +46,6 @@ Environment with_git_settings(Environment env) {
     env["GIT_NO_REPLACE_OBJECTS"] = "1";
     env["GIT_GRAFT_FILE"] = "/dev/null";
     env["GIT_OPTIONAL_LOCKS"] = "0";
-    env["GIT_NO_REPLACE_OBJECTS"] = "1";  // a commit is what its hash says, whatever refs/replace/ has
     env["GIT_PAGER"] = "cat";
     env["GIT_EDITOR"] = "/bin/false";
     env["GIT_MERGE_AUTOEDIT"] = "no";

@@ -18,7 +18,7 @@ constexpr std::size_t k_most_undone = 50;
 Error no_branch(const std::string& branch) {
     return {ErrorCode::not_found,
             "there is no branch " + printable(branch) +
-                ". If the task's branch was renamed with git, run in its workspace: orange task update --branch"};
+                ". If the task's branch was renamed with git, run in its workspace:\n  orange task update --branch"};
 }
 
 /// The local branch, else origin's; empty if there is neither.

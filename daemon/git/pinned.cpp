@@ -119,7 +119,7 @@ Result<UniqueFd> open_admin(const std::string& common_dir, const std::string& pa
     if (!folder && is_folder_at(AT_FDCWD, admin)) return folder.error();
     if (!folder) {
         return Error(ErrorCode::conflict, printable(path) +
-                                              " is no worktree of its repository any more, which has no folder " +
+                                              " is not a worktree of its repository any more, which has no folder " +
                                               printable(admin) + "; " + made_anew(path));
     }
     TRY(check_entries(folder->get(), admin));
@@ -252,7 +252,7 @@ Result<Identity> identify(const std::string& common_dir, const std::string& path
         }
     }
     if (claims == 0 || ::lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) {
-        return Error(ErrorCode::not_found, printable(path) + " is no worktree of " + printable(common_dir));
+        return Error(ErrorCode::not_found, printable(path) + " is not a worktree of " + printable(common_dir));
     }
     if (claims > 1 && found.admin != fs::path(path).filename()) {
         return Error(ErrorCode::conflict, counted(static_cast<std::size_t>(claims), "folder") + " in " +

@@ -13,6 +13,8 @@
 namespace orange::git {
 namespace {
 
+constexpr int k_no_such_remote = 2;  // of git remote
+
 bool says(const std::string& text, std::initializer_list<std::string_view> phrases) {
     return std::any_of(phrases.begin(), phrases.end(),
                        [&](std::string_view phrase) { return text.find(phrase) != std::string::npos; });
@@ -34,7 +36,7 @@ Error push_failed(const std::string& repo, const std::string& branch, Error erro
     // A hook or a protected branch on the other side is "[remote rejected]", without the brackets of the other.
     if (says(said, {"[rejected]"})) {
         return refused(ErrorCode::conflict, "origin's branch " + name +
-                                                " has commits that the local one has not; take them over (git pull "
+                                                " has commits that the local one does not have; adopt them (git pull "
                                                 "--rebase in the workspace), or push over them by hand: " +
                                                 by_hand + " --force-with-lease");
     }
@@ -52,6 +54,32 @@ Error push_failed(const std::string& repo, const std::string& branch, Error erro
         return refused(ErrorCode::unavailable, "origin cannot be reached; when it can be, push with: " + by_hand);
     }
     return in_context("pushing " + name, std::move(error));
+}
+
+/// The word of `line` that is a URL and safe to show; empty if there is none.
+std::string url_of(std::string_view line) {
+    constexpr std::size_t k_longest_url = 2000;
+    const auto from = std::min(line.find("https://"), line.find("http://"));
+    if (from == std::string_view::npos) return {};
+    const auto url = line.substr(from, std::min(line.find_first_of(" \t", from), line.size()) - from);
+    return url.size() <= k_longest_url && printable(url) == url ? std::string(url) : std::string();
+}
+
+/// Servers say it after the push, on the lines that git shows with "remote: ": what is to be done, and a line later
+/// where. Among them are lines about other things, with URLs of their own.
+std::string url_for_request(const std::string& said) {
+    bool is_near = false;
+    for (const auto line : split_lines(said)) {
+        if (!line.starts_with("remote:")) continue;
+        const auto text = to_lower(line.substr(7));
+        const bool names_it = says(text, {"pull request", "merge request", "/pull", "/merge_request", "/compare/"});
+        if (auto url = url_of(line); !url.empty()) {
+            if (names_it || is_near) return url;
+            is_near = false;
+        }
+        if (!trim(text).empty()) is_near = names_it;
+    }
+    return {};
 }
 
 struct TreeFile {
@@ -90,14 +118,14 @@ Awaitable<Result<std::vector<std::string>>> folders_in(Git& git, std::string rep
 }  // namespace
 
 Awaitable<Result<std::string>> origin_url(Git& git, std::string repo) {
-    CO_TRY(const auto origin, co_await has_origin(git, repo));
-    if (!origin) co_return std::string();
-    CO_TRY(const auto url, co_await ask(git, repo, words("remote", "get-url", "origin")));
-    const auto lines = split_lines(url);
+    CO_TRY(const auto done, co_await attempt(git, repo, words("remote", "get-url", "origin")));
+    if (done.exit_status == k_no_such_remote) co_return std::string();
+    if (!done.ok()) co_return command_failed(words("git", "remote", "get-url", "origin"), done);
+    const auto lines = split_lines(done.out);
     co_return lines.empty() ? std::string() : std::string(lines.front());
 }
 
-Awaitable<Result<void>> push_branch(Git& git, std::string repo, std::string branch) {
+Awaitable<Result<PushedBranch>> push_branch(Git& git, std::string repo, std::string branch) {
     CO_TRY(const auto origin, co_await has_origin(git, repo));
     if (!origin) {
         co_return Error(ErrorCode::not_found, printable(repo) +
@@ -114,9 +142,14 @@ Awaitable<Result<void>> push_branch(Git& git, std::string repo, std::string bran
     push.args = words("push", "--quiet", "--no-verify", "--no-follow-tags", "--receive-pack=git-receive-pack",
                       "--end-of-options", "origin", ref + ":" + ref);
     push.deadline = std::chrono::minutes(5);
-    const auto pushed = co_await git_output(git, std::move(push));
+    auto argv = words("git");
+    argv.insert(argv.end(), push.args.begin(), push.args.end());
+    const auto pushed = co_await git.run(std::move(push));
     if (!pushed) co_return push_failed(repo, branch, pushed.error());
-    co_return Result<void>{};
+    if (!pushed->ok()) co_return push_failed(repo, branch, command_failed(argv, *pushed));
+    PushedBranch done;
+    done.url = url_for_request(pushed->err);
+    co_return done;
 }
 
 Awaitable<Result<std::optional<std::string>>> first_file_at(Git& git, std::string repo, std::string ref,

@@ -65,7 +65,7 @@ Awaitable<Result<Base>> base_of(Git& git, std::string repo, std::string default_
     co_return Error(ErrorCode::not_found,
                     "origin has no branch " + printable(default_branch) + " any more, but " +
                         printable(join(others, ", ")) +
-                        "; if it was renamed, say so: orange project update NAME --default-branch " +
+                        ". If it was renamed, run: orange project update NAME --default-branch " +
                         (others.size() == 1 ? shell_word(others.front()) : std::string("BRANCH")));
 }
 

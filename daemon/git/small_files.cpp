@@ -19,15 +19,6 @@
 namespace orange::git {
 namespace {
 
-int write_all(int file, std::string_view content) {
-    while (!content.empty()) {
-        const auto n = ::write(file, content.data(), content.size());
-        if (n < 0 && errno != EINTR) return errno;
-        if (n > 0) content.remove_prefix(static_cast<std::size_t>(n));
-    }
-    return 0;
-}
-
 Error too_much(const std::string& shown) {
     return {ErrorCode::conflict, printable(shown) + " has more than " + std::to_string(k_most_entries) +
                                      " files, or folders more than " + std::to_string(k_most_levels) + " levels deep"};
@@ -54,6 +45,15 @@ Result<void> see_below(int folder, const std::string& shown, const See& see, std
 }
 
 }  // namespace
+
+int write_all(int file, std::string_view content) {
+    while (!content.empty()) {
+        const auto n = ::write(file, content.data(), content.size());
+        if (n < 0 && errno != EINTR) return errno;
+        if (n > 0) content.remove_prefix(static_cast<std::size_t>(n));
+    }
+    return 0;
+}
 
 Result<UniqueFd> open_folder_at(int folder, const std::string& name, const std::string& shown) {
     UniqueFd opened(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -163,7 +163,8 @@ Result<void> copy_file_at(int folder, const std::string& from, const std::string
     struct stat facts {};
     if (!in || ::fstat(in.get(), &facts) != 0) return io_error("copying " + shown, errno);
     if (!S_ISREG(facts.st_mode) || facts.st_size > static_cast<off_t>(limit)) {
-        return Error(ErrorCode::io, "copying " + printable(shown) + ": it is no regular file, or larger than " +
+        return Error(ErrorCode::io, "copying " + printable(shown) +
+                                        ": it is not a regular file, or it is larger than " +
                                         std::to_string(limit >> 20) + " MiB");
     }
     const UniqueFd out(::openat(folder, to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));

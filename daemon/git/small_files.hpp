@@ -18,6 +18,9 @@ inline constexpr std::size_t k_longest_pointer = 8192;
 inline constexpr std::size_t k_most_entries = 50'000;  ///< of a folder, or of all below one
 inline constexpr int k_most_levels = 64;               ///< of folders in folders
 
+/// To an open file; 0, or the errno.
+int write_all(int file, std::string_view content);
+
 /// The folder of that very name; io, also where a link or something else has the name.
 Result<UniqueFd> open_folder(const std::string& path);
 Result<UniqueFd> open_folder_at(int folder, const std::string& name, const std::string& shown);

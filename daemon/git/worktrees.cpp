@@ -96,7 +96,7 @@ Awaitable<Result<std::vector<Worktree>>> worktrees(Git& git, std::string repo) {
     }
     // The repository itself is always one: a list that lost its lines must not say that ours is gone.
     if (all.empty()) {
-        co_return Error(ErrorCode::external_failed, "`git worktree list` gave an answer that makes no sense");
+        co_return Error(ErrorCode::external_failed, "`git worktree list` printed unexpected output");
     }
     co_return all;
 }

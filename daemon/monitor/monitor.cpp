@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/log/log.hpp"
+#include "daemon/runner/worktree.hpp"
 
 namespace orange {
 namespace {
@@ -15,12 +16,13 @@ constexpr auto k_settle = 25ms;
 constexpr auto k_settle_missing = 300ms;
 constexpr std::chrono::milliseconds k_retry_delivery = 500ms, k_longest_retry = 5s;
 constexpr auto k_default_interval = 30s;
+constexpr std::chrono::milliseconds k_between_looks_at_message = 2s, k_message_window = 30s;
 
 }  // namespace
 
-Monitor::Monitor(Runner& runner, AgentControl& agents, FileWatcher& files)
-    : runner_(runner), world_(runner.world), agents_(agents), files_(files) {
-    agents_.on_started([this](const TaskId& id, const AgentRun& run) { watch_exit(id, run); });
+Monitor::Monitor(Runner& runner, FileWatcher& files)
+    : runner_(runner), world_(runner.world), files_(files), terminals_(runner, files) {
+    runner_.agents.on_started([this](const TaskId& id, const AgentRun& run) { watch_exit(id, run); });
     observer_ = world_.tasks.observe([this](const TaskId& id) { task_changed(id); });
 }
 
@@ -73,6 +75,7 @@ Awaitable<void> Monitor::collect(Project project) {
 
 void Monitor::stop() {
     stopping_ = true;
+    terminals_.stop();
     exits_.clear();
 }
 
@@ -123,7 +126,7 @@ Awaitable<void> Monitor::look_at(TaskId id) {
         if (liveness == agents::Liveness::starting) co_await runner_.recovery.settle_starting(id);
     }
     co_await runner_.turns.body_changed(id);
-    co_await runner_.outbox.look_for_dialogs(id);
+    co_await runner_.activities.look(id);
     task_changed(id);
 }
 
@@ -138,6 +141,7 @@ void Monitor::forget_ended_exits() {
 }
 
 void Monitor::task_changed(const TaskId& id) {
+    terminals_.follow(id);
     const auto* record = world_.tasks.find(id);
     if (!record || store::has_ended(*record)) {
         unwatch_files(id);
@@ -147,13 +151,20 @@ void Monitor::task_changed(const TaskId& id) {
     if (!record->outbox.empty() && delivering_.insert(id).second) {
         async::spawn(world_.executor, "outbox", deliver_messages(id));
     }
+    const auto is_open = [&](const Message& message) {
+        return !message.seen && world_.clock.now() - *message.typed_at < k_message_window;
+    };
+    if (std::any_of(record->typed.begin(), record->typed.end(), is_open) && acknowledging_.insert(id).second) {
+        async::spawn(world_.executor, "acknowledgement", acknowledge_messages(id));
+    }
 }
 
 void Monitor::watch_files(const TaskRecord& record) {
     const auto id = record.task.id;
     auto& watched = watched_[id];
-    const auto own = world_.tasks.folder(record) / "TASK.md";
-    const auto mirror = record.task.workspace ? world_.pool.path_of(*record.task.workspace) / record.task_file : Path{};
+    const auto copies = copies_of(world_, record);
+    const auto& own = copies.own;
+    const auto mirror = copies.mirror.value_or(Path{});
     const auto watch = [&](const Path& file, FileWatcher::WatchId& watch_id) {
         if (watch_id != 0) files_.unwatch(watch_id);
         watch_id = 0;
@@ -214,6 +225,15 @@ Awaitable<void> Monitor::wait_for_exit(TaskId id, AgentRun run) {
     if (stopping_) co_return;
     // On a coroutine of its own: stopping the watch must not stop what follows from it.
     async::spawn(world_.executor, "exit", runner_.exits.agent_exited(id, run.run));
+}
+
+Awaitable<void> Monitor::acknowledge_messages(TaskId id) {
+    for (std::chrono::milliseconds waited{}; waited < k_message_window && !stopping_;
+         waited += k_between_looks_at_message) {
+        const bool slept = co_await async::sleep(k_between_looks_at_message);
+        if (!slept || co_await runner_.outbox.acknowledge(id)) break;
+    }
+    acknowledging_.erase(id);
 }
 
 Awaitable<void> Monitor::deliver_messages(TaskId id) {

@@ -8,6 +8,7 @@
 
 #include "daemon/async/async.hpp"
 #include "daemon/files/file_watcher.hpp"
+#include "daemon/monitor/terminals.hpp"
 #include "daemon/runner/runner.hpp"
 
 /// Turns the outside world into events for the runner: an agent's process that ends, a TASK.md that somebody saves, a
@@ -17,7 +18,7 @@ namespace orange {
 
 class Monitor {
   public:
-    Monitor(Runner& runner, AgentControl& agents, FileWatcher& files);
+    Monitor(Runner& runner, FileWatcher& files);
     ~Monitor();
     Monitor(const Monitor&) = delete;
     Monitor& operator=(const Monitor&) = delete;
@@ -48,6 +49,7 @@ class Monitor {
     Awaitable<void> wait_for_exit(TaskId id, AgentRun run);
     Awaitable<void> settle_body(TaskId id, Path file);
     Awaitable<void> deliver_messages(TaskId id);
+    Awaitable<void> acknowledge_messages(TaskId id);
     Awaitable<void> collect(Project project);
     Awaitable<void> look_at(TaskId id);
     void forget_ended_exits();
@@ -56,12 +58,13 @@ class Monitor {
     Runner& runner_;
     int observer_;
     World& world_;
-    AgentControl& agents_;
     FileWatcher& files_;
+    Terminals terminals_;
     std::unordered_map<TaskId, Watched> watched_;
     std::map<std::string, async::Stopper> exits_;  ///< by run id
     std::set<TaskId> settling_;
     std::set<TaskId> delivering_;
+    std::set<TaskId> acknowledging_;
     std::optional<Timestamp> last_poll_;
     std::function<void()> polled_ = [] {};
     bool stopping_ = false;

@@ -51,8 +51,8 @@ Result<PoolFile> pool_file_from(const std::string& text) {
     TRY(auto file, read_as<PoolFile>(json, "", UnknownKeys::ignore));
     for (const auto& slot : file.workspaces) {
         const bool fine = check_project_name(slot.project) && slot.number > 0 && slot.number < 1'000'000 &&
-                          (!slot.identity || is_file_name(slot.identity->admin));
-        if (!fine) return Error(ErrorCode::invalid_argument, "this is no workspace: " + dump(written(slot)));
+                          slot.ports.value_or(0) >= 0 && (!slot.identity || is_file_name(slot.identity->admin));
+        if (!fine) return Error(ErrorCode::invalid_argument, "this is not a workspace: " + dump(written(slot)));
     }
     return file;
 }
@@ -86,6 +86,7 @@ Result<void> Claims::load() {
         return slots.error();
     }
     for (auto& [name, slot] : *slots) slots_.try_emplace(name, std::move(slot));
+    give_ports();
     return {};
 }
 
@@ -101,10 +102,24 @@ void Claims::adopt(const std::map<std::string, TaskId>& workspaces) {
         auto& slot = slots_.try_emplace(name, Slot{name.substr(0, name.rfind("--")), number, task}).first->second;
         slot.task = task;
     }
+    give_ports();
+}
+
+/// The lowest that is free, to each that has none.
+void Claims::give_ports() {
+    std::set<int> taken;
+    for (const auto& [name, slot] : slots_) taken.insert(slot.ports.value_or(-1));
+    int next = 0;
+    for (auto& [name, slot] : slots_) {
+        if (slot.ports) continue;
+        while (taken.contains(next)) ++next;
+        slot.ports = next++;
+    }
 }
 
 Result<void> Claims::write() {
     if (!problem_.empty()) return Error(ErrorCode::io, problem_);
+    give_ports();
     PoolFile file;
     file.root = inode_of(root_);
     for (const auto& [name, slot] : slots_) file.workspaces.push_back(slot);
@@ -127,14 +142,14 @@ Result<std::string> Claims::claim(const Project& project, const TaskId& task, co
     }
     const int held = taken(project.name);
     const auto limit = counted(static_cast<std::size_t>(project.pool_size), "workspace");
-    return Error(
-        ErrorCode::pool_exhausted,
-        (held > project.pool_size ? std::to_string(held) + " tasks have workspaces of " + project.name +
-                                        ", whose limit is now " + limit + "; it starts when they are fewer"
-                                  : "all " + limit + " of " + project.name + " are taken; it starts when one is free") +
-            (project.pool_size >= k_largest_pool ? ""
-                                                 : ", or raise the limit:\n  orange project update " + project.name +
-                                                       " --pool-size " + std::to_string(project.pool_size + 1)));
+    auto message = held > project.pool_size ? std::to_string(held) + " tasks have workspaces of " + project.name +
+                                                  ", whose limit is now " + limit
+                                            : "all " + limit + " of " + project.name + " are in use";
+    const auto command = project.command_for_more_room();
+    message += command.empty()
+                   ? ". To see by which tasks:\n  orange workspace list"
+                   : ". To see by which tasks, or to allow one more:\n  orange workspace list\n  " + command;
+    return Error(ErrorCode::pool_exhausted, std::move(message));
 }
 
 Result<void> Claims::give_back(const std::string& name, const TaskId& task) {
@@ -170,6 +185,11 @@ const Slot* Claims::find(const std::string& name) const {
 std::optional<git::Identity> Claims::identity_of(const std::string& name) const {
     const auto* slot = find(name);
     return slot ? slot->identity : std::nullopt;
+}
+
+std::optional<int> Claims::ports_of(const std::string& name) const {
+    const auto* slot = find(name);
+    return slot ? slot->ports : std::nullopt;
 }
 
 std::optional<std::string> Claims::workspace_of(const TaskId& task) const {

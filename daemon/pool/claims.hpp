@@ -23,6 +23,7 @@ struct Slot {
     int number = 0;
     TaskId task;
     std::optional<git::Identity> identity = {};
+    std::optional<int> ports = {};
 
     template <class V>
     void describe(V& v) {
@@ -32,6 +33,7 @@ struct Slot {
         v.required("number", number, "from 1");
         v.nullable("task", task, "who has it; null: it is free");
         v.sparse("worktree", identity, "what it was when it was made");
+        v.sparse("ports", ports, "which range of ports is its own, from 0");
     }
 };
 
@@ -55,6 +57,8 @@ class Claims {
     const std::map<std::string, Slot>& all() const { return slots_; }
     const Slot* find(const std::string& name) const;
     std::optional<git::Identity> identity_of(const std::string& name) const;
+    /// The number of its range of ports, which no other workspace has and which stays as long as it is in the pool.
+    std::optional<int> ports_of(const std::string& name) const;
     /// Empty: nobody.
     TaskId holder_of(const std::string& name) const;
     std::optional<std::string> workspace_of(const TaskId& task) const;
@@ -73,6 +77,7 @@ class Claims {
   private:
     Result<std::map<std::string, Slot>> read() const;
     int taken(const std::string& project) const;
+    void give_ports();
 
     FileSystem& files_;
     Path root_;

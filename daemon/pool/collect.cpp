@@ -22,7 +22,7 @@ Awaitable<Result<std::vector<std::string>>> Pool::init(Project project) {
             if (!known) claims_.erase(name);
             co_return made.error();
         }
-        done.push_back(name + " made");
+        done.push_back(name + " created");
     }
     CO_TRY(claims_.write());
     co_return done;
@@ -47,8 +47,8 @@ Awaitable<std::vector<std::string>> Pool::remove_half_made(Project project, std:
         const auto removed = co_await git::remove_worktree(git_, project.path, path);
         // A claim stays: whoever has it makes the worktree anew.
         if (removed && claims_.holder_of(name).empty()) claims_.erase(name);
-        done.push_back(removed ? name + " removed: it was half made"
-                               : name + " is half made, and could not be removed: " + removed.error().message);
+        done.push_back(removed ? name + " removed, because it was incomplete"
+                               : name + " is incomplete and could not be removed: " + removed.error().message);
     }
     co_return done;
 }
@@ -81,6 +81,8 @@ Awaitable<Result<std::vector<std::string>>> Pool::gc(Project project, std::funct
             }
             done.push_back(name + " freed" +
                            (released->snapshot.empty() ? "" : "; uncommitted work is in " + released->ref));
+            done.insert(done.end(), released->notes.begin(), released->notes.end());
+            done.insert(done.end(), released->failures.begin(), released->failures.end());
         }
         if (surplus || is_missing(files_, path_of(name))) {
             const auto lock = co_await repositories_.acquire(project.path);

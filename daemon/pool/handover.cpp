@@ -20,19 +20,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto k_fetch_deadline = 20s;
-constexpr auto k_setup_deadline = 10min;
-
 /// A git was killed while it made that worktree.
 Awaitable<bool> is_unfinished(Git& git, std::string repo, std::string path) {
     const auto trees = co_await git::worktrees(git, std::move(repo));
     if (!trees) co_return false;
     co_return std::any_of(trees->begin(), trees->end(),
                           [&](const git::Worktree& tree) { return git::is_half_made(tree) && git::is_at(tree, path); });
-}
-
-Error being_cancelled() {
-    return {ErrorCode::conflict, "the task is being cancelled"};
 }
 
 }  // namespace
@@ -75,7 +68,7 @@ Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string 
 }
 
 Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::string name,
-                                          std::map<std::string, std::string> env, std::vector<std::string> exclude) {
+                                          std::vector<std::string> exclude, bool& begun) {
     Acquired acquired{name, path_of(name), "TASK.md", {}, {}};
     std::optional<git::Pinned> worktree;
     // A daemon that was killed while this was made ready has left its git or its setup command, which would run beside
@@ -83,10 +76,9 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
     co_await agents::end_left_by_daemons(acquired.path, mark_);
     CO_TRY(const auto origin, co_await known_.has_origin(git_, project.path));
     if (origin) {  // outside the lock: a silent remote must not hold up the others
-        const std::chrono::milliseconds deadline = k_fetch_deadline;
         const auto stop = stops_.at(task.id);
-        auto fetched = co_await git::fetch(git_, project.path, deadline, stop);
-        if (stop->requested()) co_return being_cancelled();
+        auto fetched = co_await git::fetch(git_, project.path, git::k_fetch_patience, stop);
+        if (stop->requested()) co_return Error(ErrorCode::conflict, k_being_cancelled);
         if (!fetched) acquired.notes.push_back("origin could not be fetched: " + fetched.error().message);
     }
     {
@@ -101,7 +93,7 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         CO_TRY(auto saved, co_await save_all(tree, "refs/orange/" + name, "found",
                                              "Found in " + name + " when a task took it", known));
         if (!saved.commits.empty()) {
-            acquired.notes.push_back("commits in " + name + " that no branch has were kept as " +
+            acquired.notes.push_back("commits in " + name + " that are on no branch were kept as " +
                                      join(saved.commits, ", "));
         }
         if (!saved.snapshot.empty()) {
@@ -127,28 +119,12 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         CO_TRY(git::exclude(tree, exclude));
         worktree = std::move(tree);
     }
-    if (auto done = co_await set_up(project, task.id, *worktree, std::move(env)); !done) {
+    const auto not_copied = co_await include(project, *worktree, task.workspace != name, stops_.at(task.id));
+    acquired.notes.insert(acquired.notes.end(), not_copied.begin(), not_copied.end());
+    if (auto done = co_await set_up(project, task.id, name, *worktree, acquired.notes, begun); !done) {
         co_return in_context("the project's setup command", done.error());
     }
     co_return acquired;
-}
-
-Awaitable<Result<void>> Pool::set_up(Project project, TaskId task, git::Pinned worktree,
-                                     std::map<std::string, std::string> env) {
-    const auto stop = stops_.at(task);
-    if (stop->requested()) co_return being_cancelled();
-    if (project.setup.empty()) co_return Result<void>{};
-    Command setup;
-    setup.argv = project.setup;
-    setup.cwd = worktree.path();
-    setup.folder = worktree.folder();
-    env[process::k_daemon_variable] = mark_;
-    setup.env = std::move(env);
-    setup.deadline = k_setup_deadline;
-    setup.stop = stop;
-    CO_TRY(const auto done, co_await processes_.run(std::move(setup)));
-    if (!done.ok()) co_return command_failed(project.setup, done);
-    co_return Result<void>{};
 }
 
 void Pool::stop_acquire(const TaskId& task) {
@@ -158,8 +134,7 @@ void Pool::stop_acquire(const TaskId& task) {
     stop->request();
 }
 
-Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::map<std::string, std::string> env,
-                                          std::vector<std::string> exclude) {
+Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::vector<std::string> exclude) {
     const Stoppable stoppable(*this, task.id);
     CO_TRY(auto name, claims_.claim(project, task.id, at_work_));
     auto turn = co_await workspaces_.acquire(name);
@@ -170,11 +145,14 @@ Awaitable<Result<Acquired>> Pool::acquire(Project project, Task task, std::map<s
     }
     const bool had_it = task.workspace == name;
     const AtWork at_work(at_work_, name);
-    auto acquired = co_await prepare(project, task, name, std::move(env), std::move(exclude));
+    bool begun = false;
+    auto acquired = co_await prepare(project, task, name, std::move(exclude), begun);
     if (acquired || had_it) co_return acquired;
     // Given back in the state that the next task expects; a worktree that cannot even be cleaned stays claimed by
     // nobody and is mended by the next claim's make_worktree.
     if (!is_missing(files_, path_of(name))) {
+        const auto worktree = co_await open(project, name);
+        if (begun && worktree) (void)co_await tear_down(project, task.id, name, *worktree);
         const auto cleaned = co_await clean(project, name, task.id);
         if (!cleaned) acquired = in_context(acquired.error().message, cleaned.error());
     }
@@ -225,7 +203,7 @@ Awaitable<Result<Released>> Pool::clean(Project project, std::string name, TaskI
     names.push_back(git::k_stash);
     CO_TRY(const auto known, co_await git::refs(git_, project.path, std::move(names)));
     CO_TRY(auto saved, co_await save_all(worktree, kept, "wip", "Uncommitted work of task " + task.value, known));
-    Released released{std::move(saved.snapshot), wip_ref(task), std::move(saved.commits)};
+    Released released{std::move(saved.snapshot), wip_ref(task), std::move(saved.commits), {}, {}};
     if (known.contains(git::k_stash)) {
         const auto stashes = co_await git::keep_stashes(git_, worktree, kept);
         if (!stashes) log::warn("pool", stashes.error().message, {{"task", task.value}});
@@ -252,12 +230,16 @@ Awaitable<Result<Released>> Pool::release_if(Project project, Task task, std::fu
     const AtWork at_work(at_work_, name);
     Released released;
     if (!is_missing(files_, path_of(name))) {
-        if (auto same = co_await open(project, name); !same) co_return in_context("releasing " + name, same.error());
+        const auto worktree = co_await open(project, name);
+        if (!worktree) co_return in_context("releasing " + name, worktree.error());
         co_await agents::end_left_by_daemons(path_of(name), mark_);
+        auto told = co_await tear_down(project, task.id, name, *worktree);
         CO_TRY(co_await check_nobody_works_in(path_of(name)));
         auto cleaned = co_await clean(project, name, task.id);
         if (!cleaned) co_return in_context("releasing " + name, cleaned.error());
         released = std::move(*cleaned);
+        released.notes = std::move(told.notes);
+        released.failures = std::move(told.failures);
     }
     CO_TRY(claims_.give_back(name, task.id));
     co_return released;

@@ -26,6 +26,8 @@
 /// written before anything is done to the worktree, so that a daemon killed in between leaves a claim that gc can see.
 namespace orange {
 
+inline constexpr const char* k_being_cancelled = "the task is being cancelled";
+
 /// A workspace made ready for a task.
 struct Acquired {
     std::string name;
@@ -35,11 +37,20 @@ struct Acquired {
     std::string branch_start;        ///< its commit, if the branch has no work of its own yet; else empty
 };
 
+/// What the commands of a project get in a workspace, and those that run before it is given back.
+struct Surroundings {
+    std::map<std::string, std::string> env;
+    std::vector<std::vector<std::string>> teardown;
+};
+using Surround = std::function<Surroundings(const Project&, const TaskId&, const std::string& workspace)>;
+
 /// What a release left behind.
 struct Released {
-    std::string snapshot;              ///< commit with everything that was uncommitted; empty where nothing was
-    std::string ref;                   ///< refs/orange/<task>/wip
-    std::vector<std::string> commits;  ///< refs of commits that no branch has: refs/orange/<task>/…
+    std::string snapshot;               ///< commit with everything that was uncommitted; empty where nothing was
+    std::string ref;                    ///< refs/orange/<task>/wip
+    std::vector<std::string> commits;   ///< refs of commits that no branch has: refs/orange/<task>/…
+    std::vector<std::string> notes;     ///< a teardown that was not run, for want of an agreement
+    std::vector<std::string> failures;  ///< of teardowns
 };
 
 struct WorkspaceInfo {
@@ -68,18 +79,29 @@ class Pool {
     void adopt_claims(const std::map<std::string, TaskId>& workspaces) { claims_.adopt(workspaces); }
 
     /// The prepare step of a transition: claims the lowest free workspace, fetches (offline is a note), checks out the
-    /// task's branch, runs the project's setup command with `env`; one that a killed daemon left there is ended first.
-    /// Whatever fails gives everything back. A task that
-    /// has one already gets that one. pool_exhausted where all are taken.
-    Awaitable<Result<Acquired>> acquire(Project project, Task task, std::map<std::string, std::string> env,
-                                        std::vector<std::string> exclude);
+    /// task's branch, copies what .worktreeinclude names, runs the project's setup command; one that a killed daemon
+    /// left there is ended first. Whatever fails gives everything back. A task that has one already gets that one.
+    /// pool_exhausted where all are taken.
+    Awaitable<Result<Acquired>> acquire(Project project, Task task, std::vector<std::string> exclude);
+
+    /// Whom setup and teardown ask before they run.
+    void surround(Surround surround) { surround_ = std::move(surround); }
+
+    /// The program `.orange/setup` or `.orange/teardown` of a worktree, if a human has agreed to its text; empty if
+    /// not, with a note, or if there is none.
+    static std::vector<std::string> consented(const Project& project, const git::Pinned& worktree,
+                                              const std::string& name, std::vector<std::string>& notes);
+    /// Copies what .worktreeinclude of the project names into a worktree. Returns what was not copied.
+    Awaitable<std::vector<std::string>> include(Project project, git::Pinned worktree, bool replace,
+                                                std::shared_ptr<Stop> stop);
 
     /// Makes an acquire that runs for a task fail soon: ends its fetch or its setup command, or does not begin it.
     void stop_acquire(const TaskId& task);
 
     /// Saves what is uncommitted under refs/orange/<task>/wip, and commits that no branch has beside it, then leaves
     /// the worktree detached and clean. Success where the task has none. The claim goes last. conflict where a process
-    /// still works in the directory (a shell that merely waits there does not).
+    /// still works in the directory (a shell that merely waits there does not). The teardown comes first; one that
+    /// fails is noted, and holds up nothing.
     Awaitable<Result<Released>> release(Project project, Task task);
 
     /// Makes workspaces up to the project's pool size.
@@ -110,11 +132,14 @@ class Pool {
     std::vector<WorkspaceInfo> list(const std::optional<std::string>& project) const;
     /// Who has the workspace that `directory` is in.
     std::optional<TaskId> task_at(const Path& directory) const;
+    /// The workspace that `directory` is in; null if it is in none.
+    const Slot* workspace_at(const Path& directory) const { return claims_.at(directory); }
     /// Which project's workspace `directory` is in.
     std::optional<std::string> project_at(const Path& directory) const;
     /// What git was asked of the projects' repositories before.
     git::KnownRepositories& known() { return known_; }
     Path path_of(const std::string& name) const { return root_ / name; }
+    std::optional<int> ports_of(const std::string& name) const { return claims_.ports_of(name); }
 
     /// Of this daemon, in the environment of what it runs (daemon/process/leftovers.hpp).
     const std::string& mark() const { return mark_; }
@@ -138,10 +163,14 @@ class Pool {
     /// `known`: refs that are there.
     Awaitable<Result<Saved>> save_all(git::Pinned worktree, std::string refs, std::string name, std::string message,
                                       const git::Refs& known);
-    Awaitable<Result<Acquired>> prepare(Project project, Task task, std::string name,
-                                        std::map<std::string, std::string> env, std::vector<std::string> exclude);
-    Awaitable<Result<void>> set_up(Project project, TaskId task, git::Pinned worktree,
-                                   std::map<std::string, std::string> env);
+    /// `begun`: whether the setup has been started, so that a teardown has something to end.
+    Awaitable<Result<Acquired>> prepare(Project project, Task task, std::string name, std::vector<std::string> exclude,
+                                        bool& begun);
+    Awaitable<Result<void>> set_up(Project project, TaskId task, std::string name, git::Pinned worktree,
+                                   std::vector<std::string>& notes, bool& begun);
+    /// Of what it returns only `notes` and `failures` are set.
+    Awaitable<Released> tear_down(Project project, TaskId task, std::string name, git::Pinned worktree);
+    Command command_in(const git::Pinned& worktree, std::vector<std::string> argv, Surroundings around) const;
     Awaitable<Result<git::Pinned>> make_worktree(Project project, std::string name);
     /// Once for a worktree: what open() goes by, from the repository's side.
     Awaitable<Result<git::Identity>> identity_of(std::string common_dir, std::string name);
@@ -164,6 +193,7 @@ class Pool {
     std::string mark_;
     std::map<TaskId, std::shared_ptr<Stop>> stops_;  ///< of tasks whose acquire runs
     std::set<std::string> at_work_;  ///< workspaces that somebody is busy with: nothing for gc, nor for a claim
+    Surround surround_ = [](const Project&, const TaskId&, const std::string&) { return Surroundings{}; };
     TellMended tell_mended_ = [](const TaskId&, const std::string&, const git::Mended&) {};
 };
 

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "common/base/system.hpp"
 #include "daemon/process/child.hpp"
@@ -76,6 +77,9 @@ Result<Child> Child::start(const Start& start) {
     const int error = ::posix_spawn(&pid, start.program.c_str(), &how.actions, &how.attributes,
                                     pointers_to(start.argv).data(), pointers_to(env).data());
     if (error == ENOENT) return Error(ErrorCode::not_found, doing + ": no such program");
+    if (error == EACCES || error == ENOEXEC) {
+        return Error(ErrorCode::not_found, doing + ": this is not a program: " + std::strerror(error));
+    }
     if (error) return io_error(doing, error);
     int pidfd_error = 0;
     // An unreaped child of ours: the pid cannot have been reused.

@@ -99,21 +99,25 @@ struct Running {
     asio::steady_timer timer;
     async::Notifier pipes_closed;
     std::size_t limit;
+    bool as_log = false;
     int open_pipes = 2;
     bool ending = false, timed_out = false, stopped = false, given_up = false, finished = false;
     std::shared_ptr<Stop> stop;
     Completed completed;
 };
 
-void keep(std::string& kept, std::size_t limit, const char* data, std::size_t size) {
-    kept.append(data, std::min(size, limit - std::min(limit, kept.size())));
+/// `last`: the newest bytes stay; moved together only when twice as many are there.
+void keep(std::string& kept, std::size_t limit, bool last, const char* data, std::size_t size) {
+    if (!last) size = std::min(size, limit - std::min(limit, kept.size()));
+    kept.append(data, size);
+    if (last && kept.size() > 2 * limit) kept.erase(0, kept.size() - limit);
 }
 
 Awaitable<void> read_all(std::shared_ptr<Running> self, asio::posix::stream_descriptor& from, std::string& into) {
     std::array<char, 16 * 1024> buffer;
     for (;;) {
         const auto [error, size] = co_await from.async_read_some(asio::buffer(buffer), use_tuple);
-        keep(into, self->limit, buffer.data(), size);
+        keep(into, self->limit, self->as_log, buffer.data(), size);
         if (error) break;
     }
     if (--self->open_pipes == 0) self->pipes_closed.notify();
@@ -127,13 +131,13 @@ Awaitable<void> write_all(std::shared_ptr<Running> self, std::string input) {
 }
 
 /// What is in a pipe at the child's end belongs to its output, even where the grace was too short to see it.
-void read_rest(asio::posix::stream_descriptor& from, std::string& into, std::size_t limit) {
+void read_rest(asio::posix::stream_descriptor& from, std::string& into, const Running& running) {
     std::array<char, 16 * 1024> buffer;
     if (!from.is_open()) return;
     for (int rounds = 0; rounds < 64; ++rounds) {
         const auto size = ::read(from.native_handle(), buffer.data(), buffer.size());
         if (size <= 0) return;
-        keep(into, limit, buffer.data(), static_cast<std::size_t>(size));
+        keep(into, running.limit, running.as_log, buffer.data(), static_cast<std::size_t>(size));
     }
 }
 
@@ -171,9 +175,10 @@ Result<std::shared_ptr<Running>> start(const asio::any_io_executor& executor, st
     if (command.input.empty()) {
         TRY(in->read, open_null());
     }
-    how.in = in->read.get(), how.out = out->write.get(), how.err = err->write.get();
+    how.in = in->read.get(), how.out = out->write.get(), how.err = (command.as_log ? out : err)->write.get();
     TRY(auto child, Child::start(how));
     auto running = std::make_shared<Running>(executor, std::move(orphans), std::move(child), command.output_limit);
+    running->as_log = command.as_log;
     running->exited.assign(running->child.pidfd());
     running->in.assign(in->write.release());
     running->out.assign(out->read.release());
@@ -225,15 +230,19 @@ Awaitable<Result<Completed>> PosixProcessRunner::run(Command command) {
     const auto status = running->child.reap();
     if (status) running->spared.reaped();
     if (running->open_pipes > 0) co_await running->pipes_closed.wait(k_pipe_grace);
-    read_rest(running->out, running->completed.out, running->limit);
-    read_rest(running->err, running->completed.err, running->limit);
+    auto& completed = running->completed;
+    read_rest(running->out, completed.out, *running);
+    read_rest(running->err, completed.err, *running);
+    if (running->as_log && completed.out.size() > running->limit) {
+        completed.out.erase(0, completed.out.size() - running->limit);
+    }
     if (cancelled) throw std::system_error(asio::error::operation_aborted);
     if (running->stopped) co_return Error(ErrorCode::conflict, what + " was stopped");
     if (running->timed_out || !status) {
         const auto seconds = std::to_string(static_cast<double>(command.deadline.count()) / 1000);
         co_return Error(ErrorCode::timeout,
                         what + " did not end within " + seconds.substr(0, seconds.find('.') + 2) + " s",
-                        {{"stderr", running->completed.err}});
+                        {{"stderr", running->as_log ? completed.out : completed.err}});
     }
     running->completed.exit_status = *status;
     co_return std::move(running->completed);

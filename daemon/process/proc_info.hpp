@@ -16,6 +16,8 @@ std::optional<std::int64_t> group_of(std::int64_t pid);
 std::optional<std::int64_t> session_of(std::int64_t pid);
 /// Device number of the controlling terminal; nothing where it has none.
 std::optional<std::int64_t> tty_of(std::int64_t pid);
+/// Its device file ("/dev/pts/3"); nothing if it has no controlling terminal, or one that cannot be found.
+std::optional<std::string> terminal_of(std::int64_t pid);
 /// In clock ticks since boot; tells a process from a later one with the same pid.
 std::optional<std::int64_t> start_time(std::int64_t pid);
 /// The same, for whoever concludes something from an end: not_found where that process is gone (or a zombie), another
@@ -32,6 +34,8 @@ std::optional<std::string> environ_of(std::int64_t pid, const std::string& name)
 std::vector<std::string> argv_of(std::int64_t pid);
 /// Physical memory in use.
 std::optional<std::int64_t> resident_kib_of(std::int64_t pid);
+/// Processor time that it has used, in milliseconds, its ended children's included.
+std::optional<std::int64_t> cpu_ms_of(std::int64_t pid);
 /// Every process there is, in no order.
 std::vector<std::int64_t> all_pids();
 

@@ -1,5 +1,7 @@
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cctype>
@@ -93,6 +95,18 @@ std::optional<std::int64_t> tty_of(std::int64_t pid) {
     return device == 0 ? std::nullopt : device;
 }
 
+/// The kernel packs the device number as `makedev` does not: minor bits 0–7, major, the rest of the minor.
+std::optional<std::string> terminal_of(std::int64_t pid) {
+    const auto device = tty_of(pid);
+    if (!device) return std::nullopt;
+    const auto number = static_cast<std::uint32_t>(*device);
+    const auto major = number >> 8 & 0xfff, minor = (number & 0xff) | (number >> 12 & 0xfff00);
+    const auto path = "/dev/pts/" + std::to_string(minor);
+    struct stat seen {};
+    if (::stat(path.c_str(), &seen) != 0 || seen.st_rdev != makedev(major, minor)) return std::nullopt;
+    return path;
+}
+
 Result<std::int64_t> look_up_start_time(std::int64_t pid) {
     const auto who = "process " + std::to_string(pid);
     const Error gone(ErrorCode::not_found, "there is no " + who);
@@ -154,6 +168,15 @@ std::optional<std::int64_t> resident_kib_of(std::int64_t pid) {
     const auto pages = fields.size() > 1 ? number(fields[1]) : std::nullopt;
     if (!pages) return std::nullopt;
     return *pages * ::sysconf(_SC_PAGESIZE) / 1024;
+}
+
+std::optional<std::int64_t> cpu_ms_of(std::int64_t pid) {
+    const auto fields = stat_fields(pid);
+    constexpr std::size_t k_first = 11, k_count = 4;  // utime, stime, cutime, cstime
+    if (fields.size() < k_first + k_count) return std::nullopt;
+    std::int64_t ticks = 0;
+    for (std::size_t i = k_first; i < k_first + k_count; ++i) ticks += number(fields[i]).value_or(0);
+    return ticks * 1000 / ::sysconf(_SC_CLK_TCK);
 }
 
 std::vector<std::int64_t> all_pids() {

@@ -2,11 +2,13 @@
 #include <libproc.h>
 #include <sys/proc.h>
 #include <sys/proc_info.h>
+#include <sys/stat.h>
 #include <sys/sysctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -74,6 +76,13 @@ std::optional<std::int64_t> tty_of(std::int64_t pid) {
     return info->e_tdev;
 }
 
+std::optional<std::string> terminal_of(std::int64_t pid) {
+    const auto device = tty_of(pid);
+    char name[128];
+    if (!device || !::devname_r(static_cast<dev_t>(*device), S_IFCHR, name, sizeof name)) return std::nullopt;
+    return "/dev/" + std::string(name);
+}
+
 /// In microseconds since 1970 here: there is no clock of ticks, and nobody compares it with anything but itself.
 Result<std::int64_t> look_up_start_time(std::int64_t pid) {
     const auto who = "process " + std::to_string(pid);
@@ -135,6 +144,14 @@ std::optional<std::int64_t> resident_kib_of(std::int64_t pid) {
     const int size = ::proc_pidinfo(static_cast<int>(pid), PROC_PIDTASKINFO, 0, &info, sizeof info);
     if (size != static_cast<int>(sizeof info)) return std::nullopt;
     return static_cast<std::int64_t>(info.pti_resident_size / 1024);
+}
+
+/// Without its ended children's, which nothing here tells.
+std::optional<std::int64_t> cpu_ms_of(std::int64_t pid) {
+    proc_taskinfo info{};
+    const int size = ::proc_pidinfo(static_cast<int>(pid), PROC_PIDTASKINFO, 0, &info, sizeof info);
+    if (size != static_cast<int>(sizeof info)) return std::nullopt;
+    return static_cast<std::int64_t>((info.pti_total_user + info.pti_total_system) / 1'000'000);
 }
 
 std::vector<std::int64_t> all_pids() {

@@ -40,6 +40,7 @@ struct Command {
     std::string input;                                      ///< for its stdin; /dev/null where empty
     std::chrono::milliseconds deadline{30'000};
     std::size_t output_limit = 1 << 20;  ///< bytes kept of each stream; the rest is read and dropped
+    bool as_log = false;  ///< both streams are one, in `out`, of which the last bytes are kept instead of the first
     std::shared_ptr<Stop> stop = nullptr;
     std::string shown;  ///< what errors call it; empty: its words
 };

@@ -1,5 +1,6 @@
 #include "daemon/rpc/api.hpp"
 
+#include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/runner/notices.hpp"
@@ -32,7 +33,7 @@ Result<TaskId> Api::select(const TaskSelector& selector, const Call& call, store
     if (!call.caller.task.empty()) return call.caller.task;
     return Error(
         ErrorCode::invalid_argument,
-        "no task id given, and this directory is not a workspace of a task; to see the ids\n  orange task list");
+        "no task id given, and this directory is not the workspace of a task. To see the ids:\n  orange task list");
 }
 
 Awaitable<Result<Project>> Api::select_project(std::optional<std::string> name, std::optional<std::string> cwd) {
@@ -41,8 +42,8 @@ Awaitable<Result<Project>> Api::select_project(std::optional<std::string> name, 
         std::string known;
         for (const auto& project : world_.projects.list()) known += (known.empty() ? "" : ", ") + project.name;
         co_return Error(ErrorCode::not_found,
-                        "there is no project \"" + *name + "\"; " +
-                            (known.empty() ? "add one: orange project add PATH" : "there is: " + known));
+                        "there is no project \"" + *name + "\"" +
+                            (known.empty() ? ". Add one:\n  orange project add PATH" : "; known: " + known));
     }
     if (cwd) {
         if (const auto in_workspace = world_.pool.project_at(*cwd)) {
@@ -51,12 +52,14 @@ Awaitable<Result<Project>> Api::select_project(std::optional<std::string> name, 
         const auto root = co_await git::main_worktree(world_.git, *cwd);
         if (root) {
             if (const auto* project = world_.projects.at_path(*root)) co_return *project;
-            co_return Error(ErrorCode::not_found, *root + " is not registered; add it: orange project add " + *root);
+            co_return Error(ErrorCode::not_found,
+                            *root + " is not a project. Add it:\n  orange project add " + shell_word(*root));
         }
     }
-    co_return Error(ErrorCode::invalid_argument,
-                    "no project given, and this directory is not in a project; give --project NAME, or register this "
-                    "repository\n  orange project add");
+    co_return Error(
+        ErrorCode::invalid_argument,
+        "no project given, and this directory is not in a project. Give --project NAME, or add a project in "
+        "its repository:\n  orange project add");
 }
 
 std::optional<std::string> Api::project_near(const std::string& directory) const {
@@ -84,15 +87,19 @@ TaskView Api::view(const TaskRecord& record) const {
     view.path = world_.tasks.folder(record).string();
     view.worktree = runner_.agents.worktree_of(record).string();
     view.needs = needs_of(runner_, record);
+    view.can = offers_of(runner_, record, view.needs);
     view.notices = all_notices(record);
     if (const auto definition = runner_.turns.definition_of(record.task)) {
         if (const auto* state = (*definition)->state(record.task.status)) view.means = name_of(state->meaning);
     }
     view.worker = agent_view(record, Role::worker);
     view.reviewer = agent_view(record, Role::reviewer);
+    view.worker_activity = runner_.activities.of(record, Role::worker);
+    view.reviewer_activity = runner_.activities.of(record, Role::reviewer);
     view.queue_place = world_.tasks.queue_place(record);
     if (record.intent) view.in_progress = record.intent->from + " → " + record.intent->to;
     if (auto merge = Merges::under_way(record); !merge.empty() && !view.in_progress) view.in_progress = merge;
+    view.pull_request = record.pull_request;
     if (auto alarm = alarm_of(record); !alarm.empty()) view.alarm = std::move(alarm);
     return view;
 }

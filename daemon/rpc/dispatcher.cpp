@@ -21,7 +21,7 @@ std::string closest(const MethodTable& table, const std::string& name) {
             same_area += (same_area.empty() ? "" : ", ") + known;
         }
     }
-    return same_area.empty() ? "rpc.discover lists them all" : "there is: " + same_area;
+    return same_area.empty() ? "rpc.discover lists them all" : "known: " + same_area;
 }
 
 bool is_valid_id(const Json& id) {

@@ -6,7 +6,7 @@
 
 namespace orange::rpc {
 
-/// Who the kernel says is connected to that socket. One implementation a platform.
+/// Who the kernel says is connected to that socket, and since when that process runs.
 std::optional<Peer> peer_of(int descriptor);
 
 }  // namespace orange::rpc

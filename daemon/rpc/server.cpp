@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <asio/local/stream_protocol.hpp>
-#include <asio/use_awaitable.hpp>
 #include <cstring>
 #include <utility>
 

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <asio/buffer.hpp>
-#include <asio/use_awaitable.hpp>
 
 #include <utility>
 

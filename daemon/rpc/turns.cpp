@@ -1,6 +1,5 @@
 #include "daemon/rpc/turns.hpp"
 
-#include <asio/use_awaitable.hpp>
 #include <utility>
 
 #include "daemon/async/async.hpp"

@@ -1,15 +1,12 @@
 #include "daemon/runner/activity.hpp"
 
-#include <map>
 #include <vector>
 
 #include "daemon/process/proc_info.hpp"
+#include "daemon/runner/notices.hpp"
 
 namespace orange {
 namespace {
-
-/// A dialog is on the visible screen; what has scrolled away was answered.
-constexpr int k_visible_screen = 0;
 
 /// The processes below `ancestor`, itself included: a program may sit behind a wrapper of its own.
 std::vector<std::int64_t> family_of(std::int64_t ancestor) {
@@ -25,50 +22,194 @@ std::vector<std::int64_t> family_of(std::int64_t ancestor) {
     return family;
 }
 
+std::string spoken(std::chrono::seconds time) {
+    const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(time).count();
+    return minutes >= 2 ? std::to_string(minutes) + " minutes" : std::to_string(time.count()) + " seconds";
+}
+
 std::string with_pid(std::string path, std::int64_t pid) {
     constexpr std::string_view k_pid = "{pid}";
     if (const auto at = path.find(k_pid); at != std::string::npos) path.replace(at, k_pid.size(), std::to_string(pid));
     return path;
 }
 
-agents::Activity told_by_file(const World& world, const AgentControl& control, const TaskRecord& record,
-                              const AgentRun& run, const agents::Harness& harness) {
-    const auto& file = harness.state_file;
-    if (file.path.empty()) return agents::Activity::unknown;
-    const auto env = control.environment(record, harness.env, run.role, run.run);
-    const auto home = env.find("HOME");
-    const auto path = agents::below_home(file.path, home == env.end() ? std::string{} : home->second);
-    for (const auto pid : family_of(run.pid)) {
-        const auto text = world.files.read(with_pid(path, pid));
-        if (text) return agents::activity_in(file, *text);
-    }
-    return agents::Activity::unknown;
-}
-
 }  // namespace
 
-Awaitable<agents::Activity> activity_of(World& world, const AgentControl& control, const TaskRecord& record,
-                                        Role role) {
+/// The process is looked for once: later its file is read at once, for as long as it is there.
+agents::Activity Activities::told_by_file(const TaskRecord& record, const AgentRun& run,
+                                          const agents::Harness& harness) {
+    const auto& file = harness.state_file;
+    if (file.path.empty()) return Activity::unknown;
+    const auto env = agents_.environment(record, harness.env, run.role, run.run);
+    const auto home = env.find("HOME");
+    const auto path = agents::below_home(file.path, home == env.end() ? std::string{} : home->second);
+    if (const auto known = file_pids_.find(run.pid); known != file_pids_.end()) {
+        const auto text = world_.files.read(with_pid(path, known->second));
+        if (text && process::parent_of(known->second)) return agents::activity_in(file, *text);
+        file_pids_.erase(known);
+    }
+    for (const auto pid : family_of(run.pid)) {
+        const auto text = world_.files.read(with_pid(path, pid));
+        if (!text) continue;
+        if (path.find("{pid}") != std::string::npos) file_pids_[run.pid] = pid;
+        return agents::activity_in(file, *text);
+    }
+    return Activity::unknown;
+}
+
+Awaitable<agents::Reading> Activities::read(const TaskRecord& record, Role role) {
     const auto* current = record.run_of(role);
-    if (!current || current->pane_id.empty()) co_return agents::Activity::unknown;
+    if (!current || current->pane_id.empty()) co_return agents::Reading{};
     const auto run = *current;
-    const auto harness = world.harnesses.find(run.harness);
-    if (!harness) co_return agents::Activity::unknown;
-    if (const auto told = told_by_file(world, control, record, run, harness->harness);
-        told != agents::Activity::unknown) {
-        co_return told;
+    const auto entry = world_.harnesses.find(run.harness);
+    if (!entry) co_return agents::Reading{};
+    const auto& harness = entry->harness;
+    const auto file = told_by_file(record, run, harness);
+    const auto view = co_await world_.tmux.look(run.pane_id);
+    if (!view) co_return agents::reading_of(harness, file, {}, {});
+    co_return agents::reading_of(harness, file, view->screen, view->title);
+}
+
+std::optional<AgentActivity> Activities::of(const TaskRecord& record, Role role) const {
+    const auto* run = record.run_of(role);
+    const auto task = known_.find(record.task.id);
+    if (!run || task == known_.end() || !agents_.alive(record, role)) return std::nullopt;
+    const auto found = task->second.find(role);
+    if (found == task->second.end() || found->second.run != run->run) return std::nullopt;
+    return found->second.seen;
+}
+
+void Activities::note(const TaskRecord& record, const AgentRun& run, const agents::Reading& reading) {
+    auto& known = known_[record.task.id][run.role];
+    const bool is_new = known.run != run.run;
+    const bool changed = is_new ? reading.activity != Activity::unknown : known.seen.activity != reading.activity;
+    const auto since = changed || is_new ? world_.clock.now() : known.seen.since;
+    if (is_new) {
+        known = Known{};
+        known.waited_until = run.spawned_at;
     }
-    const auto screen = co_await world.tmux.capture(run.pane_id, k_visible_screen);
-    if (!screen) co_return agents::Activity::unknown;
-    const auto& titles = harness->harness.titles;
-    std::string title;
-    if (!titles.idle.empty() || !titles.busy.empty() || !titles.waiting.empty()) {
-        const auto state = co_await world.tmux.list();
-        for (const auto& pane : state ? state->panes : std::vector<PaneInfo>{}) {
-            if (pane.ref.pane_id == run.pane_id) title = pane.title;
-        }
+    if (reading.activity == Activity::waiting) {
+        known.reads = false;
+        known.waited_until = world_.clock.now();
     }
-    co_return agents::activity_on(harness->harness, *screen, title);
+    known.reads = known.reads || reading.activity == Activity::busy;
+    known.run = run.run;
+    known.seen = {reading.activity, since, reading.source, reading.text};
+    note_progress(known.progress, run, reading, patience_with(record));
+    if (!changed) return;
+    HistoryEvent event{"agent.activity", since, {}};
+    event.fields = {{"role", std::string(name_of(run.role))},
+                    {"run", run.run.value},
+                    {"activity", std::string(name_of(reading.activity))},
+                    {"source", reading.source}};
+    if (reading.activity == Activity::waiting || reading.activity == Activity::limited) {
+        event.fields["text"] = reading.text;
+    }
+    world_.journal.publish(record.task.id, record.task.project, std::move(event));
+    changed_(record.task.id);
+}
+
+std::chrono::seconds Activities::patience_with(const TaskRecord& record) const {
+    const auto* project = world_.projects.find(record.task.project);
+    return std::chrono::seconds(*settings_of(world_, project ? *project : Project{}).hung_after);
+}
+
+void Activities::note_progress(Progress& progress, const AgentRun& run, const agents::Reading& reading,
+                               std::chrono::seconds patience) const {
+    constexpr std::int64_t k_share = 5;  // of a processor; a spinner alone uses less
+    constexpr auto k_least = std::chrono::milliseconds(500);
+    const auto now = world_.clock.now();
+    if (reading.activity != Activity::busy || progress.shown != reading.shown) {
+        progress = {reading.shown, now, 0, {}};
+        return;
+    }
+    if (now - progress.at < patience / 2) return;
+    const auto measured = std::chrono::steady_clock::now();
+    const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(measured - progress.measured);
+    const bool first = progress.measured == std::chrono::steady_clock::time_point{};
+    if (!first && passed < k_least) return;
+    std::int64_t cpu_ms = 0;
+    for (const auto pid : family_of(run.pid)) cpu_ms += process::cpu_ms_of(pid).value_or(0);
+    if (!first && (cpu_ms - progress.cpu_ms) * k_share > passed.count()) progress.at = now;
+    progress.cpu_ms = cpu_ms;
+    progress.measured = measured;
+}
+
+void Activities::mark_hung(TaskRecord& record) const {
+    const auto patience = patience_with(record);
+    const auto task = known_.find(record.task.id);
+    for (const Role role : {Role::worker, Role::reviewer}) {
+        const auto seen = of(record, role);
+        if (!seen || seen->activity != Activity::busy) continue;
+        const auto& progress = task->second.at(role).progress;
+        if (world_.clock.now() - progress.at < patience) continue;
+        const auto name = std::string(name_of(role));
+        raise(world_, record, NoticeKind::agent_hung,
+              "the " + name + " seems to work, and has shown no progress for " + spoken(patience),
+              "orange task attach " + record.task.id.value, name);
+        return;
+    }
+    (void)clear(record, NoticeKind::agent_hung);
+}
+
+void Activities::mark_as(TaskRecord& record, NoticeKind kind, Activity activity, const std::string& what) const {
+    for (const Role role : {Role::worker, Role::reviewer}) {
+        const auto seen = of(record, role);
+        if (!seen || seen->activity != activity) continue;
+        const auto name = std::string(name_of(role));
+        const auto says = activity == Activity::limited && !seen->text.empty() ? ": " + seen->text : std::string();
+        raise(world_, record, kind, "the " + name + what + says, "orange task attach " + record.task.id.value, name);
+        return;
+    }
+    (void)clear(record, kind);
+}
+
+bool Activities::reads_input(const TaskRecord& record, const AgentRun& run) const {
+    constexpr auto k_patience = std::chrono::seconds(10);
+    const auto entry = world_.harnesses.find(run.harness);
+    if (!entry || !agents::tells_busy(entry->harness)) return true;
+    const Known* known = nullptr;
+    if (const auto task = known_.find(record.task.id); task != known_.end()) {
+        const auto found = task->second.find(run.role);
+        if (found != task->second.end() && found->second.run == run.run) known = &found->second;
+    }
+    if (known != nullptr && known->reads) return true;
+    const auto passed = world_.clock.now() - (known != nullptr ? known->waited_until : run.spawned_at);
+    return passed < passed.zero() || passed >= k_patience;
+}
+
+bool Activities::mark(TaskRecord& record) const {
+    const auto before = record.notices;
+    mark_as(record, NoticeKind::agent_dialog, Activity::waiting, " waits for an answer in its window");
+    mark_as(record, NoticeKind::usage_limit, Activity::limited, " cannot work");
+    mark_hung(record);
+    return record.notices == before;
+}
+
+Awaitable<void> Activities::look_at_agents(TaskRecord record) {
+    bool any = false;
+    for (const Role role : {Role::worker, Role::reviewer}) {
+        if (!agents_.alive(record, role)) continue;
+        any = true;
+        const auto reading = co_await read(record, role);
+        note(record, *record.run_of(role), reading);
+    }
+    if (!any) known_.erase(record.task.id);
+}
+
+Awaitable<void> Activities::look(TaskId id) {
+    const auto* found = world_.tasks.find(id);
+    if (!found) co_return;
+    auto record = *found;
+    co_await look_at_agents(record);
+    if (record.intent || mark(record)) co_return;
+    auto turn = co_await turns_.take(id);
+    if (turn && !turn->record.intent && !mark(turn->record)) turns_.save(turn->record);
+}
+
+Awaitable<void> Activities::look_in_turn(TaskRecord& record) {
+    co_await look_at_agents(record);
+    if (!record.intent && !mark(record)) turns_.save(record);
 }
 
 }  // namespace orange

@@ -1,13 +1,78 @@
 #pragma once
 
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "common/model/activity.hpp"
 #include "common/model/record.hpp"
-#include "daemon/agents/harness.hpp"
 #include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/turns.hpp"
 #include "daemon/runner/world.hpp"
 
 namespace orange {
 
-/// What the role's agent is doing, by its program's state file, else by title and screen of its window.
-Awaitable<agents::Activity> activity_of(World& world, const AgentControl& control, const TaskRecord& record, Role role);
+/// What each living agent does, and since when: the one place that knows. It looks when it is told to (monitor/windows
+/// does when a window changes, the poll does for all), in the sources that the harness names; it writes an event
+/// `agent.activity` for each change, and keeps the notices about dialogs and limits. Kept in memory: the next daemon
+/// looks anew.
+class Activities {
+  public:
+    Activities(World& world, AgentControl& agents, Turns& turns) : world_(world), agents_(agents), turns_(turns) {}
+
+    /// Called after each change.
+    void on_change(std::function<void(const TaskId&)> observer) { changed_ = std::move(observer); }
+
+    /// Looks at the task's living agents, and takes its lock only if a notice has to change.
+    Awaitable<void> look(TaskId id);
+
+    /// The same in a turn of the task's.
+    Awaitable<void> look_in_turn(TaskRecord& record);
+
+    /// What the role's agent does at this moment, for whoever is about to type.
+    Awaitable<agents::Reading> read(const TaskRecord& record, Role role);
+
+    /// False until the run was seen busy since it was started, or since it last showed a dialog: what is typed before
+    /// may be lost. True after ten seconds, and for a program that does not show that it is busy.
+    bool reads_input(const TaskRecord& record, const AgentRun& run) const;
+
+    /// As it was seen last; nothing for a role without a living agent.
+    std::optional<AgentActivity> of(const TaskRecord& record, Role role) const;
+
+  private:
+    /// When a busy agent last got on. Its processor time is asked for only once its window stands still.
+    struct Progress {
+        std::string shown;
+        Timestamp at{};
+        std::int64_t cpu_ms = 0;
+        std::chrono::steady_clock::time_point measured{};  ///< when that was its processor time
+    };
+    struct Known {
+        RunId run;
+        AgentActivity seen;
+        Progress progress;
+        bool reads = false;        ///< it has been busy since the time below
+        Timestamp waited_until{};  ///< when it last showed a dialog; else the beginning of the run
+    };
+
+    agents::Activity told_by_file(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness);
+    Awaitable<void> look_at_agents(TaskRecord record);
+    void note(const TaskRecord& record, const AgentRun& run, const agents::Reading& reading);
+    void note_progress(Progress& progress, const AgentRun& run, const agents::Reading& reading,
+                       std::chrono::seconds patience) const;
+    std::chrono::seconds patience_with(const TaskRecord& record) const;
+    /// Whether the notices of the record are as the agents that were seen say; puts them so.
+    bool mark(TaskRecord& record) const;
+    void mark_hung(TaskRecord& record) const;
+    void mark_as(TaskRecord& record, NoticeKind kind, Activity activity, const std::string& what) const;
+
+    World& world_;
+    AgentControl& agents_;
+    Turns& turns_;
+    std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
+    std::map<TaskId, std::map<Role, Known>> known_;
+    std::map<std::int64_t, std::int64_t> file_pids_;  ///< a shim → the process below it that had the state file
+};
 
 }  // namespace orange

@@ -2,14 +2,20 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/model/json.hpp"
 #include "daemon/agents/login_environment.hpp"
+#include "daemon/agents/placeholders.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/reviewing.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/process/proc_info.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/worktree.hpp"
@@ -76,7 +82,10 @@ std::map<std::string, std::string> AgentControl::environment(const TaskRecord& r
     agent.bin = world_.installation.bin.string();
     agent.terminal = agents::terminal_type();
     agent.program_path = program_path;
-    if (record.task.workspace) agent.working_dir = world_.pool.path_of(*record.task.workspace).string();
+    if (record.task.workspace) {
+        agent.working_dir = world_.pool.path_of(*record.task.workspace).string();
+        agent.port = first_port(world_.settings, world_.pool.ports_of(*record.task.workspace));
+    }
     return agents::agent_environment(std::move(layers), agent);
 }
 
@@ -94,7 +103,10 @@ Awaitable<Result<std::string>> AgentControl::prompt_text(const TaskRecord& recor
     for (const std::string_view prefix : {"refs/remotes/", "refs/heads/"}) {
         if (base.starts_with(prefix)) base.erase(0, prefix.size());
     }
-    co_return engine::build_prompt(definition, record.task, key, record.task_file, base);
+    const auto settings = settings_of(world_, copy);  // outlives the loop
+    std::vector<std::string> checks;
+    for (const auto& check : *settings.checks) checks.push_back(join(check, " "));
+    co_return engine::build_prompt(definition, record.task, key, record.task_file, base, checks);
 }
 
 Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& record,
@@ -128,6 +140,15 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     launch.role = name_of(order.role);
     launch.summary = task.summary;
     launch.trusted = project.lets_trust(harness.harness.name);
+    launch.task_file = record.task_file;
+    const auto settings = settings_of(world_, project);  // outlives the loop
+    for (const auto& check : *settings.checks) launch.checks.push_back(join(check, " "));
+    launch.resume = order.resume && can_resume(record, harness, launch, order.role);
+    if (launch.resume) {
+        launch.session = record.session_of(order.role)->id;
+    } else if (!harness.harness.session.start.empty()) {
+        launch.session = random_uuid();
+    }
     CO_TRY(const auto opened, co_await open_worktree(world_, record));
     launch.git_dir = opened.git_dir();
     launch.git_common = opened.common_dir();
@@ -137,7 +158,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     if (launch.prompt.size() > agents::k_longest_prompt) {
         const auto file = run_folder(record) / ("prompt-" + request.run.run.value + ".md");
         CO_TRY(world_.files.replace(file, launch.prompt));
-        launch.prompt = "Your instructions are in " + file.string() + ": read that file and follow it.";
+        launch.prompt = "Your instructions are in " + file.string() + ". Read that file and follow it.";
     }
     CO_TRY(auto command, agents::launch(harness.harness, harness.program, launch));
     request.run.role = order.role;
@@ -145,6 +166,8 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     request.run.harness_hash = harness.hash;
     request.run.prompt = order.prompt;
     request.run.intent = order.intent;
+    request.run.resumed = launch.resume;
+    request.native_session = launch.session;
     request.run.window_name = window_name(record, order.role);
     request.task = task.id;
     request.project = task.project;
@@ -177,14 +200,13 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         CO_TRY(auto prompt, co_await prompt_text(record, definition, order.prompt));
         const auto file = run_folder(record) / ("instructions-" + random_id(6) + ".md");
         CO_TRY(world_.files.replace(file, prompt));
-        co_return queue_message(world_, record, order.role, Role::system,
-                                "There are new instructions for you: read " + file.string() + " and follow them.",
+        co_return queue_message(world_, turns_, record, order.role, Role::system,
+                                "There are new instructions for you. Read " + file.string() + " and follow them.",
                                 order.intent + "-" + order.prompt);
     }
     if (const auto* run = record.run_of(order.role); run && run->pid == 0) {
-        co_return Error(ErrorCode::unavailable,
-                        "whether the " + std::string(name_of(order.role)) +
-                            " that was being started runs is not known, since tmux does not answer; try again");
+        co_return Error(ErrorCode::unavailable, "tmux does not answer, so Orange does not know whether the " +
+                                                    std::string(name_of(order.role)) + " was started; try again");
     }
     CO_TRY(auto request, co_await prepare(record, definition, order));
 
@@ -195,8 +217,14 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         record.died.insert(order.role);
     }
     watch_harness(world_, record, request.run);
+    if (!request.run.resumed) {
+        std::erase_if(record.sessions, [&](const NativeSession& old) { return old.role == order.role; });
+        if (!request.native_session.empty()) {
+            record.sessions.push_back({order.role, request.run.harness, request.native_session, request.worktree});
+        }
+    }
     record.runs.push_back(request.run);
-    CO_TRY(world_.tasks.save(record, Durability::atomic));
+    CO_TRY(turns_.try_save(record, Durability::atomic));
     auto started = co_await world_.launcher.start(request, run_folder(record));
     if (!started && started.error().code == ErrorCode::timeout) {
         // It may run all the same. While tmux says nothing it stays "being started", and is never started twice.
@@ -208,8 +236,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     }
     if (!started) {
         forget_run(record, order.role);
-        if (auto saved = world_.tasks.save(record, Durability::atomic); !saved)
-            log::error("agents", saved.error().message);
+        turns_.save(record, Durability::atomic);
         co_return in_context("starting the " + std::string(name_of(order.role)), started.error());
     }
     const auto run = started->run;
@@ -219,10 +246,49 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     std::erase_if(record.outbox,
                   [&](const Message& message) { return message.to == order.role && message.from == Role::system; });
     if (!started->session.empty()) record.task.tmux_session = started->session;
-    CO_TRY(world_.tasks.save(record, Durability::atomic));
+    CO_TRY(turns_.try_save(record, Durability::atomic));
     tell_started(record, run, order.respawn);
     started_(record.task.id, run);
     co_return Result<void>{};
+}
+
+/// Another program, another worktree, or a file that is gone or half written: then it begins anew.
+bool AgentControl::can_resume(const TaskRecord& record, const agents::HarnessEntry& harness,
+                              const agents::LaunchRequest& launch, Role role) const {
+    const auto& session = harness.harness.session;
+    const auto* known = record.session_of(role);
+    if (!known || !session.can_resume() || known->harness != harness.harness.name) return false;
+    if (known->worktree != launch.worktree) return false;
+    if (session.file.empty()) return true;
+    const auto path = agents::filled(session.file, {{"session", known->id}, {"task_dir", launch.task_dir}});
+    const auto text = world_.files.read(path);
+    if (!text) return false;
+    const auto end = text->rfind('\n');
+    if (end == std::string::npos) return false;
+    const auto begin = end == 0 ? std::string::npos : text->rfind('\n', end - 1);
+    const auto from = begin == std::string::npos ? 0 : begin + 1;
+    return Json::parse(text->substr(from, end - from), nullptr, false).is_object();
+}
+
+Awaitable<void> AgentControl::learn_session(Caller caller) {
+    const auto is_known = [&](const TaskRecord& record) {
+        const auto* run = record.run_of(caller.role);
+        return !run || run->run != caller.run || record.session_of(caller.role) != nullptr;
+    };
+    const auto* found = world_.tasks.find(caller.task);
+    if (!found || is_known(*found)) co_return;
+    const auto harness = world_.harnesses.find(found->run_of(caller.role)->harness);
+    if (!harness || harness->harness.session.variable.empty()) co_return;
+    const auto id = process::environ_of(caller.pid, harness->harness.session.variable);
+    const bool plain = id && !id->empty() && id->size() <= 64 && id->front() != '-' &&
+                       std::all_of(id->begin(), id->end(),
+                                   [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; });
+    if (!plain) co_return;
+    auto turn = co_await turns_.take(caller.task);
+    if (!turn || is_known(turn->record)) co_return;
+    auto& record = turn->record;
+    record.sessions.push_back({caller.role, record.run_of(caller.role)->harness, *id, worktree_of(record).string()});
+    turns_.save(record);
 }
 
 void AgentControl::tell_started(const TaskRecord& record, const AgentRun& run, bool respawn) {
@@ -232,6 +298,7 @@ void AgentControl::tell_started(const TaskRecord& record, const AgentRun& run, b
             log::error("agents", told.error().message, {{"task", record.task.id.value}});
         }
     };
+    if (run.resumed) tell("agent.resumed", {{"role", std::string(name_of(run.role))}});
     tell(respawn ? "agent.respawned" : "agent.spawned", {{"role", std::string(name_of(run.role))},
                                                          {"harness", run.harness},
                                                          {"window", run.window_name},
@@ -252,7 +319,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     if (was_alive) record.died.erase(role);  // one that had died by itself before has not been ended
     if (!run->ending) {
         run->ending = true;
-        CO_TRY(world_.tasks.save(record, Durability::atomic));
+        CO_TRY(turns_.try_save(record, Durability::atomic));
     }
     const auto ending = *run;
     CO_TRY(co_await world_.launcher.end(ending, log_file(record, ending)));
@@ -260,7 +327,7 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     forget_run(record, role);
     std::erase_if(record.outbox,
                   [role](const Message& message) { return message.to == role && message.from == Role::system; });
-    CO_TRY(world_.tasks.save(record, Durability::atomic));
+    CO_TRY(turns_.try_save(record, Durability::atomic));
     if (was_alive) {
         world_.journal.write(record, "agent.exited",
                              {{"role", std::string(name_of(role))}, {"run", ending.run.value}, {"ended_by", "orange"}});
@@ -311,7 +378,7 @@ Awaitable<void> AgentControl::settle_starting(TaskRecord& record) {
         } else {
             co_return;  // tmux does not answer: nothing is known, nothing is concluded
         }
-        if (auto saved = world_.tasks.save(record); !saved) log::error("agents", saved.error().message);
+        turns_.save(record);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
 #include "daemon/engine/definition.hpp"
+#include "daemon/runner/turns.hpp"
 #include "daemon/runner/world.hpp"
 
 namespace orange {
@@ -22,6 +23,7 @@ struct SpawnOrder {
     std::string permissions;  ///< "full" or "reduced"; empty: those of the role's first spawn
     std::string intent;       ///< id of the intent that asks, empty for a respawn
     bool respawn = false;     ///< history says agent.respawned
+    bool resume = false;      ///< continues the program's own conversation, if it is known and can be continued
 };
 
 /// A task's worker and reviewer: started and ended. Every function is called under the task's lock with the
@@ -29,13 +31,16 @@ struct SpawnOrder {
 /// a run is saved as `starting` before its window opens, so that the next daemon adopts it instead of starting another.
 class AgentControl {
   public:
-    explicit AgentControl(World& world) : world_(world) {}
+    AgentControl(World& world, Turns& turns) : world_(world), turns_(turns) {}
 
     /// Called with each run that has begun or was adopted: the monitor watches its exit.
     void on_started(std::function<void(const TaskId&, const AgentRun&)> observer) { started_ = std::move(observer); }
 
     /// Starts the role's agent; where one is alive, the prompt is delivered to it as a message instead.
     Awaitable<Result<void>> spawn(TaskRecord& record, const engine::Definition& definition, SpawnOrder order);
+
+    /// An agent calls: where its program chooses the name of its conversation, the caller's environment has it.
+    Awaitable<void> learn_session(Caller caller);
 
     /// Ends the role's agent: marked first, so that its death reaches no rule; scrollback kept; processes gone when
     /// done.
@@ -71,10 +76,13 @@ class AgentControl {
     Awaitable<Result<agents::StartRequest>> prepare(const TaskRecord& record, const engine::Definition& definition,
                                                     const SpawnOrder& order);
     void forget_run(TaskRecord& record, Role role);
+    bool can_resume(const TaskRecord& record, const agents::HarnessEntry& harness, const agents::LaunchRequest& launch,
+                    Role role) const;
     Awaitable<void> close_dead_windows(const TaskRecord& record);
     void tell_started(const TaskRecord& record, const AgentRun& run, bool respawn);
 
     World& world_;
+    Turns& turns_;
     std::function<void(const TaskId&, const AgentRun&)> started_ = [](const TaskId&, const AgentRun&) {};
 };
 

@@ -45,7 +45,7 @@ Result<void> check_no_agent_works(Runner& runner, const TaskRecord& record) {
     const auto* state = definition->state(record.task.status);
     if (!state || !state->agent || !runner.agents.alive(record, *state->agent)) return {};
     return {ErrorCode::conflict, "the " + std::string(name_of(*state->agent)) + " of task " + record.task.id.value +
-                                     " is at work in the worktree. Ask it to merge, or stop it first:\n  orange task "
+                                     " is working in the worktree. Ask it to merge, or stop it first:\n  orange task "
                                      "stop " +
                                      record.task.id.value};
 }
@@ -69,8 +69,8 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
     auto& record = turn.record;
     const auto& task = record.task;
     if (!task.workspace) {
-        co_return Error(ErrorCode::conflict, "task " + id.value + " is " + task.status + " and has no worktree to " +
-                                                 "update. Look at its branch:\n  orange task diff " + id.value);
+        co_return Error(ErrorCode::conflict, "task " + id.value + " has the status " + task.status +
+                                                 " and no worktree. Its branch:\n  orange task diff " + id.value);
     }
     if (record.merge && record.merge->unfinished()) {
         co_return Error(ErrorCode::conflict, "a merge of task " + id.value +
@@ -87,7 +87,7 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
     if (!head && head.error().code != ErrorCode::conflict) co_return head.error();
     if (!head) {
         co_return Error(ErrorCode::conflict, "the workspace of task " + id.value + " " + head.error().message +
-                                                 ". Go there:\n  orange task shell " + id.value);
+                                                 ". To work there:\n  orange task shell " + id.value);
     }
     auto message = "Merge " + base.name + " into " + task.branch + "\n\nTask: " + id.value + "\n";
     auto merged = co_await git::merge_here(world.git, worktree, task.branch, base.commit, std::move(message));
@@ -98,13 +98,13 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
     Outcome outcome;
     outcome.notes = std::move(base.notes);
     if (*merged == *head) {
-        outcome.notes.push_back(task.branch + " already has everything of " + base.name);
+        outcome.notes.push_back(task.branch + " already contains all commits of " + base.name);
         co_return outcome;
     }
     outcome.notes.push_back("merged " + base.name + " into " + task.branch + ", which is at " + merged->substr(0, 12));
     // Without a commit of its own before, it has none now.
     if (record.branch_start == *head && *merged == base.commit) record.branch_start = *merged;
-    CO_TRY(world.tasks.save(record));
+    CO_TRY(runner.turns.try_save(record));
     world.journal.write(record, "branch.updated",
                         {{"from", *head}, {"to", *merged}, {"base", base.name}, {"by", std::string(name_of(by.role))}});
     co_return outcome;

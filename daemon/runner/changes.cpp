@@ -8,6 +8,7 @@
 #include "daemon/git/merge.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/runner/worktree.hpp"
+#include "daemon/store/task_store.hpp"
 
 namespace orange {
 namespace {
@@ -78,8 +79,12 @@ Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record) {
     auto tip = co_await git::branch_tip(world.git, repository, record.task.branch);
     if (!tip && tip.error().code != ErrorCode::not_found) co_return tip.error();
     if (!tip || tip->empty()) {
-        co_return Error(ErrorCode::not_found,
-                        "task " + record.task.id.value + " has no branch yet: it has not started");
+        const auto& id = record.task.id.value;
+        co_return Error(
+            ErrorCode::not_found,
+            store::has_ended(record)
+                ? "task " + id + " has ended, and its branch " + record.task.branch + " no longer exists"
+                : "task " + id + " has not started and has no branch yet. To start it:\n  orange task spawn " + id);
     }
     CO_TRY(auto changes, co_await begin_of(world, repository, std::move(target), *tip));
     if (record.task.workspace) {
@@ -92,6 +97,24 @@ Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record) {
     }
     CO_TRY(co_await count_files(world, changes));
     co_return changes;
+}
+
+Awaitable<Result<Patch>> patch_of(World& world, Changes changes) {
+    Patch patch;
+    const auto shown = [&](const char* form) {
+        return git_in(changes.repository,
+                      {"diff", form, "--no-color", "--no-ext-diff", "--no-textconv", changes.base, changes.tip, "--"});
+    };
+    auto stat = shown("--stat=100");
+    CO_TRY(patch.stat, co_await git_output(world.git, std::move(stat)));
+    auto text = shown("--patch");
+    CO_TRY(patch.text, co_await git_output(world.git, std::move(text)));
+    for (auto* part : {&patch.stat, &patch.text}) {
+        if (part->size() <= k_largest_patch) continue;
+        part->resize(part->rfind('\n', k_largest_patch) + 1);
+        patch.cut = true;
+    }
+    co_return patch;
 }
 
 }  // namespace orange

@@ -22,4 +22,13 @@ Awaitable<Result<Changes>> committed_changes(World& world, std::string repositor
 /// Looks at the task's worktree, or at its branch if it has none. not_found if there is neither.
 Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record);
 
+/// The changes themselves, as git shows them without colours.
+struct Patch {
+    std::string stat;
+    std::string text;  ///< at most k_largest_patch bytes, whole lines
+    bool cut = false;
+};
+inline constexpr std::size_t k_largest_patch = std::size_t{512} << 10;
+Awaitable<Result<Patch>> patch_of(World& world, Changes changes);
+
 }  // namespace orange

@@ -2,6 +2,7 @@
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/engine/enter.hpp"
 #include "daemon/engine/start.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/store/sections.hpp"
@@ -21,10 +22,10 @@ Result<void> Creation::tell_created(const TaskRecord& record) {
 }
 
 /// The task is written in its state, with the transition as the intent that only history still lacks.
-Awaitable<Result<Outcome>> Creation::enter_at_once(TaskRecord record, workflow::Library::DefinitionPtr definition) {
-    const auto id = record.task.id;
-    const auto lock = co_await world_.task_locks.acquire(id.value);
-    co_return co_await transitions_.finish(std::move(record), definition);
+Awaitable<Result<Outcome>> Creation::enter_at_once(TaskId id, workflow::Library::DefinitionPtr definition) {
+    CO_TRY(auto turn, co_await turns_.take(std::move(id)));
+    if (!turn.record.intent) co_return Outcome{};  // finished by somebody who was quicker
+    co_return co_await transitions_.finish(turn.record, definition);
 }
 
 Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string context, bool no_spawn, Caller by) {
@@ -38,12 +39,8 @@ Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string conte
         CO_TRY(const auto decision, engine::decide_start(*definition, record.task, *record.start));
         if (!engine::needs_workspace(decision)) {
             at_once = true;
-            record.queued = false;
-            record.start.reset();
-            record.task.status = decision.to;
-            for (const auto& [field, value] : decision.counters) record.task.counters[field] = value;
-            record.entry_sections = store::parse_sections(body).hashes();
-            record.intent = Transitions::intent_of(decision, by, record.task.updated_at);
+            engine::Entrance entrance{random_id(12), by, world_.clock.now(), store::parse_sections(body).hashes(), {}};
+            engine::enter(record, *definition, decision, std::move(entrance));
         }
     }
     if (!world_.projects.find(record.task.project)) {  // removed while this was being prepared
@@ -56,19 +53,19 @@ Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string conte
     CO_TRY(world_.tasks.create(record, body));
     if (auto told = tell_created(record); !told) log::error("runner", told.error().message);
     if (at_once) {
-        auto entered = co_await enter_at_once(std::move(record), definition);
+        auto entered = co_await enter_at_once(record.task.id, definition);
         co_return entered;
     }
     Outcome outcome;
     if (no_spawn) {
-        outcome.notes = {"not started; to start its agent:\n  orange task spawn " + record.task.id.value};
+        outcome.notes = {"not started. To start its agent:\n  orange task spawn " + record.task.id.value};
         co_return outcome;
     }
     outcome = co_await queue_.run_for(record.task.id, record.task.project);
     if (!outcome.spawn_error.empty()) co_return outcome;
     const auto after = turns_.record_of(record.task.id);
     if (after && after->task.attention) {
-        outcome.notes.push_back("was created, but: " + *after->task.attention);
+        outcome.notes.push_back("the task was created, but " + *after->task.attention);
     } else if (after && after->queued && outcome.notes.empty()) {
         outcome.notes.push_back(queue_.waits(*after));
     }

@@ -24,7 +24,7 @@ class Creation {
     Result<void> tell_created(const TaskRecord& record);
 
   private:
-    Awaitable<Result<Outcome>> enter_at_once(TaskRecord record, workflow::Library::DefinitionPtr definition);
+    Awaitable<Result<Outcome>> enter_at_once(TaskId id, workflow::Library::DefinitionPtr definition);
 
     World& world_;
     Turns& turns_;

@@ -14,45 +14,64 @@
 namespace orange {
 namespace {
 
+constexpr std::size_t k_longest_summary = 500;
+
 Error taken_by(const std::string& branch, const store::BranchHolder& other) {
     return Error(ErrorCode::conflict, "branch " + branch + " belongs to task " + other.task.value);
 }
 
 }  // namespace
 
-Result<void> Edits::set_harnesses(TaskRecord& record, const Edit& edit) {
+Result<void> check_summary(const std::string& summary) {
+    if (!is_valid_utf8(summary)) return Error(ErrorCode::invalid_argument, "the summary is not valid UTF-8");
+    if (summary.find_first_of("\n\r") != std::string::npos) {
+        return Error(ErrorCode::invalid_argument,
+                     "the summary must be one line; put the rest into --context, which may have many");
+    }
+    if (summary.size() > k_longest_summary) {
+        return Error(ErrorCode::invalid_argument, "the summary has " + std::to_string(summary.size()) +
+                                                      " bytes, at most 500 are allowed; put the "
+                                                      "rest into --context");
+    }
+    return {};
+}
+
+Result<void> Edits::choose_agents(TaskRecord& record, const Choices& choices, bool must_be_installed) {
     auto& task = record.task;
-    for (const auto& [wanted, field] :
-         {std::pair{&edit.harness, &task.harness}, std::pair{&edit.review_harness, &task.review_harness}}) {
-        if (!*wanted) continue;
-        TRY(const auto entry, world_.harnesses.find(**wanted));
-        if (entry.program.empty()) return world_.harnesses.not_installed(entry);
-        *field = **wanted;
-        record.harness_hashes[**wanted] = entry.hash;
-    }
-    for (const auto& [wanted, field] :
-         {std::pair{&edit.effort, &task.effort}, std::pair{&edit.review_effort, &task.review_effort}}) {
-        if (!*wanted) continue;
-        *field = (*wanted)->empty() ? std::nullopt : *wanted;
-    }
-    for (const auto& [harness, effort] :
-         {std::pair{&task.harness, &task.effort}, std::pair{&task.review_harness, &task.review_effort}}) {
-        const auto entry = world_.harnesses.find(*harness);
-        if (!*effort || !entry) continue;
-        TRY(agents::check_effort(entry->harness, **effort));
+    struct Part {
+        const std::optional<std::string>& harness;
+        const std::optional<std::string>& effort;
+        std::string& its_harness;
+        std::optional<std::string>& its_effort;
+    };
+    for (const Part& part :
+         {Part{choices.harness, choices.effort, task.harness, task.effort},
+          Part{choices.review_harness, choices.review_effort, task.review_harness, task.review_effort}}) {
+        if (!part.harness && !part.effort) continue;
+        TRY(const auto entry, world_.harnesses.find(part.harness.value_or(part.its_harness)));
+        if (part.harness) {
+            if (must_be_installed && entry.program.empty()) return world_.harnesses.not_installed(entry);
+            part.its_harness = *part.harness;
+            record.harness_hashes[*part.harness] = entry.hash;
+        }
+        if (part.effort) part.its_effort = part.effort->empty() ? std::nullopt : part.effort;
+        if (part.its_effort) TRY(agents::check_effort(entry.harness, *part.its_effort));
+        if (task.permissions == "reduced" &&
+            agents::argv_name(entry.harness, "reduced") == agents::argv_name(entry.harness, "full")) {
+            return Error(ErrorCode::invalid_argument,
+                         "harness " + part.its_harness + " has no reduced permissions; choose another");
+        }
     }
     return {};
 }
 
 Awaitable<Result<void>> Edits::set(TaskRecord& record, const Edit& edit, Caller by) {
     if (edit.summary) {
-        if (edit.summary->find('\n') != std::string::npos || !is_valid_utf8(*edit.summary)) {
-            co_return Error(ErrorCode::invalid_argument, "the summary must be one line of UTF-8 text");
-        }
+        CO_TRY(check_summary(*edit.summary));
         record.task.summary = *edit.summary;
     }
     if (edit.feedback) record.unwritten_feedback = *edit.feedback;
-    CO_TRY(set_harnesses(record, edit));
+    CO_TRY(choose_agents(record, edit, true));
     if (edit.workflow) CO_TRY(change_workflow(record, *edit.workflow, by));
     if (edit.branch) {
         CO_TRY(co_await change_branch(record, *edit.branch));
@@ -74,7 +93,7 @@ Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord before, Tas
     if (other && other->task != is.id) {
         saved = taken_by(is.branch, *other);
     } else {
-        saved = world_.tasks.save(changed);
+        saved = turns_.try_save(changed);
     }
     if (!saved) {
         if (moved_branch) co_await take_back_branch(before, changed);
@@ -127,8 +146,8 @@ Result<workflow::Library::DefinitionPtr> Edits::workflow_for(const TaskRecord& r
     if (!definition || (*definition)->state(record.task.status)) return definition;
     std::vector<std::string> states;
     for (const auto& state : (*definition)->states) states.push_back(state.name);
-    return Error(ErrorCode::conflict, "workflow " + name + " has no state " + printable(record.task.status) +
-                                          ", the task's status; its states are " + join(states, ", "));
+    return Error(ErrorCode::conflict, "workflow " + name + " has no status " + printable(record.task.status) +
+                                          ", which the task has now; known: " + join(states, ", "));
 }
 
 Result<void> Edits::change_workflow(TaskRecord& record, const std::string& name, const Caller& by) {
@@ -151,7 +170,7 @@ Result<void> Edits::leave_lost_workflow(TaskRecord& record, const Edit& edit, co
     if (!edit.workflow || !record.intent || turns_.definition_of(record.task)) return {};
     const auto from = record.task.workflow;
     TRY(change_workflow(record, *edit.workflow, by));
-    TRY(world_.tasks.save(record));
+    TRY(turns_.try_save(record));
     tell_workflow(record, from);
     return {};
 }

@@ -10,12 +10,19 @@
 
 namespace orange {
 
+/// One line of at most 500 bytes of UTF-8, whoever gives it to a task and when.
+Result<void> check_summary(const std::string& summary);
+
 /// What may be changed of a task beside its status. Everything is checked before anything is done; the branch, whose
 /// change git may refuse, goes before the write of the record, so that a refusal leaves all fields alone. Every
 /// function is called in a turn of the task's.
 class Edits {
   public:
     Edits(World& world, Turns& turns) : world_(world), turns_(turns) {}
+
+    /// The agents that are chosen and their efforts, in `record` alone. Each must exist, have what the task asks of it
+    /// and, if it `must_be_installed`, be found on this machine.
+    Result<void> choose_agents(TaskRecord& record, const Choices& choices, bool must_be_installed);
 
     /// All fields of an edit, in `record` alone, but for the branch of a task with a workspace: that is git's too.
     Awaitable<Result<void>> set(TaskRecord& record, const Edit& edit, Caller by);
@@ -34,7 +41,6 @@ class Edits {
     Result<void> leave_lost_workflow(TaskRecord& record, const Edit& edit, const Caller& by);
 
   private:
-    Result<void> set_harnesses(TaskRecord& record, const Edit& edit);
     Result<void> change_workflow(TaskRecord& record, const std::string& name, const Caller& by);
     void tell_workflow(const TaskRecord& record, const std::string& from);
     Awaitable<Result<void>> change_branch(TaskRecord& record, std::string branch);

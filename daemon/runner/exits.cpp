@@ -11,6 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// A program that cannot continue a conversation says so and ends at once.
+constexpr auto k_resume_window = 15s;
+constexpr int k_signalled = 128;
 constexpr auto k_mass_death_window = 10s;
 constexpr std::size_t k_mass_death_least = 5;
 
@@ -100,6 +103,13 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run) {
         world_.journal.write(record, lost ? "session.lost" : "agent.exited", fields);
         co_return;
     }
+    const auto age = world_.clock.now() - run.spawned_at;
+    const bool went_on = record.entered_at && *record.entered_at > run.spawned_at;  // it did take its task up
+    const bool by_itself = end.exit_status > 0 && end.exit_status < k_signalled;
+    if (run.resumed && by_itself && !went_on && age < k_resume_window) {
+        co_await begin_anew(std::move(record), *definition, run, fields);
+        co_return;
+    }
     const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections};
     const engine::AgentExit exit{run.role, end.exit_status};
     auto outcome = engine::decide_exit(**definition, situation, exit);
@@ -113,7 +123,7 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run) {
     if (auto* dead = std::get_if<engine::MarkDead>(&outcome); dead && !record.stopped) {
         const auto* state = (*definition)->state(record.task.status);
         if (state && state->agent == run.role) {
-            raise(world_, record, NoticeKind::agent_ended, "the " + role + " ended: " + dead->reason, {}, role);
+            raise(world_, record, NoticeKind::agent_ended, "the " + dead->reason, {}, role);
         }
     }
     if (auto* advance = std::get_if<engine::Advance>(&outcome)) {
@@ -122,6 +132,31 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run) {
     }
     if (!turns_.save(record)) co_return;  // not counted: the poll sees the same death again
     world_.journal.write(record, "agent.exited", fields);
+}
+
+/// Once: the next run does not continue anything.
+Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
+                                  std::map<std::string, Scalar> exited) {
+    const auto role = std::string(name_of(run.role));
+    forget_run(record, run, true);
+    std::erase_if(record.sessions, [&](const NativeSession& session) { return session.role == run.role; });
+    restarting_.insert(record.task.id);
+    if (!turns_.save(record)) {  // the poll sees the same death again
+        restarting_.erase(record.task.id);
+        co_return;
+    }
+    world_.journal.write(record, "agent.exited", std::move(exited));
+    world_.journal.write(record, "agent.resume_failed", {{"role", role}, {"run", run.run.value}});
+    const auto started = co_await respawns_.start_again(record, *definition, true);
+    if (!started) {
+        raise(world_, record, NoticeKind::agent_ended,
+              "the " + role +
+                  " could not continue its conversation, and could not be started: " + started.error().message,
+              {}, role);
+    }
+    restarting_.erase(record.task.id);
+    turns_.save(record);
+    co_await turns_.show(record);
 }
 
 /// The run goes with the write that commits the transition: a daemon that died before it sees the same death again.
@@ -144,8 +179,7 @@ Awaitable<void> Exits::advance_after(TaskRecord record, workflow::Library::Defin
     log::error("runner", "auto-advance failed: " + done.error().message, {{"task", record.task.id.value}});
     if (done.error().code == ErrorCode::io) co_return;  // not committed: the poll sees the same death again
     raise(world_, record, NoticeKind::agent_ended,
-          "the " + std::string(name_of(run.role)) +
-              " ended, and the task could not be moved on: " + done.error().message);
+          "the " + std::string(name_of(run.role)) + " ended, and the task could not advance: " + done.error().message);
     turns_.save(record);
 }
 
@@ -155,8 +189,7 @@ Awaitable<void> Exits::handle_crash(TaskRecord record, workflow::Library::Defini
     const bool held_back = crash.respawn && many_die(run.run);
     record.task.counters["crash_count"] = crash.crash_count;
     raise(world_, record, NoticeKind::agent_crashed,
-          "the " + role + " crashed: " + crash.reason +
-              (held_back ? "; many agents died at once, so none is restarted automatically" : ""),
+          "the " + crash.reason + (held_back ? "; many agents died at once, so none is restarted automatically" : ""),
           {}, role);
     // Until it is started again this is so: a daemon that dies in between leaves somebody to be told.
     const bool restarts = crash.respawn && !held_back;

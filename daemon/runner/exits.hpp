@@ -34,6 +34,8 @@ class Exits {
     Awaitable<void> advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                   engine::Advance advance, Stepped stepped, AgentRun run,
                                   std::map<std::string, Scalar> exited);
+    Awaitable<void> begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
+                               std::map<std::string, Scalar> exited);
     bool many_die(const RunId& run);
 
     World& world_;

@@ -56,7 +56,7 @@ Awaitable<std::vector<std::string>> kept_work(World& world, TaskRecord record) {
     if (kept) commits = co_await commits_of(world, *kept);
     if (!kept || !commits) {
         const auto& why = kept ? commits.error() : kept.error();
-        notes.push_back("what is kept of its work could not be read: " + why.message);
+        notes.push_back("the kept work could not be read: " + why.message);
         co_return notes;
     }
     if (kept->wip.empty() && *commits == "0") {
@@ -70,15 +70,15 @@ Awaitable<std::vector<std::string>> kept_work(World& world, TaskRecord record) {
     if (!kept->wip.empty()) {
         notes.push_back("kept: the uncommitted work, as refs/orange/" + record.task.id.value + "/wip");
     }
-    notes.push_back("bring it back:\n  " + restore_command(record));
+    notes.push_back("To restore it:\n  " + restore_command(record));
     co_return notes;
 }
 
 Awaitable<Result<RestoredWork>> restore_work(World& world, TaskRecord record, std::string branch) {
     const auto& task = record.task;
     if (!store::has_ended(record)) {
-        co_return Error(ErrorCode::conflict, "task " + task.id.value + " is " + task.status +
-                                                 ", and its work is where it was. Look at it:\n  orange task diff " +
+        co_return Error(ErrorCode::conflict, "task " + task.id.value + " has not ended (status " + task.status +
+                                                 "), so there is nothing to restore. Its work:\n  orange task diff " +
                                                  task.id.value);
     }
     CO_TRY(const auto kept, co_await look_for_work(world, record));
@@ -95,16 +95,16 @@ Awaitable<Result<RestoredWork>> restore_work(World& world, TaskRecord record, st
     CO_TRY(const auto known, co_await git::commit_of(world.git, kept.repository, ref));
     if (!known.empty() && known != restored.commit) {
         co_return Error(ErrorCode::conflict, "branch " + restored.branch +
-                                                 " exists, and is at another commit. Choose another name:\n  " +
+                                                 " already exists at another commit. Choose another name:\n  " +
                                                  restore_command(record) + " --branch NAME");
     }
     if (known.empty()) {
         auto update = in_repository(kept, {"update-ref", "-m", "orange: restore", ref, restored.commit, ""});
         CO_TRY(co_await git_output(world.git, std::move(update)));
     }
-    restored.notes.push_back("look at it:\n  git -C " + shell_word(kept.repository) + " diff " + kept.base + "..." +
+    restored.notes.push_back("To look at it:\n  git -C " + shell_word(kept.repository) + " diff " + kept.base + "..." +
                              shell_word(restored.branch));
-    restored.notes.push_back("go on with it:\n  orange task create --project " + task.project + " --branch " +
+    restored.notes.push_back("To continue with it:\n  orange task create --project " + task.project + " --branch " +
                              shell_word(restored.branch) + " \"...\"");
     co_return restored;
 }

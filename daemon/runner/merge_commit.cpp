@@ -52,7 +52,7 @@ Awaitable<Result<void>> MergeRun::build() {
     merge.commit = std::move(commit);
     merge.phase = MergePhase::merged;
     ++merge.attempts;
-    co_return world_.tasks.save(record_);
+    co_return turns_.try_save(record_);
 }
 
 /// In full once; in a race with others only for what they merged meanwhile, since every look makes it longer.
@@ -74,14 +74,14 @@ Awaitable<Result<void>> MergeRun::find_elsewhere(std::string target) {
 Result<void> MergeRun::check_own_commits() {
     auto& merge = *record_.merge;
     if (merge.commit != merge.tip) return {};
-    const MergeConcern concern{request_.branch + " has no commit that " + merge.target +
-                                   " does not have: nothing was committed on it, or " + merge.target +
-                                   " was fast-forwarded to it",
-                               "Finish the task without a merge?",
-                               "To end the task without a merge:\n  orange task cancel " + record_.task.id.value};
+    const MergeConcern concern{
+        request_.branch + " has no commit that " + merge.target +
+            " does not have; either nothing was committed on it, or " + merge.target + " was fast-forwarded to it",
+        "Finish the task without a merge?", "Cancel the task\n  orange task cancel " + record_.task.id.value};
     if (!force_) {
         merge.elsewhere = false;
-        return confirmation(record_.task.id, {concern}, merge.tip);
+        return confirmation(merge_command(record_.task.id, record_.task.pr_url ? " --local" : ""), {concern},
+                            merge.tip);
     }
     if (merge.forced.empty()) merge.forced = concern.text;
     return {};
@@ -92,7 +92,7 @@ Result<void> MergeRun::check_tip(const std::string& tip) {
     if (tip == merge.tip) return {};
     const auto now = tip.empty() ? std::string("nowhere") : short_commit(tip);
     return Error(ErrorCode::conflict, request_.branch + " has moved from " + short_commit(merge.tip) + " to " + now +
-                                          " meanwhile; try again");
+                                          " in the meantime; try again");
 }
 
 /// A merge that was built on this base already is pushed again as it is.

@@ -14,11 +14,8 @@ constexpr std::size_t k_named_commits = 5;
 Awaitable<Result<std::string>> commits_since_review(Git& git, std::string repo, std::string seen, std::string tip,
                                                     std::string branch, std::string target) {
     CO_TRY(const auto reviewed, co_await git::has_commit(git, repo, tip, seen));
-    const auto look =
-        " Look: git -C " + repo + " log -p " + (seen == "none" ? "" : seen.substr(0, 12) + "..") + tip.substr(0, 12);
     if (!reviewed) {
-        co_return "branch " + branch + " is not what was reviewed: the reviewer was given " + seen.substr(0, 12) +
-            ", and it is at " + tip.substr(0, 12) + " now." + look;
+        co_return "branch " + branch + " is at " + tip.substr(0, 12) + ", but the reviewer saw " + seen.substr(0, 12);
     }
     GitCommand log;
     log.place = std::move(repo);
@@ -36,7 +33,8 @@ Awaitable<Result<std::string>> commits_since_review(Git& git, std::string repo, 
         names += (i > 0 ? ", " : "") + ellipsized(printable(lines[i]), 72);
     }
     if (lines.size() > k_named_commits) names += ", …";
-    co_return counted(lines.size(), "commit") + " after the review: " + names + "." + look;
+    co_return counted(lines.size(), "commit") + " since the review" +
+        (seen == "none" ? "" : " of " + seen.substr(0, 12)) + ": " + names;
 }
 
 }  // namespace
@@ -49,29 +47,45 @@ Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRe
     if (project && !seen.empty() && seen != tip) {
         CO_TRY(auto since, co_await commits_since_review(world.git, project->path, seen, tip, task.branch,
                                                          project->default_branch));
-        if (!since.empty()) concerns.push_back({since, "Merge the unreviewed commits, too?"});
+        const auto from = seen == "none" ? std::string() : seen.substr(0, 12) + "..";
+        if (!since.empty()) {
+            concerns.push_back(
+                {since, "Merge the unreviewed commits?",
+                 "Look at the changes\n  git -C " + shell_word(project->path) + " log -p " + from + tip.substr(0, 12)});
+        }
     }
     if (!record.branch_start.empty() && record.branch_start == tip) {
-        concerns.push_back({"branch " + task.branch + " has no commits of its own: there is nothing to merge",
+        concerns.push_back({"branch " + task.branch + " has no commits of its own, so there is nothing to merge",
                             "Finish the task without a merge?",
-                            "To end the task without a merge:\n  orange task cancel " + task.id.value});
+                            "Cancel the task\n  orange task cancel " + task.id.value});
     }
     for (const auto& notice : all_notices(record)) {
-        if (notice.kind == NoticeKind::merge_failed) continue;  // this merge finds out whether it still stands
-        const auto* what = notice.kind == NoticeKind::hook_failed ? "a hook failed: " : "";
-        concerns.push_back({what + std::string(first_line(notice.text)), "Merge anyway?"});
+        // This merge finds out whether they still stand, or is what they ask for.
+        if (notice.kind == NoticeKind::merge_failed || notice.kind == NoticeKind::checks_failed ||
+            notice.kind == NoticeKind::merged_without) {
+            continue;
+        }
+        const bool named = notice.kind == NoticeKind::hook_failed && !notice.text.starts_with("the agent ");
+        concerns.push_back({(named ? "failed: " : "") + std::string(first_line(notice.text)), "Merge anyway?"});
     }
     co_return concerns;
 }
 
-Error confirmation(const TaskId& id, const std::vector<MergeConcern>& concerns, const std::string& tip) {
-    std::string text;
+Error confirmation(const std::string& command, const std::vector<MergeConcern>& concerns, const std::string& tip) {
+    std::string text, facts, choices, commands;
     for (const auto& concern : concerns) {
-        text += concern.text + "\n" + concern.advice + (concern.advice.empty() ? "" : "\n");
+        text += concern.text + "\n";
+        facts += concern.text + "\n";
+        if (concern.advice.empty()) continue;
+        const auto end = concern.advice.find('\n');
+        facts += concern.advice.substr(0, end) + ":" + concern.advice.substr(end) + "\n";
+        choices += (choices.empty() ? "" : ". ") + concern.advice.substr(0, end);
+        commands += concern.advice.substr(end) + "\n";
     }
+    const auto last = choices.empty() ? "To merge anyway:" : choices + ", or merge anyway:";
     return {ErrorCode::needs_force,
-            text + "To merge anyway:\n  orange task merge " + id.value + " --force",
-            {{"tip", tip}, {"facts", std::string(trim(text))}, {"question", concerns.front().question}}};
+            text + last + (commands.empty() ? "\n" : commands) + "  " + command + " --force",
+            {{"tip", tip}, {"facts", std::string(trim(facts))}, {"question", concerns.front().question}}};
 }
 
 }  // namespace orange

@@ -13,13 +13,13 @@ namespace orange {
 struct MergeConcern {
     std::string text;         ///< the fact, as the merge commit and the history repeat it
     std::string question;     ///< for a terminal
-    std::string advice = {};  ///< what to do instead
+    std::string advice = {};  ///< what to do instead: a few words, and its command on a line below
 };
 
 /// All that a human has to confirm before this commit is merged, but for a state that is not reviewed.
 Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRecord record, std::string tip);
 
-/// needs_force, with what there is to confirm.
-Error confirmation(const TaskId& id, const std::vector<MergeConcern>& concerns, const std::string& tip);
+/// needs_force, with what there is to confirm. `command`: the merge, which becomes one with --force.
+Error confirmation(const std::string& command, const std::vector<MergeConcern>& concerns, const std::string& tip);
 
 }  // namespace orange

@@ -11,10 +11,11 @@
 namespace orange {
 namespace {
 
-Caller merging_for(const Caller& human) {
-    Caller caller = human;
+Caller merging_for(const Caller& by) {
+    if (by.role == Role::system) return by;
+    Caller caller = by;
     caller.role = Role::system;
-    caller.evidence = "merge command of " + human.evidence;
+    caller.evidence = "merge command of " + by.evidence;
     return caller;
 }
 
@@ -25,11 +26,13 @@ Awaitable<Result<void>> MergeRun::complete() {
     auto& merge = *record_.merge;
     co_await follow_locally();
     outcome.commit = merge.commit;
-    outcome.pushed = merge.push && !merge.elsewhere;
+    outcome.pushed = merge.push && !merge.elsewhere && merge.pull == 0;
     outcome.elsewhere = merge.elsewhere;
+    outcome.pull = merge.pull;
     outcome.forced = merge.forced;
     std::map<std::string, Scalar> fields = {{"commit", merge.commit}, {"pushed", outcome.pushed}, {"tx", merge.tx}};
     if (merge.elsewhere) fields["elsewhere"] = true;
+    if (merge.pull != 0) fields["pull"] = merge.pull;
     if (!merge.forced.empty()) fields["forced"] = merge.forced;
     CO_TRY(world_.journal.write_once(record_, "task.merged", std::move(fields)));
     CO_TRY(const auto definition, world_.workflows.pinned(record_.task.workflow, record_.task.workflow_hash));
@@ -38,8 +41,9 @@ Awaitable<Result<void>> MergeRun::complete() {
     auto decision = engine::decide_done(*definition, situation);
     if (!decision) {
         auto error = decision.error();
-        error.message += "\nIts workflow has no way to done; give it another:\n  orange task update " +
-                         record_.task.id.value + " --workflow NAME";
+        error.message +=
+            "\nIts workflow has no transition to done. Move the task to another workflow:\n  orange task update " +
+            record_.task.id.value + " --workflow NAME";
         co_return error;
     }
     decision->actions.push_back({std::string(actions::k_retire_branch), {}, {}});
@@ -57,14 +61,20 @@ Awaitable<Result<void>> MergeRun::complete() {
 /// The local branch after the merge is published; whatever is in its way is the user's, and only told.
 Awaitable<void> MergeRun::follow_locally() {
     const auto& merge = *record_.merge;
-    if (!merge.push && !merge.elsewhere) co_return;  // that was the publication
+    const bool brought = merge.elsewhere || merge.pull != 0;  // by somebody else
+    if (!merge.push && !brought) co_return;                   // that was the publication
+    if (merge.pull != 0) {
+        const std::chrono::milliseconds deadline = k_fetch_deadline;
+        const auto fetched = co_await git::fetch(world_.git, request_.repo, deadline);
+        if (!fetched) outcome.notes.push_back("origin could not be fetched: " + first_line(fetched.error().message));
+    }
     const auto lock = co_await world_.repositories.acquire(request_.repo);
     auto to = merge.commit;
-    if (merge.elsewhere) {
+    if (brought) {
         const auto remote = co_await git::commit_of(world_.git, request_.repo, "refs/remotes/origin/" + merge.target);
         if (remote && !remote->empty()) to = *remote;
     }
-    if (!merge.elsewhere) request_.base = merge.base;
+    if (!brought) request_.base = merge.base;
     const auto followed = co_await git::follow(world_.git, request_, to);
     if (followed) co_return;
     const auto pull = "git -C " + shell_word(request_.repo) + " pull ";
@@ -74,9 +84,10 @@ Awaitable<void> MergeRun::follow_locally() {
         const auto count = static_cast<std::size_t>(std::atoi(ahead->second.c_str()));
         outcome.notes.push_back(merge.target + " has " + counted(count, "commit") + " that " +
                                 (count == 1 ? "is" : "are") + " not on origin; " +
-                                (count == 1 ? "it was" : "they were") + " left out. Next: " + pull + "--rebase" + from);
+                                (count == 1 ? "it was" : "they were") + " not merged. Next: " + pull + "--rebase" +
+                                from);
     } else {
-        outcome.notes.push_back("origin has the merge, but your local " + merge.target + " was left as it is: " +
+        outcome.notes.push_back("origin has the merge, but your local " + merge.target + " was not updated: " +
                                 followed.error().message + "\nThen: " + pull + "--ff-only" + from);
     }
 }

@@ -6,6 +6,7 @@
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/merges.hpp"
+#include "daemon/runner/pull_requests.hpp"
 
 /// A merge that was begun and not finished: by a daemon that was killed, or since the remote or the disk did not
 /// answer.
@@ -20,37 +21,41 @@ constexpr std::chrono::milliseconds k_recovery_fetch_deadline = 30s;
 Error still_published(const TaskRecord& record) {
     const auto& merge = *record.merge;
     return {ErrorCode::conflict,
-            "the merge of " + record.task.id.value + " is published: " + merge.target + " has it as " +
-                merge.commit.substr(0, 12) + ". Finish it:\n  orange task merge " + record.task.id.value,
+            "the merge of " + record.task.id.value + " is published: " + merge.target + " has it" +
+                (merge.commit.empty() ? "" : " as " + merge.commit.substr(0, 12)) +
+                ". Finish it:\n  orange task merge " + record.task.id.value,
             {{"command", "orange task merge " + record.task.id.value}}};
 }
 
 Error not_known(const TaskRecord& record, const Error& why) {
     return {ErrorCode::unavailable,
-            "a merge of " + record.task.id.value + " was begun, and whether it was published is not known: " +
-                first_line(why.message) + "\nFinish it when origin answers:\n  orange task merge " +
-                record.task.id.value + "\nWith --force it is given up without knowing",
+            "a merge of " + record.task.id.value + " has begun and may be published: " + first_line(why.message) +
+                "\nFinish it when origin answers:\n  orange task merge " + record.task.id.value +
+                "\nWith --force, Orange gives up the merge without knowing whether it is published",
             {{"command", "orange task merge " + record.task.id.value}}};
 }
 
 std::string what_to_look_at(const MergeRecord& merge) {
-    return "a merge was given up without knowing whether it was published: look whether origin's " + merge.target +
-           " has " + merge.commit.substr(0, 12);
+    const std::string begun = "a merge was given up without knowing whether it was published. Check ";
+    if (merge.pull != 0) return begun + "pull request #" + std::to_string(merge.pull);
+    return begun + "whether origin's " + merge.target + " has " + merge.commit.substr(0, 12);
 }
 
 }  // namespace
 
 std::string Merges::under_way(const TaskRecord& record) {
     if (!record.merge || !record.merge->unfinished()) return {};
+    if (record.merge->pull != 0)
+        return "the merge of pull request #" + std::to_string(record.merge->pull) + " is not finished";
     switch (record.merge->phase) {
         case MergePhase::pushed:
-            return "a merge into " + record.merge->target + " that is published as " +
-                   record.merge->commit.substr(0, 12) + " is not finished";
+            return "a merge into " + record.merge->target + " is published as " + record.merge->commit.substr(0, 12) +
+                   ", but not finished";
         case MergePhase::merged:
-            return "a merge into " + record.merge->target + " is not finished: it may be published as " +
+            return "a merge into " + record.merge->target + " is not finished; it may be published as " +
                    record.merge->commit.substr(0, 12);
         default:
-            return "a merge into " + record.merge->target + " was begun";
+            return "a merge into " + record.merge->target + " has begun";
     }
 }
 
@@ -68,7 +73,7 @@ Awaitable<Result<MergeOutcome>> Merges::finish(TaskRecord record) {
     }
     record.merge->phase = MergePhase::failed;
     record.merge->failure = "the daemon ended before anything was merged";
-    auto saved = world_.tasks.save(record);
+    auto saved = turns_.try_save(record);
     if (!saved) co_return saved.error();
     co_return Error(ErrorCode::conflict, record.merge->failure);
 }
@@ -87,9 +92,15 @@ Awaitable<void> Merges::resume(TaskRecord record) {
 }
 
 /// Asked anew: what git remembers of origin may be of a push that never ended.
-Awaitable<Result<bool>> Merges::was_published(MergeRecord merge, Project project) {
+Awaitable<Result<bool>> Merges::was_published(TaskRecord record, Project project) {
+    const auto merge = *record.merge;
     // A push of a killed daemon would land behind the back of whoever looks now.
     co_await agents::end_left_by_daemons(project.path, world_.pool.mark());
+    if (merge.pull != 0) {
+        CO_TRY(const auto place, co_await pulls::place_of(world_, project));
+        CO_TRY(const auto pull, co_await pulls::ask(world_, place, std::move(record)));
+        co_return pull && pull->state == PullState::merged;
+    }
     auto ref = "refs/heads/" + merge.target;
     if (merge.push) {
         ref = "refs/remotes/origin/" + merge.target;
@@ -107,7 +118,7 @@ Awaitable<Result<std::vector<std::string>>> Merges::give_up(TaskRecord& record, 
     if (merge.phase == MergePhase::pushed) co_return still_published(record);
     if (merge.phase == MergePhase::merged) {
         Result<bool> published = Error(ErrorCode::not_found, "its project is not registered");
-        if (project) published = co_await was_published(merge, *project);
+        if (project) published = co_await was_published(record, *project);
         if (published && *published) co_return still_published(record);
         if (!published && !force) co_return not_known(record, published.error());
         if (!published) notes.push_back(what_to_look_at(merge));
@@ -119,6 +130,7 @@ Awaitable<Result<std::vector<std::string>>> Merges::give_up(TaskRecord& record, 
 
 /// Checkouts that versions before this one left when they were killed in a merge, and folders of this one.
 Awaitable<void> Merges::remove_left(Project project) {
+    co_await checks_.remove_left(project);
     const auto turn = co_await repository_turns_.acquire(project.path);  // no merge of this repository is at work
     const auto lock = co_await world_.repositories.acquire(project.path);
     const auto trees = co_await git::worktrees(world_.git, project.path);

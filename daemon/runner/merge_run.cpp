@@ -42,9 +42,13 @@ Awaitable<Result<void>> MergeRun::go_on() {
     request_.git_dir = repo.git_dir;
     request_.has_origin = repo.has_origin;
     if (merge().phase != MergePhase::pushed) {
-        CO_TRY(co_await publish());
+        if (merge().pull != 0) {
+            CO_TRY(co_await publish_at_forge());
+        } else {
+            CO_TRY(co_await publish());
+        }
         merge().phase = MergePhase::pushed;
-        CO_TRY(world_.tasks.save(record_));
+        CO_TRY(turns_.try_save(record_));
     }
     co_return co_await complete();
 }

@@ -18,7 +18,8 @@ inline constexpr std::chrono::milliseconds k_fetch_deadline = std::chrono::secon
 ///
 ///     planned ── look, build ──► merged ── push until it lands ──► pushed ── follow, tell, transition ──► done
 ///
-/// merge_run.cpp has the phases, merge_commit.cpp the commit that is published, merge_end.cpp what follows.
+/// merge_run.cpp has the phases, merge_commit.cpp the commit that is published, merge_pull.cpp a merge that the forge
+/// makes, merge_end.cpp what follows.
 class MergeRun {
   public:
     /// `turn`: one merge of a repository at a time. `force`: a human has confirmed whatever is found out.
@@ -38,6 +39,8 @@ class MergeRun {
     Awaitable<Result<void>> publish();
     Awaitable<Result<bool>> is_published();
     Awaitable<Result<git::PushAnswer>> push_once();
+    Awaitable<Result<void>> publish_at_forge();
+    Awaitable<Result<void>> merge_at_forge(ForgePlace place, PullRequest pull);
     Error not_landed(const git::PushAnswer& answer);
 
     Awaitable<Result<void>> build();

@@ -20,8 +20,9 @@ namespace {
 MergeOutcome remembered(const MergeRecord& merge) {
     MergeOutcome outcome;
     outcome.commit = merge.commit;
-    outcome.pushed = merge.push && !merge.elsewhere;
+    outcome.pushed = merge.push && !merge.elsewhere && merge.pull == 0;
     outcome.elsewhere = merge.elsewhere;
+    outcome.pull = merge.pull;
     outcome.forced = merge.forced;
     outcome.notes = {"the task is already merged; nothing was changed"};
     return outcome;
@@ -34,6 +35,14 @@ bool stands(const Error& error) {
 
 }  // namespace
 
+std::string merge_command(const TaskId& id, const char* option) {
+    return "orange task merge " + id.value + option;
+}
+
+std::string merge_command(const TaskId& id, const MergeOrder& order) {
+    return merge_command(id, order.via_pull ? " --via pr" : order.local ? " --local" : "");
+}
+
 Awaitable<Result<void>> Merges::check(TaskRecord record) {
     const auto* project = world_.projects.find(record.task.project);
     if (!project) co_return Result<void>{};
@@ -42,7 +51,7 @@ Awaitable<Result<void>> Merges::check(TaskRecord record) {
     if (!tip) co_return tip.error();
     CO_TRY(const auto concerns, co_await merge_concerns(world_, record, *tip));
     if (concerns.empty()) co_return Result<void>{};
-    co_return confirmation(record.task.id, concerns, *tip);
+    co_return confirmation(merge_command(record.task.id), concerns, *tip);
 }
 
 Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const engine::Definition& definition,
@@ -63,19 +72,28 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
         // Of a branch that only origin has: as it is by now. A remote that does not answer is the merge's to tell.
         const std::chrono::milliseconds deadline = k_fetch_deadline;
         (void)co_await git::fetch(world_.git, repo, deadline);
-        CO_TRY(tip, co_await git::branch_tip(world_.git, repo, record.task.branch));
+        auto found = co_await git::branch_tip(world_.git, repo, record.task.branch);
+        if (!found && found.error().code == ErrorCode::not_found && record.task.status == definition.initial().name) {
+            co_return Error(ErrorCode::not_found, "task " + record.task.id.value +
+                                                      " has not started, so there is nothing to merge. To start "
+                                                      "it:\n  orange task spawn " +
+                                                      record.task.id.value);
+        }
+        CO_TRY(tip, std::move(found));
     }
     CO_TRY(auto concerns, co_await merge_concerns(world_, record, tip));
     if (not_reviewed) {
-        concerns.insert(concerns.begin(), MergeConcern{"task " + record.task.id.value + " is " + record.task.status +
-                                                           ", and its work is not reviewed",
-                                                       "Not reviewed. Force merge?"});
+        concerns.insert(concerns.begin(), MergeConcern{"task " + record.task.id.value + " has the status " +
+                                                           record.task.status + ", and its work was not reviewed",
+                                                       "Merge the unreviewed work?"});
     }
-    if (!concerns.empty() && !order.force) co_return confirmation(record.task.id, concerns, tip);
+    if (!concerns.empty() && !order.force) {
+        co_return confirmation(merge_command(record.task.id, order), concerns, tip);
+    }
     for (const auto& concern : concerns) forced += (forced.empty() ? "" : "; ") + concern.text;
     if (!order.tip.empty() && order.tip != tip) {
         co_return Error(ErrorCode::conflict, record.task.branch + " has moved from " + order.tip.substr(0, 12) +
-                                                 " to " + tip.substr(0, 12) + " meanwhile; try again");
+                                                 " to " + tip.substr(0, 12) + " in the meantime; try again");
     }
     co_return tip;
 }
@@ -83,7 +101,7 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
 std::vector<std::string> Merges::notes_before(const TaskRecord& record) const {
     const auto& workspace = record.task.workspace;
     if (!workspace || !is_missing(world_.files, world_.pool.path_of(*workspace))) return {};
-    return {"the folder of its workspace is gone, with whatever was not committed there"};
+    return {"the folder of its workspace is gone, and with it all uncommitted changes"};
 }
 
 Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Caller by) {
@@ -100,20 +118,36 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
     }
     const auto copy = *project;
     co_await watch_programs(world_, record);
-    if (!record.programs_changed.empty()) CO_TRY(world_.tasks.save(record));
+    if (!record.programs_changed.empty()) CO_TRY(turns_.try_save(record));
     // What the last attempt failed for is no reason to ask: this one finds out whether it still stands.
     if (record.merge) (void)clear(record, NoticeKind::merge_failed);
+    CO_TRY(auto pull, co_await ask_pull_request(record, copy, order));
+    if (pull.merged)
+        co_return co_await finish_merged(std::move(record), std::move(*pull.merged), order.keep_branch, by);
     MergeRecord merge;
     CO_TRY(auto tip, co_await confirmed_tip(record, *definition, order, by, merge.forced));
+    if (const auto missing = checks_.missing(record, copy, tip); !missing.empty() && order.checks) {
+        turn.lock.release();  // they may take half an hour
+        CO_TRY(co_await checks_.pass(id, tip, merge_command(id, order)));
+        order.tip = tip;  // what has passed is what is merged
+        co_return co_await this->merge(id, std::move(order), std::move(by));
+    } else if (!missing.empty()) {
+        merge.forced += (merge.forced.empty() ? "" : "; ") + missing;
+    }
     CO_TRY(const auto origin, co_await world_.pool.known().has_origin(world_.git, copy.path));
     auto notes = notes_before(record);
+    const auto settings = settings_of(world_, copy);
+    if (origin && !order.push && !*settings.push && !pull.through)
+        notes.push_back("not pushed: the setting push of " + copy.name + " is false");
+    notes.insert(notes.end(), pull.notes.begin(), pull.notes.end());
     merge.tx = random_id(12);
     merge.target = copy.default_branch;
-    merge.strategy = name_of(order.strategy);
+    merge.strategy = pull.through ? name_of(pull.method) : name_of(order.strategy.value_or(git::MergeStrategy::merge));
+    merge.pull = pull.through ? pull.through->number : 0;
     merge.tip = std::move(tip);
-    merge.push = order.push && origin;
+    merge.push = pull.through || (order.push.value_or(*settings.push) && origin);
     merge.include_unpushed = order.include_unpushed;
-    merge.keep_branch = order.keep_branch;
+    merge.keep_branch = order.keep_branch.value_or(*settings.keep_branch);
     merge.by = by;
     merge.at = world_.clock.now();
     record.merge = std::move(merge);
@@ -162,7 +196,7 @@ Awaitable<Result<MergeOutcome>> Merges::run(TaskRecord record, std::vector<std::
     const bool resumed = start == Start::resumed;
     // A push of a killed daemon that is still under way would land behind the back of whoever looks now.
     if (resumed) co_await agents::end_left_by_daemons(copy.path, world_.pool.mark());
-    auto done = world_.tasks.save(record);
+    auto done = turns_.try_save(record);
     if (done) done = co_await run.go_on();
     if (done) co_return std::move(run.outcome);
     co_return failed(run, done.error(), resumed);
@@ -173,10 +207,8 @@ Error Merges::failed(MergeRun& run, Error error, bool resumed) {
     const bool known = run.merge().phase == MergePhase::pushed;
     if (run.may_be_published()) {
         error.message = "the merge of " + id.value +
-                        (known ? " is published, but not finished: "
-                               : " is not finished: whether it was published is not known: ") +
-                        error.message + "\nThe daemon tries again by itself. To try now:\n  orange task merge " +
-                        id.value;
+                        (known ? " is published, but not finished: " : " is not finished, and may be published: ") +
+                        error.message + "\nThe daemon tries again. To try now:\n  orange task merge " + id.value;
         log::warn("runner", error.message, {{"task", id.value}});
         tried_[id] = std::chrono::steady_clock::now();
         return error;
@@ -194,7 +226,7 @@ Error Merges::failed(MergeRun& run, Error error, bool resumed) {
         raise(world_, record, NoticeKind::merge_failed, error.message,
               command == error.details.end() ? "orange task merge " + id.value : command->second);
     }
-    if (auto saved = world_.tasks.save(record); !saved) log::error("runner", saved.error().message);
+    if (auto saved = turns_.try_save(record); !saved) log::error("runner", saved.error().message);
     return error;
 }
 

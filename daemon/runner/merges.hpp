@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,9 @@
 #include "common/model/record.hpp"
 #include "daemon/async/keyed_mutex.hpp"
 #include "daemon/engine/definition.hpp"
+#include "daemon/forge/forge.hpp"
 #include "daemon/git/merge.hpp"
+#include "daemon/runner/checks.hpp"
 #include "daemon/runner/transitions.hpp"
 #include "daemon/runner/world.hpp"
 
@@ -21,18 +24,26 @@ class MergeRun;
 
 /// What a human asks for with `orange task merge`.
 struct MergeOrder {
-    git::MergeStrategy strategy = git::MergeStrategy::merge;
-    bool force = false;             ///< merge although something has to be confirmed
-    bool push = true;               ///< to origin, if there is one
-    bool keep_branch = false;       ///< leave the local branch when the task is done
-    bool include_unpushed = false;  ///< publish the user's own commits of the target with it
-    std::string tip = {};           ///< the commit that the human was shown; empty: whichever
+    std::optional<git::MergeStrategy> strategy = {};  ///< nothing: a merge commit, or what the forge prefers
+    bool local = false;                               ///< without asking for a pull request
+    bool via_pull = false;                            ///< at the forge, by its pull request
+    bool force = false;                               ///< merge although something has to be confirmed
+    std::optional<bool> push = {};                    ///< to origin, if there is one; unset: the project's setting
+    std::optional<bool> keep_branch = {};  ///< leave the local branch when the task is done; unset: the setting
+    bool include_unpushed = false;         ///< publish the user's own commits of the target with it
+    bool checks = true;                    ///< run the project's checks first, if they have not passed on the tip
+    std::string tip = {};                  ///< the commit that the human was shown; empty: whichever
 };
+
+/// "orange task merge 4f2a --via pr".
+std::string merge_command(const TaskId& id, const char* option = "");
+std::string merge_command(const TaskId& id, const MergeOrder& order);
 
 struct MergeOutcome {
     std::string commit;      ///< what the target is at, or the commit that brought the work
     bool pushed = false;     ///< origin has it too
     bool elsewhere = false;  ///< it was there already: nothing was merged
+    std::int64_t pull = 0;   ///< the pull request that brought it; 0: none
     std::string forced;      ///< what was confirmed; empty: nothing had to be
     std::vector<std::string> notes;
 };
@@ -40,8 +51,8 @@ struct MergeOutcome {
 /// The merges of all tasks. Whoever is about to do something else to a task asks here first (give_up).
 class Merges {
   public:
-    Merges(World& world, Turns& turns, Transitions& transitions)
-        : world_(world), turns_(turns), transitions_(transitions), repository_turns_(world.executor) {}
+    Merges(World& world, Turns& turns, Transitions& transitions, Checks& checks)
+        : world_(world), turns_(turns), transitions_(transitions), checks_(checks), repository_turns_(world.executor) {}
 
     /// Merges the task's branch and moves it to `done`; finishes a merge that was interrupted; success for a task that
     /// was merged already. needs_force names what a human has to confirm (`details`: facts, question, tip).
@@ -49,6 +60,9 @@ class Merges {
 
     /// The same needs_force for a task that could be merged otherwise, without beginning anything.
     Awaitable<Result<void>> check(TaskRecord record);
+
+    /// Makes a merge that has not begun to publish anything fail soon, for a task that is being given up.
+    void stop(const TaskId& id) { checks_.stop(id); }
 
     /// A sentence about a merge that was begun and not finished; empty if there is none.
     static std::string under_way(const TaskRecord& record);
@@ -59,6 +73,12 @@ class Merges {
 
     /// Under the task's lock: goes on with a merge that is not finished; from time to time only, if that fails.
     Awaitable<void> resume(TaskRecord record);
+
+    /// Under the task's lock: the task is done, since its forge says that this pull request of its was merged.
+    /// conflict if the task has ended, or, with the notice merged_without, if it has work that the pull request had
+    /// not. `keep_branch`: unset: the project's setting.
+    Awaitable<Result<MergeOutcome>> finish_merged(TaskRecord record, PullRequest pull, std::optional<bool> keep_branch,
+                                                  Caller by);
 
     /// Removes what merges of killed daemons left in the project's repository and beside its workspaces.
     Awaitable<void> remove_left(Project project);
@@ -75,11 +95,21 @@ class Merges {
     Error failed(MergeRun& run, Error error, bool resumed);
     /// A merge of an earlier call that is not finished: undone if nothing was published, else finished.
     Awaitable<Result<MergeOutcome>> finish(TaskRecord record);
-    Awaitable<Result<bool>> was_published(MergeRecord merge, Project project);
+    Awaitable<Result<bool>> was_published(TaskRecord record, Project project);
+
+    /// What the task's pull request says about a merge (merge_pull.cpp).
+    struct PullFirst {
+        std::optional<PullRequest> merged;   ///< nothing is left to merge
+        std::optional<PullRequest> through;  ///< the open one that is to be merged
+        PullMethod method = PullMethod::merge;
+        std::vector<std::string> notes;
+    };
+    Awaitable<Result<PullFirst>> ask_pull_request(TaskRecord& record, Project project, MergeOrder order);
 
     World& world_;
     Turns& turns_;
     Transitions& transitions_;
+    Checks& checks_;
     async::KeyedMutex
         repository_turns_;  ///< one a repository, taken after a task's lock and before the repository's own
     std::map<TaskId, std::chrono::steady_clock::time_point> tried_;  ///< of unfinished merges

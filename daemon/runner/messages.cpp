@@ -20,7 +20,8 @@ std::string ended_sentence(std::string text) {
 
 }  // namespace
 
-Result<void> queue_message(World& world, TaskRecord& record, Role to, Role from, std::string text, std::string key) {
+Result<void> queue_message(World& world, Turns& turns, TaskRecord& record, Role to, Role from, std::string text,
+                           std::string key) {
     for (const auto& waiting : record.outbox) {
         if (!key.empty() && waiting.id == key) return {};
     }
@@ -32,7 +33,7 @@ Result<void> queue_message(World& world, TaskRecord& record, Role to, Role from,
                    ended_sentence(printable(text));
     message.queued_at = world.clock.now();
     record.outbox.push_back(std::move(message));
-    return world.tasks.save(record);
+    return turns.try_save(record);
 }
 
 }  // namespace orange

@@ -4,13 +4,13 @@
 
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
-#include "daemon/runner/world.hpp"
+#include "daemon/runner/turns.hpp"
 
 namespace orange {
 
 /// In a turn of the task's: puts a message into its durable outbox, for Outbox to deliver when the agent can take it.
 /// `key` names what must not be queued twice (the action of an interrupted transition); empty: no such thing.
-Result<void> queue_message(World& world, TaskRecord& record, Role to, Role from, std::string text,
+Result<void> queue_message(World& world, Turns& turns, TaskRecord& record, Role to, Role from, std::string text,
                            std::string key = {});
 
 }  // namespace orange

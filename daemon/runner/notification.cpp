@@ -148,7 +148,7 @@ Awaitable<void> Delivery::run(std::vector<std::string> argv) {
     }
     const auto error = done ? command_failed(program, *done) : done.error();
     problem_ = "the last notification was not delivered: " + std::string(first_line(error.message)) +
-               "; change `notify` in config.yml, then: orange daemon reload";
+               ". Change `notify` in config.yml, then run `orange daemon reload`";
     log::warn("notifier", error.message);
 }
 

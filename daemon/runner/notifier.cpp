@@ -62,8 +62,7 @@ void Notifier::changed(const TaskId& id) {
 Awaitable<void> Notifier::look(TaskId id) {
     // While the lock is held, the task is between two states.
     do {
-        auto lock = co_await world_.task_locks.acquire(id.value);
-        lock.release();
+        co_await runner_.turns.free(id);
     } while (world_.task_locks.busy(id.value));
     looking_.erase(id);
     const auto* record = world_.tasks.find(id);

@@ -2,56 +2,54 @@
 
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/activity.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
 
 namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t k_kept_messages = 5;
+constexpr auto k_swallowed_after = 8s;
+
+}  // namespace
+
+Error not_running(const engine::Definition& definition, const Task& task, Role role) {
+    const auto need = engine::respawn_need(definition, task);
+    if (!need) return need.error();
+    const auto name = "the " + std::string(name_of(role)) + " of task " + task.id.value;
+    if (need->role == role) {
+        return {ErrorCode::conflict, name + " is not running. To restart it:\n  orange task respawn " + task.id.value};
+    }
+    return {ErrorCode::conflict,
+            name + " is not running. What the task is waiting for:\n  orange task why " + task.id.value};
+}
 
 Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
     {
         CO_TRY(auto turn, co_await turns_.take(id));
         auto& record = turn.record;
         if (!agents_.alive(record, to)) {
-            co_return Error(ErrorCode::conflict,
-                            "the " + std::string(name_of(to)) + " is not running\n  orange task respawn " + id.value);
+            CO_TRY(const auto definition, turns_.definition_of(record.task));
+            co_return not_running(*definition, record.task, to);
         }
-        CO_TRY(queue_message(world_, record, to, Role::human, std::move(text)));
+        CO_TRY(queue_message(world_, turns_, record, to, Role::human, std::move(text)));
     }
     const bool delivered = co_await deliver(id);
     Outcome outcome;
-    if (!delivered) outcome.notes = {"queued; it is delivered when the agent can take it"};
+    if (!delivered) outcome.notes = {"queued; Orange delivers it when the agent can accept it"};
     co_return outcome;
 }
 
 Awaitable<Result<void>> Outbox::leave(TaskId id, Role to, std::string text) {
     CO_TRY(auto turn, co_await turns_.take(id));
-    co_return queue_message(world_, turn.record, to, Role::human, std::move(text));
-}
-
-Awaitable<void> Outbox::look_for_dialogs(TaskId id) {
-    auto turn = co_await turns_.take(id);
-    if (turn) co_await mark_dialogs(turn->record);
-}
-
-Awaitable<void> Outbox::mark_dialogs(TaskRecord& record) {
-    if (record.intent) co_return;
-    const auto before = record.notices;
-    std::string asks;
-    for (const Role role : {Role::worker, Role::reviewer}) {
-        if (asks.empty() && agents_.alive(record, role) && co_await shows_dialog(record, role)) asks = name_of(role);
-    }
-    if (asks.empty()) {
-        (void)clear(record, NoticeKind::agent_dialog);
-    } else {
-        raise(world_, record, NoticeKind::agent_dialog, "the " + asks + " waits for an answer in its window",
-              "orange task attach " + record.task.id.value, asks);
-    }
-    if (!(record.notices == before)) turns_.save(record);
+    co_return queue_message(world_, turns_, turn.record, to, Role::human, std::move(text));
 }
 
 Awaitable<bool> Outbox::shows_dialog(const TaskRecord& record, Role role) {
-    co_return co_await activity_of(world_, agents_, record, role) == agents::Activity::waiting;
+    const auto reading = co_await activities_.read(record, role);
+    co_return reading.activity == Activity::waiting;
 }
 
 Awaitable<bool> Outbox::deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message) {
@@ -60,7 +58,9 @@ Awaitable<bool> Outbox::deliver_one(const TaskRecord& record, const AgentRun& ru
     const auto age = world_.clock.now() - run.spawned_at;
     if (harness && age >= age.zero() && age < harness->harness.ready_after) co_return false;
     // Busy is no obstacle: the programs queue what is typed meanwhile. Typing into a dialog would answer it.
-    if (co_await shows_dialog(record, run.role)) co_return false;
+    const auto reading = co_await activities_.read(record, run.role);
+    if (reading.activity == Activity::waiting) co_return false;
+    if (reading.activity != Activity::busy && !activities_.reads_input(record, run)) co_return false;
     const auto sent = co_await world_.tmux.send(run.pane_id, message.text);
     if (!sent) log::warn("outbox", sent.error().message, {{"task", record.task.id.value}});
     co_return sent.has_value();
@@ -81,9 +81,10 @@ Awaitable<bool> Outbox::deliver_all(TaskRecord& record) {
         }
         // Saved after the keys were typed: a crash in between repeats the message, which is harmless; losing it is not.
         std::erase_if(record.outbox, [&](const Message& m) { return m.id == message.id; });
+        if (run) was_typed(record, message);
         if (record.outbox.empty()) (void)clear(record, NoticeKind::message_undelivered);
         if (message.from == Role::human && run) record.answered = record.questions;
-        if (auto saved = world_.tasks.save(record); !saved) co_return false;
+        if (!turns_.save(record)) co_return false;
         typed_.erase(message.id);
         if (run) {
             world_.journal.write(record, "agent.notified",
@@ -91,6 +92,69 @@ Awaitable<bool> Outbox::deliver_all(TaskRecord& record) {
         }
     }
     co_return true;
+}
+
+void Outbox::was_typed(TaskRecord& record, const Message& message) {
+    auto typed = message;
+    typed.typed_at = world_.clock.now();
+    ++typed.times;
+    record.typed.push_back(std::move(typed));
+    if (record.typed.size() > k_kept_messages) record.typed.erase(record.typed.begin());
+}
+
+/// True once nothing more is to be found out about it. A program whose prompt Orange can read shows the message among
+/// its turns, or as queued; another one has taken it if it began to work since.
+Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
+    const auto* current = record.run_of(message.to);
+    if (message.seen || !current || current->spawned_at > *message.typed_at) co_return true;
+    const auto run = *current;
+    const auto entry = world_.harnesses.find(run.harness);
+    const auto view = co_await world_.tmux.look(run.pane_id);
+    if (!entry || !view) co_return false;
+    const auto reading = co_await activities_.read(record, message.to);
+    const auto& harness = entry->harness;
+    const bool readable = !harness.composer_empty.empty();
+    const bool busy = reading.activity == Activity::busy;
+    const bool held = agents::composer_holds(harness, view->screen, message.text);  // typed, and not sent
+    const bool empty = !held && (busy || !readable || agents::composer_is_empty(harness, view->screen));
+    const bool shown = agents::shows_text(view->screen, message.text);
+    const bool moved = record.entered_at && *record.entered_at > *message.typed_at;
+    if ((busy && !readable) || moved || (shown && empty)) {
+        message.seen = true;
+        co_return true;
+    }
+    const bool late = world_.clock.now() - *message.typed_at > k_swallowed_after;
+    // Nothing is concluded from a window that Orange cannot read.
+    const bool unknown = reading.activity == Activity::unknown;
+    if (!late || reading.activity != Activity::idle || (shown && !held)) co_return (late && unknown);
+    if (held || message.times > 1) {
+        const auto role = std::string(name_of(message.to));
+        const auto* what = held ? " did not take a message; press Enter in its window to send it: "
+                                : " did not take a message that was typed twice: ";
+        raise(world_, record, NoticeKind::message_undelivered, "the " + role + what + message.text,
+              "orange task attach " + record.task.id.value, role);
+        co_return true;
+    }
+    const auto again = co_await world_.tmux.send(run.pane_id, message.text);
+    if (!again) co_return false;
+    ++message.times;
+    message.typed_at = world_.clock.now();
+    co_return false;
+}
+
+Awaitable<bool> Outbox::acknowledge(TaskId id) {
+    auto turn = co_await turns_.take(id);
+    if (!turn) co_return true;
+    auto& record = turn->record;
+    const auto before = record.typed;
+    const auto notices = record.notices;
+    bool all = true;
+    for (std::size_t i = 0; i < record.typed.size(); ++i) {
+        const bool done = co_await acknowledge_one(record, record.typed[i]);
+        all = all && done;
+    }
+    if (!(before == record.typed && notices == record.notices)) turns_.save(record);
+    co_return all;
 }
 
 bool Outbox::waits_too_long(const TaskId& id, const Message& message) {
@@ -124,7 +188,7 @@ Awaitable<bool> Outbox::deliver(TaskId id) {
     }
     auto& record = turn->record;
     const bool delivered = co_await deliver_all(record);
-    if (!delivered) co_await mark_dialogs(record);
+    if (!delivered) co_await activities_.look_in_turn(record);
     if (record.outbox.empty()) {
         undelivered_.erase(id);
     } else if (!delivered) {

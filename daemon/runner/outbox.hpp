@@ -7,15 +7,21 @@
 
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
+#include "daemon/engine/decide.hpp"
+#include "daemon/runner/activity.hpp"
 #include "daemon/runner/agent_control.hpp"
 #include "daemon/runner/turns.hpp"
 
 namespace orange {
 
-/// Messages to agents, from the durable outbox in state.json into their windows, and the dialogs that stand in the way.
+/// Why no agent of this role takes a message or shows a screen, and the command that starts one or says more.
+Error not_running(const engine::Definition& definition, const Task& task, Role role);
+
+/// Messages to agents, from the durable outbox in state.json into their windows.
 class Outbox {
   public:
-    Outbox(World& world, AgentControl& agents, Turns& turns) : world_(world), agents_(agents), turns_(turns) {}
+    Outbox(World& world, AgentControl& agents, Turns& turns, Activities& activities)
+        : world_(world), agents_(agents), turns_(turns), activities_(activities) {}
 
     /// What a human says to a living agent.
     Awaitable<Result<Outcome>> send(TaskId id, Role to, std::string text);
@@ -26,11 +32,12 @@ class Outbox {
     /// Delivers what waits in the outbox. True where nothing is left.
     Awaitable<bool> deliver(TaskId id);
 
-    /// Asks for attention where a living agent waits for an answer in its window.
-    Awaitable<void> look_for_dialogs(TaskId id);
-
     /// True if the role's agent waits for a human's answer in its window.
     Awaitable<bool> shows_dialog(const TaskRecord& record, Role role);
+
+    /// Whether the agents have taken what was typed. A message that an idle program swallowed is typed once more, then
+    /// its human is told. True where nothing is open any more.
+    Awaitable<bool> acknowledge(TaskId id);
 
     /// A message that cannot be delivered is waited for as long again before somebody is told.
     void be_patient_again(const TaskId& id) { undelivered_.erase(id); }
@@ -39,8 +46,9 @@ class Outbox {
     /// Tries to deliver what is in the outbox, in order. True where nothing is left.
     Awaitable<bool> deliver_all(TaskRecord& record);
     Awaitable<bool> deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message);
+    void was_typed(TaskRecord& record, const Message& message);
+    Awaitable<bool> acknowledge_one(TaskRecord& record, Message& message);
     void mark_undelivered(TaskRecord& record);
-    Awaitable<void> mark_dialogs(TaskRecord& record);
     bool waits_too_long(const TaskId& id, const Message& message);
 
     /// The message that a task's outbox is held up by, and since when this daemon has tried it. By the steady clock: a
@@ -53,6 +61,7 @@ class Outbox {
     World& world_;
     AgentControl& agents_;
     Turns& turns_;
+    Activities& activities_;
     std::map<TaskId, Undelivered> undelivered_;
     std::set<std::string> typed_;  ///< messages whose delivery could not be written down yet
 };

@@ -78,13 +78,13 @@ void watch_harness(World& world, TaskRecord& record, const AgentRun& run) {
 std::string programs_alarm(const TaskRecord& record) {
     if (record.programs_changed.empty()) return {};
     return "git's configuration or hooks in this repository were changed: " + list_of(record.programs_changed) +
-           "; look before you go on (git config --local --list, .git/hooks)";
+           ". Check them before you continue (`git config --local --list`, .git/hooks)";
 }
 
 std::string harness_alarm(const TaskRecord& record) {
     if (record.harnesses_changed.empty()) return {};
     return "an agent was started with a harness definition that has changed since you last used it for this task: " +
-           list_of(record.harnesses_changed) + "; look before you go on (orange harness show " +
+           list_of(record.harnesses_changed) + ". Check it before you continue (orange harness show " +
            record.harnesses_changed.front() + ")";
 }
 
@@ -92,7 +92,7 @@ std::string alarm_of(const TaskRecord& record) {
     auto alarm = programs_alarm(record);
     if (const auto harness = harness_alarm(record); !harness.empty()) alarm += (alarm.empty() ? "" : "; ") + harness;
     if (alarm.empty()) return {};
-    return alarm + "; if that is wanted: orange task ack " + record.task.id.value;
+    return alarm + ". If you want the change: orange task ack " + record.task.id.value;
 }
 
 }  // namespace orange

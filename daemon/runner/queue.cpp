@@ -30,17 +30,17 @@ Caller queue_caller() {
 }
 
 std::string more_room(const Project* project) {
-    if (!project || project->pool_size >= k_largest_pool) return {};
-    return "\nTo allow one more workspace:\n  orange project update " + project->name + " --pool-size " +
-           std::to_string(project->pool_size + 1);
+    const auto command = project ? project->command_for_more_room() : std::string();
+    return command.empty() ? command : "\nTo allow one more workspace:\n  " + command;
 }
 
 }  // namespace
 
 std::string Queue::waits(const TaskRecord& record) const {
     return "all workspaces are in use; the task is number " + std::to_string(world_.tasks.queue_place(record)) +
-           " in the queue and starts automatically when another task is merged. To start it when one is free:\n"
-           "  orange task spawn " +
+           " in the queue and starts when another task is merged. If a workspace becomes free in another way, start "
+           "the "
+           "task yourself:\n  orange task spawn " +
            record.task.id.value + more_room(world_.projects.find(record.task.project));
 }
 
@@ -103,10 +103,13 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
         project = record.task.project;
         CO_TRY(const auto definition, turns_.definition_of(record.task));
         if (record.task.status != definition->initial().name) {
-            co_return Error(ErrorCode::illegal_transition,
-                            "task " + id.value + " is " + record.task.status +
-                                "; its agent was already started. To restart a dead agent:\n  orange task respawn " +
-                                id.value);
+            const auto* state = definition->state(record.task.status);
+            const auto text = state && state->terminal
+                                  ? " is " + record.task.status +
+                                        " and has no agent to start. Its output:\n  orange task log " + id.value
+                                  : " has already started (status " + record.task.status +
+                                        "). To restart a dead agent:\n  orange task respawn " + id.value;
+            co_return Error(ErrorCode::illegal_transition, "task " + id.value + text);
         }
         if (is_next(record)) {
             auto started = co_await start_now(record, by);
@@ -116,7 +119,7 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
         }
         if (!record.queued) {
             enqueue(record);
-            CO_TRY(world_.tasks.save(record));
+            CO_TRY(turns_.try_save(record));
         }
     }
     co_await run(project);
@@ -154,7 +157,7 @@ Awaitable<Outcome> Queue::run_for(TaskId id, std::string project) {
     co_await run(std::move(project));
     // Somebody else's turn of the queue may have taken this one up: its start holds the task's lock until it is over.
     while (starting_.contains(id)) {
-        const auto lock = co_await world_.task_locks.acquire(id.value);
+        co_await turns_.free(id);
         co_await async::yield();
     }
     co_return std::move(starts_.extract(id).mapped());
@@ -213,22 +216,22 @@ Awaitable<std::optional<std::string>> Queue::note_failure(TaskId id, Error why) 
     const bool own_fault = !full && co_await repository_answers(project);
     record = turns_.record_of(id);
     if (!record) co_return std::nullopt;
-    auto error = why.message + "; then run: orange task spawn " + id.value;
+    auto error = why.message + "; then run `orange task spawn " + id.value + "`";
     if (own_fault) {
         record->queued = false;
     } else {
         stalled_.insert(project);
-        error = why.message + "; it starts by itself once " + (full ? "the disk has room" : "the repository answers") +
-                " (orange doctor)";
+        error = why.message + "; the task starts when " + (full ? "the disk has room" : "the repository answers") +
+                " (`orange doctor`)";
     }
     if (starts_.contains(id)) starts_[id].spawn_error = error;
     const auto before = record->notices;
-    raise(world_, *record, NoticeKind::start_failed, "it could not be started: " + error,
+    raise(world_, *record, NoticeKind::start_failed, "the task could not be started: " + error,
           "orange task spawn " + id.value);
     if (!own_fault && record->notices == before) co_return std::nullopt;  // told
     if (!turns_.save(*record)) {  // still in the queue: to go on now would only meet it again
         stalled_.insert(project);
-        if (starts_.contains(id)) starts_[id].spawn_error = why.message + "; it is tried again";
+        if (starts_.contains(id)) starts_[id].spawn_error = why.message + "; Orange tries again";
         co_return std::nullopt;
     }
     world_.journal.write(*record, "spawn.failed", {{"error", why.message}});

@@ -21,7 +21,8 @@ void Requests::remember_readiness(TaskRecord& record, const Caller& by, const Er
         return;
     }
     if (ready == refused.details.end() || command == refused.details.end()) return;
-    raise(world_, record, NoticeKind::agent_asks, ready->second + ": the agent says that it is fixed", command->second);
+    raise(world_, record, NoticeKind::agent_asks, ready->second + "; the agent reports that the problem is fixed",
+          command->second);
     turns_.save(record);
 }
 
@@ -41,7 +42,10 @@ bool Requests::is_open(const TaskId& id, engine::Request request, const Caller& 
 
 Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Caller by, Edit edit) {
     // Whoever gives a task up does not wait until its setup command has ended: that holds the lock, and may take long.
-    if (request.goal == engine::Goal::cancelled && is_open(id, request, by)) world_.pool.stop_acquire(id);
+    if (request.goal == engine::Goal::cancelled && is_open(id, request, by)) {
+        world_.pool.stop_acquire(id);
+        merges_.stop(id);
+    }
     CO_TRY(auto turn, co_await turns_.take(id));
     auto& record = turn.record;
     CO_TRY(edits_.leave_lost_workflow(record, edit, by));
@@ -109,7 +113,7 @@ Awaitable<Result<Outcome>> Requests::acknowledge(TaskId id) {
     for (auto& name : std::exchange(record.harnesses_changed, {})) seen.push_back("harness " + name);
     if (!seen.empty()) outcome.notes.push_back("acknowledged as changed: " + printable(join(seen, ", ")));
     record.task.updated_at = world_.clock.now();
-    CO_TRY(world_.tasks.save(record));
+    CO_TRY(turns_.try_save(record));
     outbox_.be_patient_again(id);  // a message that waits is waited for as long again
     co_await turns_.show(record, &outcome);
     co_return outcome;
@@ -127,11 +131,10 @@ Awaitable<Result<Outcome>> Requests::remove(TaskId id, Caller by, bool force) {
         waiting_.kick(record.task.project);
     }
     if (!ended) {
-        co_return Error(
-            ErrorCode::needs_force,
-            "task " + id.value + " is " + record.task.status +
-                " and cannot be deleted before it has ended. Cancel it first, or add --force:\n  orange task cancel " +
-                id.value);
+        co_return Error(ErrorCode::needs_force,
+                        "task " + id.value + " has not ended (status " + record.task.status +
+                            ") and cannot be deleted. Cancel it first, or add --force:\n  orange task cancel " +
+                            id.value);
     }
     const auto copy = record;
     CO_TRY(world_.tasks.remove(id));

@@ -1,5 +1,6 @@
 #include "daemon/runner/respawns.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "common/base/try.hpp"
@@ -20,23 +21,24 @@ bool Respawns::is_dead(const TaskRecord& record, Role role) const {
     return state && state->agent == role;
 }
 
-Awaitable<Result<Role>> Respawns::start_again(TaskRecord& record, const engine::Definition& definition) {
+Awaitable<Result<Role>> Respawns::start_again(TaskRecord& record, const engine::Definition& definition, bool fresh) {
     CO_TRY(const auto need, engine::respawn_need(definition, record.task));
     const auto role = need.role;
     if (agents_.alive(record, role)) {
-        co_return Error(ErrorCode::conflict, "the " + std::string(name_of(role)) +
-                                                 " is alive; there is no dead agent to restart\n  orange task attach " +
+        co_return Error(ErrorCode::conflict, "the " + std::string(name_of(role)) + " of task " + record.task.id.value +
+                                                 " is running. To open its terminal:\n  orange task attach " +
                                                  record.task.id.value);
     }
     SpawnOrder order;
     order.role = role;
     order.prompt = need.prompt;
     order.respawn = true;
+    order.resume = !fresh;
     CO_TRY(co_await agents_.spawn(record, definition, order));
     co_return role;
 }
 
-Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by) {
+Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
     // As the caller sees it: what died may be started again by Orange itself before the lock is free.
     const auto seen = turns_.record_of(id);
     std::set<Role> dead;
@@ -50,20 +52,38 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by) {
     Outcome outcome;
     const auto role = std::string(name_of(need.role));
     if (dead.contains(need.role) && agents_.alive(record, need.role)) {
-        outcome.notes = {"the " + role + " was started again by itself"};
+        outcome.notes = {"Orange has already restarted the " + role};
         co_return outcome;
     }
     if (!agents_.alive(record, need.role)) CO_TRY(co_await workspaces_.make_ready(record, outcome));
-    CO_TRY(co_await start_again(record, *definition));
+    CO_TRY(co_await start_again(record, *definition, fresh));
     record.died.clear();
     engine::clear_for_transition(record, std::vector<Notice>(record.notices));
     record.stopped = false;
     record.task.updated_at = world_.clock.now();
-    CO_TRY(world_.tasks.save(record));
+    CO_TRY(turns_.try_save(record));
     log::info("runner", "respawned", {{"task", id.value}, {"by", std::string(name_of(by.role))}});
-    outcome.notes.push_back("restarted the " + role);
+    const auto* started = record.run_of(need.role);
+    const bool resumed = started && started->resumed;
+    outcome.notes.push_back("restarted the " + role + (resumed ? " in its previous conversation" : ""));
     co_await turns_.show(record, &outcome);
     co_return outcome;
+}
+
+Awaitable<Result<void>> Respawns::start_over(TaskId id, RunId run) {
+    CO_TRY(auto turn, co_await transitions_.take(id));
+    auto& record = turn.record;
+    const auto found =
+        std::find_if(record.runs.begin(), record.runs.end(), [&](const AgentRun& each) { return each.run == run; });
+    if (found == record.runs.end() || found->ending) co_return Result<void>{};
+    CO_TRY(const auto definition, turns_.definition_of(record.task));
+    SpawnOrder order;
+    order.role = found->role;
+    order.prompt = found->prompt;
+    order.respawn = true;
+    CO_TRY(co_await agents_.end(record, order.role));
+    CO_TRY(co_await agents_.spawn(record, *definition, order));
+    co_return Result<void>{};
 }
 
 Awaitable<Result<Outcome>> Respawns::stop(TaskId id) {
@@ -81,8 +101,8 @@ Awaitable<Result<Outcome>> Respawns::stop(TaskId id) {
     }
     engine::clear_for_transition(record, std::vector<Notice>(record.notices));
     record.task.updated_at = world_.clock.now();
-    CO_TRY(world_.tasks.save(record));
-    outcome.notes.push_back("start it again:\n  orange task restart " + id.value);
+    CO_TRY(turns_.try_save(record));
+    outcome.notes.push_back("To start it again:\n  orange task restart " + id.value);
     co_await turns_.show(record, &outcome);
     co_return outcome;
 }

@@ -1,11 +1,14 @@
 #pragma once
 
+#include "daemon/runner/activity.hpp"
 #include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/checks.hpp"
 #include "daemon/runner/creation.hpp"
 #include "daemon/runner/edits.hpp"
 #include "daemon/runner/exits.hpp"
 #include "daemon/runner/merges.hpp"
 #include "daemon/runner/outbox.hpp"
+#include "daemon/runner/pull_sync.hpp"
 #include "daemon/runner/queue.hpp"
 #include "daemon/runner/recovery.hpp"
 #include "daemon/runner/requests.hpp"
@@ -21,31 +24,36 @@ namespace orange {
 /// (rpc) and events (monitor) come in here, and end in turns of one task at a time (Turns) and, where a status changes,
 /// in Transitions.
 struct Runner {
-    Runner(World& its_world, AgentControl& its_agents)
+    explicit Runner(World& its_world)
         : world(its_world),
-          agents(its_agents),
           turns(world),
+          agents(world, turns),
           edits(world, turns),
           transitions(world, agents, turns, edits, queue),
-          merges(world, turns, transitions),
+          checks(world, agents, turns),
+          merges(world, turns, transitions, checks),
           workspaces(world, agents, turns, transitions, queue),
-          outbox(world, agents, turns),
+          activities(world, agents, turns),
+          outbox(world, agents, turns, activities),
           requests(world, turns, edits, transitions, merges, workspaces, outbox, queue),
           queue(world, turns, transitions, requests),
           creation(world, turns, transitions, queue),
           respawns(world, agents, turns, transitions, workspaces),
           exits(world, agents, turns, transitions, respawns),
-          recovery(world, agents, turns, transitions, merges, creation) {}
+          recovery(world, agents, turns, transitions, merges, creation),
+          pull_sync(world, turns, transitions, requests, merges) {}
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;
 
     World& world;
-    AgentControl& agents;
     Turns turns;
+    AgentControl agents;
     Edits edits;
     Transitions transitions;
+    Checks checks;
     Merges merges;
     Workspaces workspaces;
+    Activities activities;
     Outbox outbox;
     Requests requests;
     Queue queue;
@@ -53,6 +61,7 @@ struct Runner {
     Respawns respawns;
     Exits exits;
     Recovery recovery;
+    PullSync pull_sync;
 };
 
 }  // namespace orange

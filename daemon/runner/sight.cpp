@@ -1,5 +1,10 @@
 #include "daemon/runner/sight.hpp"
 
+#include <algorithm>
+
+#include "daemon/engine/decide.hpp"
+#include "daemon/engine/offers.hpp"
+
 namespace orange {
 
 Needs needs_of(const Runner& runner, const TaskRecord& record) {
@@ -13,15 +18,39 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
     const auto* state = (*definition)->state(task.status);
     if (state && state->agent) sight.agent_alive = runner.agents.alive(record, *state->agent);
     if (state && !state->agent) sight.agent_alive = runner.agents.alive(record, Role::worker);
+    if (state && state->agent) {
+        const auto seen = runner.activities.of(record, *state->agent);
+        sight.idle = seen && seen->activity == Activity::idle;
+        const auto* project = runner.world.projects.find(task.project);
+        const auto patience =
+            std::chrono::seconds(*settings_of(runner.world, project ? *project : Project{}).idle_after);
+        sight.idle_long = sight.idle && runner.world.clock.now() - seen->since >= patience;
+    }
     sight.restarting = !sight.agent_alive && runner.exits.is_restarting(task.id);
     sight.under_way = Merges::under_way(record);
-    if (runner.queue.is_starting(task.id)) sight.under_way = "its workspace is made ready";
+    if (auto checks = runner.checks.under_way(task.id); !checks.empty()) sight.under_way = std::move(checks);
+    if (runner.queue.is_starting(task.id)) sight.under_way = "its workspace is being prepared";
     if (record.queued) {
         const auto* project = runner.world.projects.find(task.project);
         sight.room = project && runner.world.pool.free(*project) > 0;
         sight.queue_place = runner.world.tasks.queue_place(record);
     }
     return engine::needs_of(**definition, record, sight);
+}
+
+std::vector<std::string> offers_of(const Runner& runner, const TaskRecord& record, const Needs& needs) {
+    const auto definition = runner.turns.definition_of(record.task);
+    if (!definition) return {"delete"};
+    const auto alive = [&](Role role) { return runner.agents.alive(record, role); };
+    engine::Offering sight;
+    sight.alive = alive(Role::worker) || alive(Role::reviewer);
+    const auto need = engine::respawn_need(**definition, record.task);
+    sight.state_alive = need && alive(need->role);
+    sight.under_way = !Merges::under_way(record).empty() || runner.queue.is_starting(record.task.id);
+    sight.needs_answer = needs.kind == Need::answer;
+    sight.shows_dialog = std::ranges::any_of(
+        record.notices, [](const Notice& notice) { return notice.kind == NoticeKind::agent_dialog; });
+    return engine::offers_of(**definition, record, sight);
 }
 
 }  // namespace orange

@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/engine/enter.hpp"
 #include "daemon/engine/start.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
@@ -22,7 +23,7 @@ Durability durability_of(const Action& done) {
     return done.name == "release_workspace" || done.name == "run_command" ? Durability::synced : Durability::atomic;
 }
 
-constexpr std::string_view k_not_told = "the transition is not in its history yet: ";
+constexpr std::string_view k_not_told = "the transition is not recorded in the history yet: ";
 
 /// Who it was, and for an agent by which programs it has called.
 std::string evidence_of(const Caller& by) {
@@ -32,7 +33,7 @@ std::string evidence_of(const Caller& by) {
 std::string unattested(const Caller& by, const std::string& section) {
     const auto why = by.through.empty() ? std::string("the reviewer died after writing its verdict")
                                         : "the verdict came from " + by.through + ", which the reviewer ran";
-    return "the review is not verified: " + why + ". Read ## " + section + " yourself";
+    return "the review is not verified, because " + why + ". Read ## " + section + " yourself";
 }
 
 Error without_workspace(const TaskRecord& record, const engine::Decision& decision, Error error) {
@@ -43,12 +44,7 @@ Error without_workspace(const TaskRecord& record, const engine::Decision& decisi
     }
     const auto what = decision.from + " → " + decision.to + " starts an agent, and task " + record.task.id.value +
                       " has no workspace for it";
-    if (error.code != ErrorCode::pool_exhausted) return in_context(what, std::move(error));
-    error.message = what + ": all workspaces of " + record.task.project +
-                    " are taken (orange workspace list says by whom). Try again when one is free, or raise the limit: "
-                    "orange project update " +
-                    record.task.project + " --pool-size N";
-    return error;
+    return in_context(what, std::move(error));
 }
 
 }  // namespace
@@ -65,9 +61,8 @@ Awaitable<Result<void>> Transitions::settle(TaskRecord& record) {
     co_await finish(record, definition);
     CO_TRY(record, turns_.record_of(record.task.id));
     if (!record.intent) co_return Result<void>{};
-    co_return Error(ErrorCode::io,
-                    "the transition from " + record.intent->from + " to " + record.intent->to +
-                        " has to be finished first: " + record.task.attention.value_or("see orange.log"));
+    co_return Error(ErrorCode::io, "the transition from " + record.intent->from + " to " + record.intent->to +
+                                       " must be finished first: " + record.task.attention.value_or("see orange.log"));
 }
 
 Awaitable<Result<Transitions::Prepared>> Transitions::prepare(TaskRecord record, engine::Decision decision) {
@@ -75,7 +70,7 @@ Awaitable<Result<Transitions::Prepared>> Transitions::prepare(TaskRecord record,
     // Some tasks come into the middle of their life without one (made as `reviewing`, say): the first transition that
     // starts an agent takes one, as if it began with acquire_workspace.
     if (record.task.workspace || !engine::needs_workspace(decision)) co_return prepared;
-    auto taken = co_await actions::prepare_workspace(world_, agents_, record);
+    auto taken = co_await actions::prepare_workspace(world_, record);
     if (!taken) {
         // It had one for a while, which others may wait for.
         if (taken.error().code != ErrorCode::pool_exhausted && !waiting_.is_starting(record.task.id)) {
@@ -100,42 +95,11 @@ Awaitable<void> Transitions::give_back(TaskRecord record) {
     if (!waiting_.is_starting(record.task.id)) waiting_.kick(copy.name);
 }
 
-Intent Transitions::intent_of(const engine::Decision& decision, const Caller& by, Timestamp at) {
-    Intent intent;
-    intent.id = random_id(12);
-    intent.from = decision.from;
-    intent.to = decision.to;
-    intent.by = by;
-    intent.auto_reason = decision.auto_reason;
-    intent.attested = decision.attested;
-    intent.at = at;
-    for (const auto& action : decision.actions) intent.actions.push_back({action, false});
-    return intent;
-}
-
 void Transitions::take_over(TaskRecord& record, const Prepared& prepared) {
     record.task.workspace = prepared.workspace;
     record.task_file = prepared.task_file;
     record.branch_start = prepared.branch_start;
     record.programs.reset();  // finish() notes them
-}
-
-void Transitions::enter(TaskRecord& record, const engine::Definition& definition, const engine::Decision& decision,
-                        const Stepped& stepped, const Caller& by) const {
-    engine::clear_for_transition(record, stepped.notices_before);
-    record.stopped = false;
-    record.task.status = decision.to;
-    const auto* state = definition.state(decision.to);
-    record.ended = state && state->terminal;
-    if (record.ended) record.died.clear();
-    for (const auto& [field, value] : decision.counters) record.task.counters[field] = value;
-    record.task.updated_at = world_.clock.now();
-    record.entered_at = record.task.updated_at;
-    record.answered.reset();
-    record.entry_sections = stepped.artifacts.hashes();
-    record.queued = false;
-    record.start.reset();
-    record.intent = intent_of(decision, by, record.task.updated_at);
 }
 
 Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Library::DefinitionPtr definition,
@@ -149,7 +113,9 @@ Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Lib
     }
     const bool acquired = !prepared->workspace.empty();
     if (acquired) take_over(record, *prepared);
-    enter(record, *definition, decision, stepped, by);
+    engine::enter(
+        record, *definition, decision,
+        {random_id(12), by, world_.clock.now(), stepped.artifacts.hashes(), std::move(stepped.notices_before)});
     const auto* state = definition->state(decision.to);
     if (state && state->agent == Role::reviewer) co_await note_reviewed_commit(record);
     auto edited = co_await edits_.commit(before, record, by, moved_branch);
@@ -180,9 +146,10 @@ Awaitable<void> Transitions::note_reviewed_commit(TaskRecord& record) {
 }
 
 Awaitable<std::vector<std::string>> Transitions::run_actions(TaskRecord& record, const engine::Definition& definition) {
-    actions::Context context{world_,     agents_,
-                             record,     record.intent->id,
-                             definition, [this](const std::string& project) { waiting_.kick(project); }};
+    actions::Context context{
+        world_, turns_, agents_, record, record.intent->id, definition, [this](const std::string& project) {
+            waiting_.kick(project);
+        }};
     for (std::size_t i = 0; i < record.intent->actions.size(); ++i) {
         if (record.intent->actions[i].done) continue;
         const auto action = record.intent->actions[i].action;
@@ -233,17 +200,20 @@ void Transitions::mark_failures(TaskRecord& record, Outcome& outcome) {
     std::vector<std::string> failures;
     for (const auto& planned : record.intent->actions) {
         if (planned.failure.empty()) continue;
-        failures.push_back(planned.action.name + ": " + planned.failure);
-        if (planned.action.name == engine::k_ensure_agent || engine::spawned_role(planned.action))
-            outcome.spawn_error = planned.failure;
+        const bool starts = planned.action.name == engine::k_ensure_agent || engine::spawned_role(planned.action);
+        if (starts) outcome.spawn_error = planned.failure;
+        auto failure = (starts ? "the agent could not be started: " : planned.action.name + ": ") + planned.failure;
+        // Two actions may try to start the same agent.
+        if (std::ranges::find(failures, failure) == failures.end()) failures.push_back(std::move(failure));
     }
     const auto& id = record.task.id.value;
     for (const auto& failure : failures) {
-        outcome.notes.push_back("failed: " + failure + "\n  orange task why " + id);
+        const auto* what = failure.starts_with("the agent ") ? "" : "failed: ";
+        outcome.notes.push_back(what + failure + "\n  orange task why " + id);
     }
     if (failures.empty()) return;
     auto text = failures.front();
-    if (failures.size() > 1) text += "\n(and " + counted(failures.size() - 1, "more failed hook") + ")";
+    if (failures.size() > 1) text += "\n(and " + counted(failures.size() - 1, "more failed action") + ")";
     raise(world_, record, NoticeKind::hook_failed, std::move(text), "orange task show " + id);
 }
 
@@ -276,7 +246,7 @@ void Transitions::drop_messages(TaskRecord& record, Outcome& outcome) {
         world_.journal.write(record, "message.dropped",
                              {{"role", std::string(name_of(message.to))}, {"message", message.text}});
         outcome.notes.push_back("the " + std::string(name_of(message.to)) +
-                                " was not told any more: " + printable(message.text));
+                                " did not get your message before the task ended: " + printable(message.text));
     }
     record.outbox.clear();
 }

@@ -14,8 +14,8 @@
 
 namespace orange {
 
-/// The one way in which a status changes. Whoever has a decision of the engine's (a request, an agent's end, a merge,
-/// the queue) performs it here, in a turn of the task's:
+/// The way of a status change; engine/enter.hpp makes the record that the commit point writes. Whoever has a decision
+/// of the engine's (a request, an agent's end, a merge, the queue) performs it here, in a turn of the task's:
 ///
 ///   prepare (take a workspace) → write status and intent in one rename (the commit point) → TASK.md shows it → run the
 ///   actions, each marked done → history → intent removed.
@@ -38,7 +38,6 @@ class Transitions {
                                        bool moved_branch = false);
     /// All that comes after the commit point. `record` has an intent.
     Awaitable<Outcome> finish(TaskRecord record, workflow::Library::DefinitionPtr definition);
-    static Intent intent_of(const engine::Decision& decision, const Caller& by, Timestamp at);
 
     /// A workspace that was taken for what did not come about. `record` has it.
     Awaitable<void> give_back(TaskRecord record);
@@ -57,9 +56,6 @@ class Transitions {
     /// Nothing where the transition needs no workspace, or the task has one. Failing has changed nothing.
     Awaitable<Result<Prepared>> prepare(TaskRecord record, engine::Decision decision);
     static void take_over(TaskRecord& record, const Prepared& prepared);
-    /// Makes of `record` what the commit point writes: in the new state, with the intent.
-    void enter(TaskRecord& record, const engine::Definition& definition, const engine::Decision& decision,
-               const Stepped& stepped, const Caller& by) const;
     Awaitable<void> note_reviewed_commit(TaskRecord& record);
     /// Returns notes for whoever asked for the transition.
     Awaitable<std::vector<std::string>> run_actions(TaskRecord& record, const engine::Definition& definition);

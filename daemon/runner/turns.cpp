@@ -3,7 +3,7 @@
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
-#include "daemon/runner/synced.hpp"
+#include "daemon/runner/notices.hpp"
 #include "daemon/runner/worktree.hpp"
 #include "daemon/store/sections.hpp"
 
@@ -22,6 +22,10 @@ Awaitable<Result<TaskTurn>> Turns::take(TaskId id) {
     co_return turn;
 }
 
+Awaitable<void> Turns::free(TaskId id) {
+    const auto lock = co_await world_.task_locks.acquire(id.value);
+}
+
 Result<TaskRecord> Turns::record_of(const TaskId& id) const {
     const auto* record = world_.tasks.find(id);
     if (!record) return Error(ErrorCode::not_found, "there is no task " + id.value);
@@ -33,9 +37,7 @@ Result<workflow::Library::DefinitionPtr> Turns::definition_of(const Task& task) 
 }
 
 Awaitable<Result<Stepped>> Turns::step_bodies(TaskRecord& record) {
-    store::Copies copies;
-    copies.own = world_.tasks.folder(record) / "TASK.md";
-    copies.mirror = mirror_of(world_, record);
+    const auto copies = copies_of(world_, record);
     Result<store::Synced> synced = Error{};
     if (record.unwritten_feedback.empty()) {
         synced = co_await world_.task_files.sync(record, copies);
@@ -49,7 +51,7 @@ Awaitable<Result<Stepped>> Turns::step_bodies(TaskRecord& record) {
     record.unwritten_feedback.clear();
     const auto asked = stepped.artifacts.sections.find(k_questions);
     record.questions = asked == stepped.artifacts.sections.end() ? std::string() : asked->second.hash;
-    apply_synced(world_, record, *synced);
+    apply(record, *synced);
     if ((synced->unsettled || synced->waiting) && syncing_soon_.insert(record.task.id).second) {
         const auto time = synced->unsettled ? k_late_writer : world_.task_files.keeps_displaced();
         async::spawn(world_.executor, "late writer", sync_after(time, record.task.id));
@@ -70,8 +72,29 @@ Awaitable<void> Turns::body_changed(TaskId id) {
     if (turn) co_await show(turn->record);
 }
 
+Awaitable<Result<void>> Turns::retire_mirror(TaskRecord& record) {
+    const auto copies = copies_of(world_, record);
+    if (!copies.mirror) co_return Result<void>{};
+    CO_TRY(const auto retired, co_await world_.task_files.retire_mirror(record, copies));
+    apply(record, retired);
+    co_return Result<void>{};
+}
+
+void Turns::apply(TaskRecord& record, const store::Synced& synced) {
+    for (const auto& event : synced.events) world_.journal.write(record, event);
+    if (synced.attention) raise(world_, record, NoticeKind::task_file_conflict, *synced.attention);
+    if (synced.extra_frontmatter) record.task.extra_frontmatter = *synced.extra_frontmatter;
+    record.body_hash = synced.body_hash;
+    if (const auto* known = world_.tasks.find(record.task.id); known && *known == record) return;
+    save(record, synced.attention || synced.extra_frontmatter ? Durability::synced : Durability::atomic);
+}
+
+Result<void> Turns::try_save(const TaskRecord& record, Durability durability) {
+    return world_.tasks.save(record, durability);
+}
+
 bool Turns::save(const TaskRecord& record, Durability durability) {
-    const auto saved = world_.tasks.save(record, durability);
+    const auto saved = try_save(record, durability);
     if (!saved) log::error("runner", saved.error().message, {{"task", record.task.id.value}});
     return saved.has_value();
 }

@@ -27,13 +27,16 @@ struct Stepped {
 };
 
 /// What every change of a task begins and ends with: its lock and its record, its workflow, its TASK.md, and a write
-/// whose failure somebody hears of. Whoever watches tasks observes the store, which tells of every such write.
+/// whose failure is reported. An owner that watches tasks observes the store, which tells of every such write.
 class Turns {
   public:
     explicit Turns(World& world) : world_(world) {}
 
     /// Waits until nobody else is at the task. not_found if there is none, then.
     Awaitable<Result<TaskTurn>> take(TaskId id);
+
+    /// Waits until those are through who are at the task, or wait for it, when this is called.
+    Awaitable<void> free(TaskId id);
 
     Result<TaskRecord> record_of(const TaskId& id) const;
     Result<workflow::Library::DefinitionPtr> definition_of(const Task& task) const;
@@ -48,10 +51,19 @@ class Turns {
     /// The same without the lock: TASK.md changed somewhere, or might have.
     Awaitable<void> body_changed(TaskId id);
 
-    /// For what is found out again if it cannot be written: failing is logged, and false.
+    /// Under the lock, before the worktree is given back: the mirror's last text comes home, and the file goes. Nothing
+    /// if the task has no mirror.
+    Awaitable<Result<void>> retire_mirror(TaskRecord& record);
+
+    /// The two ways to save a task. For what the caller depends on: it returns the error.
+    Result<void> try_save(const TaskRecord& record, Durability durability = Durability::synced);
+    /// For what is found out again if it cannot be written: a failure is logged, and false.
     bool save(const TaskRecord& record, Durability durability = Durability::synced);
 
   private:
+    /// What a sync has found: events into the history; body hash, foreign frontmatter fields and attention into the
+    /// record, which is saved if any of them changed.
+    void apply(TaskRecord& record, const store::Synced& synced);
     Awaitable<void> sync_after(std::chrono::milliseconds time, TaskId id);
 
     World& world_;

@@ -55,6 +55,14 @@ Workspaces::Workspaces(World& world, AgentControl& agents, Turns& turns, Transit
     world_.pool.tell_mended([this](const TaskId& id, const std::string& workspace, const git::Mended& mended) {
         tell_mended(id, workspace, mended);
     });
+    world_.pool.surround([this](const Project& project, const TaskId& id, const std::string& workspace) {
+        TaskRecord record;
+        record.task.id = id;
+        record.task.project = project.name;
+        record.task.workspace = workspace;
+        return Surroundings{agents_.environment(record, {}, Role::system, RunId{}),
+                            *settings_of(world_, project).teardown};
+    });
 }
 
 void Workspaces::tell_mended(const TaskId& id, const std::string& workspace, const git::Mended& mended) {
@@ -68,16 +76,10 @@ void Workspaces::tell_mended(const TaskId& id, const std::string& workspace, con
 
 Awaitable<Result<void>> Workspaces::take(TaskRecord& record, Outcome& outcome) {
     if (record.task.workspace) co_return Result<void>{};
-    auto taken = co_await actions::prepare_workspace(world_, agents_, record);
-    if (!taken) {
-        auto error = in_context("task " + record.task.id.value + " has no workspace", taken.error());
-        if (error.code == ErrorCode::pool_exhausted) {
-            error.message += "; raise the limit: orange project update " + record.task.project + " --pool-size N";
-        }
-        co_return error;
-    }
+    auto taken = co_await actions::prepare_workspace(world_, record);
+    if (!taken) co_return in_context("task " + record.task.id.value + " has no workspace", taken.error());
     co_await note_programs(world_, record);
-    if (auto saved = world_.tasks.save(record); !saved) {
+    if (auto saved = turns_.try_save(record); !saved) {
         co_await transitions_.give_back(record);
         co_return saved.error();
     }
@@ -98,16 +100,16 @@ Awaitable<Result<void>> Workspaces::make_ready(TaskRecord& record, Outcome& outc
 Awaitable<Result<void>> Workspaces::release_ended(TaskRecord& record) {
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     CO_TRY(co_await agents_.end_session(record));
-    actions::Context context{world_, agents_, record, {}, *definition, [](const std::string&) {}};
+    actions::Context context{world_, turns_, agents_, record, {}, *definition, [](const std::string&) {}};
     const Action release{"release_workspace", {}, {}};
     const auto alarmed = record.programs_changed;
     if (auto released = co_await actions::release_workspace(context, release); !released) {
-        if (record.programs_changed != alarmed) (void)world_.tasks.save(record);  // told, though refused again
+        if (record.programs_changed != alarmed) turns_.save(record);  // told, though refused again
         co_return released.error();
     }
     const auto history = world_.tasks.history(record.task.id, k_looked_at);
     if (history && failed_to_release_only(*history)) (void)clear(record, NoticeKind::hook_failed);
-    CO_TRY(world_.tasks.save(record));
+    CO_TRY(turns_.try_save(record));
     co_await turns_.show(record);  // its frontmatter names the workspace
     co_return Result<void>{};
 }
@@ -148,9 +150,8 @@ Awaitable<Result<void>> Workspaces::remake(TaskRecord& record) {
         co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
     }
     const auto project = *registered;
-    auto env = agents_.environment(record, {}, Role::worker, RunId{});
     const std::vector<std::string> no_more;
-    CO_TRY(co_await world_.pool.acquire(project, record.task, std::move(env), no_more));
+    CO_TRY(co_await world_.pool.acquire(project, record.task, no_more));
     turns_.save(record, Durability::atomic);  // so that whoever watches it knows of the new folder
     co_await turns_.show(record);
     co_return Result<void>{};
@@ -165,7 +166,7 @@ Awaitable<std::string> Workspaces::make_anew(TaskId id) {
     const auto made = co_await remake(record);
     if (!made) {
         raise(world_, record, NoticeKind::workspace_missing,
-              "its workspace is gone and could not be made again: " + made.error().message,
+              "the workspace is gone and could not be created again: " + made.error().message,
               "orange task respawn " + id.value);
         turns_.save(record);
         co_return name + " of task " + id.value + " could not be created again: " + made.error().message;

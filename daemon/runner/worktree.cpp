@@ -19,4 +19,8 @@ std::optional<Path> mirror_of(const World& world, const TaskRecord& record) {
     return world.pool.path_of(*record.task.workspace) / record.task_file;
 }
 
+store::Copies copies_of(const World& world, const TaskRecord& record) {
+    return {world.tasks.folder(record) / "TASK.md", mirror_of(world, record)};
+}
+
 }  // namespace orange

@@ -11,4 +11,7 @@ Awaitable<Result<git::Pinned>> open_worktree(World& world, const TaskRecord& rec
 /// was made: what is there now is somebody else's.
 std::optional<Path> mirror_of(const World& world, const TaskRecord& record);
 
+/// Its TASK.md, and that mirror.
+store::Copies copies_of(const World& world, const TaskRecord& record);
+
 }  // namespace orange

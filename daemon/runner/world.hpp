@@ -10,13 +10,14 @@
 #include "common/base/clock.hpp"
 #include "common/config/detach_key.hpp"
 #include "common/config/paths.hpp"
+#include "common/model/project.hpp"
 #include "daemon/agents/harness.hpp"
 #include "daemon/agents/launcher.hpp"
 #include "daemon/async/keyed_mutex.hpp"
 #include "daemon/files/file_system.hpp"
+#include "daemon/forge/forge.hpp"
 #include "daemon/git/git.hpp"
 #include "daemon/git/programs.hpp"
-#include "daemon/github/github.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/pool.hpp"
 #include "daemon/process/exit_watcher.hpp"
@@ -30,6 +31,9 @@
 
 namespace orange {
 
+inline constexpr int k_ports_each = 10;  ///< of a workspace
+inline constexpr int k_default_port_base = 20000, k_lowest_port_base = 1024;
+
 /// config.yml, as far as the runner and the monitor go by it.
 struct Settings {
     std::optional<std::chrono::milliseconds> poll_interval;  ///< unset: the workflow's
@@ -38,10 +42,22 @@ struct Settings {
     std::vector<std::string> notify_command;  ///< argv, as notification.hpp fills it in; empty: desktop and tmux
     std::map<std::string, std::string> env;   ///< for all agents
     DetachKey detach_key;
+    ProjectSettings project_defaults;
+    std::chrono::milliseconds pull_interval{std::chrono::seconds(30)};  ///< between two looks at pull requests
     std::chrono::milliseconds push_patience{std::chrono::seconds(60)};  ///< with a remote that others push to as well
     log::Level log_level = log::Level::info;
     std::chrono::milliseconds message_patience{std::chrono::minutes(5)};  ///< of one daemon, on the steady clock
+    int port_base = k_default_port_base;                                  ///< the first port of the first workspace
+    bool auto_restart = false;  ///< a daemon whose program was replaced becomes the new one
 };
+
+/// ORANGE_PORT of the workspace that has that range; 0 if there are no such ports.
+inline int first_port(const Settings& settings, std::optional<int> range) {
+    constexpr int k_beyond = 65536 - k_ports_each;
+    if (!range || *range > k_beyond / k_ports_each) return 0;
+    const int first = settings.port_base + *range * k_ports_each;
+    return first <= k_beyond ? first : 0;
+}
 
 /// What the runner and the actions reach the outside through. Put together by app (or a test), owned there, outlives
 /// everything that refers to it.
@@ -57,7 +73,7 @@ struct World {
     const Clock& clock;
     Tmux& tmux;
     Git& git;
-    GitHub& github;
+    Forge& forge;
     store::TaskStore& tasks;
     store::TaskFiles& task_files;
     store::ProjectStore& projects;
@@ -70,5 +86,10 @@ struct World {
     async::KeyedMutex& repositories;
     git::RememberedPrograms programs = {};
 };
+
+/// What is in force for a project; every member has a value.
+inline ProjectSettings settings_of(const World& world, const Project& project) {
+    return effective(world.settings.project_defaults, project.settings);
+}
 
 }  // namespace orange

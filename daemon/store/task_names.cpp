@@ -111,7 +111,7 @@ std::string TaskStore::candidates(const std::vector<TaskId>& ids) const {
 
 Error TaskStore::unknown(std::string_view text) const {
     Error error(ErrorCode::not_found, "there is no task \"" + std::string(text) + "\"");
-    if (is_task_id(text)) return error;
+    if (is_task_id(text) || text.size() > k_longest_word) return error;
     std::vector<TaskId> close;
     std::size_t fewest = std::string::npos, seen = 0;
     const auto compare = [&](const TaskRecord& record) {
@@ -141,10 +141,10 @@ Result<TaskId> TaskStore::resolve(std::string_view text, Naming by) const {
         matches = summarized(text);
         if (matches.size() == 1 && by == Naming::anything) return matches.front();
         if (!matches.empty() && by == Naming::id_or_branch) {
-            return {
-                ErrorCode::not_found,
-                "no task has the id or the branch \"" + std::string(text) +
-                    "\", and this call takes no words of a summary; name the task by its id:" + candidates(matches)};
+            return {ErrorCode::not_found,
+                    "no task has the id or the branch \"" + std::string(text) +
+                        "\", and this command does not accept words of a summary. Name the task by its id:" +
+                        candidates(matches)};
         }
     }
     if (matches.empty()) return unknown(text);
@@ -154,10 +154,13 @@ Result<TaskId> TaskStore::resolve(std::string_view text, Naming by) const {
 
 std::vector<std::pair<TaskId, std::string>> TaskStore::short_ids_in(std::string_view text) const {
     std::vector<std::pair<TaskId, std::string>> pairs;
-    const auto is_part = [](char c) { return is_task_id(std::string(k_task_id_length, c)); };
+    const auto is_part = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    };
     for (auto at = text.begin(); at != text.end();) {
         const auto begin = std::find_if(at, text.end(), is_part);
         at = std::find_if_not(begin, text.end(), is_part);
+        if (static_cast<std::size_t>(at - begin) != k_task_id_length) continue;
         const TaskId id{std::string(begin, at)};
         const auto is_it = [&](const auto& pair) { return pair.first == id; };
         if (find(id) && std::ranges::none_of(pairs, is_it)) pairs.emplace_back(id, short_id(id));

@@ -144,7 +144,7 @@ Result<TaskRecord> TaskStore::read_folder(const std::string& project, const std:
 Result<TaskRecord> TaskStore::import_folder(const std::string& project, const std::string& id) {
     const Path folder = root_ / project / id;
     const Path file = folder / k_task;
-    if (!is_id_safe(id)) return {ErrorCode::invalid_argument, "the folder's name is no task id"};
+    if (!is_id_safe(id)) return {ErrorCode::invalid_argument, "the name of the folder is not a task id"};
     const auto content = files_.read(file);
     if (!content) return in_context("neither state.json nor TASK.md", content.error());
     const auto text = split_task_text(*content);
@@ -264,7 +264,7 @@ Result<void> TaskStore::create(const TaskRecord& record, std::string_view body) 
     TRY(check_project_name(record.task.project));
     TRY(auto there, files_.list(folder));
     if (find(record.task.id) || !there.empty()) {
-        return {ErrorCode::conflict, "the task " + record.task.id.value + " exists already"};
+        return {ErrorCode::conflict, "task " + record.task.id.value + " already exists"};
     }
     const auto text = task_text(record.task, body);
     auto made = Projections(files_, folder).remember(split_task_text(text).frontmatter);

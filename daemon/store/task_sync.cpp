@@ -268,7 +268,7 @@ Awaitable<Result<void>> TaskSync::merge_in(std::string base, std::string other) 
         co_return Result<void>{};
     }
     CO_TRY(auto kept, keep("conflict", other));
-    out_.attention = "TASK.md was edited by two at once and could not be merged (" + merged.error().message +
+    out_.attention = "TASK.md was edited in two places at once and could not be merged (" + merged.error().message +
                      "); the other text is kept as " + kept.string();
     co_return Result<void>{};
 }

@@ -35,7 +35,7 @@ std::string hint(const DetachKey& key) {
 
 void add_key(std::vector<std::string>& commands, const DetachKey& key) {
     if (!key.name.empty()) {
-        add(commands, {"bind-key", "-n", "-N", "Leave this terminal; the agent goes on", key.name, "if-shell", "-F",
+        add(commands, {"bind-key", "-n", "-N", "Leave this terminal; the agent continues", key.name, "if-shell", "-F",
                        "#{" + std::string(k_session_mark) + "}", "detach-client", "send-keys '" + key.name + "'"});
     }
     add(commands, {"set-option", "-s", k_bound_key, key.name});

@@ -85,11 +85,11 @@ Result<void> check(const WindowSpec& spec) {
     TRY(tmux::check_name("window", spec.window));
     if (spec.in_session.empty()) return tmux::check_name("session", spec.session);
     if (tmux::is_id(spec.in_session, "$")) return {};
-    return Error(ErrorCode::invalid_argument, "\"" + printable(spec.in_session) + "\" is no tmux session's id");
+    return Error(ErrorCode::invalid_argument, "\"" + printable(spec.in_session) + "\" is not the id of a tmux session");
 }
 
 Error bad_id(const std::string& id) {
-    return {ErrorCode::invalid_argument, "\"" + printable(id) + "\" is no tmux id"};
+    return {ErrorCode::invalid_argument, "\"" + printable(id) + "\" is not a tmux id"};
 }
 
 Error no_living_pane(const std::string& pane_id) {
@@ -117,6 +117,19 @@ CliTmux::CliTmux(ProcessRunner& runner, std::filesystem::path socket, const Envi
     program_ = find_program("tmux", path == env_.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
 }
 
+Command CliTmux::command_for(const std::vector<std::string>& args, const std::vector<std::string>& before) const {
+    Command command;
+    command.argv = before;
+    for (const auto& word : words(program_, "-S", socket_, "-f", "/dev/null", "-u")) command.argv.push_back(word);
+    // Else any command may start one where the server has just gone: outside the scope and below no keeper.
+    if (args.front() != k_start_server) command.argv.emplace_back("-N");
+    command.argv.insert(command.argv.end(), args.begin(), args.end());
+    command.env = env_;
+    command.deadline = deadline_;
+    command.output_limit = std::size_t{16} << 20;
+    return command;
+}
+
 /// One tmux command, retried where it met a server that was just going away (faults.md T3), and where the server had
 /// lost its socket.
 Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::string input,
@@ -131,16 +144,8 @@ Awaitable<Result<Completed>> CliTmux::call(std::vector<std::string> args, std::s
     bool woken = false;
     for (auto pause = k_first_pause;; pause *= 2) {
         CO_TRY(allowed());
-        Command command;
-        command.argv = before;
-        for (const auto& word : words(program_, "-S", socket_, "-f", "/dev/null", "-u")) command.argv.push_back(word);
-        // Else any command may start one where the server has just gone: outside the scope and below no keeper.
-        if (args.front() != k_start_server) command.argv.emplace_back("-N");
-        command.argv.insert(command.argv.end(), args.begin(), args.end());
-        command.env = env_;
+        auto command = command_for(args, before);
         command.input = input;
-        command.deadline = deadline_;
-        command.output_limit = std::size_t{16} << 20;
         auto done = co_await runner_.run(std::move(command));
         if (!done) co_return in_context("tmux", done.error());
         if (!done->ok() && !woken && server_behind(socket_) == Server::absent) {
@@ -373,11 +378,12 @@ Awaitable<Result<void>> CliTmux::send(std::string pane_id, std::string text) {
     co_return co_await press_enter(pane_id);
 }
 
-Awaitable<Result<std::string>> CliTmux::capture(std::string pane_id, int lines) {
+Awaitable<Result<std::string>> CliTmux::capture(std::string pane_id, int lines, bool colours) {
     if (!tmux::is_id(pane_id, "%")) co_return bad_id(pane_id);
     const auto wanted = static_cast<std::size_t>(std::clamp(lines, 0, 1'000'000));
     auto command = words("capture-pane", "-p", "-J", "-t", pane_id);
     if (wanted > 0) command.insert(command.end(), {"-S", "-" + std::to_string(wanted)});
+    if (colours) command.emplace_back("-e");
     CO_TRY(const auto done, co_await call(std::move(command)));
     if (!done.ok()) {
         CO_TRY(const auto state, co_await list());
@@ -386,17 +392,19 @@ Awaitable<Result<std::string>> CliTmux::capture(std::string pane_id, int lines) 
         if (there) co_return failed("capture-pane", done);
         co_return Error(ErrorCode::not_found, "there is no tmux pane " + pane_id);
     }
-    // The screen's unused rows come as empty lines below; -J keeps trailing blanks.
-    std::vector<std::string> kept;
-    for (const auto line : split_lines(done.out)) {
-        const auto end = line.find_last_not_of(' ');
-        kept.emplace_back(end == std::string_view::npos ? std::string_view{} : line.substr(0, end + 1));
-    }
-    while (!kept.empty() && kept.back().empty()) kept.pop_back();
-    if (wanted > 0 && kept.size() > wanted) kept.erase(kept.begin(), kept.end() - static_cast<std::ptrdiff_t>(wanted));
-    std::string text;
-    for (const auto& line : kept) text += line + "\n";
-    co_return text;
+    co_return tmux::without_padding(done.out, wanted);
+}
+
+Awaitable<Result<PaneView>> CliTmux::look(std::string pane_id) {
+    if (!tmux::is_id(pane_id, "%")) co_return bad_id(pane_id);
+    CO_TRY(const auto done, co_await call(words("display-message", "-p", "-t", pane_id, tmux::k_title_format, ";",
+                                                "capture-pane", "-p", "-J", "-t", pane_id)));
+    if (!done.ok()) co_return failed("capture-pane", done);
+    const auto end = done.out.find('\n');
+    PaneView view;
+    view.title = done.out.substr(0, end);
+    if (end != std::string::npos) view.screen = tmux::without_padding(std::string_view(done.out).substr(end + 1), 0);
+    co_return view;
 }
 
 Awaitable<Result<std::vector<TmuxClient>>> CliTmux::clients() {

@@ -30,7 +30,8 @@ class CliTmux final : public Tmux {
     Awaitable<Result<void>> kill(std::string id) override;
     Awaitable<Result<void>> rename_session(std::string session_id, std::string name) override;
     Awaitable<Result<void>> send(std::string pane_id, std::string text) override;
-    Awaitable<Result<std::string>> capture(std::string pane_id, int lines) override;
+    Awaitable<Result<std::string>> capture(std::string pane_id, int lines, bool colours = false) override;
+    Awaitable<Result<PaneView>> look(std::string pane_id) override;
     Awaitable<Result<std::vector<TmuxClient>>> clients() override;
     Awaitable<Result<void>> tell(std::string client, std::string text) override;
 
@@ -62,6 +63,7 @@ class CliTmux final : public Tmux {
     /// `before` are words in front of tmux's own (scope_words, the keeper's).
     Awaitable<Result<Completed>> call(std::vector<std::string> args, std::string input = {},
                                       std::vector<std::string> before = {});
+    Command command_for(const std::vector<std::string>& args, const std::vector<std::string>& before) const;
     Result<void> allowed() const { return guard_ ? guard_() : Result<void>{}; }
     Awaitable<bool> succeeds(std::vector<std::string> args);
     Awaitable<Result<void>> start_server();

@@ -79,10 +79,22 @@ std::optional<PaneInfo> pane_from(std::string_view line) {
     return pane;
 }
 
+std::string without_padding(std::string_view captured, std::size_t most) {
+    std::vector<std::string_view> kept;
+    for (const auto line : split_lines(captured)) kept.push_back(line.substr(0, line.find_last_not_of(' ') + 1));
+    while (!kept.empty() && kept.back().empty()) kept.pop_back();
+    if (most > 0 && kept.size() > most) kept.erase(kept.begin(), kept.end() - static_cast<std::ptrdiff_t>(most));
+    std::string text;
+    for (const auto line : kept) (text += line) += '\n';
+    return text;
+}
+
 std::optional<TmuxClient> client_from(std::string_view line) {
     const auto fields = split(line, ' ');
-    if (fields.size() != 2 || !fields[0].starts_with("/dev/")) return std::nullopt;
-    return TmuxClient{std::string(fields[0]), std::string(fields[1])};
+    if (fields.size() != 3 || !fields[0].starts_with("/dev/")) return std::nullopt;
+    const auto used = number(fields[2]);
+    if (!used) return std::nullopt;
+    return TmuxClient{std::string(fields[0]), std::string(fields[1]), Timestamp{std::chrono::seconds(*used)}};
 }
 
 std::string displayable(std::string_view text) {

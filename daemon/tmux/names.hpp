@@ -26,11 +26,18 @@ inline constexpr std::string_view k_pane_format =
     "#{s|[^A-Za-z0-9_/-]|-|:session_name} #{s|[^A-Za-z0-9_/-]|-|:window_name} "
     ":#{s|[^A-Za-z0-9_/.-]|-|:pane_start_command} #{pane_title}";
 
+inline constexpr const char* k_title_format = "#{pane_title}";
+
+/// What capture-pane printed, without the screen's unused rows and the blanks at the ends of lines; the last `most`
+/// lines, 0: all.
+std::string without_padding(std::string_view captured, std::size_t most);
+
 /// One line of k_pane_format; nothing where it is none.
 std::optional<PaneInfo> pane_from(std::string_view line);
 
-/// A client's tty, and its session's name as a safe word.
-inline constexpr std::string_view k_client_format = "#{client_tty} #{s|[^A-Za-z0-9_/-]|-|:session_name}";
+/// A client's tty, its session's name as a safe word, and when it was last used.
+inline constexpr std::string_view k_client_format =
+    "#{client_tty} #{s|[^A-Za-z0-9_/-]|-|:session_name} #{client_activity}";
 
 /// One line of k_client_format; nothing for a client without a terminal.
 std::optional<TmuxClient> client_from(std::string_view line);

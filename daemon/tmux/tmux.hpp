@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/clock.hpp"
 #include "common/base/result.hpp"
 #include "daemon/async/awaitable.hpp"
 
@@ -35,6 +36,12 @@ struct PaneInfo {
     std::string title;         ///< chosen by the program in the pane: untrusted text
 };
 
+/// What a pane shows now, without escapes.
+struct PaneView {
+    std::string title;  ///< untrusted text
+    std::string screen;
+};
+
 /// What tmux says of itself. No server is an answer (`server_pid` 0); a tmux that does not answer is an Error.
 struct TmuxState {
     std::int64_t server_pid = 0;
@@ -46,6 +53,7 @@ struct TmuxState {
 struct TmuxClient {
     std::string name;  ///< its tty, for tell()
     std::string session_name;
+    Timestamp typed_at{};  ///< when a key was last pressed there, to the second
 };
 
 /// A window to open: in a new session called `session` where `in_session` is empty, else in that session.
@@ -71,8 +79,11 @@ class Tmux {
     virtual Awaitable<Result<void>> rename_session(std::string session_id, std::string name) = 0;
     /// Types one line into a pane: leaves copy mode, bracketed paste, 0.3 s, Enter. Control characters are dropped.
     virtual Awaitable<Result<void>> send(std::string pane_id, std::string text) = 0;
-    /// The last `lines` lines of a pane's scrollback and screen, without escapes; 0: the visible screen alone.
-    virtual Awaitable<Result<std::string>> capture(std::string pane_id, int lines) = 0;
+    /// The last `lines` lines of a pane's scrollback and screen; 0: the visible screen alone. Escapes are left out, but
+    /// with `colours` those of colours and attributes (SGR).
+    virtual Awaitable<Result<std::string>> capture(std::string pane_id, int lines, bool colours = false) = 0;
+    /// The title and the visible screen of a pane.
+    virtual Awaitable<Result<PaneView>> look(std::string pane_id) = 0;
     /// Who is attached, and to which session; none if no server runs.
     virtual Awaitable<Result<std::vector<TmuxClient>>> clients() = 0;
     /// Shows a line in a client's status line for some seconds, and rings its bell.

@@ -134,8 +134,8 @@ std::optional<std::string> none_holds(const std::vector<Condition>& conditions) 
 Result<Condition> parse_condition(std::string_view text) {
     const auto refused = [&](std::string_view why) {
         return Error(ErrorCode::invalid_argument,
-                     "\"" + printable(text) + "\" is no condition: " + std::string(why) +
-                         "; write it as \"<field> <op> <integer>\", as \"review_round < 2\"");
+                     "\"" + printable(text) + "\" is not a condition: " + std::string(why) +
+                         "; write it as \"<field> <op> <integer>\", for example \"review_round < 2\"");
     };
     const auto whole = trim(text);
     const auto at = whole.find_first_of("<>=!");

@@ -66,7 +66,7 @@ Result<GraphFormat> graph_format(std::string_view name) {
     if (name == "mermaid") return GraphFormat::mermaid;
     if (name == "dot") return GraphFormat::dot;
     return Error(ErrorCode::invalid_argument,
-                 "there is no format \"" + printable(name) + "\"; it is text, mermaid or dot");
+                 "there is no format \"" + printable(name) + "\"; known: text, mermaid, dot");
 }
 
 std::string mermaid_graph(const Definition& definition) {

@@ -39,7 +39,7 @@ std::string remark(const Definition& definition, const State& state) {
     std::vector<std::string> parts;
     if (&state == &definition.initial()) parts.emplace_back("tasks begin here");
     if (state.agent) parts.push_back("the " + std::string(name_of(*state.agent)) + " works");
-    if (!state.respawn_prompt.empty()) parts.push_back("respawned with " + state.respawn_prompt);
+    if (!state.respawn_prompt.empty()) parts.push_back("respawn prompt " + state.respawn_prompt);
     return join(parts, "; ");
 }
 
@@ -127,7 +127,7 @@ std::string text_graph(const Definition& definition, std::size_t width) {
         page.edge(edge, last);
     }
     if (!any.empty()) page.text += "\n";
-    return page.text + "■ the task is over\n";
+    return page.text + "■ the task has ended\n";
 }
 
 }  // namespace orange::workflow

@@ -53,7 +53,7 @@ Result<Library::Located> Library::locate(const std::string& name) {
     }
     const auto known = names();
     auto hint = suggestion(name, known);
-    if (hint.ends_with("?")) hint += " Known are " + join(known, ", ");
+    if (hint.ends_with("?")) hint += " Known: " + join(known, ", ");
     return Error(ErrorCode::not_found, "there is no workflow \"" + printable(name) + "\"" + hint);
 }
 
@@ -83,7 +83,7 @@ Result<void> Library::refresh(const std::string& name) {
                        cached.problem);
         return {};
     }
-    if (reloaded) log_(name, "was edited; new tasks follow " + cached.path);
+    if (reloaded) log_(name, "was edited; new tasks use " + cached.path);
     cached.definition = std::make_shared<const engine::Definition>(std::move(loaded.definition));
     cached.good_text = cached.text;
     return {};
@@ -93,7 +93,7 @@ Result<Library::DefinitionPtr> Library::find(const std::string& name) {
     TRY(refresh(name));
     const Cached& cached = current_.at(name);
     if (cached.definition) return cached.definition;
-    return Error(ErrorCode::workflow_invalid, "the workflow " + name + " does not validate:\n" + cached.problem);
+    return Error(ErrorCode::workflow_invalid, "workflow " + name + " does not validate:\n" + cached.problem);
 }
 
 Result<std::string> Library::pin(const std::string& name) {
@@ -116,10 +116,11 @@ Result<Library::DefinitionPtr> Library::pinned(const std::string& name, const st
     if (const auto found = pinned_.find(hash); found != pinned_.end()) return found->second;
     const std::string what = "the definition of the workflow " + printable(name) + " that this task began with";
     const std::string way_out =
-        "; move the task to the current one, or to another: orange task update --workflow " + printable(name);
+        ". Move the task to the current definition, or to another workflow: orange task update --workflow " +
+        printable(name);
     if (!is_hash(hash)) {
         return Error(ErrorCode::invalid_argument,
-                     what + " is not known: \"" + printable(hash) + "\" is no hash" + way_out);
+                     what + " is unknown, because \"" + printable(hash) + "\" is not a hash" + way_out);
     }
     const auto path = pin_path(hash);
     const auto text = files_.read(path);
@@ -171,7 +172,7 @@ Result<Library::Copy> Library::copy(const std::string& name, const std::string& 
         auto shipped = files_.read(shipped_ / (name + std::string(k_suffix)));
         if (!shipped) {
             return Error(ErrorCode::conflict,
-                         located.path.string() + " is a file of yours already; for a copy give it a name: --as NAME");
+                         located.path.string() + " is your own file; give the copy another name (--as NAME)");
         }
         text = std::move(*shipped);
     }

@@ -23,17 +23,17 @@ bool is_name(std::string_view text) {
     return text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
 }
 
-constexpr std::string_view k_name_rule = "a name is up to 40 of a-z, 0-9, - and _, and begins with a letter";
+constexpr std::string_view k_name_rule = "a name has up to 40 of a-z, 0-9, - and _, and begins with a letter";
 
 void read_head(Reader& reader, const Node& root, std::string_view expected_name, Source& source) {
     if (const Node* node = reader.required(root, "name", "a workflow")) {
         source.definition.name = reader.text(*node, "name").value_or("");
         const auto& name = source.definition.name;
         if (!name.empty() && !is_name(name)) {
-            reader.problem(node->place, "\"" + printable(name) + "\" is no name: " + std::string(k_name_rule));
+            reader.problem(node->place, "\"" + printable(name) + "\" is not a valid name; " + std::string(k_name_rule));
         } else if (!name.empty() && !expected_name.empty() && name != expected_name) {
             reader.problem(node->place,
-                           "the name must be that of the file: " + std::string(expected_name) + ", but is " + name);
+                           "the name must be that of the file, " + std::string(expected_name) + ", not " + name);
         }
     }
     if (const Node* node = reader.required(root, "version", "a workflow")) {
@@ -61,7 +61,7 @@ void read_state(Reader& reader, const std::string& name, const Place& at, const 
     state.name = name;
     StateSource places{at, {}, {}};
     if (!is_name(name))
-        reader.problem(at, "\"" + printable(name) + "\" is no state's name: " + std::string(k_name_rule));
+        reader.problem(at, "\"" + printable(name) + "\" is not a valid name of a state; " + std::string(k_name_rule));
     if (reader.map(node, "the state " + printable(name), true)) {
         reader.only_keys(node, "a state", {"terminal", "agent", "respawn_prompt", "means", "needs"});
         if (const Node* terminal = node.find("terminal"))
@@ -105,7 +105,7 @@ void read_messages(Reader& reader, const Node& node, Source& source) {
         const auto& [name, value] = node.members[i];
         if (!is_name(name)) {
             reader.problem(node.member_places[i],
-                           "\"" + printable(name) + "\" is no message's name: " + std::string(k_name_rule));
+                           "\"" + printable(name) + "\" is not a valid name of a message; " + std::string(k_name_rule));
         }
         source.definition.messages[name] = reader.text(value, "the message " + printable(name)).value_or("");
     }
@@ -118,7 +118,7 @@ void read_prompts(Reader& reader, const Node& node, Source& source) {
         source.prompts.emplace(name, value.place);
         if (!is_name(name)) {
             reader.problem(node.member_places[i],
-                           "\"" + printable(name) + "\" is no prompt's name: " + std::string(k_name_rule));
+                           "\"" + printable(name) + "\" is not a valid name of a prompt; " + std::string(k_name_rule));
         }
         source.definition.prompts[name] = reader.text(value, "the prompt " + printable(name)).value_or("");
     }

@@ -9,11 +9,10 @@
 namespace orange::workflow {
 namespace {
 
-/// crash_count is what the exit monitor counts.
 bool may_be_counted(const std::string& name) {
     const auto& known = frontmatter_fields();
     const auto found = std::find_if(known.begin(), known.end(), [&](const auto& field) { return field.name == name; });
-    return name != "crash_count" && (found == known.end() || found->is_number);
+    return found == known.end() || found->is_workflows;
 }
 
 std::vector<std::string> action_names() {
@@ -144,7 +143,7 @@ void read_by(Reader& reader, const Node& node, engine::Transition& transition) {
     if (node.items.empty()) {
         reader.problem(
             node.place,
-            "by is empty, so nobody could ask for this; leave it out, or name worker, reviewer, human, system");
+            "by is empty, so the transition could never be taken; omit it, or name worker, reviewer, human, system");
     }
     for (const auto& item : node.items) {
         const auto name = reader.choice(item, "by", {"worker", "reviewer", "human", "system"});

@@ -65,7 +65,7 @@ void Reader::only_keys(const Node& map, const std::string& what, const std::vect
 
 const Node* Reader::required(const Node& map, const std::string& key, const std::string& what) {
     const Node* found = map.find(key);
-    if (found == nullptr) problem(map.place, what + " needs a \"" + key + "\"");
+    if (found == nullptr) problem(map.place, what + " needs the key \"" + key + "\"");
     return found;
 }
 

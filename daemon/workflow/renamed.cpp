@@ -31,7 +31,7 @@ Result<std::string> renamed(std::string_view text, std::string_view name) {
     if (!fine) {
         return Error(ErrorCode::invalid_argument,
                      "\"" + printable(name) +
-                         "\" cannot be a workflow's name: it is up to 40 of a-z 0-9 - _ and begins with a letter");
+                         "\" is not a valid workflow name; use up to 40 of a-z, 0-9, - and _, beginning with a letter");
     }
     const std::string file = std::string(name) + ".yml";
     TRY(const auto root, yaml::parse(text, file));

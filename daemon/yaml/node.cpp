@@ -218,7 +218,7 @@ class Builder final : public YAML::EventHandler {
         if (!key.is_scalar() && !key.is_null()) throw Refused{key.place, "a key must be a single word or text"};
         const std::string name = key.is_null() ? "null" : key.scalar;
         if (!map.keys.insert(name).second) {
-            throw Refused{key.place, "the key \"" + printable(name) + "\" is there twice"};
+            throw Refused{key.place, "the key \"" + printable(name) + "\" occurs twice"};
         }
         map.key = name;
         map.node.member_places.push_back(key.place);

@@ -136,13 +136,23 @@ class FakeTmux final : public Tmux {
         state.sent.emplace_back(std::move(pane_id), std::move(text));
         co_return Result<void>{};
     }
-    Awaitable<Result<std::string>> capture(std::string pane_id, int) override {
+    Awaitable<Result<std::string>> capture(std::string pane_id, int, bool) override {
         const bool there = std::any_of(state.panes.begin(), state.panes.end(),
                                        [&](const PaneInfo& pane) { return pane.ref.pane_id == pane_id; });
         if (!there) co_return Error(ErrorCode::not_found, "can't find pane: " + pane_id);
         co_return screens[pane_id];
     }
 
+    Awaitable<Result<PaneView>> look(std::string pane_id) override {
+        ++looks;
+        for (const auto& pane : state.panes) {
+            if (pane.ref.pane_id != pane_id) continue;
+            PaneView view{pane.title, screens[pane_id]};
+            co_return view;
+        }
+        co_return Error(ErrorCode::not_found, "can't find pane: " + pane_id);
+    }
+    int looks = 0;
     Awaitable<Result<std::vector<TmuxClient>>> clients() override {
         ++asked_for_clients;
         if (list_fails) co_return *list_fails;

@@ -78,6 +78,7 @@ std::string told(const Json& event) {
     if (type == "workspace.acquired" || type == "workspace.released") return type + " " + place(event.at("workspace"));
     if (type == "summary.changed" || type == "branch.changed") return type + text("to");
     if (type == "hook.failed") return type + text("hook");
+    if (type == "pr.changed") return type + text("state");
     return type;
 }
 
@@ -175,7 +176,7 @@ std::string Stage::differs_git(const std::string& id, const Clause& clause) {
     const auto found = subject == "main"
                            ? orange_.try_run({"git", "cat-file", "-e", "main:" + words[1]}, repo_)
                            : orange_.try_run({"git", "rev-parse", "--verify", "-q", "refs/heads/" + words[1]},
-                                             orange_.root() / "origin.git");
+                                             github_ ? github_->origin() : orange_.root() / "origin.git");
     return is(found.status == 0 ? "has" : "without", words[0]);
 }
 

@@ -43,6 +43,7 @@ TEST_CASE("A transcript is read whole, and what is not understood is an error wi
     CHECK(refusal("> human: orange x\n").starts_with("x.txt:1: the first line"));
     CHECK_THAT(refusal("# T\n"), Holds("nothing happens"));
     CHECK(refusal("# T\ncolour: red\n").starts_with("x.txt:2: unknown header"));
+    CHECK(refusal("# T\nremote: gitlab\n").starts_with("x.txt:2: unknown header"));
     CHECK(refusal("# T\n> nobody: orange x\n").starts_with("x.txt:2: nobody is called \"nobody\""));
     CHECK(refusal("# T\n> worker: sing\n").starts_with("x.txt:2: a worker cannot \"sing\""));
     CHECK_THAT(refusal("# T\n> worker: exit\n"), Holds("0 arguments"));
@@ -82,6 +83,7 @@ TEST_CASE("A transcript's events, outcomes and expectations arrive as they are w
 
 TEST_CASE("The table is refused where a cell is missing or unknown") {
     CHECK(parse_matrix("flow a b\nx yes none\n")->size() == 2);
+    CHECK(parse_matrix("flow a b\nx yes same\n")->size() == 1);
     CHECK_FALSE(parse_matrix("flow a b\nx yes\n"));
     CHECK_FALSE(parse_matrix("flow a\nx perhaps\n"));
     CHECK_FALSE(parse_matrix("x yes\n"));

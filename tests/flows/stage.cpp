@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 #include "common/base/text.hpp"
@@ -32,7 +33,12 @@ void play_flow(const std::string& workflow, const std::string& flow) {
 }
 
 Stage::Stage(std::string name, const std::string& workflow, const Transcript& transcript)
-    : name_(std::move(name)), transcript_(transcript) {
+    : name_(std::move(name)), transcript_(transcript), orange_("pr_interval: 0.05\n") {
+    if (transcript.github) {
+        github_ = std::make_unique<test::FakeGitHub>(orange_.root() / "github");
+        orange_.stop_daemon();
+        orange_.start_daemon({}, {"PATH=" + (orange_.root() / "github").string() + ":" + std::getenv("PATH")});
+    }
     fs::create_directories(orange_.home() / "harnesses");
     write_file(orange_.home() / "harnesses" / "scripted.yml",
                "name: scripted\nprogram: " ORANGE_SOURCE_DIR "/tests/flows/scripted-agent\nargv:\n" +
@@ -53,6 +59,10 @@ Stage::Stage(std::string name, const std::string& workflow, const Transcript& tr
         orange_.git({"clone", "-q", "--bare", repo_.string(), (orange_.root() / "origin.git").string()},
                     orange_.root());
         orange_.git({"remote", "add", "origin", (orange_.root() / "origin.git").string()}, repo_);
+    }
+    if (github_) {
+        orange_.git({"clone", "-q", "--bare", ".", github_->origin().string()}, repo_);
+        orange_.git({"remote", "add", "origin", test::FakeGitHub::k_url}, repo_);
     }
 }
 
@@ -102,7 +112,9 @@ void Stage::happen(const Step& step) {
         may_go |= outcome.kind == Outcome::Kind::gone;
     }
     const auto before = unchanged ? quiet_files() : Files{};
-    const auto done = event.actor == "human" ? by_human(event.words) : by_agent(event);
+    const auto done = event.actor == "human"    ? by_human(event.words)
+                      : event.actor == "github" ? by_github(event.words)
+                                                : by_agent(event);
     if (done.gone != may_go)
         wrong(step.line,
               done.gone ? "the agent was ended by it: say \"< gone\"" : "the agent was not ended: " + done.out);
@@ -165,6 +177,19 @@ Stage::Done Stage::rpc(const std::string& method, const std::string& params) {
 void Stage::kill_session() {
     const auto session = orange_.fields(tasks_.back()).at("tmux_session").get<std::string>();
     if (orange_.tmux({"kill-session", "-t", "=" + session}).status != 0) orange_.fail("no session " + session);
+}
+
+/// What people and machines do there to the pull request of that number.
+Stage::Done Stage::by_github(const std::vector<std::string>& words) {
+    if (!github_) orange_.fail(name_ + ": say \"remote: github\" first");
+    const auto number = std::stoll(words[1]);
+    if (words[0] == "merges") github_->merge(number);
+    if (words[0] == "closes") github_->set_state(number, "CLOSED");
+    if (words[0] == "opens-again") github_->set_state(number, "OPEN");
+    if (words[0] == "requests-changes") github_->change(number, {{"review", "CHANGES_REQUESTED"}});
+    if (words[0] == "fails-checks") github_->change(number, {{"checks", "FAILURE"}});
+    if (words[0] == "passes-checks") github_->change(number, {{"checks", "SUCCESS"}});
+    return {};
 }
 
 /// Waits until that agent listens. One that was told to end is not waited for, but the one after it.

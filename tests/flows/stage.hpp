@@ -1,10 +1,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "tests/fakes/github/fake_github.hpp"
 #include "tests/flows/transcript.hpp"
 #include "tests/integration/sandbox.hpp"
 
@@ -39,6 +41,7 @@ class Stage {
     Done orange(std::vector<std::string> args);
     Done rpc(const std::string& method, const std::string& params);
     void kill_session();
+    Done by_github(const std::vector<std::string>& words);
     Done by_agent(const Event& event);
     std::filesystem::path folder_of_agent(const std::string& id, const std::string& role);
     bool tell(const std::filesystem::path& folder, const std::string& number);
@@ -65,6 +68,7 @@ class Stage {
     const Transcript& transcript_;
     Sandbox orange_;
     std::filesystem::path repo_;
+    std::unique_ptr<test::FakeGitHub> github_;
     std::vector<std::string> tasks_;
     std::set<std::string> ended_;              ///< runs that were told to end
     std::map<std::string, std::size_t> told_;  ///< task → how much of its history is told

@@ -39,6 +39,13 @@ const std::map<std::string, std::map<std::string, Arity>>& verbs() {
           {"setup", {1, k_any}}}},
         {"worker", agent},
         {"reviewer", agent},
+        {"github",
+         {{"merges", {1, 1}},
+          {"closes", {1, 1}},
+          {"opens-again", {1, 1}},
+          {"requests-changes", {1, 1}},
+          {"fails-checks", {1, 1}},
+          {"passes-checks", {1, 1}}}},
     };
     return table;
 }
@@ -115,13 +122,16 @@ class Parser {
         const auto colon = line.find(':');
         const auto key = line.substr(0, colon);
         const auto value = colon == std::string::npos ? "" : std::string(trim(line.substr(colon + 1)));
-        if (value.empty()) return wrong("a header is \"absent: …\", \"pool: 1\" or \"remote: yes\"");
+        if (value.empty())
+            return wrong("a header is \"absent: …\", \"pool: 1\", \"remote: yes\" or \"remote: github\"");
         if (key == "absent") {
             parsed_.absent = value;
         } else if (key == "pool" && is_number(value)) {
             parsed_.pool = static_cast<int>(number(value));
         } else if (key == "remote" && value == "yes") {
             parsed_.remote = true;
+        } else if (key == "remote" && value == "github") {
+            parsed_.github = true;
         } else {
             return wrong("unknown header \"" + line + "\"");
         }
@@ -280,9 +290,11 @@ Result<std::vector<Cell>> parse_matrix(const std::string& text) {
             return Error(ErrorCode::invalid_argument, at + "a row needs a cell for each workflow");
         for (std::size_t i = 0; i < workflows.size(); ++i) {
             const auto& cell = words->at(i + 1);
-            if (cell != "yes" && cell != "none")
-                return Error(ErrorCode::invalid_argument, at + "a cell is \"yes\" or \"none\", not \"" + cell + "\"");
-            cells.push_back({workflows[i], words->at(0), cell == "yes"});
+            if (cell != "yes" && cell != "none" && cell != "same") {
+                return Error(ErrorCode::invalid_argument,
+                             at + "a cell is \"yes\", \"none\" or \"same\", not \"" + cell + "\"");
+            }
+            if (cell != "same") cells.push_back({workflows[i], words->at(0), cell == "yes"});
         }
     }
     return cells;

@@ -49,13 +49,14 @@ struct Transcript {
     std::string absent;  ///< why this flow does not exist in this workflow; empty where it does
     int pool = 2;
     bool remote = false;
+    bool github = false;  ///< that remote is at GitHub
     std::vector<Step> steps;
 };
 
 /// `invalid_argument` with the file's name, the line and what would be right.
 Result<Transcript> parse_transcript(const std::string& name, const std::string& text);
 
-/// One cell of matrix.txt.
+/// One cell of matrix.txt that has a transcript.
 struct Cell {
     std::string workflow;
     std::string flow;

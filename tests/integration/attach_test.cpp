@@ -1,4 +1,5 @@
 // `orange task attach` in a real terminal: a pane of a tmux that plays the screen and the keyboard.
+#include "common/base/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"
 
@@ -35,7 +36,10 @@ class Desk {
     void wait_for_clients(std::size_t count) {
         box_.eventually("clients of Orange's tmux: " + std::to_string(count), [&] {
             const auto all = box_.tmux({"list-clients", "-F", "#{client_tty}"});
-            return static_cast<std::size_t>(std::count(all.out.begin(), all.out.end(), '\n')) == count;
+            // Not the daemon's own, which watches the windows and has no terminal.
+            const auto lines = split_lines(all.out);
+            return static_cast<std::size_t>(std::count_if(
+                       lines.begin(), lines.end(), [](const auto& line) { return line.starts_with('/'); })) == count;
         });
     }
     Ran on(const std::string& socket, std::vector<std::string> args) {

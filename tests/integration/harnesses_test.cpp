@@ -2,6 +2,7 @@
 // tmux windows: how a prompt gets there, and what is typed when.
 #include <stdlib.h>
 
+#include "common/base/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"
 
@@ -113,6 +114,37 @@ TEST_CASE("nothing is typed into a dialog, and somebody is told") {
     }
 }
 
+TEST_CASE("a dialog is seen within seconds, long before the poll, and no longer when it is answered") {
+    for (const std::string name : {"claude", "codex", "opencode"}) {
+        INFO(name);
+        const Record record;
+        write_file(record.path / "dialog", name == "claude" ? "Do you want to proceed?\n" : "△ Permission required\n");
+        Sandbox box(config(record.path) + "poll_interval: 600\n");
+        put_in_place(box, name);
+        box.add_project("shop");
+        const auto id = start(box, name, "ask me");
+        rpc::TaskShow show;
+        show.id = id;
+        const auto activity = [&] {
+            const auto task = box.call(show).task;
+            return task.worker_activity ? std::string(name_of(task.worker_activity->activity)) : std::string();
+        };
+        box.eventually("it asks", [&] { return fs::exists(record.path / "asking"); });
+        box.eventually(
+            "it is seen", [&] { return activity() == "waiting"; }, std::chrono::seconds(30));
+        CHECK(box.call(show).task.needs.kind == Need::answer);
+        const auto list = box.orange({"task", "list"}).out;
+        CHECK_THAT(list, Holds("waiting"));
+
+        const auto pane = box.run_of(id, "worker").at("pane_id").get<std::string>();
+        box.tmux({"send-keys", "-t", pane, "1", "Enter"});
+        box.eventually(
+            "it is over", [&] { return activity() == "idle" || activity() == "unknown"; }, std::chrono::seconds(30));
+        CHECK(box.call(show).task.needs.kind == Need::nothing);
+        CHECK(box.call(show).task.notices.empty());
+    }
+}
+
 TEST_CASE("consent is asked for, kept with the project, and given to the program from then on") {
     const Record record;
     Sandbox box(config(record.path));
@@ -134,6 +166,8 @@ TEST_CASE("consent is asked for, kept with the project, and given to the program
 
     CHECK(box.orange({"harness", "trust", "codex", "--yes"}, repo).status == 0);
     CHECK(Json::parse(read_file(box.home() / "projects.json")).at(0).at("trusted") == Json{"codex"});
+    CHECK(Json::parse(box.orange({"project", "list", "--json"}).out).at("projects").at(0).at("trusted") ==
+          Json{"codex"});
     CHECK(box.orange({"harness", "trust", "codex", repo.string(), "--yes"}).status == 0);
     CHECK_THAT(box.orange({"harness", "trust", "codex", "--project", "shop"}).out, Tells("already"));
     CHECK(told(start(box, "codex", "after")) == 1);
@@ -235,4 +269,94 @@ TEST_CASE("on a terminal a person is asked for missing trust before the agent st
     const auto other = box.make_repository("other");
     CHECK(box.on_terminal("orange run --harness codex --review-harness codex 'New'", other, {"y"}).status == 0);
     CHECK(Json::parse(read_file(box.home() / "projects.json")).at(1).at("trusted") == Json{"codex"});
+}
+
+TEST_CASE("a respawned agent continues its own conversation, a new one only if it is asked to or cannot") {
+    const Record record;
+    Sandbox box(config(record.path));
+    put_in_place(box, "claude");
+    box.add_project("shop");
+    const auto id = start(box, "claude", "Round the sum");
+    const auto word_after = [&](const std::string& option) {
+        const auto argv = split(record.text("argv"), '\0');
+        const auto at = std::find(argv.begin(), argv.end(), option);
+        return at == argv.end() || at + 1 == argv.end() ? std::string() : std::string(*(at + 1));
+    };
+    const auto started = [&](std::size_t times) {
+        box.eventually("it is ready", [&] {
+            return fs::exists(record.path / "ready") &&
+                   box.history(id, "agent.spawned").size() + box.history(id, "agent.respawned").size() == times;
+        });
+        fs::remove(record.path / "ready");
+    };
+    started(1);
+    const auto first = word_after("--session-id");
+    REQUIRE(first.size() == 36);
+    CHECK(box.orange({"task", "restart", id}).status == 0);
+    started(2);
+    CHECK(word_after("--resume") == first);
+    CHECK(word_after("--session-id").empty());
+    CHECK(box.history(id, "agent.resumed").size() == 1);
+
+    CHECK(box.orange({"task", "stop", id}).status == 0);
+    CHECK(box.orange({"task", "respawn", id, "--fresh"}).status == 0);
+    started(3);
+    const auto second = word_after("--session-id");
+    CHECK(second != first);
+    CHECK(word_after("--resume").empty());
+
+    // A conversation that is gone: once more, with a new one, and no crash is counted.
+    write_file(record.path / "lost", "");
+    CHECK(box.orange({"task", "restart", id}).status == 0);
+    started(5);
+    CHECK(word_after("--session-id") != second);
+    CHECK(box.history(id, "agent.resume_failed").size() == 1);
+    CHECK(box.history(id, "agent.crashed").empty());
+    CHECK(box.fields(id).at("crash_count") == 0);
+}
+
+TEST_CASE("trust that is given restarts the agent that waits for it") {
+    const Record record;
+    write_file(record.path / "dialog", "Trust this folder?\n");
+    Sandbox box(config(record.path));
+    put_in_place(box, "codex");
+    box.add_project("shop");
+    const auto id = start(box, "codex", "Round the sum");
+    box.eventually("it asks", [&] { return fs::exists(record.path / "asking"); });
+    fs::remove(record.path / "dialog");
+    const auto waiting = box.run_of(id, "worker").at("run");
+    const auto said = box.orange({"harness", "trust", "codex", "--project", "shop", "--yes"});
+    CHECK(said.status == 0);
+    CHECK_THAT(said.out, Holds("restarted"));
+    CHECK(box.run_of(id, "worker").at("run") != waiting);
+    box.eventually("it is ready", [&] { return fs::exists(record.path / "ready"); });
+    CHECK_THAT(record.text("argv"), Holds("trust_level"));
+    CHECK_THAT(record.text("prompt"), Holds("Phase 1"));
+    CHECK(box.history(id, "agent.crashed").empty());
+    CHECK(box.run_of(id, "worker").at("prompt") == "worker");
+}
+
+TEST_CASE("a message is seen when the program shows it, and one that it swallowed is typed once more") {
+    const Record record;
+    Sandbox box(config(record.path));
+    put_in_place(box, "codex");
+    box.add_project("shop");
+    const auto id = start(box, "codex", "Round the sum");
+    box.eventually("it is ready", [&] { return fs::exists(record.path / "ready"); });
+    const auto state = [&] {
+        rpc::TaskShow show;
+        show.id = id;
+        const auto messages = box.call(show).messages;
+        return messages.empty() ? std::string() : messages.back().state;
+    };
+    send(box, id, "hurry up");
+    CHECK((state() == "typed" || state() == "seen"));
+    box.eventually("it is seen", [&] { return state() == "seen"; });
+    CHECK_THAT(box.orange({"task", "show", id}).out, Holds("worker, seen"));
+
+    write_file(record.path / "swallow", "");
+    send(box, id, "and test it");
+    box.eventually(
+        "it is seen", [&] { return state() == "seen"; }, std::chrono::seconds(40));
+    CHECK(record.text("lines") == "[orange] The human says: hurry up.\n[orange] The human says: and test it.\n");
 }

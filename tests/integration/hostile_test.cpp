@@ -38,6 +38,8 @@ const std::vector<Place>& places() {
           {"-p", "shop", "--no-spawn", "--branch={}", "Branch"},
           {"--project={}", "--no-spawn", "Project"},
           {"-p", "shop", "--no-spawn", "--context={}", "Context"},
+          {"-p", "shop", "--no-spawn", "--from-issue={}"},
+          {"-p", "shop", "--no-spawn", "--from-file={}"},
           {"-p", "shop", "--no-spawn", "--workflow={}", "Workflow"},
           {"-p", "shop", "--no-spawn", "--harness={}", "Harness"},
           {"-p", "shop", "--no-spawn", "--review-harness={}", "Harness"},
@@ -72,6 +74,7 @@ const std::vector<Place>& places() {
         {"task", "restart", {{"{}"}}},
         {"task", "update-branch", {{"{}"}}},
         {"task", "restore", {{"{}"}, {"TASK", "--branch={}"}}},
+        {"", "dashboard", {{"--project={}"}}},
         {"", "inbox", {{"--project={}"}, {"--format={}"}}},
         {"", "completion", {{"{}"}}},
         {"task", "send", {{"{}"}, {"TASK", "{}"}, {"{}", "hello"}, {"TASK", "hello", "--role={}"}}},
@@ -92,7 +95,9 @@ const std::vector<Place>& places() {
         {"task", "complete", {{"{}"}}},
         {"task", "stuck", {{"{}"}}},
         {"task", "ack", {{"{}"}}},
-        {"task", "merge", {{"{}", "-y"}, {"TASK", "-y", "--strategy={}"}}},
+        {"task", "merge", {{"{}", "-y"}, {"TASK", "-y", "--strategy={}"}, {"TASK", "-y", "--via={}"}}},
+        {"task", "check", {{"{}"}}},
+        {"task", "create-pr", {{"{}"}, {"TASK", "--title={}"}, {"TASK", "--body={}"}}},
         {"task", "cancel", {{"{}", "-y"}}},
         {"task", "delete", {{"{}", "-y", "--force"}}},
         {"project",
@@ -113,7 +118,11 @@ const std::vector<Place>& places() {
           {"pond", "--pool-size={}"},
           {"pond", "--workflow={}"},
           {"pond", "--harness={}"},
-          {"pond", "--setup={}"}}},
+          {"pond", "--setup={}"},
+          {"pond", "--set={}"},
+          {"pond", "--set=forge={}"},
+          {"pond", "--unset={}"},
+          {"pond", "--check={}"}}},
         {"project", "remove", {{"{}"}}},
         {"workspace", "init", {{"{}"}, {"--project={}"}}},
         {"workspace", "list", {{"{}"}, {"--project={}"}}},
@@ -125,12 +134,19 @@ const std::vector<Place>& places() {
         {"workflow", "validate", {{"{}"}}},
         {"harness", "list", {{"{}"}, {"--project={}"}}},
         {"harness", "show", {{"{}"}, {"{}", "--source"}}},
-        {"harness", "trust", {{"{}", "-y"}, {"claude", "{}"}, {"claude", "--project={}"}}},
+        {"harness",
+         "trust",
+         {{"{}", "-y"}, {"claude", "{}"}, {"claude", "--project={}"}, {".orange/setup", "{}", "-y"}}},
         {"daemon", "start", {{"{}"}}},
         {"daemon", "stop", {{"stop what {}"}}},
         {"daemon", "restart", {{"restart what {}"}}},
         {"daemon", "status", {{"{}"}}},
         {"daemon", "reload", {{"{}"}}},
+        {"service", "install", {{"{}"}}},
+        {"service", "uninstall", {{"{}"}}},
+        {"service", "status", {{"{}"}}},
+        {"", "install", {{"--dry-run", "--harness={}"}, {"--dry-run", "{}"}}},
+        {"", "uninstall", {{"--harness={}"}, {"{}"}}},
         {"", "doctor", {{"{}"}, {"--project={}"}}},
         {"", "demo", {{"demo {}"}, {"--timeout={}"}}},
         {"", "events", {{"--task={}"}, {"--project={}"}, {"--types={}"}, {"--since={}"}, {"--lines={}"}, {"{}"}}},
@@ -149,6 +165,15 @@ const std::vector<Place>& places() {
         {"", "version", {{"{}"}}},
     };
     return all;
+}
+
+/// Parts that take about as long as each other: each is a test of its own.
+enum class Part { task_create, task_update, tasks, others };
+
+Part part_of(const Place& place) {
+    if (place.group != std::string("task")) return Part::others;
+    if (place.command == std::string("create")) return Part::task_create;
+    return place.command == std::string("update") ? Part::task_update : Part::tasks;
 }
 
 /// The texts; `canary` is a file that exists once one of them was executed.
@@ -284,13 +309,15 @@ class Hostile {
         return ran;
     }
 
-    /// Every text at every place of that group's commands.
-    void try_all(const std::string& group) {
+    /// Every text at every place of that part.
+    void try_all(Part part) {
+        const auto all = texts(canary);
         for (const auto& place : places()) {
-            if (place.group != group) continue;
+            if (part_of(place) != part) continue;
             for (const auto& arguments : place.arguments) {
-                for (const auto& text : texts(canary)) {
-                    if (!orange.try_call(show())) task = make_task();
+                const bool takes_task = std::find(arguments.begin(), arguments.end(), "TASK") != arguments.end();
+                for (const auto& text : all) {
+                    if (takes_task && !orange.try_call(show())) task = make_task();
                     Words words;
                     if (*place.group) words.emplace_back(place.group);
                     words.emplace_back(place.command);
@@ -397,6 +424,68 @@ std::set<std::string> commands_of_help(Sandbox& orange) {
     return found;
 }
 
+/// What is valid for a method, but for `text` in one of its parameters.
+Json parameters(const Json& method, const std::string& param, const std::string& text, const std::string& task) {
+    const auto name = method.at("name").get<std::string>();
+    Json params = Json::object();
+    for (const auto& other : method.at("params")) {
+        const auto key = other.at("name").get<std::string>();
+        if (key == "id")
+            params[key] = task;
+        else if (other.at("required").get<bool>())
+            params[key] = "x";
+    }
+    if (name == "task.create") {
+        params["no_spawn"] = true, params["project"] = "shop";
+        params.erase("id");  // the new task's: with the one that there is, nothing is created
+    }
+    if (name == "task.wait") params["timeout"] = 0;
+    params[param] = text;
+    return params;
+}
+
+void ask(const Hostile& world, const Json& method, const std::string& key, const std::string& text) {
+    const auto name = method.at("name").get<std::string>();
+    const Json request = {
+        {"jsonrpc", "2.0"}, {"id", 7}, {"method", name}, {"params", parameters(method, key, text, world.task)}};
+    const auto line = request.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    const auto reply = send(world.orange.home() / "orange.sock", line);
+    INFO(name << " " << key << " " << shown(text) << "\n" << shown(reply));
+    REQUIRE(std::count(reply.begin(), reply.end(), '\n') >= 1);
+    const auto parsed = Json::parse(reply.substr(reply.rfind('\n', reply.size() - 2) + 1));
+    CHECK(parsed.at("id") == request.at("id"));
+    CHECK(parsed.contains("result") != parsed.contains("error"));
+    if (parsed.contains("error")) CHECK(parsed.at("error").at("code") != -32603);
+    const bool stored = name == "task.create" || name == "task.update";
+    if (stored && parsed.contains("result") && (key == "summary" || key == "branch" || key == "effort")) {
+        const auto kept = parsed.at("result").at("task").at("fields").value(key, Json());
+        const auto sent = Json::parse(line).at("params").at(key).get<std::string>();
+        CHECK(trim(kept.is_string() ? kept.get<std::string>() : "") == trim(sent));
+    }
+    CHECK_FALSE(fs::exists(world.canary));
+}
+
+/// Every text in every parameter of the methods about tasks, or of all others.
+void ask_all(Hostile& world, bool about_tasks) {
+    auto strings = texts(world.canary);
+    strings.emplace_back("nul \0 inside", 12);
+    strings.emplace_back(700'000, 'x');
+    const auto document = world.orange.call(rpc::RpcDiscover{});
+    std::size_t asked = 0;
+    for (const auto& method : document.at("methods")) {
+        const auto name = method.at("name").get<std::string>();
+        if (name == "daemon.shutdown" || name.starts_with("task.") != about_tasks) continue;
+        for (const auto& param : method.at("params")) {
+            for (const auto& text : strings) {
+                ask(world, method, param.at("name").get<std::string>(), text);
+                ++asked;
+            }
+        }
+    }
+    CHECK(asked > 20 * strings.size());
+    world.look_around();
+}
+
 }  // namespace
 
 TEST_CASE("Every command and every option with a text has its place in the table of hostile texts") {
@@ -423,15 +512,27 @@ TEST_CASE("Every command and every option with a text has its place in the table
     CHECK(commands == known);
 }
 
-TEST_CASE("Hostile texts to the commands about tasks are taken literally or refused", "[soak]") {
+TEST_CASE("Hostile texts to task create are taken literally or refused", "[soak]") {
     Hostile world;
-    world.try_all("task");
+    world.try_all(Part::task_create);
+    world.look_around();
+}
+
+TEST_CASE("Hostile texts to task update are taken literally or refused", "[soak]") {
+    Hostile world;
+    world.try_all(Part::task_update);
+    world.look_around();
+}
+
+TEST_CASE("Hostile texts to the other commands about tasks are taken literally or refused", "[soak]") {
+    Hostile world;
+    world.try_all(Part::tasks);
     world.look_around();
 }
 
 TEST_CASE("Hostile texts to the other commands are taken literally or refused", "[soak]") {
     Hostile world;
-    for (const char* group : {"project", "workspace", "workflow", "harness", "daemon", ""}) world.try_all(group);
+    world.try_all(Part::others);
     world.look_around();
 }
 
@@ -502,60 +603,19 @@ TEST_CASE("A megabyte, and bytes that no text has, come in through standard inpu
     world.look_around();
 }
 
-TEST_CASE("Hostile strings in every parameter of every method get one reply each, and change nothing elsewhere",
-          "[soak]") {
+TEST_CASE("Hostile strings in every parameter of every method about tasks get one reply each", "[soak]") {
     Hostile world;
-    auto& orange = world.orange;
+    ask_all(world, true);
+}
+
+TEST_CASE("Hostile strings in every parameter of every other method get one reply each", "[soak]") {
+    Hostile world;
+    ask_all(world, false);
+}
+
+TEST_CASE("Bytes that JSON cannot hold are refused as such, and whoever comes next is served") {
+    Sandbox orange;
     const auto socket = orange.home() / "orange.sock";
-    auto strings = texts(world.canary);
-    strings.emplace_back("nul \0 inside", 12);
-    strings.emplace_back(700'000, 'x');
-    const auto document = orange.call(rpc::RpcDiscover{});
-    int asked = 0;
-    for (const auto& method : document.at("methods")) {
-        const auto name = method.at("name").get<std::string>();
-        if (name == "daemon.shutdown") continue;
-        for (const auto& param : method.at("params")) {
-            std::string lines;
-            int count = 0;
-            for (const auto& text : strings) {
-                Json params = Json::object();
-                for (const auto& other : method.at("params")) {
-                    const auto key = other.at("name").get<std::string>();
-                    if (key == "id")
-                        params[key] = world.task;
-                    else if (other.at("required").get<bool>())
-                        params[key] = "x";
-                }
-                if (name == "task.create") {
-                    params["no_spawn"] = true, params["project"] = "shop";
-                    params.erase("id");  // the new task's: with the one that there is, nothing is created
-                }
-                if (name == "task.wait") params["timeout"] = 0;
-                params[param.at("name").get<std::string>()] = text;
-                const Json request = {{"jsonrpc", "2.0"}, {"id", count++}, {"method", name}, {"params", params}};
-                lines = request.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-                const auto reply = send(socket, lines);
-                INFO(name << " " << param.at("name") << " " << shown(text) << "\n" << shown(reply));
-                REQUIRE(std::count(reply.begin(), reply.end(), '\n') >= 1);
-                const auto parsed = Json::parse(reply.substr(reply.rfind('\n', reply.size() - 2) + 1));
-                CHECK(parsed.at("id") == request.at("id"));
-                CHECK(parsed.contains("result") != parsed.contains("error"));
-                if (parsed.contains("error")) CHECK(parsed.at("error").at("code") != -32603);
-                const auto key = param.at("name").get<std::string>();
-                const bool stored = name == "task.create" || name == "task.update";
-                if (stored && parsed.contains("result") && (key == "summary" || key == "branch" || key == "effort")) {
-                    const auto kept = parsed.at("result").at("task").at("fields").value(key, Json());
-                    const auto sent = Json::parse(lines).at("params").at(key).get<std::string>();
-                    CHECK(trim(kept.is_string() ? kept.get<std::string>() : "") == trim(sent));
-                }
-                CHECK_FALSE(fs::exists(world.canary));
-                ++asked;
-            }
-        }
-    }
-    CHECK(asked > 1000);
-    // Bytes that JSON cannot hold: refused as such, and whoever comes next is served.
     for (const std::string& raw : {std::string("\xff"), std::string("\0", 1), std::string("\x1b[31m"),
                                    std::string("\xed\xa0\x80"), std::string(1, '\x01')}) {
         const auto reply =
@@ -566,7 +626,7 @@ TEST_CASE("Hostile strings in every parameter of every method get one reply each
     const auto half = send(socket, R"({"jsonrpc":"2.0","id":1,"method":"task.show","params":{"id":"\ud800"}})"
                                    "\n");
     CHECK(Json::parse(half).contains("error"));
-    world.look_around();
+    CHECK(orange.call(rpc::DaemonPing{}).pid == orange.daemon_pid());
 }
 
 }  // namespace orange::tests

@@ -301,6 +301,70 @@ TEST_CASE("Two tasks of one repository go on at the same time, and a third waits
     CHECK(orange.status(third) == "done");
 }
 
+TEST_CASE("A worktree has the files, the ports and the commands that its project needs to run") {
+    Sandbox orange("port_base: 23450\n");
+    const auto repo = orange.add_project("shop");
+    const auto log = orange.root() / "log";
+    const auto says = [&](const std::string& what) {
+        return "#!/bin/sh\necho " + what + " $(cat .env) $ORANGE_PORT $ORANGE_WORKSPACE >>" + log.string() + "\n";
+    };
+    write_file(repo / ".gitignore", ".env\n");
+    write_file(repo / ".worktreeinclude", ".env\n");
+    std::filesystem::create_directories(repo / ".orange");
+    for (const std::string name : {"setup", "teardown"}) {
+        write_file(repo / ".orange" / name, says(name));
+        std::filesystem::permissions(repo / ".orange" / name, std::filesystem::perms::owner_all);
+    }
+    orange.git({"add", "."}, repo);
+    orange.git({"commit", "-q", "-m", "what a worktree needs"}, repo);
+    write_file(repo / ".env", "KEY=lemons\n");
+
+    CHECK(orange.orange({"harness", "trust", ".orange/setup"}, repo).status == 1);  // nobody has agreed
+    const auto agreed = orange.orange({"harness", "trust", ".orange/teardown", "--yes"}, repo);
+    CHECK_THAT(agreed.out, Holds("$ORANGE_PORT"));
+    CHECK(agreed.status == 0);
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    update.settings["checks"] = Json::array({{"sh", "-c", says("check")}});
+    orange.call(update);
+    rpc::TaskCreate create;
+    create.project = "shop";
+    create.summary = "Add a greeting";
+    create.ask_trust = true;
+    const auto asked = orange.try_call(create);
+    REQUIRE(!asked);
+    CHECK(asked.error().code == ErrorCode::needs_force);
+    CHECK_THAT(asked.error().details.at("question"), Holds(".orange/setup"));
+    create.trust = {asked.error().details.at("trust")};
+    const auto first = orange.call(create).task.fields.id.value;
+    const auto second = orange.create("shop", "Add a farewell");
+    orange.wait_for_status(first, "reviewing");
+    orange.wait_for_status(second, "reviewing");
+    const auto worktree = orange.worktree(first), other = orange.worktree(second);
+    const auto has = [&](const std::string& what, const std::string& port, const std::filesystem::path& where) {
+        return holds(read_file(log), what + " KEY=lemons " + port + " " + where.string() + "\n");
+    };
+    CHECK(has("setup", "23450", worktree));
+    CHECK(has("setup", "23460", other));
+    CHECK(read_file(worktree / ".env") == "KEY=lemons\n");
+    rpc::TaskMerge merge;
+    merge.id = first;
+    orange.call(merge);
+    INFO(read_file(log));
+    CHECK(has("check", "23450", worktree));
+    CHECK(has("teardown", "23450", worktree));
+    CHECK_FALSE(has("teardown", "23460", other));
+
+    // One that fails is told, and the task ends all the same.
+    update.settings = {{"teardown", "false"}};
+    orange.call(update);
+    CHECK(orange.orange({"task", "cancel", second, "--yes"}).status == 0);
+    CHECK(orange.status(second) == "cancelled");
+    CHECK(orange.fields(second).at("workspace").is_null());
+    CHECK(orange.fields(second).at("attention").is_string());
+    CHECK(orange.history(second, "hook.failed").at(0).at("hook") == "teardown");
+}
+
 TEST_CASE("A slow setup of one task holds up no other") {
     Sandbox orange;
     orange.add_project("shop", 2);

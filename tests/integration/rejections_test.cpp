@@ -51,7 +51,7 @@ TEST_CASE("Refused commands say why in words that help, exit non-zero, and chang
         {{"task", "respawn", id}, 1, "orange task attach " + brief},
         {{"task", "delete", id, "--yes"}, 1, "orange task cancel " + brief},
         {{"task", "peek", waiting}, 1, waiting_brief},
-        {{"task", "send", waiting, "hello"}, 1, "orange task respawn " + waiting_brief},
+        {{"task", "send", waiting, "hello"}, 1, "orange task spawn " + waiting_brief},
         {{"task", "complete", id}, 1, "orange task update"},
         {{"task", "show", "zzzzzzzzzzzzzzzzzzzzz"}, 1, "zzzzzzzzzzzzzzzzzzzzz"},
         {{"task", "show", "a"}, 1, "a"},

@@ -2,7 +2,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 #include "common/config/home_lock.hpp"
+
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"
 
@@ -201,6 +206,47 @@ TEST_CASE("A home that was made by hand for a harness is closed by the first com
     CHECK(listed.status == 0);
     CHECK((fs::status(home.paths.home).permissions() & fs::perms::mask) == fs::perms::owner_all);
     CHECK_THAT(home.output(), Tells(home.paths.home.string()));
+}
+
+TEST_CASE("A service manager is told that the daemon is ready, again and again that it lives, and that it stops") {
+    Sandbox orange;
+    orange.stop_daemon();
+    const auto path = (orange.root() / "notify").string();
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    REQUIRE(path.size() < sizeof address.sun_path);
+    path.copy(address.sun_path, path.size());
+    const int manager = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    REQUIRE(::bind(manager, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    std::vector<std::string> told;
+    const auto hear = [&](int timeout) {
+        pollfd ready{manager, POLLIN, 0};
+        char text[256];
+        if (::poll(&ready, 1, timeout) <= 0) return false;
+        const auto size = ::recv(manager, text, sizeof text, 0);
+        told.emplace_back(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+        return true;
+    };
+    const auto fed = [&] { return std::count(told.begin(), told.end(), "WATCHDOG=1"); };
+
+    SECTION("with a watchdog") {
+        orange.start_daemon({}, {"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=60000000"});
+        while (fed() < 3 && hear(20'000)) {
+        }
+        CHECK(fed() == 3);
+        CHECK(std::count(told.begin(), told.end(), "READY=1") == 1);
+    }
+    SECTION("of another process, so that it does not concern the daemon") {
+        orange.start_daemon({}, {"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=60000000", "WATCHDOG_PID=1"});
+        REQUIRE(hear(20'000));
+        CHECK(told.back() == "READY=1");
+        CHECK(fed() == 0);
+    }
+    CHECK(orange.stop_daemon() == 0);
+    while (hear(0)) {
+    }
+    CHECK(told.back() == "STOPPING=1");
+    ::close(manager);
 }
 
 }  // namespace orange::tests

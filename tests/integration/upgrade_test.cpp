@@ -103,4 +103,36 @@ TEST_CASE("Eight agents outlive the change of the daemon's binary, ended and kil
     orange.eventually("its end is seen", [&] { return orange.run_of(ids[0], "worker") != runs[0]; });
 }
 
+TEST_CASE(
+    "With auto_restart a daemon becomes the program that was installed, under its own process id, and agents live on") {
+    Sandbox orange("auto_restart: true\n");
+    const Before before(orange);
+    const auto version = orange.call(rpc::DaemonStatus{}).version;
+    orange.stop_daemon();
+    orange.start_daemon(before.bin / "oranged", before.variables);
+    orange.add_project("shop");
+    add_idle_harness(orange);
+    const std::vector<std::string> ids = {id_of(orange.call(idle_task("shop", "Wait")))};
+    orange.eventually("the agent works", [&] { return !orange.run_of(ids[0], "worker").is_null(); });
+    const auto state = orange.folder(ids[0]) / "state.json";
+    const auto runs = Json::parse(read_file(state)).at("runs");
+    const auto pid = orange.daemon_pid();
+    REQUIRE(orange.call(rpc::DaemonStatus{}).version != version);
+
+    fs::copy_file(program("oranged"), before.bin / "oranged.new");
+    fs::rename(before.bin / "oranged.new", before.bin / "oranged");
+    orange.eventually("the new program answers", [&] {
+        auto opened = connection::Connection::open(orange.home() / "orange.sock", std::chrono::seconds(5));
+        if (!opened) return false;
+        const auto status = opened->call(rpc::DaemonStatus{});
+        return status && status->version == version;
+    });
+    CHECK(::kill(pid, 0) == 0);
+    auto opened = connection::Connection::open(orange.home() / "orange.sock", std::chrono::seconds(5));
+    REQUIRE(opened);
+    CHECK(opened->call(rpc::DaemonPing{}).value().pid == pid);
+    CHECK(Json::parse(read_file(state)).at("runs") == runs);
+    CHECK(orange.stop_daemon() == 0);
+}
+
 }  // namespace orange::tests

@@ -14,7 +14,7 @@ TEST_CASE("Every command's help is in the voice folder") {
     std::string all;
     for (const auto& entry : std::filesystem::directory_iterator(voice_folder())) all += read_file(entry.path());
     Sandbox sandbox;
-    for (const char* group : {"task", "project", "workspace", "workflow", "harness", "daemon"}) {
+    for (const char* group : {"task", "project", "workspace", "workflow", "harness", "service", "daemon"}) {
         const std::string command = std::string("orange ") + group;
         CHECK_THAT(all, Holds("$ " + command + " --help\n"));
         const auto help = sandbox.orange({group, "--help"}).out;
@@ -23,7 +23,7 @@ TEST_CASE("Every command's help is in the voice folder") {
             if (!name.empty()) CHECK_THAT(all, Holds("$ " + command + " " + std::string(name) + " --help\n"));
         }
     }
-    for (const char* name : {"run", "events", "log", "doctor", "demo", "version"})
+    for (const char* name : {"dashboard", "run", "events", "log", "doctor", "demo", "version", "install", "uninstall"})
         CHECK_THAT(all, Holds("$ orange " + std::string(name) + " --help\n"));
 }
 

@@ -113,16 +113,16 @@ TEST_CASE(
     };
     shows_everywhere("● working");
     worker_dies();
-    shows_everywhere("✗ dead in working");
+    shows_everywhere("✗ working (dead)");
     CHECK_THAT(orange.orange({"task", "why", id}).out, Tells("orange task respawn " + orange.short_id(id)));
     orange.stop_daemon();
     orange.start_daemon();
-    shows_everywhere("✗ dead in working");
+    shows_everywhere("✗ working (dead)");
     REQUIRE(orange.orange({"task", "respawn", "--all"}).status == 0);
     shows_everywhere("● working");
     worker_dies();
     orange.wait_for_status(id, "stuck");
-    shows_everywhere("✗ dead in stuck");
+    shows_everywhere("✗ stuck (dead)");
     REQUIRE(orange.orange({"task", "cancel", id, "--yes"}).status == 0);
     CHECK_THAT(orange.orange({"task", "show", id}).out, Holds("○ cancelled"));
 }
@@ -164,7 +164,7 @@ TEST_CASE("A workflow that is not there is refused wherever it is named, with th
         INFO(ran.err);
         CHECK(ran.status == 1);
         CHECK_THAT(ran.err, Tells("nightly"));
-        for (const char* name : {"default", "minimal", "relay"}) CHECK_THAT(ran.err, Tells(name));
+        for (const char* name : {"default", "minimal", "pr", "relay"}) CHECK_THAT(ran.err, Tells(name));
     };
     refused({"task", "create", "x", "--project", "shop", "--workflow", "nightly"});
     refused({"project", "update", "shop", "--workflow", "nightly"});

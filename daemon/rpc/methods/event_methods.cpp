@@ -1,3 +1,4 @@
+// events.*: a connection subscribes to what happens, or asks what happened lately.
 #include "common/rpc/event_methods.hpp"
 
 #include "common/base/try.hpp"

@@ -1,12 +1,16 @@
+// harness.*: which agents there are, whether their programs are installed, and the consent to trust a repository.
 #include "common/rpc/harness_methods.hpp"
 
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/agents/trust.hpp"
 #include "daemon/agents/versions.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/repository_command.hpp"
 #include "daemon/process/environment.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/harness_environment.hpp"
@@ -25,13 +29,14 @@ std::vector<std::string> missing_for(const HarnessEntry& entry, const Environmen
     std::vector<std::string> missing;
     if (entry.program.empty()) {
         const auto& harness = entry.harness;
-        const auto how = harness.install.empty() ? harness.install_hint : "install it with: " + harness.install;
-        missing.push_back("the program " + harness.program + (how.empty() ? "" : ": " + how));
+        const auto how = harness.install.empty() ? (harness.install_hint.empty() ? "" : "; " + harness.install_hint)
+                                                 : ". To install it:\n  " + harness.install;
+        missing.push_back("the program " + harness.program + " is missing" + how);
         return missing;
     }
     const auto interpreter = agents::interpreter_of(entry.program);
     if (!interpreter.empty() && find_program(interpreter, variable(env, "PATH")).empty()) {
-        missing.push_back("the program " + interpreter + ", which runs it: looked up in " + variable(env, "PATH"));
+        missing.push_back("the program " + interpreter + ", which runs it, is missing from " + variable(env, "PATH"));
     }
     const auto root = agents::check_root(entry.harness, "full", env, ::geteuid() == 0);
     if (!root) missing.push_back(root.error().message);
@@ -66,8 +71,9 @@ HarnessView full_view(World& world, const HarnessEntry& entry, const std::option
     if (!trusted) view.missing.push_back(trusted.error().message);
     view.trusted = trusted && *trusted;
     if (!*view.trusted) {
-        view.missing.push_back("trust for " + project->name + ": it will ask in its window, or: orange harness trust " +
-                               view.name + " --project " + project->name);
+        view.missing.push_back("it does not trust " + project->name +
+                               " yet and will ask in its window. To answer now:\n  orange harness trust " + view.name +
+                               " --project " + project->name);
     }
     return view;
 }
@@ -141,18 +147,67 @@ Awaitable<Result<Repository>> repository_of(Api& api, HarnessTrust params) {
     co_return repository;
 }
 
-Awaitable<Result<HarnessTrust::Reply>> trust(Api& api, HarnessTrust params) {
+/// An agent that shows its program's question would show it for ever: it looks for the answer only when it starts.
+Awaitable<std::vector<std::string>> restart_who_waits(Api& api, const std::string& project,
+                                                      const agents::Harness& harness) {
+    std::vector<std::string> notes;
+    const auto active = api.world().tasks.active();
+    for (const auto& id : active) {
+        const auto* record = api.world().tasks.find(id);
+        if (!record || record->task.project != project) continue;
+        const auto runs = record->runs;
+        for (const auto& run : runs) {
+            if (run.harness != harness.name || run.pane_id.empty()) continue;
+            auto pane = run.pane_id;
+            const auto view = co_await api.world().tmux.look(std::move(pane));
+            const auto asks = [&](const std::string& text) { return view->screen.find(text) != std::string::npos; };
+            if (!view || std::none_of(harness.trust.dialog.begin(), harness.trust.dialog.end(), asks)) continue;
+            auto waiting = run.run;
+            const auto done = co_await api.runner().respawns.start_over(id, std::move(waiting));
+            const auto who = "the " + std::string(name_of(run.role)) + " of task " + id.value;
+            notes.push_back(done ? "restarted " + who + ", which waited for this answer"
+                                 : who + " could not be restarted: " + done.error().message);
+        }
+    }
+    co_return api.sentences(std::move(notes));
+}
+
+/// A command of the repository: the text of the main checkout, or of the workspace that `cwd` is in.
+Awaitable<Result<HarnessTrust::Reply>> agree_to_command(Api& api, HarnessTrust params) {
+    auto& world = api.world();
+    CO_TRY(const auto project, co_await api.select_project(params.project, params.cwd));
+    const auto* slot = params.cwd && !params.project ? world.pool.workspace_at(*params.cwd) : nullptr;
+    const auto place = slot ? world.pool.path_of(workspace_name(slot->project, slot->number)).string() : project.path;
+    const auto command = git::repository_command(place, params.name);
+    if (!command) co_return Error(ErrorCode::not_found, place + " has no file " + params.name);
+    if (params.hash && *params.hash != command->hash) {
+        co_return Error(ErrorCode::conflict, params.name + " of " + place + " was changed meanwhile. Read it again");
+    }
+    HarnessTrust::Reply reply;
+    reply.harness = params.name;
+    reply.repository = place;
+    reply.text = command->text;
+    reply.hash = command->hash;
+    reply.trusted = project.lets_trust(command->consent());
+    if (reply.trusted || params.dry_run) co_return reply;
+    CO_TRY(co_await record_consent(api, project.name, command->consent()));
+    reply.trusted = reply.recorded = true;
+    co_return reply;
+}
+
+Awaitable<Result<HarnessTrust::Reply>> answer_trust(Api& api, HarnessTrust params) {
+    if (git::is_repository_command(params.name)) co_return co_await agree_to_command(api, std::move(params));
     auto& world = api.world();
     CO_TRY(const auto entry, world.harnesses.find(params.name));
     const auto& harness = entry.harness;
     if (!harness.trust.is_asked()) {
         co_return Error(ErrorCode::invalid_argument,
-                        "the harness " + harness.name + " needs no trust; there is nothing to record");
+                        "harness " + harness.name + " does not ask for trust; there is nothing to record");
     }
     CO_TRY(const auto repository, co_await repository_of(api, params));
     if (!is_valid_utf8(repository.path)) {
         co_return Error(ErrorCode::invalid_argument,
-                        printable(repository.path) + " is not UTF-8: " + harness.name + " cannot be told of it");
+                        printable(repository.path) + " is not UTF-8, so it cannot be passed to " + harness.name);
     }
     HarnessTrust::Reply reply;
     reply.harness = harness.name;
@@ -166,10 +221,11 @@ Awaitable<Result<HarnessTrust::Reply>> trust(Api& api, HarnessTrust params) {
         co_return reply;
     }
     if (!repository.project) {
-        co_return Error(ErrorCode::not_found, repository.path +
-                                                  " is no project, and the consent is kept with one; run: "
-                                                  "orange project add " +
-                                                  repository.path);
+        co_return Error(ErrorCode::not_found,
+                        repository.path +
+                            " is not a project, and Orange stores the consent with the project. Add it: "
+                            "orange project add " +
+                            repository.path);
     }
     const auto& project = *repository.project;
     reply.args = agents::trust_arguments(harness.trust, repository.path);
@@ -177,6 +233,15 @@ Awaitable<Result<HarnessTrust::Reply>> trust(Api& api, HarnessTrust params) {
     if (reply.trusted || params.dry_run) co_return reply;
     CO_TRY(co_await record_consent(api, project.name, harness.name));
     reply.trusted = reply.recorded = true;
+    co_return reply;
+}
+
+Awaitable<Result<HarnessTrust::Reply>> trust(Api& api, HarnessTrust params) {
+    CO_TRY(auto reply, co_await answer_trust(api, params));
+    if (!reply.trusted || params.dry_run) co_return reply;
+    const auto entry = api.world().harnesses.find(params.name);
+    auto project = co_await api.select_project(params.project, params.cwd);
+    if (entry && project) reply.notes = co_await restart_who_waits(api, project->name, entry->harness);
     co_return reply;
 }
 

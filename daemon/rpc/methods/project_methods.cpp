@@ -8,16 +8,20 @@
 namespace orange::rpc {
 namespace {
 
+std::map<std::string, SettingView> setting_views(Api& api, const Project& project) {
+    const auto& world = api.world();
+    const auto own = written(project.settings), defaults = written(world.settings.project_defaults);
+    std::map<std::string, SettingView> views;
+    const auto all = written(settings_of(world, project));
+    for (const auto& [name, value] : all.items()) {
+        views[name] = {value, own.contains(name) ? "project" : defaults.contains(name) ? "config.yml" : "default"};
+    }
+    return views;
+}
+
 ProjectView view(Api& api, const Project& project) {
-    ProjectView view;
-    view.name = project.name;
-    view.path = project.path;
-    view.default_branch = project.default_branch;
-    view.pool_size = project.pool_size;
-    view.workflow = project.workflow.value_or("default");
-    view.harness = project.harness;
-    view.setup = project.setup;
-    view.env = project.env;
+    ProjectView view{project, 0, setting_views(api, project)};
+    if (!view.workflow) view.workflow = "default";
     for (const auto& id : api.world().tasks.active()) {
         const auto* record = api.world().tasks.find(id);
         if (record && record->task.project == project.name) ++view.active_tasks;
@@ -65,6 +69,7 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
         project.setup = *params.setup;
         CO_TRY(check_setup(world.files, project));
     }
+    for (const auto& [name, value] : params.settings) CO_TRY(set_setting(project.settings, name, value));
     // Looked up when they are named, not when the first task fails.
     CO_TRY(check_names(api.world(), project));
     CO_TRY(world.projects.put(project));
@@ -76,9 +81,9 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
     }
     if (project.pool_size > old_size) api.runner().queue.kick(project.name);
     if (project.pool_size < old_size) {
-        reply.notes.push_back("tasks keep the workspaces that they have; the next one starts when fewer than " +
+        reply.notes.push_back("tasks keep their workspaces; the next task starts when fewer than " +
                               std::to_string(project.pool_size) +
-                              " are taken, and what is left over is removed by: orange workspace gc");
+                              " are in use. To remove surplus workspaces:\n  orange workspace gc");
     }
     reply.project = view(api, project);
     co_return reply;
@@ -87,9 +92,10 @@ Awaitable<Result<ProjectReply>> update(Api& api, ProjectUpdate params) {
 Result<void> check_no_tasks(Api& api, const Project& project) {
     const auto active = view(api, project).active_tasks;
     if (active == 0) return {};
-    return Error(ErrorCode::conflict, project.name + " has " +
+    return Error(ErrorCode::conflict, "project " + project.name + " has " +
                                           counted(static_cast<std::size_t>(active), "active task") +
-                                          "; merge or cancel first (orange task list --project " + project.name + ")");
+                                          (active == 1 ? ". Merge or cancel it" : ". Merge or cancel them") +
+                                          " first:\n  orange task list --project " + project.name);
 }
 
 Awaitable<Result<ProjectRemove::Reply>> remove(Api& api, ProjectRemove params) {
@@ -101,7 +107,7 @@ Awaitable<Result<ProjectRemove::Reply>> remove(Api& api, ProjectRemove params) {
     CO_TRY(check_no_tasks(api, project));  // made meanwhile
     CO_TRY(world.projects.remove(project.name));
     ProjectRemove::Reply reply;
-    reply.notes = {"its workspaces are gone; the repository " + project.path + " and its branches are untouched",
+    reply.notes = {"its workspaces were removed; the repository " + project.path + " and its branches are unchanged",
                    "its ended tasks are kept in " + (world.paths.tasks() / project.name).string()};
     co_return reply;
 }

@@ -20,14 +20,14 @@ Result<void> check_setup(FileSystem& files, Project& project) {
     // A whole command in quotes, most likely; a program may have such a name, and is there then.
     const bool is_file = !is_missing(files, Path(project.path) / program);
     if (project.setup.size() > 1 || is_file || program.find_first_of(" \t\n") == std::string::npos) return {};
-    return {ErrorCode::invalid_argument, "there is no program called \"" + printable(program) +
-                                             "\"; give the setup command's words one by one: --setup " +
+    return {ErrorCode::invalid_argument, "there is no program \"" + printable(program) +
+                                             "\"; give each word of the setup command as its own argument: --setup " +
                                              printable(program) + " (or, for a shell: --setup sh -c '...')"};
 }
 
 Result<void> check_pool_size(int size) {
     if (size >= 1 && size <= k_largest_pool) return {};
-    return Error(ErrorCode::invalid_argument, "pool size must be from 1 to 64");
+    return Error(ErrorCode::invalid_argument, "--pool-size must be from 1 to 64");
 }
 
 Awaitable<Result<std::string>> repository_at(Api& api, std::string path) {
@@ -69,7 +69,7 @@ Awaitable<Result<Project>> new_project(Api& api, ProjectAdd params) {
     project.name = params.name ? *params.name : unused_project_name(api, project_name_from(folder));
     CO_TRY(check_project_name(project.name));
     if (world.projects.find(project.name)) {
-        co_return Error(ErrorCode::conflict, "there is a project " + project.name + " already; choose another --name");
+        co_return Error(ErrorCode::conflict, "project " + project.name + " already exists; choose another --name");
     }
     if (params.default_branch) {
         project.default_branch = *params.default_branch;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "daemon/git/repository_command.hpp"
 #include "daemon/rpc/methods/harness_environment.hpp"
 #include "daemon/runner/agent_control.hpp"
 
@@ -31,13 +32,13 @@ std::string worker_note(const agents::Harness& harness, const std::string& permi
     const auto option = full_option(harness);
     const auto asks = harness.mode == agents::Mode::oneshot ? "restricts it" : "makes it ask";
     if (permissions == "full" && !option.empty()) {
-        return harness.name + " runs with " + option + " in its worktree; --permissions reduced " + asks;
+        return harness.name + " works in its worktree with " + option + "; --permissions reduced " + asks;
     }
-    if (permissions == "full") return harness.name + " works in its worktree without asking";
+    if (permissions == "full") return harness.name + " works in its worktree without asking for permission";
     if (agents::argv_name(harness, permissions) == agents::argv_name(harness, "full")) {
-        return harness.name + " works in its worktree without asking: it has no reduced permissions";
+        return harness.name + " works in its worktree without asking for permission; it has no reduced permissions";
     }
-    return harness.name + " runs with reduced permissions" +
+    return harness.name + " works in its worktree with reduced permissions" +
            (harness.mode == agents::Mode::oneshot ? "" : " and asks in its window for more");
 }
 
@@ -58,19 +59,17 @@ std::vector<std::string> start_notes(Api& api, const TaskRecord& record) {
     const bool reviews = has_reviewer(**definition);
     const auto permissions = permissions_of(**definition, record.task, Role::worker);
     std::vector<std::string> notes = {worker_note(worker->harness, permissions)};
-    std::string where = reviews ? record.task.review_harness + " reviews its work" : std::string();
+    if (reviews) notes.push_back(record.task.review_harness + " reviews the work");
     if (record.task.workspace) {
-        where += (where.empty() ? "" : "; ") + std::string("workspace ") + *record.task.workspace + ", " +
-                 std::to_string(world.pool.free(*project)) + " of " + std::to_string(project->pool_size) +
-                 " still free";
+        notes.push_back("workspace " + *record.task.workspace + "; " + std::to_string(world.pool.free(*project)) +
+                        " of " + std::to_string(project->pool_size) + " workspaces still free");
     }
-    if (!where.empty()) notes.push_back(std::move(where));
     for (const auto& name : harnesses_of(record.task, reviews)) {
         const auto entry = world.harnesses.find(name);
         if (!entry || !entry->harness.trust.is_asked()) continue;
         const auto trusted = is_trusted(world, *project, *entry);
         if (trusted && *trusted) continue;
-        notes.push_back(name + " will ask in its window whether it may trust this repository. To answer before:\n" +
+        notes.push_back(name + " will ask in its window whether it may trust this repository. To answer now:\n" +
                         "  orange harness trust " + name + " --project " + project->name);
     }
     return notes;
@@ -82,6 +81,21 @@ std::string without_consent(World& world, const Project& project, const Task& ta
         if (entry && !entry->harness.trust.args.empty() && !project.lets_trust(name)) return name;
     }
     return {};
+}
+
+Result<void> check_setup_agreed(const Project& project) {
+    if (!project.setup.empty()) return {};
+    const auto setup = git::repository_command(project.path, ".orange/setup");
+    if (!setup || project.lets_trust(setup->consent())) return {};
+    const auto file = project.path + "/" + setup->name;
+    return Error(ErrorCode::needs_force,
+                 "you have not agreed to " + file + ". To read it and agree:\n  orange harness trust " + setup->name +
+                     " --project " + project.name,
+                 {{"trust", setup->consent()},
+                  {"repository", project.path},
+                  {"question", "The repository has a setup program for worktrees, " + file +
+                                   ". May Orange run it with your permissions?"},
+                  {"otherwise", "it starts without this setup"}});
 }
 
 }  // namespace orange::rpc

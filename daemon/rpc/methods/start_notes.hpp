@@ -14,4 +14,8 @@ std::vector<std::string> start_notes(Api& api, const TaskRecord& record);
 /// The first of the task's harnesses that asks for trust on its command line and has no consent; empty: none.
 std::string without_consent(World& world, const Project& project, const Task& task);
 
+/// needs_force if the project has no setup of its own, and its repository brings one to which nobody has agreed: with
+/// the question, and what `trust` has to hold for a yes.
+Result<void> check_setup_agreed(const Project& project);
+
 }  // namespace orange::rpc

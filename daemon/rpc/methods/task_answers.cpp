@@ -32,7 +32,7 @@ Awaitable<Error> dialog_refusal(Api& api, TaskRecord record, Role role) {
         if (screen) shown = "\n" + std::string(trim(*screen)) + "\n";
     }
     co_return Error(ErrorCode::conflict, "the " + std::string(name_of(role)) +
-                                             " shows a dialog, which has to be answered in its window:" + shown +
+                                             " shows a dialog. Answer it in its window:" + shown +
                                              "\n  orange task attach " + record.task.id.value);
 }
 
@@ -49,10 +49,10 @@ Awaitable<Result<TaskReply>> answer(Api& api, TaskAnswer params, Call call) {
         co_return co_await dialog_refusal(api, record, role);
     }
     if (!can_be_answered(*definition, record)) {
-        co_return Error(ErrorCode::conflict, "task " + id.value + " is " + record.task.status +
-                                                 ", and its agent has not asked anything. To send it a message:\n  "
-                                                 "orange task send " +
-                                                 id.value + " \"...\"");
+        const auto next = alive ? " To send it a message:\n  orange task send " + id.value + " \"...\""
+                                : " What the task is waiting for:\n  orange task why " + id.value;
+        co_return Error(ErrorCode::conflict, "task " + id.value + " has the status " + record.task.status +
+                                                 ", and its agent has no open question." + next);
     }
     if (alive) {
         CO_TRY(auto sent, co_await api.runner().outbox.send(id, role, params.text));
@@ -66,7 +66,7 @@ Awaitable<Result<TaskReply>> answer(Api& api, TaskAnswer params, Call call) {
 
 Awaitable<Result<TaskReply>> reject(Api& api, TaskReject params, Call call) {
     CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
-    if (trim(params.feedback).empty()) co_return Error(ErrorCode::invalid_argument, "say what to change");
+    if (trim(params.feedback).empty()) co_return Error(ErrorCode::invalid_argument, "the feedback is empty");
     engine::Request request;
     request.goal = engine::Goal::rejected;
     request.by = call.caller.role;
@@ -103,6 +103,11 @@ Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
     reply.base = changes.base;
     reply.tip = changes.tip;
     reply.changes = counts_of(changes);
+    if (!params.patch) co_return reply;
+    CO_TRY(auto patch, co_await patch_of(api.world(), changes));
+    reply.stat = std::move(patch.stat);
+    reply.text = std::move(patch.text);
+    reply.cut = patch.cut;
     co_return reply;
 }
 

@@ -1,5 +1,3 @@
-#include "daemon/rpc/methods/task_create.hpp"
-
 #include <algorithm>
 
 #include "common/base/text.hpp"
@@ -19,11 +17,8 @@
 namespace orange::rpc {
 namespace {
 
-constexpr std::size_t k_longest_summary = 500;
 constexpr std::size_t k_longest_context = 512 * 1024;
-constexpr std::chrono::milliseconds k_fetch_deadline = std::chrono::seconds(20);
 constexpr int k_most_names = 1000;
-/// The only one of engine::start_states() that comes before the work.
 
 /// A task that is being put together.
 struct Draft {
@@ -34,6 +29,7 @@ struct Draft {
     std::vector<std::string> notes;
     bool work_is_there = false;   ///< it begins behind the work: the branch must exist
     bool needs_workspace = true;  ///< at once, or when it is its turn
+    bool is_at_origin = false;    ///< its branch is, and may have a pull request
     std::string why_not_fetched;
 };
 
@@ -58,7 +54,8 @@ Result<void> choose_workflow(World& world, const TaskCreate& params, Draft& draf
 }
 
 /// The worker's and the reviewer's harness of a new task (docs/files.md).
-Result<void> choose_harnesses(World& world, const TaskCreate& params, Draft& draft) {
+Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) {
+    auto& world = api.world();
     auto& task = draft.record.task;
     const bool starts = draft.needs_workspace && !params.no_spawn;
     auto wanted = params.harness ? params.harness : draft.project.harness;
@@ -66,56 +63,44 @@ Result<void> choose_harnesses(World& world, const TaskCreate& params, Draft& dra
     if (!wanted && !draft.needs_workspace) wanted = "claude";  // it may never need one
     if (!wanted) {
         return Error(ErrorCode::not_found,
-                     "no agent program is installed: claude, codex, opencode and pi were looked up in the " +
+                     "no agent program is installed. Orange looked for claude, codex, opencode and pi in the " +
                          world.harnesses.searched() +
-                         ". Install one (orange harness list says how); or, if one starts in your terminal, run there: "
-                         "orange daemon reload; or try the scripted one: --harness demo");
+                         ". If one starts in your terminal, run `orange daemon reload` there. --harness demo needs no "
+                         "agent program. To see how to install one:\n  orange harness list");
     }
     const auto installed = [&](const std::string& name) {
         const auto entry = world.harnesses.find(name);
         return entry && !entry->program.empty();
     };
-    task.harness = *wanted;
-    task.review_harness =
-        params.review_harness.value_or(task.harness == "demo" || !installed("claude") ? task.harness : "claude");
+    if (params.permissions && *params.permissions != "full" && *params.permissions != "reduced") {
+        return Error(ErrorCode::invalid_argument,
+                     "--permissions must be full or reduced, not \"" + *params.permissions + "\"");
+    }
+    task.permissions = params.permissions;
+    Choices choices = params;
+    choices.harness = wanted;
+    if (!choices.review_harness) {
+        choices.review_harness = *wanted == "demo" || !installed("claude") ? *wanted : "claude";
+    }
+    TRY(api.runner().edits.choose_agents(draft.record, choices, starts));
     for (const auto& name : {task.harness, task.review_harness}) {
         TRY(const auto entry, world.harnesses.find(name));
-        draft.record.harness_hashes[name] = entry.hash;
-        if (entry.program.empty() && starts) return world.harnesses.not_installed(entry);
-        if (params.permissions == "reduced" &&
-            agents::argv_name(entry.harness, "reduced") == agents::argv_name(entry.harness, "full")) {
-            return Error(ErrorCode::invalid_argument,
-                         "harness " + name + " has no reduced permissions; choose another");
-        }
         for (auto& note : variables_not_passed(world, draft.project, entry, params.caller)) {
             const bool said = std::find(draft.notes.begin(), draft.notes.end(), note) != draft.notes.end();
             if (!said) draft.notes.push_back(std::move(note));
         }
     }
-    if (params.permissions && *params.permissions != "full" && *params.permissions != "reduced") {
-        return Error(ErrorCode::invalid_argument,
-                     "there are no permissions \"" + *params.permissions + "\"; use full or reduced");
-    }
-    task.permissions = params.permissions;
     for (const auto& name : params.trust) {
         if (!draft.project.lets_trust(name)) draft.project.trusted.push_back(name);
     }
     const auto asks = params.ask_trust && starts ? without_consent(world, draft.project, task) : std::string();
     if (!asks.empty()) {
         return Error(ErrorCode::needs_force,
-                     asks + " asks whether it may trust " + draft.project.path + "\n  orange harness trust " + asks +
-                         " --project " + draft.project.name,
+                     asks + " asks whether it may trust " + draft.project.path +
+                         ". To answer:\n  orange harness trust " + asks + " --project " + draft.project.name,
                      {{"trust", asks}, {"repository", draft.project.path}});
     }
-    task.effort = params.effort;
-    task.review_effort = params.review_effort;
-    for (const auto& [name, effort] :
-         {std::pair{task.harness, task.effort}, std::pair{task.review_harness, task.review_effort}}) {
-        if (!effort) continue;
-        TRY(const auto entry, world.harnesses.find(name));
-        TRY(agents::check_effort(entry.harness, *effort));
-    }
-    return {};
+    return params.ask_trust && starts ? check_setup_agreed(draft.project) : Result<void>{};
 }
 
 Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {
@@ -172,7 +157,7 @@ Awaitable<Result<std::string>> unused_branch(World& world, Project project, std:
 Awaitable<Result<void>> fetch(World& world, Draft& draft) {
     CO_TRY(const auto origin, co_await git::has_origin(world.git, draft.project.path));
     if (!origin) co_return Result<void>{};
-    auto fetched = co_await git::fetch(world.git, draft.project.path, k_fetch_deadline);
+    auto fetched = co_await git::fetch(world.git, draft.project.path, git::k_fetch_patience);
     if (!fetched) draft.why_not_fetched = "; origin could not be fetched: " + fetched.error().message;
     co_return Result<void>{};
 }
@@ -180,15 +165,15 @@ Awaitable<Result<void>> fetch(World& world, Draft& draft) {
 Error no_such_branch(const Draft& draft) {
     const auto& task = draft.record.task;
     return {ErrorCode::not_found, "there is no branch " + task.branch +
-                                      " in this repository or at origin, so there is nothing to " +
+                                      " in this repository or on origin, so there is nothing to " +
                                       (draft.needs_workspace ? "review" : "merge") + draft.why_not_fetched};
 }
 
 Error checked_out(const git::BranchState& state, const Draft& draft) {
     const auto& task = draft.record.task;
     return {ErrorCode::conflict, "branch " + task.branch + " is checked out in " + state.checkout +
-                                     ", and git allows a branch in one worktree only; choose another --branch, or "
-                                     "leave it there first\n  git -C " +
+                                     ", and git allows a branch in one worktree only. Choose another --branch, or "
+                                     "switch to another branch there:\n  git -C " +
                                      state.checkout + " switch " + draft.project.default_branch};
 }
 
@@ -202,10 +187,11 @@ Awaitable<Result<void>> check_branch(World& world, Draft& draft) {
         if (!state.exists()) co_return no_such_branch(draft);
     }
     if (!state.exists() && !state.clash.empty()) {
-        co_return Error(ErrorCode::conflict,
-                        "git cannot have a branch " + branch + " beside " + state.clash + "; choose another --branch");
+        co_return Error(ErrorCode::conflict, "git cannot have both a branch " + branch + " and " + state.clash +
+                                                 "; choose another --branch");
     }
     if (draft.needs_workspace && !state.checkout.empty()) co_return checked_out(state, draft);
+    draft.is_at_origin = state.remote;
     if (state.exists()) {
         draft.notes.push_back("continues the existing branch " + branch + (state.local ? "" : " of origin"));
     }
@@ -220,8 +206,9 @@ Awaitable<Result<void>> check_branch(World& world, Draft& draft) {
 Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Draft& draft) {
     auto& task = draft.record.task;
     if (!params.branch && draft.work_is_there) {
-        co_return Error(ErrorCode::invalid_argument, "no branch given; a task that begins as " + *draft.record.start +
-                                                         " needs a branch with existing work: --branch NAME");
+        co_return Error(ErrorCode::invalid_argument, "no branch given; a task that starts with the status " +
+                                                         *draft.record.start +
+                                                         " needs a branch with existing work (--branch NAME)");
     }
     if (!params.branch && params.name_branch) {
         const auto wanted = git::branch_name_from(task.summary);
@@ -258,21 +245,20 @@ Awaitable<Result<void>> choose_base(World& world, const TaskCreate& params, Draf
     }
     CO_TRY(const auto state, co_await git::branch_state(world.git, repo, task.branch));
     if (state.exists()) {
-        co_return Error(ErrorCode::invalid_argument,
-                        "--base says where a new branch begins, but the branch " + task.branch +
-                            " already exists; leave out --base, or choose another --branch");
+        co_return Error(ErrorCode::invalid_argument, "--base is the start of a new branch, but branch " + task.branch +
+                                                         " already exists; omit --base, or choose another --branch");
     }
     task.base = std::move(*found);
     CO_TRY(const auto target, co_await git::base_ref(world.git, repo, draft.project.default_branch));
     CO_TRY(const auto merged, co_await git::contains(world.git, repo, target, *task.base));
     if (!merged) {
-        draft.notes.push_back("begins at " + *params.base + ", whose commits " + draft.project.default_branch +
+        draft.notes.push_back("starts from " + *params.base + ", whose commits " + draft.project.default_branch +
                               " does not have; merging the task merges them too");
     }
     co_return Result<void>{};
 }
 
-/// No wait from here to Runner::create's own writes.
+/// From here to the writes of Creation::create() nothing is waited for.
 Result<void> register_project(Api& api, Draft& draft) {
     if (!draft.new_project) return {};
     auto& world = api.world();
@@ -305,7 +291,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     task.project = draft.project.name;
     CO_TRY(take_texts(params, task));
     CO_TRY(choose_workflow(world, params, draft));
-    CO_TRY(choose_harnesses(world, params, draft));
+    CO_TRY(choose_harnesses(api, params, draft));
     CO_TRY(co_await choose_branch(world, params, draft));
     CO_TRY(co_await choose_base(world, params, draft));
     task.created_at = task.updated_at = world.clock.now();
@@ -327,6 +313,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     }
     created->notes.insert(created->notes.begin(), draft.notes.begin(), draft.notes.end());
     const auto* record = world.tasks.find(id);
+    if (record && draft.is_at_origin) api.runner().pull_sync.look_soon(*record);
     if (record && created->spawn_error.empty() && !params.no_spawn && draft.needs_workspace) {
         const auto notes = start_notes(api, *record);
         created->notes.insert(created->notes.begin(), notes.begin(), notes.end());
@@ -339,19 +326,19 @@ Awaitable<Result<TaskReply>> made_before(Api& api, TaskId id) {
     if (const auto* record = api.world().tasks.find(id); record && record->queued) {
         co_await api.runner().queue.run(record->task.project);
     }
-    const auto lock = co_await api.world().task_locks.acquire(id.value);
+    co_await api.runner().turns.free(id);
     if (!api.world().tasks.find(id)) {
         co_return Error(ErrorCode::not_found, "task " + id.value + " was created, and has been deleted since");
     }
     Outcome outcome;
-    outcome.notes.push_back("was created by an earlier call with its id");
+    outcome.notes.push_back("an earlier call with the same id created this task");
     co_return api.reply(id, std::move(outcome));
 }
 
 Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
     if (params.id && !is_task_id(*params.id)) {
         co_return Error(ErrorCode::invalid_argument,
-                        "\"id\" must be 21 characters of 0-9, A-Z and a-z, chosen at random; or leave it out");
+                        "\"id\" must be 21 characters of 0-9, A-Z and a-z, chosen at random; or omit it");
     }
     const bool repeatable = params.id.has_value();
     const TaskId id{params.id.value_or(random_id(k_task_id_length))};
@@ -369,20 +356,6 @@ Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
 }
 
 }  // namespace
-
-Result<void> check_summary(const std::string& summary) {
-    if (!is_valid_utf8(summary)) return Error(ErrorCode::invalid_argument, "the summary is not valid UTF-8");
-    if (summary.find_first_of("\n\r") != std::string::npos) {
-        return Error(ErrorCode::invalid_argument,
-                     "the summary must be one line; put the rest into --context, which may have many");
-    }
-    if (summary.size() > k_longest_summary) {
-        return Error(ErrorCode::invalid_argument, "the summary has " + std::to_string(summary.size()) +
-                                                      " bytes, at most 500 are allowed; put the "
-                                                      "rest into --context");
-    }
-    return {};
-}
 
 void add_task_create(MethodTable& table, Api& api) {
     using enum ErrorCode;

@@ -85,18 +85,18 @@ Result<WindowView> pick(const std::vector<WindowView>& windows, const TaskLog& p
         known += (known.empty() ? "" : ", ") + whole;
     }
     if (windows.empty()) {
-        return {ErrorCode::not_found, "task " + task + " has no windows yet: no agent was started for it"};
+        return {ErrorCode::not_found, "task " + task + " has no windows yet; no agent has been started for it"};
     }
     const auto what = params.window ? "window \"" + *params.window + "\"" : "window of its " + *params.role;
-    return {ErrorCode::not_found, "task " + task + " has no " + what + "; there is: " + known};
+    return {ErrorCode::not_found, "task " + task + " has no " + what + "; known: " + known};
 }
 
 Result<void> check(const TaskLog& params) {
     if (params.lines < 1 || params.lines > 5000) {
-        return {ErrorCode::invalid_argument, "lines must be from 1 to 5000"};
+        return {ErrorCode::invalid_argument, "--lines must be from 1 to 5000"};
     }
     if (params.role && *params.role != name_of(Role::worker) && *params.role != name_of(Role::reviewer)) {
-        return {ErrorCode::invalid_argument, "role must be worker or reviewer"};
+        return {ErrorCode::invalid_argument, "--role must be worker or reviewer"};
     }
     return {};
 }

@@ -2,9 +2,9 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/rpc/api.hpp"
-#include "daemon/rpc/methods/task_create.hpp"
 #include "daemon/runner/branch_update.hpp"
 #include "daemon/runner/kept_work.hpp"
+#include "daemon/runner/pull_creation.hpp"
 
 /// Calls that create, move or end tasks.
 namespace orange::rpc {
@@ -12,7 +12,6 @@ namespace {
 
 Awaitable<Result<TaskReply>> update(Api& api, TaskUpdate params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
-    if (params.summary) CO_TRY(check_summary(*params.summary));
     Edit edit = params;
     CO_TRY(engine::may_set(edit, call.caller));
     if (params.status) {
@@ -25,7 +24,7 @@ Awaitable<Result<TaskReply>> update(Api& api, TaskUpdate params, Call call) {
     }
     if (!edit.any()) {
         co_return Error(ErrorCode::invalid_argument,
-                        "nothing to update: give --status, --summary, --branch or another field");
+                        "nothing to update; give --status, --summary, --branch or another field");
     }
     CO_TRY(auto edited, co_await api.runner().requests.edit(id, std::move(edit), call.caller));
     co_return api.reply(id, std::move(edited));
@@ -54,8 +53,9 @@ Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
     const auto project = reply.task.fields.project;
     const auto waiting = api.world().tasks.queue(project);
     if (!waiting.empty()) {
-        reply.notes.push_back(counted(waiting.size(), "task") + " of " + project +
-                              " wait for a workspace; start the next:\n  orange task spawn " +
+        reply.notes.push_back(counted(waiting.size(), "task") + " of " + project + " wait" +
+                              (waiting.size() == 1 ? "s" : "") +
+                              " for a workspace. To start the next one:\n  orange task spawn " +
                               api.world().tasks.short_id(waiting.front()));
     }
     co_return reply;
@@ -78,6 +78,14 @@ Awaitable<Result<TaskReply>> update_branch_of(Api& api, TaskUpdateBranch params,
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(auto updated, co_await update_branch(api.runner(), id, call.caller));
     co_return api.reply(id, std::move(updated));
+}
+
+Awaitable<Result<TaskReply>> create_pr(Api& api, TaskCreatePr params, Call call) {
+    CO_TRY(const auto id, api.select(params, call));
+    if (params.title) CO_TRY(check_summary(*params.title));
+    pulls::PullText text{std::move(params.title), std::move(params.body), params.draft};
+    CO_TRY(auto opened, co_await create_pull_request(api.runner(), id, std::move(text), call.caller));
+    co_return api.reply(id, std::move(opened));
 }
 
 Awaitable<Result<TaskReply>> spawn(Api& api, TaskSpawn params, Call call) {
@@ -109,46 +117,96 @@ Awaitable<Result<TaskRespawn::Reply>> respawn(Api& api, TaskRespawn params, Call
     TaskRespawn::Reply reply;
     if (!params.all) {
         CO_TRY(const auto id, api.select(params, call));
-        CO_TRY(auto done, co_await api.runner().respawns.respawn(id, call.caller));
+        CO_TRY(auto done, co_await api.runner().respawns.respawn(id, call.caller, params.fresh));
         if (auto shown = api.view(id)) reply.tasks.push_back(std::move(*shown));
         reply.notes = api.sentences(std::move(done.notes));
         co_return reply;
     }
     for (const auto& id : with_dead_agents(api)) {
-        auto done = co_await api.runner().respawns.respawn(id, call.caller);
+        auto done = co_await api.runner().respawns.respawn(id, call.caller, params.fresh);
         if (!done) {
             reply.notes.push_back(api.world().tasks.with_short_ids(id.value + ": " + done.error().message));
         } else if (auto shown = api.view(id)) {
             reply.tasks.push_back(std::move(*shown));
         }
     }
-    if (reply.tasks.empty() && reply.notes.empty()) reply.notes = {"No agent has died."};
+    if (reply.tasks.empty() && reply.notes.empty()) reply.notes = {"no agent is dead"};
+    co_return reply;
+}
+
+bool is_without_pull_request(const Error& error) {
+    const auto why = error.details.find("why");
+    return why != error.details.end() && why->second == "no_pull_request";
+}
+
+/// In a project whose work is merged through pull requests, a task that has none gets one first.
+Awaitable<Result<TaskMerge::Reply>> open_instead(Api& api, TaskId id, Caller by) {
+    pulls::PullText text;
+    CO_TRY(auto opened, co_await create_pull_request(api.runner(), id, std::move(text), std::move(by)));
+    CO_TRY(auto shown, api.view(id));
+    TaskMerge::Reply reply;
+    reply.task = std::move(shown);
+    reply.notes = api.sentences(std::move(opened.notes));
     co_return reply;
 }
 
 Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call) {
     CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
-    const auto strategy = git::from_name(params.strategy, git::MergeStrategy{});
-    if (!strategy) {
-        co_return Error(ErrorCode::invalid_argument,
-                        "strategy \"" + params.strategy + "\" is unknown; use merge, ff or squash");
-    }
     MergeOrder order;
-    order.strategy = *strategy;
+    if (params.strategy) {
+        order.strategy = git::from_name(*params.strategy, git::MergeStrategy{});
+        if (!order.strategy) {
+            co_return Error(ErrorCode::invalid_argument,
+                            "strategy \"" + *params.strategy + "\" is unknown; use merge, ff or squash");
+        }
+    }
+    if (params.via && *params.via != "pr") {
+        co_return Error(ErrorCode::invalid_argument, "via \"" + *params.via + "\" is unknown; use pr");
+    }
+    if (params.via && params.local) {
+        co_return Error(ErrorCode::invalid_argument, "via and local contradict each other; give one of them");
+    }
+    order.local = params.local;
+    order.via_pull = params.via.has_value();
     order.force = params.force;
-    order.push = !params.no_push;
+    if (params.no_push) order.push = !*params.no_push;
     order.keep_branch = params.keep_branch;
     order.include_unpushed = params.include_unpushed;
+    order.checks = !params.force || params.run_checks;
     order.tip = params.tip.value_or("");
-    CO_TRY(auto merged, co_await api.runner().merges.merge(id, std::move(order), call.caller));
+    const bool opens = !order.via_pull;
+    auto merged = co_await api.runner().merges.merge(id, std::move(order), call.caller);
+    if (opens && !merged && is_without_pull_request(merged.error())) {
+        auto opened = co_await open_instead(api, id, call.caller);
+        co_return opened;
+    }
+    if (!merged) co_return merged.error();
     CO_TRY(auto shown, api.view(id));
     TaskMerge::Reply reply;
     reply.task = std::move(shown);
-    reply.commit = merged.commit;
-    reply.pushed = merged.pushed;
-    reply.elsewhere = merged.elsewhere;
-    reply.forced = api.world().tasks.with_short_ids(std::move(merged.forced));
-    reply.notes = api.sentences(std::move(merged.notes));
+    reply.commit = merged->commit;
+    reply.pushed = merged->pushed;
+    reply.elsewhere = merged->elsewhere;
+    reply.pull = merged->pull;
+    reply.forced = api.world().tasks.with_short_ids(std::move(merged->forced));
+    reply.notes = api.sentences(std::move(merged->notes));
+    co_return reply;
+}
+
+Awaitable<Result<TaskCheck::Reply>> check(Api& api, TaskCheck params, Call call) {
+    CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
+    CO_TRY(auto report, co_await api.runner().checks.run(id, {}, {}));
+    CO_TRY(auto shown, api.view(id));
+    TaskCheck::Reply reply;
+    reply.task = std::move(shown);
+    reply.passed = report.passed();
+    reply.commit = std::move(report.commit);
+    reply.failed = std::move(report.failed);
+    reply.why = std::move(report.why);
+    reply.exit_status = report.exit_status;
+    reply.output = std::move(report.tail);
+    reply.log = report.log.string();
+    reply.seconds = report.seconds;
     co_return reply;
 }
 
@@ -173,7 +231,7 @@ Awaitable<Result<TaskReply>> send(Api& api, TaskSend params, Call call) {
     CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
     const auto role = role_from(params.role.value_or("worker"));
     if (role != Role::worker && role != Role::reviewer) {
-        co_return Error(ErrorCode::invalid_argument, "role must be worker or reviewer");
+        co_return Error(ErrorCode::invalid_argument, "--role must be worker or reviewer");
     }
     if (trim(params.text).empty()) co_return Error(ErrorCode::invalid_argument, "the message is empty");
     CO_TRY(auto sent, co_await api.runner().outbox.send(id, *role, params.text));
@@ -208,6 +266,10 @@ void add_task_methods(MethodTable& table, Api& api) {
                                 {not_found, conflict, external_failed}, [&api](TaskUpdateBranch params, Call call) {
                                     return update_branch_of(api, std::move(params), std::move(call));
                                 });
+    table.add<TaskCreatePr>(
+        Access::human, "Pushes a task's branch, and opens its pull request or adopts the open one.",
+        {not_found, conflict, external_failed, unavailable},
+        [&api](TaskCreatePr params, Call call) { return create_pr(api, std::move(params), std::move(call)); });
     table.add<TaskRestore>(
         Access::human, "Makes a branch of an ended task's work, uncommitted work included.",
         {not_found, conflict, invalid_argument, external_failed},
@@ -222,6 +284,10 @@ void add_task_methods(MethodTable& table, Api& api) {
         Access::human, "Merges a task's branch into the default branch, and the task is done.",
         {not_found, conflict, needs_force, illegal_transition, external_failed, unavailable},
         [&api](TaskMerge params, Call call) { return merge(api, std::move(params), std::move(call)); });
+    table.add<TaskCheck>(Access::human, "Runs the project's checks on the tip of a task's branch.",
+                         {not_found, conflict, external_failed}, [&api](TaskCheck params, Call call) {
+                             return check(api, std::move(params), std::move(call));
+                         });
     table.add<TaskDelete>(
         Access::human, "Removes an ended task's files.", {not_found, needs_force},
         [&api](TaskDelete params, Call call) { return remove(api, std::move(params), std::move(call)); });

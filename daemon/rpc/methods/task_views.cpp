@@ -58,7 +58,7 @@ Result<void> check_status(Api& api, const std::string& status) {
     const auto meant = nearest(status, known);
     return {ErrorCode::not_found, "no workflow has a status \"" + status + "\"" +
                                       (meant ? "; did you mean " + *meant + "?" : "") +
-                                      "\nThere is: " + join(known, ", ")};
+                                      (meant ? " Known: " : "; known: ") + join(known, ", ")};
 }
 
 /// What cannot be counted is left out: a list is no place for errors of git.
@@ -137,6 +137,12 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     if (!record) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
     TaskShow::Reply reply;
     reply.task = api.view(*record);
+    for (const auto* messages : {&record->typed, &record->outbox}) {
+        for (const auto& each : *messages) {
+            reply.messages.push_back({std::string(name_of(each.to)), std::string(name_of(each.from)), each.text,
+                                      std::string(each.state()), each.typed_at.value_or(each.queued_at)});
+        }
+    }
     const auto text = world.files.read(world.tasks.folder(*record) / "TASK.md");
     if (text) reply.body = store::split_task_text(*text).body;
     if (params.changes && !store::has_ended(*record)) {
@@ -176,26 +182,26 @@ Result<AgentRun> pick_run(Api& api, const TaskId& id, const std::optional<std::s
     if (wanted) {
         role = role_from(*wanted);
         if (role != Role::worker && role != Role::reviewer) {
-            return Error(ErrorCode::invalid_argument, "role must be worker or reviewer");
+            return Error(ErrorCode::invalid_argument, "--role must be worker or reviewer");
         }
     }
     for (const Role candidate : {Role::reviewer, Role::worker}) {
         if (role && *role != candidate) continue;
         if (const auto* run = record->run_of(candidate); run && !run->pane_id.empty()) return *run;
     }
-    return Error(ErrorCode::conflict, "task " + id.value + " has no " + (role ? std::string(name_of(*role)) : "agent") +
-                                          " running; screens of earlier agents are in " +
-                                          (api.world().tasks.folder(*record) / "logs").string() +
-                                          "\n  orange task respawn " + id.value);
+    TRY(const auto definition, api.runner().turns.definition_of(record->task));
+    const auto need = engine::respawn_need(*definition, record->task);
+    if (!need) return need.error();
+    return not_running(*definition, record->task, role.value_or(need->role));
 }
 
 Awaitable<Result<TaskPeek::Reply>> peek(Api& api, TaskPeek params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     if (params.lines < 1 || params.lines > 5000) {
-        co_return Error(ErrorCode::invalid_argument, "lines must be from 1 to 5000");
+        co_return Error(ErrorCode::invalid_argument, "--lines must be from 1 to 5000");
     }
     CO_TRY(const auto run, pick_run(api, id, params.role));
-    CO_TRY(auto text, co_await api.world().tmux.capture(run.pane_id, params.lines));
+    CO_TRY(auto text, co_await api.world().tmux.capture(run.pane_id, params.lines, params.colours));
     TaskPeek::Reply reply;
     reply.role = name_of(run.role);
     reply.text = std::move(text);
@@ -247,40 +253,35 @@ void name_each_once(std::vector<std::string>& hints) {
     std::erase_if(hints, [&](const std::string& hint) { return !seen.insert(hint).second; });
 }
 
-std::string merge_command(const TaskId& id) {
-    return "orange task merge " + id.value;
-}
-
 /// What the task waits for, and which commands help.
 void say_what_next(Api& api, const TaskRecord& record, const engine::Definition& definition, TaskWhy::Reply& reply) {
     const auto& task = record.task;
     const auto id = task.id.value;
     const auto* state = definition.state(task.status);
     for (const auto& notice : reply.task.notices) {
-        reply.hints.push_back(std::string(name_of(notice.kind)) + ": " + notice.text);
+        reply.hints.push_back(notice.text);
     }
     if (!reply.task.notices.empty()) reply.hints.push_back("orange task ack " + id);
     if (record.intent) {
         reply.waiting_for = "the actions of " + record.intent->from + " → " + record.intent->to + " to end";
     } else if (const auto merge = Merges::under_way(record); !merge.empty()) {
-        reply.waiting_for = merge + "; the daemon tries again by itself";
+        reply.waiting_for = merge + "; the daemon tries again";
         reply.hints.push_back(merge_command(task.id));
     } else if (api.runner().queue.is_starting(task.id)) {
-        reply.waiting_for = "its workspace to be made ready: fetch, checkout, the project's setup command";
+        reply.waiting_for = "its workspace to be prepared: fetch, checkout and setup command";
     } else if (!state || state->terminal) {
-        reply.waiting_for = "nothing: it has ended";
+        reply.waiting_for = "nothing, because it has ended";
     } else if (record.queued) {
         const auto place = " (place " + std::to_string(reply.task.queue_place) + " in the queue)";
         const auto* project = api.world().projects.find(task.project);
         const bool room = project && api.world().pool.free(*project) > 0;
         reply.waiting_for = (room ? "a human to start it" : "a free workspace") + place;
         if (room) {
-            reply.hints.push_back("Not started: cancelling a task does not start the next one. A workspace is free.");
+            reply.hints.push_back("A workspace is free, but cancelling a task does not start the next one.");
             reply.hints.push_back("orange task spawn " + id);
         }
-        if (project && project->pool_size < k_largest_pool) {
-            reply.hints.push_back("To allow more workspaces:\n  orange project update " + task.project +
-                                  " --pool-size " + std::to_string(project->pool_size + 1));
+        if (const auto command = project ? project->command_for_more_room() : std::string(); !command.empty()) {
+            reply.hints.push_back("To allow one more workspace:\n  " + command);
         }
     } else if (task.status == definition.initial().name) {
         reply.waiting_for = "a human to start it";
@@ -307,9 +308,10 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
             }
         }
     }
+    if (reply.waiting_for == "you: " + reply.task.needs.text) std::erase(reply.hints, reply.task.needs.text);
     say_who_died(api, record, definition, reply);
     for (const auto& message : record.outbox) {
-        reply.hints.push_back("undelivered to the " + std::string(name_of(message.to)) + ": " + message.text);
+        reply.hints.push_back("not delivered to the " + std::string(name_of(message.to)) + " yet: " + message.text);
     }
     name_each_once(reply.hints);
 }
@@ -343,8 +345,8 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
         if (!ready) *merge = ready.error().message;
     }
     if (busy && !is_held_up()) {
-        reply.task.in_progress = "something that takes its time";
-        reply.waiting_for = "a merge, a respawn or the setup of its workspace, which goes on now";
+        reply.task.in_progress = "a long operation";
+        reply.waiting_for = "a merge, a respawn or the setup of its workspace to end";
     }
     co_return reply;
 }

@@ -80,8 +80,8 @@ Result<void> check(const Definition& definition, const TaskWait& params) {
         if (name == k_ended || name == k_attention || name == k_human || definition.state(name)) continue;
         std::string known;
         for (const auto& state : definition.states) known += state.name + ", ";
-        return {ErrorCode::invalid_argument, "workflow " + definition.name + " has no state \"" + name +
-                                                 "\" to wait for; there is: " + known + "ended, attention, human"};
+        return {ErrorCode::invalid_argument, "workflow " + definition.name + " has no status \"" + name +
+                                                 "\" to wait for; known: " + known + "ended, attention, human"};
     }
     return {};
 }
@@ -101,14 +101,15 @@ Result<std::optional<TaskWait::Reply>> look(Api& api, const TaskId& id, const st
     const bool help = needs.kind != Need::nothing && !starts;
     if (help && (wants(until, k_human) || (wants(until, k_attention) && !reply.task.notices.empty()))) {
         reply.reached = true;
-        reply.why = "the task is " + task.status + " and needs you: " + needs.text;
+        reply.why = "the task has the status " + task.status + " and needs you: " + needs.text;
     } else if (is_reached(*definition, until, task.status)) {
         reply.reached = true;
-        reply.why = "the task is " + task.status;
+        reply.why = "the task has the status " + task.status;
     } else if (!state || state->terminal) {
-        reply.why = "the task has ended: it is " + task.status;
+        reply.why = "the task has ended with the status " + task.status;
     } else if (!wants(until, k_attention) && !can_reach(*definition, until, task.status)) {
-        reply.why = "the task is " + task.status + ", and no way of its workflow leads on to what was waited for";
+        reply.why =
+            "the task has the status " + task.status + ", from which its workflow cannot reach what you wait for";
     } else {
         return std::optional<TaskWait::Reply>{};
     }
@@ -127,7 +128,8 @@ Awaitable<Result<TaskWait::Reply>> sleep_until(Api& api, TaskId id, TaskWait par
             TaskWait::Reply reply;
             CO_TRY(reply.task, api.view(id));
             reply.timed_out = true;
-            reply.why = "after " + std::to_string(*params.timeout) + " s the task is " + reply.task.fields.status;
+            reply.why = "timed out after " + std::to_string(*params.timeout) + " s; the task has the status " +
+                        reply.task.fields.status;
             co_return reply;
         }
         if (until) {

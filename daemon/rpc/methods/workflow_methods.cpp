@@ -1,3 +1,4 @@
+// workflow.*: which workflows there are, whether a file is valid, and the drawing of one.
 #include <algorithm>
 #include <filesystem>
 

@@ -13,9 +13,10 @@ std::vector<std::string> surplus_notes(const std::map<std::string, std::vector<s
     std::vector<std::string> notes;
     notes.reserve(surplus.size());
     for (const auto& [project, names] : surplus) {
-        notes.push_back(join(names, ", ") + (names.size() == 1 ? " is" : " are") + " more than the pool of " + project +
-                        " may have: a task keeps what it has, no other gets it; orange workspace gc removes what is "
-                        "free");
+        notes.push_back(join(names, ", ") + (names.size() == 1 ? " is" : " are") + " beyond the pool size of " +
+                        project +
+                        ". A task keeps such a workspace, but no other task gets it. To remove those that are free:\n"
+                        "  orange workspace gc");
     }
     return notes;
 }

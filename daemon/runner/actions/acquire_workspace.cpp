@@ -4,7 +4,7 @@
 
 namespace orange::actions {
 
-Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, AgentControl& agents, TaskRecord& record) {
+Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, TaskRecord& record) {
     const auto* project = world.projects.find(record.task.project);
     if (!project) {
         co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
@@ -16,8 +16,7 @@ Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, Agen
         if (!entry) continue;  // starting the agent says what is wrong with it
         exclude.insert(exclude.end(), entry->harness.exclude.begin(), entry->harness.exclude.end());
     }
-    auto environment = agents.environment(record, {}, Role::system, RunId{});
-    CO_TRY(auto acquired, co_await world.pool.acquire(copy, record.task, std::move(environment), std::move(exclude)));
+    CO_TRY(auto acquired, co_await world.pool.acquire(copy, record.task, std::move(exclude)));
     record.task.workspace = acquired.name;
     record.task_file = acquired.task_file;
     if (record.branch_start.empty()) record.branch_start = acquired.branch_start;
@@ -27,7 +26,7 @@ Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, Agen
 /// Does nothing new in a transition, whose prepare step took the workspace before the commit.
 Awaitable<Result<void>> acquire_workspace(Context& context, const Action&) {
     if (context.record.task.workspace) co_return Result<void>{};
-    CO_TRY(co_await prepare_workspace(context.world, context.agents, context.record));
+    CO_TRY(co_await prepare_workspace(context.world, context.record));
     co_await note_programs(context.world, context.record);
     co_return Result<void>{};
 }

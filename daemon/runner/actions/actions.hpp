@@ -7,6 +7,7 @@
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
 #include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/turns.hpp"
 #include "daemon/runner/world.hpp"
 
 /// The actions that workflows name (docs/workflow.md, "Actions"), one file each. An action runs under the task's lock,
@@ -16,6 +17,7 @@ namespace orange::actions {
 
 struct Context {
     World& world;
+    Turns& turns;
     AgentControl& agents;
     TaskRecord& record;  ///< saved by whoever runs the actions, after each
     std::string tx;      ///< the transition's; empty where a release that had failed is done again outside of one
@@ -53,6 +55,6 @@ Awaitable<Result<void>> retire_branch(Context& context, const Action& action);
 Result<Project> project_of(const Context& context);
 
 /// Takes and readies a workspace for the task and puts its name into the record: the prepare step.
-Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, AgentControl& agents, TaskRecord& record);
+Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, TaskRecord& record);
 
 }  // namespace orange::actions

@@ -13,7 +13,10 @@ Awaitable<Result<void>> delete_remote_branch(Context& context, const Action&) {
     if (!origin) co_return Result<void>{};
     std::vector<std::string> merged = {"refs/heads/" + project.default_branch};
     // The local branch may be behind, and work that was squashed elsewhere is in no branch as it is.
-    if (record.merge && record.merge->phase == MergePhase::done) merged = {record.merge->commit, record.merge->tip};
+    if (record.merge && record.merge->phase == MergePhase::done) {
+        merged = {record.merge->commit, record.merge->tip};
+        if (record.merge->pull != 0 && record.pull_request) merged.push_back(record.pull_request->commit);
+    }
     co_return co_await git::delete_remote_branch(context.world.git, project.path, record.task.branch,
                                                  std::move(merged));
 }

@@ -7,8 +7,8 @@ namespace orange::actions {
 Awaitable<Result<void>> notify(Context& context, const Action& action) {
     const auto& task = context.record.task;
     auto message = action.param("message");
-    if (message.empty()) message = "is " + task.status;
-    const auto sentence = task.project + "/" + task.branch + " " + message;
+    if (message.empty()) message = "the status is " + task.status;
+    const auto sentence = task.project + "/" + task.branch + ": " + message;
     std::map<std::string, Scalar> fields = {{"message", sentence}, {"tx", context.tx}};
     co_return context.world.journal.write_once(context.record, "notification", std::move(fields));
 }

@@ -11,7 +11,7 @@ Awaitable<Result<void>> notify_worker(Context& context, const Action& action) {
     const auto name = action.param("message");
     const auto from = record.intent ? record.intent->from : std::string();
     auto text = engine::worker_message(context.definition, record.task, from, name, record.task_file);
-    co_return queue_message(context.world, record, Role::worker, Role::system, std::move(text),
+    co_return queue_message(context.world, context.turns, record, Role::worker, Role::system, std::move(text),
                             context.tx + "-" + name);
 }
 

@@ -1,8 +1,7 @@
 #include "common/base/try.hpp"
 #include "daemon/runner/actions/actions.hpp"
+#include "daemon/runner/notices.hpp"
 #include "daemon/runner/programs.hpp"
-#include "daemon/runner/synced.hpp"
-#include "daemon/runner/worktree.hpp"
 
 namespace orange::actions {
 namespace {
@@ -10,14 +9,7 @@ namespace {
 /// Takes the text home, saves what is there, and gives the workspace back.
 Awaitable<Result<void>> empty_workspace(Context& context, Project project) {
     auto& record = context.record;
-    store::Copies copies;
-    copies.own = context.world.tasks.folder(record) / "TASK.md";
-    copies.mirror = mirror_of(context.world, record);
-    if (copies.mirror) {  // else the release says why
-        CO_TRY(auto retired, co_await context.world.task_files.retire_mirror(record, copies));
-        apply_synced(context.world, record, retired);
-    }
-
+    CO_TRY(co_await context.turns.retire_mirror(record));
     CO_TRY(const auto released, co_await context.world.pool.release(project, record.task));
     if (!released.snapshot.empty()) {
         context.world.journal.write(record, "workspace.snapshot",
@@ -26,6 +18,15 @@ Awaitable<Result<void>> empty_workspace(Context& context, Project project) {
             context.notes.push_back("the workspace had uncommitted work, which was not merged; it is kept in " +
                                     released.ref);
         }
+    }
+    context.notes.insert(context.notes.end(), released.notes.begin(), released.notes.end());
+    for (const auto& failure : released.failures) {
+        context.world.journal.write(record, "hook.failed", {{"hook", "teardown"}, {"error", failure}});
+        context.notes.push_back(failure);
+    }
+    if (!released.failures.empty()) {
+        raise(context.world, record, NoticeKind::hook_failed, released.failures.front(),
+              "orange task show " + record.task.id.value);
     }
     for (const auto& ref : released.commits) context.world.journal.write(record, "workspace.snapshot", {{"ref", ref}});
     co_return Result<void>{};

@@ -157,7 +157,7 @@ class Scratch {
 TEST_CASE("the demo worker names its branch, plans, commits, hands over and waits") {
     Scratch scratch("Add $(greeting) `x` \\\"now\\\"");
     scratch.start("worker");
-    scratch.wait_for_output("is agent-review");
+    scratch.wait_for_output("the status agent-review");
     CHECK(scratch.git({"symbolic-ref", "--short", "HEAD"}) == "demo-add-greeting-x-now-aaaaaa");
     CHECK(scratch.get("branch") == "demo-add-greeting-x-now-aaaaaa");
     CHECK(scratch.commits() == 2);
@@ -172,7 +172,7 @@ TEST_CASE("the demo worker names its branch, plans, commits, hands over and wait
 TEST_CASE("the demo worker fixes what a review found, and stays when it passed") {
     Scratch scratch("x");
     scratch.start("worker");
-    scratch.wait_for_output("is agent-review");
+    scratch.wait_for_output("the status agent-review");
     const auto first = scratch.task();
     std::ofstream(scratch.root / "repo/TASK.md", std::ios::app) << "\n## Review\n\nVerdict: FAIL\nmore\n";
     scratch.set("status", "working");
@@ -197,7 +197,7 @@ TEST_CASE("a respawned demo worker goes on where the last one was") {
     CHECK_THAT(scratch.log(), !Holds("agent-review"));
     scratch.start("worker");
     CHECK(scratch.exit_status() == 0);
-    CHECK_THAT(scratch.output(), Holds("committed already"));
+    CHECK_THAT(scratch.output(), Holds("already committed"));
     CHECK(scratch.commits() == 2);
 }
 

@@ -1,8 +1,12 @@
 #include "daemon/agents/harness.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
+#include "common/base/text.hpp"
+#include "common/model/json.hpp"
+#include "daemon/agents/skills.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/agents/shipped.hpp"
 
@@ -57,6 +61,7 @@ install_hint: get it
 install: get it --now
 words: {"mine:fast": hurries}
 root_needs: SANDBOX
+skills: [$MINE_HOME/skills, ~/.mine/skills]
 )");
     CHECK(harness.name == "mine");
     CHECK(harness.program == "./bin/mine");
@@ -72,6 +77,17 @@ root_needs: SANDBOX
     CHECK(harness.words.at("mine:fast") == "hurries");
     CHECK(harness.how_to_install() == "\n  get it --now");
     CHECK(harness.root_needs == "SANDBOX");
+    CHECK(harness.skills == Argv{"$MINE_HOME/skills", "~/.mine/skills"});
+}
+
+TEST_CASE("skills are in the first folder whose variable is set") {
+    Harness harness;
+    harness.skills = {"$MINE_HOME/skills", "~/.mine/skills"};
+    CHECK(skills_folder(harness, {{"HOME", "/home/u"}}) == "/home/u/.mine/skills");
+    CHECK(skills_folder(harness, {{"HOME", "/home/u"}, {"MINE_HOME", ""}}) == "/home/u/.mine/skills");
+    CHECK(skills_folder(harness, {{"HOME", "/home/u"}, {"MINE_HOME", "/m"}}) == "/m/skills");
+    CHECK(skills_folder(harness, {{"MINE_HOME", "relative"}}).empty());
+    CHECK(skills_folder(Harness{}, {{"HOME", "/home/u"}}).empty());
 }
 
 TEST_CASE("unknown keys are refused with their place, all problems at once") {
@@ -89,6 +105,8 @@ TEST_CASE("a definition that says too little or the wrong thing is refused") {
         {"[]", "mine.yml:1:1"},
         {"", "mine.yml:1:1"},
         {"name: mine\nprogram: x", "\"argv\""},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nskills: [here]", "mine.yml:4:9"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nskills: ['$A-B/skills']", "A-B"},
         {"name: other\nprogram: x\nargv: {full: [--, '{prompt}']}", "\"other\""},
         {"name: mine\nprogram: x\nargv: {reduced: [--, '{prompt}']}", "argv.full"},
         {"name: mine\nprogram: x\nargv: {full: [go]}", "{prompt}"},
@@ -226,4 +244,69 @@ TEST_CASE("a program that refuses root is not started into its refusal, and Oran
     CHECK(check_root(claude, "review", {}, true));
     CHECK(check_root(shipped("demo"), "full", {}, true));
     CHECK_FALSE(claude.env.contains("IS_SANDBOX"));
+}
+
+TEST_CASE("a reviewer may run exactly the project's checks") {
+    LaunchRequest request;
+    request.permissions = "review";
+    request.prompt = "look";
+    request.task_file = ".orange/TASK.md";
+    request.checks = {"make test", "sh -c \"a b\""};
+    const auto argv_of = [&](const char* name) { return launch(shipped(name), "/bin/x", request).value(); };
+    const auto claude = argv_of("claude").argv;
+    const auto has = [&](const std::string& word) {
+        return std::find(claude.begin(), claude.end(), word) != claude.end();
+    };
+    CHECK(has("dontAsk"));
+    CHECK(has("Bash(make test)"));
+    CHECK(has("Bash(sh -c \"a b\")"));
+    CHECK(has("Edit(/.orange/TASK.md)"));
+    CHECK_FALSE(has("Bash(git *)"));
+    const auto rules = Json::parse(argv_of("opencode").env.at("OPENCODE_PERMISSION"));
+    CHECK(rules.at("*") == "deny");
+    CHECK(rules.at("bash").at("make test") == "allow");
+    CHECK(rules.at("bash").at("sh -c \"a b\" 2>&1") == "allow");
+    CHECK(rules.at("edit").at(".orange/TASK.md") == "allow");
+    request.checks.clear();
+    CHECK(Json::parse(argv_of("opencode").env.at("OPENCODE_PERMISSION")).at("bash").at("*") == "deny");
+    const auto without = argv_of("claude").argv;
+    CHECK(std::none_of(without.begin(), without.end(), [](const auto& word) { return word.starts_with("Bash(make"); }));
+}
+
+TEST_CASE("a conversation is begun under a name that Orange chooses, or that the program does, and continued by it") {
+    LaunchRequest request;
+    request.permissions = "full";
+    request.prompt = "go";
+    request.task_dir = "/t";
+    request.worktree = "/w";
+    const auto argv_of = [&](const char* name) { return join(launch(shipped(name), "x", request).value().argv, " "); };
+    CHECK(argv_of("codex").starts_with("x --no-daemon"));
+    request.session = "0b1c";
+    CHECK_THAT(argv_of("claude"), Holds(" --session-id 0b1c -- [orange] go"));
+    CHECK_THAT(argv_of("pi"), Holds("x --session /t/run/0b1c.jsonl [orange] go"));
+    request.resume = true;
+    CHECK_THAT(argv_of("claude"), Holds(" --resume 0b1c -- [orange] go"));
+    CHECK_THAT(argv_of("codex"), Holds("x resume -C /w 0b1c --no-daemon") && Holds("-- [orange] go"));
+    CHECK(argv_of("opencode") == "x --auto --prompt=[orange] go");
+}
+
+TEST_CASE("lists that are given and not used, and conversations without a name, are found when a definition is read") {
+    const std::string begin = "name: mine\nprogram: x\nargv: {full: [";
+    const auto problem = [&](const std::string& rest) {
+        const auto loaded = load_harness(begin + rest, "mine.yml");
+        return loaded ? std::string() : loaded.error().message;
+    };
+    CHECK(problem("\"{session_args}\", --, \"{prompt}\"]}\nsession: {start: [-s, \"{session}\"], resume: [-r, "
+                  "\"{session}\"]}")
+              .empty());
+    CHECK_THAT(problem("\"{session_args}\", --, \"{prompt}\"]}"), Holds("session_args"));
+    CHECK_THAT(problem("--, \"{prompt}\"]}\nsession: {start: [-s, \"{session}\"], resume: [-r, \"{session}\"]}"),
+               Holds("session_args"));
+    CHECK_THAT(problem("\"{session_args}\", --, \"{prompt}\"]}\nsession: {resume: [-r, \"{session}\"]}"),
+               Holds("start or variable"));
+    CHECK_THAT(problem("\"{session_args}\", --, \"{prompt}\"]}\nsession: {start: [-s], resume: [-r, \"{session}\"]}"),
+               Holds("{session}"));
+    CHECK_THAT(problem("--, \"{prompt}\"]}\nchecks: {args: [\"Bash({check})\"]}"), Holds("check_args"));
+    CHECK_THAT(problem("--, \"{prompt}\"]}\nscreen: {otherwise: busy}"), Holds("idle"));
+    CHECK_THAT(problem("--, \"{prompt}\"]}\nidle_after: soon"), Holds("idle_after"));
 }

@@ -95,6 +95,7 @@ TEST_CASE("an agent's environment is layered, and the last word is Orange's") {
     agent.bin = "/opt/orange/bin";
     agent.terminal = "tmux-256color";
     agent.working_dir = "/ws";
+    agent.port = 20010;
     EnvironmentLayers layers;
     layers.base = {{"PATH", "/usr/bin:/opt/orange/bin:/bin"},
                    {"GIT_DIR", "x"},
@@ -113,10 +114,12 @@ TEST_CASE("an agent's environment is layered, and the last word is Orange's") {
                                                           {"C", "harness"},
                                                           {"LANG", "de_DE.UTF-8"},
                                                           {"ORANGE_HOME", "/home/me/orange"},
+                                                          {"ORANGE_PORT", "20010"},
                                                           {"ORANGE_PROJECT", "shop"},
                                                           {"ORANGE_ROLE", "reviewer"},
                                                           {"ORANGE_RUN", "R"},
                                                           {"ORANGE_TASK", "T"},
+                                                          {"ORANGE_WORKSPACE", "/ws"},
                                                           {"PATH", "/opt/orange/bin:/usr/bin:/bin"},
                                                           {"PWD", "/ws"},
                                                           {"TERM", "tmux-256color"}});

@@ -117,3 +117,17 @@ TEST_CASE("the launch agent comes back after a crash only, and leaves agents alo
     }
     CHECK(plist.find('~') == plist.find("~ nor"));  // launchd expands none
 }
+
+TEST_CASE("the watchdog is for the process that systemd named, and an upgrade is seen at the program's file") {
+    CHECK_FALSE(has_watchdog());
+    ::setenv("WATCHDOG_USEC", "60000000", 1);
+    CHECK(has_watchdog());
+    ::setenv("WATCHDOG_PID", std::to_string(::getpid()).c_str(), 1);
+    CHECK(has_watchdog());
+    ::setenv("WATCHDOG_PID", "1", 1);
+    CHECK_FALSE(has_watchdog());
+    ::unsetenv("WATCHDOG_PID");
+    ::unsetenv("WATCHDOG_USEC");
+    CHECK(scrubbed_environment().count("WATCHDOG_USEC") == 0);
+    CHECK_FALSE(OwnProgram().was_replaced());
+}

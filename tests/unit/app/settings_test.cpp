@@ -1,5 +1,8 @@
 #include "daemon/app/settings.hpp"
 
+#include <fstream>
+#include <iterator>
+
 #include "tests/catch.hpp"
 
 using namespace orange;
@@ -24,16 +27,63 @@ TEST_CASE("an empty config.yml leaves the defaults") {
 }
 
 TEST_CASE("every key of config.yml is read") {
-    const auto settings = parse_settings(
-                              "poll_interval: 0.5\nexit_notification: false\nmessage_patience: 60\n"
-                              "notify: [notify-send, Orange]\nenv:\n  LANG: C\n  PORT: 8080\n",
-                              "config.yml")
-                              .value();
+    const auto settings =
+        parse_settings(
+            "poll_interval: 0.5\nexit_notification: false\nmessage_patience: 60\n"
+            "notify: [notify-send, Orange]\nenv:\n  LANG: C\n  PORT: 8080\nport_base: 30000\nauto_restart: true\n",
+            "config.yml")
+            .value();
     CHECK(settings.poll_interval == 500ms);
     CHECK_FALSE(settings.exit_notification);
     CHECK(settings.message_patience == 60s);
     CHECK(settings.notify_command == std::vector<std::string>{"notify-send", "Orange"});
     CHECK(settings.env.at("PORT") == "8080");
+    CHECK(settings.port_base == 30000);
+    CHECK(settings.auto_restart);
+    for (const char* wrong : {"port_base: 1023\n", "port_base: 65527\n", "port_base: 3e4\n", "port_base: []\n"}) {
+        CHECK_THAT(problem(wrong), Tells("config.yml:1:12: "));
+    }
+}
+
+TEST_CASE("every key of config.yml is known, and has a row in docs/files.md") {
+    std::ifstream in(ORANGE_SOURCE_DIR "/docs/files.md");
+    const std::string docs{std::istreambuf_iterator<char>(in), {}};
+    for (const auto& key : config_keys()) {
+        CHECK_THAT(docs, Holds("\n| `" + key + "` | "));
+        const auto parsed = parse_settings(key + ": {a: b}\n", "config.yml");  // of no key but env the right type
+        CHECK((key == "env" || !parsed));
+        if (!parsed) CHECK_THAT(parsed.error().message, !Holds("unknown key"));
+    }
+}
+
+TEST_CASE("a workspace whose ports would be beyond the last one has none") {
+    Settings settings;
+    CHECK(first_port(settings, std::nullopt) == 0);
+    CHECK(first_port(settings, 0) == 20000);
+    CHECK(first_port(settings, 3) == 20030);
+    CHECK(first_port(settings, 4552) == 65520);
+    CHECK(first_port(settings, 4553) == 0);
+    CHECK(first_port(settings, 2'000'000'000) == 0);
+}
+
+TEST_CASE("config.yml has the settings of projects that have no value of their own") {
+    const auto settings = parse_settings(
+                              "push: false\nmerge: pr\nchecks_timeout: 60\nchecks:\n- make test\n"
+                              "- [sh, -c, make docs && true]\n",
+                              "config.yml")
+                              .value();
+    const auto& defaults = settings.project_defaults;
+    CHECK(defaults.push == false);
+    CHECK(defaults.merge == "pr");
+    CHECK(defaults.checks_timeout == 60);
+    CHECK(defaults.checks ==
+          std::vector<std::vector<std::string>>{{"make", "test"}, {"sh", "-c", "make docs && true"}});
+    CHECK_FALSE(defaults.keep_branch);
+    CHECK_THAT(problem("env: {}\nmerge: prr\n"), Tells("config.yml:2:8: ") && Tells("local") && Tells("pr"));
+    CHECK_THAT(problem("checks:\n"), Tells("config.yml:1:") && Tells("checks"));
+    CHECK_THAT(problem("checks: {a: b}\n"), Tells("config.yml:1:9: "));
+    CHECK_THAT(problem("checks: [a && b]\n"), Tells("config.yml:1:9: ") && Holds("sh -c 'a && b'"));
+    CHECK_THAT(problem("nonsense: 1\n"), Tells("keep_branch"));
 }
 
 TEST_CASE("notifications can be turned off") {

@@ -387,6 +387,26 @@ TEST_CASE("A project is added from here or from a relative path, with its setup 
     CHECK(line.sent({"project", "remove", "shop"}) == Json{{"name", "shop"}});
 }
 
+TEST_CASE("A project's settings are given one by one, its checks as a list") {
+    CommandLine line;
+    const auto sent = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"project", "update"});
+        return line.sent(words)["settings"];
+    };
+    CHECK(sent({"--set", "push=false", "--set", "merge=pr", "shop"}) == Json{{"push", "false"}, {"merge", "pr"}});
+    CHECK(line.sent({"project", "update", "shop", "--set", "a=b=c"})["name"] == "shop");
+    CHECK(sent({"--set", "a=b=c", "--unset", "push"}) == Json{{"a", "b=c"}, {"push", nullptr}});
+    CHECK(sent({"--check", "make test", "--check", "lint 'a b'"}) == Json{{"checks", {"make test", "lint 'a b'"}}});
+    CHECK(sent({"--no-checks"}) == Json{{"checks", Json::array()}});
+    const auto requests = line.daemon.requests().size();
+    CHECK(line.run({"project", "update", "--set", "push"}).status == 1);
+    CHECK(line.daemon.requests().size() == requests);
+    CHECK_FALSE(line.sent({"task", "merge", "4f2a"}).contains("no_push"));
+    CHECK(line.sent({"task", "merge", "4f2a", "--push", "--delete-branch"})["no_push"] == false);
+    CHECK(line.sent({"task", "merge", "4f2a", "--push", "--delete-branch"})["keep_branch"] == false);
+    CHECK(line.sent({"task", "merge", "4f2a", "--no-push", "--keep-branch"})["keep_branch"] == true);
+}
+
 TEST_CASE("With --json the reply is one line as it came, wherever the flag stands") {
     CommandLine line;
     line.result["of_a_newer_daemon"] = true;
@@ -667,4 +687,17 @@ TEST_CASE("Nobody is attached to a tmux server in a folder that others may enter
     const auto open = attach(folder / "tmux.sock");
     CHECK(open.status == 1);
     CHECK_THAT(open.out, Tells("chmod 700 " + folder.string()));
+}
+
+TEST_CASE("The version says how the program was built, without a daemon") {
+    CommandLine line;
+    const auto said = Json::parse(line.run({"version", "--json"}).out);
+    CHECK(said["version"] == ORANGE_VERSION);
+    CHECK(said["schema"] == k_schema);
+    for (const char* key : {"commit", "build", "compiler"}) CHECK(said[key].is_string());
+    for (const char* library : {"asio", "cli11", "nlohmann-json", "spdlog", "yaml-cpp"}) {
+        INFO(library);
+        CHECK_FALSE(said["libraries"][library].get<std::string>().empty());
+    }
+    CHECK(line.daemon.requests().empty());
 }

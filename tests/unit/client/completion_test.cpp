@@ -79,6 +79,13 @@ TEST_CASE("Commands and options are completed from the tables of the command lin
     CHECK(tab.words({"task", "merge", "x", "--strategy", ""}) == Words{"merge", "ff", "squash"});
     CHECK(tab.words({"task", "merge", "--strategy=f"}) == Words{"--strategy=ff"});
     CHECK(tab.words({"task", "merge", "--strategy", "=", "f"}) == Words{"ff"});
+    CHECK(tab.words({"project", "update", "--unset", "keep"}) == Words{"keep_branch"});
+    CHECK(tab.words({"project", "update", "--set", "pu"}) == Words{"push=true", "push=false"});
+    CHECK(tab.words({"project", "update", "--set=merge=p"}) == Words{"--set=merge=pr"});
+    // As bash gives them.
+    CHECK(tab.words({"project", "update", "--set", "push", "="}) == Words{"true", "false"});
+    CHECK(tab.words({"project", "update", "--set", "push", "=", "f"}) == Words{"false"});
+    CHECK(tab.words({"project", "update", "--set", "push", "=", "false", "--unset", "fo"}) == Words{"forge"});
     CHECK(tab.words({"workflow", "validate", ""}) == Words{":files"});
     CHECK(tab.words({"task", "merge", "--", "--st"}).empty());
     CHECK(tab.words({"nonsense", "x"}).empty());

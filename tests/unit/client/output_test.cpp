@@ -243,7 +243,8 @@ TEST_CASE("The other pages fit 80 columns and harm no terminal either") {
     rpc::ProjectList::Reply projects;
     projects.projects.resize(1);
     auto& project = projects.projects[0];
-    project.name = project.path = project.default_branch = project.workflow = evil;
+    project.name = project.path = project.default_branch = evil;
+    project.workflow = evil;
     rpc::WorkspaceReply workspaces;
     workspaces.workspaces = {{evil, evil, evil, "taken", evil, "4f2a", evil, evil}};
     rpc::WorkflowList::Reply workflows;

@@ -103,12 +103,14 @@ TEST_CASE("who may not ask is told who may, and the command for the human") {
     world.task.status = "reviewing";
     refused(world.ask("done", Role::human), ErrorCode::forbidden, {"reviewing → done", "system", "orange task merge"});
     CHECK(world.ask("done", Role::system));
+    world.task.pr_url = "https://github.com/lake/shop/pull/7";
+    refused(world.ask("done", Role::human), ErrorCode::forbidden, {"orange task merge 0123456789abcdefghijk --via pr"});
 }
 
 TEST_CASE("a worker never passes a verdict gate that names nobody, and unknown callers pass nothing") {
     World world("review");
     world.section("Review", "Verdict: PASS");
-    refused(world.ask("reviewing", Role::worker), ErrorCode::forbidden, {"reviewer, human", "worker"});
+    refused(world.ask("reviewing", Role::worker), ErrorCode::forbidden, {"reviewer", "human", "worker"});
     CHECK_FALSE(world.ask("reviewing", Role::worker).error().details.contains("attention"));
     for (const Role role : {Role::reviewer, Role::human, Role::system}) CHECK(world.ask("reviewing", role));
     for (const auto* to : {"reviewing", "cancelled", "working", "pending", "nowhere"}) {

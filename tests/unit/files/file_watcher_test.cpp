@@ -5,6 +5,7 @@
 #include "daemon/files/inotify_file_watcher.hpp"
 #include "tests/catch.hpp"
 #include "tests/fakes/temporary_folder.hpp"
+#include "tests/support/pseudo_terminal.hpp"
 
 using namespace orange;
 using namespace orange::testing;
@@ -78,4 +79,31 @@ TEST_CASE_METHOD(Watching, "the watcher may be destroyed while it waits") {
     watcher.reset();
     context.run();
     CHECK(names.empty());
+}
+
+TEST_CASE_METHOD(Watching, "the first write to a file or a terminal is told, and no other") {
+    const test::PseudoTerminal terminal;
+    write_text(folder / "file", "x");
+    const auto count_of = [&](const std::string& name) { return names.count(name); };
+    const auto once = [&](const Path& path, const std::string& name) {
+        return watcher->watch_once(path, [this, name] { names.insert(name); });
+    };
+    REQUIRE(once(terminal.path(), "terminal"));
+    REQUIRE(once(folder / "file", "file"));
+    const auto dropped = once(folder / "file", "dropped").value();
+    watcher->unwatch(dropped);
+    terminal.write("one");
+    terminal.write("two");
+    CHECK(sees("terminal"));
+    write_text(folder / "file", "y");
+    CHECK(sees("file"));
+    terminal.write("three");
+    context.run_for(std::chrono::milliseconds(100));
+    CHECK(count_of("terminal") == 1);
+    CHECK(count_of("dropped") == 0);
+
+    REQUIRE(once(terminal.path(), "again"));
+    terminal.write("four");
+    CHECK(sees("again"));
+    CHECK(once(folder / "missing", "missing").error().code == ErrorCode::not_found);
 }

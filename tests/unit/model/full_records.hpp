@@ -48,12 +48,27 @@ inline TaskRecord full_record() {
     merge.commit = "cc";
     merge.push = false;
     merge.include_unpushed = merge.keep_branch = merge.elsewhere = true;
+    merge.pull = 7;
     merge.forced = "not reviewed";
     merge.attempts = 3;
     merge.by.evidence = "terminal";
     merge.at = k_full_time;
     merge.failure = "none";
     record.merge = merge;
+    PullRequest pull;
+    pull.number = 7;
+    pull.url = "https://example.org/pull/7";
+    pull.state = PullState::merged;
+    pull.draft = pull.conflicts = true;
+    pull.branch = "fix/total";
+    pull.commit = "aa";
+    pull.base = "main";
+    pull.checks = PullChecks::failing;
+    pull.review = PullReview::changes_requested;
+    pull.merged_as = "cc";
+    pull.requested_at = "2026-11-21T10:49:03Z";
+    record.pull_request = pull;
+    record.pull_told = {"changes_requested"};
     record.programs = std::map<std::string, std::string>{{"filter.lfs.clean", "0011"}};
     record.programs_changed = {"filter.lfs.clean", "hooks/pre-push"};
     record.harness_hashes = {{"claude", "shipped 1.0.0 0011"}};
@@ -100,8 +115,13 @@ inline TaskRecord full_record() {
     run.pid = 1LL << 40;
     run.start_time = 99;
     run.ending = true;
+    run.resumed = true;
     run.spawned_at = k_full_time;
+    record.checked = CheckRecord{"abcdef0123456789", "cccc", false, k_full_time, "make test"};
     record.runs = {run};
+    record.typed = {{"m2", Role::reviewer, Role::system, "go on", k_full_time, k_full_time, 2, true}};
+    record.sessions = {{Role::worker, "claude", "0b1c", "/w/shop--1"}};
+    record.reminder = Reminder{"Run it", k_full_time, 2, k_full_time};
     record.outbox = {{"m1", Role::worker, Role::human, "line\nline", k_full_time}};
     record.entry_sections = {{"Handoff", "abcd"}};
     record.body_hash = "ffff";
@@ -111,7 +131,9 @@ inline TaskRecord full_record() {
 }
 
 inline Project full_project() {
-    return {"shop", "/src/shop", "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}, {"codex"}};
+    const ProjectSettings settings{"pr", false, true, {{{"make", "test"}}}, 60, "agent", "github", 30,
+                                   120,  700,   true, {{{"make", "clean"}}}};
+    return {"shop", "/src/shop", "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}, {"codex"}, settings};
 }
 
 }  // namespace orange::test

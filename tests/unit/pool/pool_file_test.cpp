@@ -22,7 +22,7 @@ TEST_CASE_METHOD(PoolFixture, "the next daemon knows who has which workspace") {
     Pool next(files, git, runner, repositories, root, "pool@test");
     REQUIRE(next.load());
     CHECK(next.task_at(root / "shop--1") == TaskId{"a"});
-    CHECK(go(next.acquire(project, task("b"), {}, {})).value().name == "shop--2");
+    CHECK(go(next.acquire(project, task("b"), {})).value().name == "shop--2");
 }
 
 TEST_CASE_METHOD(PoolFixture, "a .pool.json that makes no sense refuses everything and is left as it is") {
@@ -35,7 +35,7 @@ TEST_CASE_METHOD(PoolFixture, "a .pool.json that makes no sense refuses everythi
         write_file(root / ".pool.json", content);
         Pool broken(files, git, runner, repositories, root, "pool@test");
         REQUIRE_FALSE(broken.load());
-        const auto refused = go(broken.acquire(project, task("a"), {}, {}));
+        const auto refused = go(broken.acquire(project, task("a"), {}));
         REQUIRE_FALSE(refused);
         CHECK_THAT(refused.error().message, Tells(".pool.json"));
         CHECK_FALSE(go(broken.init(project)));
@@ -47,16 +47,16 @@ TEST_CASE_METHOD(PoolFixture, "a claim that cannot be written is none") {
     testing::FaultyFileSystem faulty(files);
     Pool full(faulty, git, runner, repositories, root, "pool@test");
     faulty.fail_at(1);
-    CHECK_FALSE(go(full.acquire(project, task("a"), {}, {})));
+    CHECK_FALSE(go(full.acquire(project, task("a"), {})));
     CHECK(full.list("shop").empty());
     CHECK_FALSE(std::filesystem::exists(root / "shop--1"));
-    CHECK(go(full.acquire(project, task("b"), {}, {})).value().name == "shop--1");
+    CHECK(go(full.acquire(project, task("b"), {})).value().name == "shop--1");
 }
 
 TEST_CASE_METHOD(PoolFixture, "a release whose claim cannot be taken back can be tried again") {
     testing::FaultyFileSystem faulty(files);
     Pool full(faulty, git, runner, repositories, root, "pool@test");
-    const auto path = go(full.acquire(project, task("a"), {}, {})).value().path;
+    const auto path = go(full.acquire(project, task("a"), {})).value().path;
     write_file(path / "left.txt", "left\n");
     faulty.fail_at(1);
     CHECK_FALSE(go(full.release(project, task("a"))));

@@ -12,6 +12,9 @@ struct PoolFixture : GitFixture {
         project.path = make_repo();
         project.default_branch = "main";
         project.pool_size = 2;
+        pool.surround([this](const Project&, const TaskId&, const std::string&) {
+            return Surroundings{environment(), teardown};
+        });
     }
 
     static Task task(const std::string& id) {
@@ -21,7 +24,7 @@ struct PoolFixture : GitFixture {
         task.branch = "orange-tasks/" + id;
         return task;
     }
-    Result<Acquired> acquire(const Task& task) { return go(pool.acquire(project, task, environment(), {})); }
+    Result<Acquired> acquire(const Task& task) { return go(pool.acquire(project, task, {})); }
     Path taken(const Task& task) { return acquire(task).value().path; }
     std::string holder(int number) {
         for (const auto& info : pool.list("shop")) {
@@ -31,6 +34,7 @@ struct PoolFixture : GitFixture {
     }
 
     Project project;
+    std::vector<std::vector<std::string>> teardown;
     async::KeyedMutex repositories{io.get_executor()};
     Path root = dir / "workspaces";
     PosixFileSystem files{{root}};

@@ -19,7 +19,7 @@ TEST_CASE_METHOD(PoolFixture, "no worktree is made in a home that went away whil
     testing::FaultyFileSystem leaving(files);
     Pool other{leaving, git, runner, repositories, root, "pool@test"};
     leaving.fail_at(2);  // the claim is written, then the folder is looked at
-    const auto refused = go(other.acquire(project, task("a"), environment(), {}));
+    const auto refused = go(other.acquire(project, task("a"), {}));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::io);
     CHECK_THAT(plain(project.path, {"worktree", "list"}), !Holds("shop--1"));
@@ -182,18 +182,18 @@ TEST_CASE_METHOD(PoolFixture,
         std::function<bool(const TaskId&)> nobody = [](const TaskId&) { return false; };
         done = (co_await from.gc(whose, nobody)).has_value();
     };
-    const auto take = [](Pool& from, Project whose, Task who, Environment env, std::optional<Result<Acquired>>& into,
+    const auto take = [](Pool& from, Project whose, Task who, std::optional<Result<Acquired>>& into,
                          bool second) -> Awaitable<void> {
         while (second && !from.list("shop").front().busy) co_await async::yield();
         const std::vector<std::string> nothing;
-        into = co_await from.acquire(whose, who, env, nothing);
+        into = co_await from.acquire(whose, who, nothing);
     };
     SECTION("gc is first") {
         async::spawn(io.get_executor(), "gc", collect(pool, project, collected));
-        async::spawn(io.get_executor(), "task", take(pool, project, a, environment(), acquired, true));
+        async::spawn(io.get_executor(), "task", take(pool, project, a, acquired, true));
     }
     SECTION("the task is first") {
-        async::spawn(io.get_executor(), "task", take(pool, project, a, environment(), acquired, false));
+        async::spawn(io.get_executor(), "task", take(pool, project, a, acquired, false));
         async::spawn(io.get_executor(), "gc", collect(pool, project, collected));
     }
     io.restart();

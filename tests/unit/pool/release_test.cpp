@@ -349,7 +349,7 @@ TEST_CASE_METHOD(Agent, "what an agent has stashed stays when it leaves, whoever
     plain(tree, {"switch", "-q", "--detach"});
     stash("four\n", {"stash"});
     CHECK(go(pool.release(project, task("b"))).value().commits.empty());
-    CHECK(go(pool.acquire(project, task("c"), {}, {})).value().notes.empty());
+    CHECK(go(pool.acquire(project, task("c"), {})).value().notes.empty());
     CHECK(plain(project.path, {"for-each-ref", "refs/orange/shop--1"}).empty());
 
     // One that cannot be read (the power was lost before it was synced) is in nobody's way.

@@ -9,6 +9,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/support/os_fixture.hpp"
+#include "tests/support/pseudo_terminal.hpp"
 
 using namespace orange;
 using namespace orange::test;
@@ -55,4 +56,19 @@ TEST_CASE("without a descriptor a process cannot be looked at, which is not its 
     CHECK(process::look_up_start_time(2'000'000'000).error().code == ErrorCode::not_found);
     const NoDescriptors none;
     CHECK(process::look_up_start_time(self).error().code == ErrorCode::io);
+}
+
+TEST_CASE("a process' terminal is known by its device file") {
+    const PseudoTerminal terminal;
+    CHECK(eventually([&] { return process::terminal_of(terminal.process()) == terminal.path(); }));
+    CHECK_FALSE(process::terminal_of(-1));
+    const pid_t without = ::fork();
+    if (without == 0) {
+        ::setsid();
+        for (;;) ::pause();
+    }
+    CHECK(eventually([&] { return process::session_of(without) == without; }));
+    CHECK_FALSE(process::terminal_of(without));
+    ::kill(without, SIGKILL);
+    ::waitpid(without, nullptr, 0);
 }

@@ -113,6 +113,28 @@ TEST_CASE_METHOD(Fixture, "output beyond the limit is read and dropped") {
     CHECK(done->err == "done\n");
 }
 
+TEST_CASE_METHOD(Fixture, "as a log both streams are one, in their order, and the end of it is kept") {
+    auto command = script("echo one; echo two >&2; echo three");
+    command.as_log = true;
+    auto done = run_command(command);
+    REQUIRE(done);
+    CHECK(done->out == "one\ntwo\nthree\n");
+    CHECK(done->err.empty());
+    command = script("seq 1 100000 >&2; echo the end");
+    command.as_log = true;
+    command.output_limit = 100;
+    done = run_command(command);
+    REQUIRE(done);
+    CHECK(done->out.size() == 100);
+    CHECK(done->out.ends_with("99999\n100000\nthe end\n"));
+    command = script("echo so far; exec sleep 60");
+    command.as_log = true;
+    command.deadline = 200ms;
+    done = run_command(command);
+    REQUIRE_FALSE(done);
+    CHECK(done.error().details.at("stderr") == "so far\n");
+}
+
 TEST_CASE_METHOD(Fixture, "a missing program and a missing directory are named errors") {
     Command command;
     command.argv = {"no-such-program-anywhere"};

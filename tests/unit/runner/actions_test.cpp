@@ -2,10 +2,10 @@
 
 #include "daemon/engine/decide.hpp"
 #include "daemon/runner/actions/actions.hpp"
-#include "daemon/runner/actions/pull_request_text.hpp"
+#include "daemon/runner/pull_request_text.hpp"
 #include "daemon/workflow/actions.hpp"
 #include "tests/catch.hpp"
-#include "tests/fakes/fake_github.hpp"
+#include "tests/fakes/github/fake_github.hpp"
 #include "tests/unit/runner/house.hpp"
 
 /// Each action of the vocabulary, done and then done again by a daemon that finds it in an intent: the second time
@@ -261,7 +261,7 @@ TEST_CASE("A command at its time limit is ended with everything that it started"
     CHECK(seen == 2);
 }
 
-TEST_CASE("A pull request says what the task is about, and what its repository wants to know") {
+TEST_CASE("A pull request says what the task is about, and what its repository wants to know", "[github]") {
     ActionWorld world;
     world.commit_work();
     SECTION("with a template on the default branch") {
@@ -270,10 +270,9 @@ TEST_CASE("A pull request says what the task is about, and what its repository w
         world.git.plain(world.repo(), {"update-ref", "refs/remotes/origin/main", "main"});
         world.append_body(world.id, "\n## Context\nThey are sour.\n\n## Plan\nAPPROACH: secret\n");
         world.perform(action("create_pr"));
-        CHECK(read_file(world.github.state("body.1")) ==
-              "Sell lemons\n\n## Context\n\nThey are sour.\n\n- [ ] tested\n");
-        CHECK(read_file(world.github.state("title.1")) == "Sell lemons");
-        CHECK(read_file(world.github.state("base.1")) == "main");
+        CHECK(world.github.pull(1).at("body") == "Sell lemons\n\n## Context\n\nThey are sour.\n\n- [ ] tested\n");
+        CHECK(world.github.pull(1).at("title") == "Sell lemons");
+        CHECK(world.github.pull(1).at("base") == "main");
     }
     SECTION("a link in the place of a template gives nothing away") {
         std::filesystem::create_symlink("/etc/passwd", world.git.dir / "live/repo/pull_request_template.md");
@@ -281,14 +280,14 @@ TEST_CASE("A pull request says what the task is about, and what its repository w
         world.git.plain(world.repo(), {"commit", "-qm", "a link"});
         world.git.plain(world.repo(), {"update-ref", "refs/remotes/origin/main", "main"});
         world.perform(action("create_pr"));
-        CHECK(read_file(world.github.state("body.1")) == "Sell lemons\n");
+        CHECK(world.github.pull(1).at("body") == "Sell lemons\n");
     }
     SECTION("no summary") {
         auto record = world.record(world.id);
         record.task.summary.clear();
         REQUIRE(world.house().world().tasks.save(record));
         world.perform(action("create_pr"));
-        CHECK(read_file(world.github.state("title.1")) == world.branch());
+        CHECK(world.github.pull(1).at("title") == world.branch());
     }
     CHECK(world.events(world.id, "hook.failed").empty());
 }
@@ -296,14 +295,14 @@ TEST_CASE("A pull request says what the task is about, and what its repository w
 TEST_CASE("The text of a pull request is cut where GitHub would refuse it, between characters") {
     std::string background;
     for (int i = 0; i < 40'000; ++i) background += "ü";
-    const auto body = actions::pull_request_body("Summary", background, "template");
+    const auto body = pulls::joined_body("Summary", background, "template");
     CHECK(body.size() < 61'000);
     CHECK(is_valid_utf8(body));
     CHECK_THAT(body, Holds("cut here"));
-    CHECK(actions::pull_request_body("", "", "") == "\n");
+    CHECK(pulls::joined_body("", "", "") == "\n");
 }
 
-TEST_CASE("A pull request that cannot be opened is told with the way out") {
+TEST_CASE("A pull request that cannot be opened is told with the way out", "[github]") {
     ActionWorld world;
     world.commit_work();
     std::string way_out;
@@ -311,10 +310,6 @@ TEST_CASE("A pull request that cannot be opened is told with the way out") {
     SECTION("no remote") {
         world.git.plain(world.repo(), {"remote", "remove", "origin"});
         way_out = "origin";
-    }
-    SECTION("not at GitHub") {
-        world.git.plain(world.repo(), {"remote", "set-url", "origin", world.github.origin()});
-        way_out = "GitHub";
     }
     SECTION("not let in") {
         write_file(world.github.refuse_ssh(), "");
@@ -333,7 +328,7 @@ TEST_CASE("A pull request that cannot be opened is told with the way out") {
         way_out = "no lemons here";
     }
     SECTION("not logged in") {
-        write_file(world.github.state("logged-out"), "");
+        world.github.log_out();
         way_out = "gh auth login";
         pushed = true;
     }
@@ -363,9 +358,9 @@ TEST_CASE("An action of a project that is gone is told, and changes nothing") {
             const auto workspace = world.record(world.id).task.workspace;
             world.house().world().projects.remove("shop").value();
             world.perform(action(name, {{"prompt", "worker"}}));
-            CHECK_THAT(world.record(world.id).task.attention.value_or("none"),
-                       Catch::StartsWith(std::string(name) + ": ") && Tells("shop"));
-            CHECK(world.events(world.id, "hook.failed").size() == 1);
+            CHECK_THAT(world.record(world.id).task.attention.value_or("none"), Tells("shop"));
+            REQUIRE(world.events(world.id, "hook.failed").size() == 1);
+            CHECK(world.events(world.id, "hook.failed")[0].fields.at("hook") == Scalar{std::string(name)});
             CHECK(world.git.plain(world.repo(), {"for-each-ref"}) == refs);
             CHECK(world.outside.tmux.state.opened.size() == opened);
             CHECK(world.record(world.id).task.workspace == workspace);
@@ -378,8 +373,7 @@ TEST_CASE("Several actions that fail are counted, and the first is named") {
     world.leave_open({action("fly"), action("notify"), action("swim")});
     world.boot();
     world.house().go(world.house().runner().recovery.resume(world.id));
-    CHECK_THAT(attention(world, world.id),
-               Catch::StartsWith("fly: ") && Tells("1") && Tells("orange task show " + world.id.value));
+    CHECK_THAT(attention(world, world.id), Tells("fly") && Tells("1") && Tells("orange task show " + world.id.value));
     CHECK(world.events(world.id, "hook.failed").size() == 2);
     CHECK(world.events(world.id, "notification").size() == 1);
 }
@@ -402,7 +396,7 @@ TEST_CASE("An action that failed before its daemon died is told by the next one"
         world.outside.fuse.disarm();
         world.boot();
         world.house().go(world.house().runner().recovery.resume(world.id));
-        CHECK_THAT(world.record(world.id).task.attention.value_or(""), Catch::StartsWith("fly: "));
+        CHECK_THAT(world.record(world.id).task.attention.value_or(""), Tells("fly"));
         CHECK_FALSE(world.record(world.id).intent);
         CHECK(n < 100);
     }
@@ -414,8 +408,9 @@ TEST_CASE("The notify action writes one event with its sentence") {
     world.perform(action("notify"), "tx-2");
     const auto events = world.events(world.id, "notification");
     REQUIRE(events.size() == 2);
-    CHECK(std::get<std::string>(events[0].fields.at("message")) == "shop/" + world.branch() + " looks good");
-    CHECK(std::get<std::string>(events[1].fields.at("message")) == "shop/" + world.branch() + " is planning");
+    CHECK(std::get<std::string>(events[0].fields.at("message")) == "shop/" + world.branch() + ": looks good");
+    CHECK(std::get<std::string>(events[1].fields.at("message")) ==
+          "shop/" + world.branch() + ": the status is planning");
     CHECK(world.events(world.id, "hook.failed").empty());
 }
 

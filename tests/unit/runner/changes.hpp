@@ -170,6 +170,49 @@ inline Change merging_by_squash() {
     return change;
 }
 
+/// In a checkout of their own, since a file in the worktree is not committed.
+inline Change checking() {
+    Change change;
+    change.name = "checks";
+    change.arrange = [](RunnerWorld& world) {
+        const auto id = ready_to_merge(world);
+        auto project = shop(world);
+        project.setup = {"sh", "-c", "echo made > made"};
+        project.settings.checks = {
+            {"sh", "-c", "test -e made && test ! -e untracked && echo x >> $ORANGE_HOME/checked"},
+            {"test", "-f", "feature"}};
+        world.house().world().projects.put(project).value();
+        return id;
+    };
+    change.act = [](RunnerWorld& world, const TaskId& id) {
+        auto& runner = world.house().runner();
+        return world.house().go(runner.checks.pass(id, {}, merge_command(id)));
+    };
+    change.is_done = [](RunnerWorld& world, const TaskId& id) {
+        const auto& checked = world.record(id).checked;
+        return checked && checked->passed;
+    };
+    change.holds = [done = change.is_done](RunnerWorld& world, const TaskId& id) {
+        nothing_is_lost(world, id);
+        if (done(world, id) && !std::filesystem::exists(world.home() / "checked"))
+            throw std::runtime_error("never ran");
+        if (!is_in(world, id, "reviewing")) throw std::runtime_error("moved");
+    };
+    return change;
+}
+
+inline Change merging_with_checks() {
+    auto change = merging();
+    change.name = "merge, with checks";
+    change.arrange = checking().arrange;
+    change.holds = [before = change.holds](RunnerWorld& world, const TaskId& id) {
+        before(world, id);
+        const bool checked = world.record(id).checked && world.record(id).checked->passed;
+        if (is_in(world, id, "done") && !checked) throw std::runtime_error("merged without its checks");
+    };
+    return change;
+}
+
 /// With a remote: published once, told once, and the commit that is told is the one that was made.
 inline Change merging_with_origin() {
     auto change = merging();

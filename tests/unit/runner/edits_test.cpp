@@ -72,6 +72,17 @@ TEST_CASE("fields that make no sense are refused, and none of them is changed") 
         edit.summary = "\xff\xfe";
         refused(world, id, edit, ErrorCode::invalid_argument, "summary");
     }
+    SECTION("a summary that is too long") {
+        edit.summary = std::string(501, 'x');
+        refused(world, id, edit, ErrorCode::invalid_argument, "501");
+    }
+    SECTION("a harness that cannot do what the task's permissions ask") {
+        auto record = world.record(id);
+        record.task.permissions = "reduced";
+        world.house().world().tasks.save(record).value();
+        edit.harness = "eager";
+        refused(world, id, edit, ErrorCode::invalid_argument, "eager");
+    }
     SECTION("a harness that nobody knows") {
         edit.review_harness = "nobody";
         refused(world, id, edit, ErrorCode::not_found, "nobody");
@@ -276,7 +287,7 @@ TEST_CASE("whoever asks for a task that there is not is told so, whatever they a
     // What nobody waits for says nothing.
     world.house().go(runner.recovery.resume(none));
     world.house().go(runner.turns.body_changed(none));
-    world.house().go(runner.outbox.look_for_dialogs(none));
+    world.house().go(runner.activities.look(none));
     world.house().go(runner.exits.agent_exited(none, RunId{"x"}));
     CHECK(world.house().go(runner.outbox.deliver(none)));
     CHECK(world.house().world().tasks.size() == 1);

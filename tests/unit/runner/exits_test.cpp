@@ -548,9 +548,9 @@ TEST_CASE("an agent that cannot be started is refused with what is missing, and 
     SECTION("a repository without its default branch") {
         auto project = *world.house().world().projects.find("shop");
         project.default_branch = "gone";
-        project.path = "/nonexistent";
+        project.path = (world.programs() / "gone").string();
         world.house().world().projects.put(project).value();
-        refused("/nonexistent");
+        refused(project.path);
     }
     if (::geteuid() == 0) {
         SECTION("root, and nobody has said that this is a sandbox") {
@@ -684,8 +684,10 @@ TEST_CASE("what Orange had to say to an agent ends with it, and a human's words 
     auto record = world.record(id);
     auto& control = world.house().control();
     for (const Role from : {Role::system, Role::human}) {
-        REQUIRE(queue_message(world.house().world(), record, Role::worker, from, "to the worker"));
-        REQUIRE(queue_message(world.house().world(), record, Role::reviewer, from, "to the reviewer"));
+        REQUIRE(queue_message(world.house().world(), world.house().runner().turns, record, Role::worker, from,
+                              "to the worker"));
+        REQUIRE(queue_message(world.house().world(), world.house().runner().turns, record, Role::reviewer, from,
+                              "to the reviewer"));
     }
     REQUIRE(world.house().go(control.end(record, Role::worker)));
     std::string left;
@@ -694,7 +696,8 @@ TEST_CASE("what Orange had to say to an agent ends with it, and a human's words 
     CHECK_THAT(left, Holds("[orange] The human says: to the worker."));
     CHECK_THAT(left, Holds("[orange] to the reviewer."));
     auto again = world.record(id);
-    REQUIRE(queue_message(world.house().world(), again, Role::worker, Role::system, "to the next worker"));
+    REQUIRE(queue_message(world.house().world(), world.house().runner().turns, again, Role::worker, Role::system,
+                          "to the next worker"));
     REQUIRE(respawn(world, id));  // its prompt says what there is to say
     for (const auto& message : world.record(id).outbox) CHECK_THAT(message.text, !Holds("to the next worker"));
 }
@@ -776,7 +779,7 @@ TEST_CASE("what cannot be written down is asked for again, and then it is") {
                    "name: shy\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nscreen:\n  waiting: [\"Really?\"]\n");
         set(world, id, [](TaskRecord& record) { record.runs.front().harness = "shy"; });
         world.outside.tmux.screens[world.record(id).runs.front().pane_id] = "Really?";
-        const auto look = [&] { world.house().go(world.house().runner().outbox.look_for_dialogs(id)); };
+        const auto look = [&] { world.house().go(world.house().runner().activities.look(id)); };
         with_full_disk(look);
         CHECK(attention(world, id) == "none");
         look();

@@ -1,7 +1,7 @@
 #include <cstdlib>
 
 #include "tests/catch.hpp"
-#include "tests/unit/runner/method_changes.hpp"
+#include "tests/unit/runner/pull_changes.hpp"
 #include "tests/unit/runner/repair_changes.hpp"
 
 /// The nth child (git, a workflow's command) goes wrong, for every n until none does: an error or a mark for attention,
@@ -106,6 +106,11 @@ TEST_CASE("a child that fails in a merge never makes it done without being merge
     fail_everywhere(merging());
     fail_everywhere(merging_by_squash());
     fail_everywhere(merging_with_origin());
+    fail_everywhere(merging_with_checks());
+}
+
+TEST_CASE("a child that fails while checks run is told, and the next try succeeds") {
+    fail_everywhere(checking());
 }
 
 TEST_CASE("a child that fails while a branch is renamed is told, and the next try succeeds") {
@@ -127,6 +132,13 @@ TEST_CASE("a setup command that fails is told, and the next try succeeds") {
 
 TEST_CASE("a command, a push or gh that fails is told, and the next try succeeds") {
     fail_everywhere(publishing());
+}
+
+TEST_CASE("a git or gh that fails never opens a second pull request, nor makes a task done that is not merged",
+          "[soak]") {
+    fail_everywhere(opening_a_pull_request());
+    fail_everywhere(merging_at_github());
+    fail_everywhere(following_a_merge());
 }
 
 TEST_CASE("a child that fails while a project is added or moved is told, and the next try succeeds") {

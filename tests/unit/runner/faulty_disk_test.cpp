@@ -1,5 +1,5 @@
 #include "tests/catch.hpp"
-#include "tests/unit/runner/method_changes.hpp"
+#include "tests/unit/runner/pull_changes.hpp"
 #include "tests/unit/runner/repair_changes.hpp"
 
 /// The nth look at the disk, or change of it, fails, for every n until none does: the caller gets an error, or it is
@@ -106,6 +106,8 @@ TEST_CASE("a failing disk while a project, a workflow or a harness changes leave
 
 TEST_CASE("a failing disk while a task is published leaves the old or the new, and it can be tried again", "[soak]") {
     fail_disk_everywhere(publishing());
+    fail_disk_everywhere(opening_a_pull_request());
+    fail_disk_everywhere(merging_at_github());
 }
 
 TEST_CASE("a failing disk while an agent's end is noticed loses no death and counts none twice") {

@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "common/model/json.hpp"
-#include "daemon/github/cli_github.hpp"
+#include "daemon/forge/github_forge.hpp"
 #include "daemon/runner/sight.hpp"
 
 namespace orange::test {
@@ -13,7 +13,7 @@ struct House::Parts {
     Parts(Outside& outside, asio::io_context& io, const fs::path& home, Environment git_environment)
         : disk({Paths{home}.tasks(), Paths{home}.workspaces()}),
           files(disk, outside.fuse),
-          processes(real_processes, outside.children),
+          processes(outside.git, outside.children),
           git(processes, git_environment, {}, Paths{home}.workspaces().string()),
           task_locks(io.get_executor()),
           repositories(io.get_executor()),
@@ -28,7 +28,7 @@ struct House::Parts {
           launcher(files, tmux, outside.exits, outside.clock, "/opt/orange/bin/orange-agent",
                    [&outside](std::int64_t pid) { return outside.processes.argv_of(pid); }),
           journal(tasks, outside.clock),
-          github(processes, git_environment),
+          forge(processes, git_environment),
           world{io.get_executor(),
                 Paths{home},
                 Installation{"/opt/orange/bin", ORANGE_SOURCE_DIR},
@@ -40,7 +40,7 @@ struct House::Parts {
                 outside.clock,
                 tmux,
                 git,
-                github,
+                forge,
                 tasks,
                 task_files,
                 projects,
@@ -51,12 +51,10 @@ struct House::Parts {
                 journal,
                 task_locks,
                 repositories},
-          control(world),
-          runner(world, control) {}
+          runner(world) {}
 
     PosixFileSystem disk;
     fakes::MortalFileSystem files;
-    PosixProcessRunner real_processes;
     fakes::FaultyProcessRunner processes;
     CliGit git;
     async::KeyedMutex task_locks;
@@ -70,9 +68,8 @@ struct House::Parts {
     fakes::FaultyTmux tmux;
     agents::Launcher launcher;
     Journal journal;
-    CliGitHub github;
+    GitHubForge forge;
     World world;
-    AgentControl control;
     Runner runner;
 };
 
@@ -93,10 +90,15 @@ World& House::world() {
     return parts_->world;
 }
 AgentControl& House::control() {
-    return parts_->control;
+    return parts_->runner.agents;
 }
 
 namespace {
+
+bool wants_real_git() {
+    const char* value = std::getenv("ORANGE_REAL_GIT");
+    return value && *value;
+}
 
 Awaitable<bool> ended(Awaitable<void> coroutine) {
     co_await std::move(coroutine);
@@ -134,6 +136,8 @@ void House::go(Awaitable<void> coroutine) {
 }
 
 RunnerWorld::RunnerWorld() : live_(git.dir / "live"), golden_(git.dir / "golden") {
+    outside.git.off = wants_real_git();
+    git.programs = &outside.git;
     // A killed daemon's other coroutines are killed with it.
     async::set_escalation([](const std::string&, const std::string&) {});
     outside.tmux.before = [this] { outside.fuse.step(); };
@@ -168,6 +172,7 @@ void RunnerWorld::back() {
     now_a_copy(live_ / "home");
     outside.processes = kept_processes_;
     outside.tmux.state = kept_tmux_;
+    outside.git.off = wants_real_git() || ++times_back_ % 8 == 0;
     boot();
 }
 

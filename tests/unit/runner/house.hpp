@@ -13,6 +13,7 @@
 #include "tests/fakes/fake_tmux.hpp"
 #include "tests/fakes/faulty_process_runner.hpp"
 #include "tests/fakes/faulty_tmux.hpp"
+#include "tests/fakes/git/fake_git.hpp"
 #include "tests/fakes/mortal_file_system.hpp"
 #include "tests/unit/git/git_fixture.hpp"
 
@@ -37,7 +38,9 @@ struct Outside {
     fakes::Fuse fuse;
     fakes::ChildFaults children;
     fakes::TmuxFaults tmux_faults;
-    Settings settings;  ///< of every daemon from now on
+    PosixProcessRunner real_processes;
+    fakes::FakeGit git{real_processes, tests::tools() + "/git"};  ///< the daemons' and the user's
+    Settings settings;                                            ///< of every daemon from now on
 };
 
 /// One daemon's life over the files of `home`: everything that the runner needs, with real git and files.
@@ -78,7 +81,8 @@ class House {
 void now_a_copy(const std::filesystem::path& home);
 
 /// A repository, a home and a task, and daemons that come and go. `keep` and `back` go back in time: files, tmux and
-/// processes are what they were.
+/// processes are what they were. Git is a FakeGit, and the real one after every eighth `back`; always the real one
+/// where ORANGE_REAL_GIT is set.
 class RunnerWorld {
   public:
     RunnerWorld();
@@ -116,6 +120,7 @@ class RunnerWorld {
     Outside outside;
 
   private:
+    int times_back_ = 0;
     std::filesystem::path live_;
     std::filesystem::path golden_;
     fakes::FakeProcesses kept_processes_;

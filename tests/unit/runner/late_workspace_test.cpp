@@ -28,7 +28,7 @@ TEST_CASE("where no workspace is free, the transition that needs one is refused,
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::pool_exhausted);
     for (const char* fact :
-         {"reviewing → working", "orange workspace list", "orange project update shop --pool-size N"}) {
+         {"reviewing → working", "orange workspace list", "orange project update shop --pool-size 2"}) {
         CHECK_THAT(refused.error().message, Tells(fact));
     }
     Edit edit;

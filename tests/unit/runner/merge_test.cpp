@@ -100,6 +100,39 @@ TEST_CASE("a merge with a remote is remembered to its end, and deletes the branc
     CHECK(f.world.events(f.id, "task.merged").size() == 1);
 }
 
+TEST_CASE("a merge does what the project's settings say, unless the order says otherwise") {
+    Fixture f;
+    const auto before = f.at_origin();
+    f.world.house().world().settings.project_defaults.push = false;
+    auto project = *f.world.house().world().projects.find("shop");
+    project.settings.keep_branch = true;
+    f.world.house().world().projects.put(project).value();
+    SECTION("as the settings say") {
+        const auto merged = f.merge();
+        REQUIRE(merged);
+        CHECK_FALSE(merged->pushed);
+        CHECK_THAT(join(merged->notes, "\n"), Tells("push") && Tells("shop"));
+        CHECK(f.at_origin() == before);
+        CHECK(f.here("refs/heads/main") == merged->commit);
+        CHECK(f.here("refs/heads/" + f.branch) == f.tip);
+    }
+    SECTION("otherwise") {
+        MergeOrder order;
+        order.push = true;
+        order.keep_branch = false;
+        const auto merged = f.merge(order);
+        REQUIRE(merged);
+        CHECK(merged->pushed);
+        CHECK(f.at_origin() == merged->commit);
+        CHECK(f.here("refs/heads/" + f.branch).empty());
+    }
+    SECTION("the project before config.yml") {
+        project.settings.push = true;
+        f.world.house().world().projects.put(project).value();
+        CHECK(f.merge().value().pushed);
+    }
+}
+
 TEST_CASE("what is to be kept, not pushed, or pushed with it, is as asked for") {
     Fixture f;
     const auto before = f.at_origin();
@@ -443,7 +476,7 @@ TEST_CASE("checkouts that older versions left in merges are removed, with their 
     CHECK_THAT(f.world.git.plain(f.world.repo(), {"worktree", "list"}), !Holds(".merge-"));
 }
 
-TEST_CASE("every kind of open notice has to be confirmed before a merge, but for a merge that failed") {
+TEST_CASE("every kind of open notice has to be confirmed before a merge, but for those that the merge answers") {
     for (std::size_t i = 0; i < std::size(k_notice_rules); ++i) {
         const auto kind = static_cast<NoticeKind>(i);
         DYNAMIC_SECTION(name_of(kind)) {
@@ -452,7 +485,8 @@ TEST_CASE("every kind of open notice has to be confirmed before a merge, but for
             engine::raise(record, {kind, "4711 lemons\nand details", "", "", f.world.outside.clock.now()});
             f.world.house().world().tasks.save(record).value();
             const auto asked = f.world.house().go(f.world.house().runner().merges.check(f.world.record(f.id)));
-            CHECK(asked.has_value() == (kind == NoticeKind::merge_failed));
+            CHECK(asked.has_value() == (kind == NoticeKind::merge_failed || kind == NoticeKind::checks_failed ||
+                                        kind == NoticeKind::merged_without));
             if (asked) continue;
             CHECK(asked.error().code == ErrorCode::needs_force);
             CHECK_THAT(asked.error().message, Holds("4711 lemons") && !Holds("and details"));

@@ -30,19 +30,19 @@ struct TalkWorld : RunnerWorld {
         record.task.harness = harness;
         house().world().tasks.save(record).value();
         move(id, "planning").value();
-        outside.clock.pass(10s);
+        outside.clock.pass(30s);
         return id;
     }
     Result<Outcome> send(const TaskId& id, const std::string& text, Role to = Role::worker) {
         return house().go(house().runner().outbox.send(id, to, text));
     }
     bool deliver(const TaskId& id) { return house().go(house().runner().outbox.deliver(id)); }
-    void look(const TaskId& id) { house().go(house().runner().outbox.look_for_dialogs(id)); }
+    void look(const TaskId& id) { house().go(house().runner().activities.look(id)); }
     std::string pane(const TaskId& id) { return record(id).run_of(Role::worker)->pane_id; }
     std::string attention(const TaskId& id) { return orange::test::attention(*this, id); }
     agents::Activity activity(const TaskId& id) {
         const auto now = record(id);
-        return house().go(activity_of(house().world(), house().control(), now, Role::worker));
+        return house().go(house().runner().activities.read(now, Role::worker)).activity;
     }
     const std::vector<std::pair<std::string, std::string>>& typed() { return outside.tmux.state.sent; }
 };
@@ -71,22 +71,49 @@ TEST_CASE("nobody is told what an agent that does not run cannot hear") {
     const auto refused = world.send(id, "hello", Role::reviewer);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::conflict);
-    CHECK_THAT(refused.error().message, Tells("orange task respawn " + id.value));
+    CHECK_THAT(refused.error().message, Tells("orange task why " + id.value));
     CHECK(world.record(id).outbox.empty());
 }
 
 TEST_CASE("a message waits until the program has had time to start") {
     TalkWorld world;
     const auto id = world.started_with("shy");
-    world.outside.clock.pass(-9s);
+    world.outside.clock.pass(-29s);
     const auto queued = world.send(id, "hello");
     REQUIRE(queued);
     CHECK(queued->notes.size() == 1);
     CHECK(world.typed().empty());
-    world.outside.clock.pass(9s);
+    world.outside.clock.pass(5s);
+    CHECK_FALSE(world.deliver(id));  // it has not begun to work
+    world.outside.clock.pass(5s);
     CHECK(world.deliver(id));
     CHECK(world.typed().size() == 1);
     CHECK(world.attention(id) == "none");
+}
+
+TEST_CASE("a message is typed as soon as the program was seen at work, and anew after a dialog") {
+    TalkWorld world;
+    const auto id = world.started_with("shy");
+    world.outside.clock.pass(-26s);
+    world.outside.tmux.screens[world.pane(id)] = "starting";
+    world.look(id);
+    world.send(id, "one").value();
+    CHECK(world.typed().empty());
+    world.outside.tmux.screens[world.pane(id)] = "working";
+    world.look(id);
+    world.outside.tmux.screens[world.pane(id)] = "idle";
+    CHECK(world.deliver(id));
+    CHECK(world.typed().size() == 1);
+
+    world.outside.tmux.screens[world.pane(id)] = "Really?";
+    world.look(id);
+    world.outside.tmux.screens[world.pane(id)] = "starting";
+    world.look(id);
+    world.send(id, "two").value();
+    CHECK(world.typed().size() == 1);
+    world.outside.clock.pass(10s);
+    CHECK(world.deliver(id));
+    CHECK(world.typed().size() == 2);
 }
 
 TEST_CASE("nothing is typed into a dialog, and a human is asked to answer it") {
@@ -180,14 +207,17 @@ TEST_CASE("what Orange had to say to an agent that is gone is dropped, a human's
     TalkWorld world;
     const auto id = world.started_with("bot");
     auto record = world.record(id);
-    REQUIRE(queue_message(world.house().world(), record, Role::reviewer, Role::system, "the review", "key"));
-    REQUIRE(queue_message(world.house().world(), record, Role::reviewer, Role::system, "the review", "key"));
+    REQUIRE(queue_message(world.house().world(), world.house().runner().turns, record, Role::reviewer, Role::system,
+                          "the review", "key"));
+    REQUIRE(queue_message(world.house().world(), world.house().runner().turns, record, Role::reviewer, Role::system,
+                          "the review", "key"));
     CHECK(record.outbox.size() == 1);
     CHECK(world.deliver(id));
     CHECK(world.record(id).outbox.empty());
     CHECK(world.typed().empty());
     record = world.record(id);
-    REQUIRE(queue_message(world.house().world(), record, Role::reviewer, Role::human, "please hurry"));
+    REQUIRE(queue_message(world.house().world(), world.house().runner().turns, record, Role::reviewer, Role::human,
+                          "please hurry"));
     CHECK_FALSE(world.deliver(id));
     CHECK(world.record(id).outbox.size() == 1);
 
@@ -206,8 +236,10 @@ TEST_CASE("what a human said and nobody heard before the task ended is in its hi
     TalkWorld world;
     const auto id = world.started_with("bot");
     auto record = world.record(id);
-    REQUIRE(queue_message(world.house().world(), record, Role::reviewer, Role::system, "the review", "key"));
-    REQUIRE(queue_message(world.house().world(), record, Role::reviewer, Role::human, "please hurry"));
+    REQUIRE(queue_message(world.house().world(), world.house().runner().turns, record, Role::reviewer, Role::system,
+                          "the review", "key"));
+    REQUIRE(queue_message(world.house().world(), world.house().runner().turns, record, Role::reviewer, Role::human,
+                          "please hurry"));
     const auto cancelled = world.move(id, "cancelled");
     REQUIRE(cancelled);
     CHECK_THAT(cancelled->notes.back(), Tells("reviewer") && Holds("please hurry"));

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "daemon/rpc/api.hpp"
-#include "tests/fakes/fake_github.hpp"
+#include "tests/fakes/github/fake_github.hpp"
 #include "tests/unit/runner/changes.hpp"
 
 /// The changes that are no task's: whole methods, as a client calls them. And those for which children other than git
@@ -183,7 +183,7 @@ transitions:
                std::filesystem::exists(world.home() / "workspaces/shop--1/ran");
     };
     change.holds = [](RunnerWorld& world, const TaskId& id) {
-        const auto prs = read_file(live(world) / "programs/gh-state/prs");
+        const auto prs = FakeGitHub::prs_in(live(world) / "programs");
         if (std::count(prs.begin(), prs.end(), '\n') > 1) throw std::runtime_error("two pull requests: " + prs);
         if (world.record(id).task.pr_url && prs.empty()) throw std::runtime_error("a pull request that is not there");
     };

@@ -118,6 +118,20 @@ TEST_CASE("A task that works is no news, and one that is ready for review is tol
     CHECK(w.sent.size() == 1);
 }
 
+TEST_CASE("A task that is created for its review is told once, whatever is changed of it later") {
+    WatchedWorld w;
+    auto record = w.world.draft();
+    record.start = "reviewing";
+    w.world.create(record, "", false).value();
+    REQUIRE(w.sent.size() == 1);
+    CHECK(w.sent[0][0].need == Need::review);
+    Edit edit;
+    edit.summary = "two";
+    w.world.house().go(w.world.house().runner().requests.edit(record.task.id, edit, Caller{})).value();
+    w.next_daemon();
+    CHECK(w.sent.size() == 1);
+}
+
 TEST_CASE("A question is told, and the next one again") {
     WatchedWorld w;
     const auto id = w.asking();
@@ -288,7 +302,7 @@ TEST_CASE("A notify action is told even if the task needs nothing") {
     REQUIRE(w.sent.size() == 1);
     REQUIRE(w.sent[0].size() == 1);
     CHECK(w.sent[0][0].need == Need::nothing);
-    CHECK_THAT(w.sent[0][0].text, Catch::StartsWith("shop/" + w.world.record(id).task.branch + " has begun"));
+    CHECK_THAT(w.sent[0][0].text, Catch::StartsWith("shop/" + w.world.record(id).task.branch + ": has begun"));
 }
 
 TEST_CASE("The command of config.yml gets the text as one harmless word, or as its placeholders say") {

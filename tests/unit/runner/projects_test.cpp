@@ -110,6 +110,42 @@ TEST_CASE("a project that is being removed gets no task that nobody would find, 
     CHECK(created == !world.house().world().tasks.active().empty());
 }
 
+TEST_CASE("settings of a project are shown with where they come from, and a wrong one changes none") {
+    RunnerWorld world;
+    world.outside.settings.project_defaults.push = false;
+    world.make_task();
+    const auto update = [&](const Json& settings, const Json& more = Json::object()) {
+        Json params = {{"name", "shop"}, {"settings", settings}};
+        params.update(more);
+        return call(world, "project.update", params);
+    };
+    auto shown = update(Json::object()).value()["project"]["settings"];
+    CHECK(shown.size() == std::size(k_settings));
+    CHECK(shown["push"] == Json{{"value", false}, {"from", "config.yml"}});
+    CHECK(shown["merge"] == Json{{"value", "local"}, {"from", "default"}});
+    CHECK(shown["checks"] == Json{{"value", Json::array()}, {"from", "default"}});
+    shown = update({{"push", "true"}, {"checks", {"make test"}}}).value()["project"]["settings"];
+    CHECK(shown["push"] == Json{{"value", true}, {"from", "project"}});
+    CHECK(shown["checks"] == Json{{"value", Json::array({{"make", "test"}})}, {"from", "project"}});
+    const auto before = shop(world);
+    for (const auto& wrong : {Json{{"merge", "pr"}, {"push", "perhaps"}}, Json{{"merge", "pr"}, {"pusk", true}}}) {
+        const auto refused = update(wrong, {{"pool_size", 9}});
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == ErrorCode::invalid_argument);
+        CHECK_THAT(refused.error().message, Tells("push"));
+        CHECK(shop(world) == before);
+    }
+    shown = update({{"push", nullptr}, {"checks", nullptr}}).value()["project"]["settings"];
+    CHECK(shown["push"]["from"] == "config.yml");
+    CHECK(shop(world).settings.empty());
+    // As the next daemon reads it.
+    update({{"checks", Json::array()}}).value();
+    world.boot();
+    CHECK(shop(world).settings.checks == std::vector<std::vector<std::string>>{});
+    CHECK(call(world, "project.list", Json::object()).value()["projects"][0]["settings"]["checks"]["from"] ==
+          "project");
+}
+
 TEST_CASE("a setup command that is no list of words is refused with what to write, and one that is a file is taken") {
     RunnerWorld world;
     world.make_task();

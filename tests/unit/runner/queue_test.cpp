@@ -36,6 +36,11 @@ Awaitable<void> is_faster(World& world, TaskId id, bool remove, std::function<vo
     }
 }
 
+Awaitable<bool> waits_for(Turns& turns, TaskId id) {
+    co_await turns.free(id);
+    co_return true;
+}
+
 }  // namespace
 
 TEST_CASE("a task on a branch that another has is not created, and leaves nothing") {
@@ -441,6 +446,25 @@ TEST_CASE("who comes while the only free workspace is being looked at waits for 
     house.go(house.runner().queue.run("shop"));  // as gc's caller does
     CHECK(world.record(id).task.status == "planning");
     CHECK_FALSE(world.record(id).queued);
+}
+
+TEST_CASE("all who wait for a task to be free go on when it is, and do not wait for one another") {
+    RunnerWorld world;
+    const auto id = world.make_task();
+    auto& house = world.house();
+    auto turn = std::make_optional(house.go(house.runner().turns.take(id)));
+    std::array<std::optional<bool>, 2> done;
+    for (auto& each : done) house.begin(waits_for(house.runner().turns, id), each);
+    const auto go_on = [&] {
+        house.io.restart();
+        for (int i = 0; i < 100; ++i) house.io.poll_one();
+    };
+    go_on();
+    CHECK_FALSE(done[0]);
+    turn.reset();
+    go_on();
+    CHECK(done[0]);
+    CHECK(done[1]);
 }
 
 TEST_CASE("of two that are created at once each is told what became of it") {

@@ -174,6 +174,7 @@ TEST_CASE_METHOD(TmuxFixture,
     CHECK_THAT(listed.error().message, Tells("kill -USR1 " + std::to_string(first.server_pid)));
     REQUIRE_FALSE(second);
     CHECK(second.error().code == ErrorCode::unavailable);
+    REQUIRE(eventually([&] { return go(tmux.list()).has_value(); }));
     CHECK(state().server_pid == first.server_pid);
 }
 

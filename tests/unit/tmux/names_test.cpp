@@ -60,12 +60,12 @@ TEST_CASE("typed text is one line without control characters") {
 }
 
 TEST_CASE("a client's line is read whole or not at all") {
-    const auto client = tmux::client_from("/dev/pts/7 demo/b");
+    const auto client = tmux::client_from("/dev/pts/7 demo/b 1795439126");
     REQUIRE(client);
     CHECK(client->name == "/dev/pts/7");
     CHECK(client->session_name == "demo/b");
-    CHECK_FALSE(tmux::client_from(" demo/b"));
-    CHECK_FALSE(tmux::client_from("/dev/pts/7"));
+    CHECK_FALSE(tmux::client_from(" demo/b 1795439126"));
+    CHECK_FALSE(tmux::client_from("/dev/pts/7 demo/b"));
 }
 
 TEST_CASE("nothing in a displayed line is expanded by tmux") {

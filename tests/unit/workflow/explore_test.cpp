@@ -521,6 +521,10 @@ TEST_CASE("nothing that can happen on relay breaks it") {
     check_sound("workflows/", "relay", 300);
 }
 
+TEST_CASE("nothing that can happen on pr breaks it") {
+    check_sound("workflows/", "pr", 500);
+}
+
 TEST_CASE("nothing that can happen on minimal breaks it") {
     check_sound("workflows/", "minimal", 20);
 }

@@ -140,6 +140,21 @@ TEST_CASE("relay is seed 003's workflow with nothing but keys added") {
     CHECK(hooks_of(relay, "stuck", "done").front() == "kill_session");
 }
 
+TEST_CASE("pr is default with a pull request between reviewing and done") {
+    const auto pr = loaded(content("workflows/pr.yml"), "pr");
+    const auto usual = loaded(content("workflows/default.yml"), "default");
+    CHECK(pr.state("in-pr")->needs == Need::nothing);
+    CHECK(pr.targets_from("in-pr") == Names{"working", "done", "cancelled"});
+    CHECK(hooks_of(pr, "reviewing", "in-pr").back() == "create_pr");
+    CHECK(hooks_of(pr, "agent-review", "in-pr").back() == "create_pr");
+    for (const auto& state : usual.states) {
+        for (const auto& to : usual.targets_from(state.name)) {
+            INFO(state.name << " → " << to);
+            CHECK(hooks_of(pr, state.name, to) == hooks_of(usual, state.name, to));
+        }
+    }
+}
+
 TEST_CASE("minimal is seed 003's example with nothing but keys added") {
     const auto added = additions("tests/data/workflows/minimal_003.yml", "workflows/minimal.yml");
     CHECK(added == Names{"states.working.agent", "transitions[1].gate.fresh", "transitions[2].by", "transitions[3].by",

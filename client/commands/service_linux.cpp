@@ -1,0 +1,173 @@
+#include "client/commands/service.hpp"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "client/connection/autostart.hpp"
+#include "client/connection/ending.hpp"
+#include "client/connection/service_unit.hpp"
+#include "client/connection/start_daemon.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+
+namespace orange::commands {
+namespace {
+
+namespace fs = std::filesystem;
+using connection::systemctl;
+
+constexpr const char* k_unit = "oranged.service";
+
+/// Nothing if there is no such file.
+std::optional<std::string> text_of_unit() {
+    std::ifstream in(connection::unit_file(), std::ios::binary);
+    if (!in) return std::nullopt;
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+using connection::is_own_unit;
+
+/// Neither replaced nor removed without the user's knowledge.
+Result<void> check_unit(const std::string& unit, const std::string& then) {
+    if (is_own_unit(unit) && !connection::is_edited_unit(unit)) return {};
+    const auto file = connection::unit_file().string();
+    const auto why = is_own_unit(unit) ? " was changed after `orange service install` wrote it, so it stays. (Changes "
+                                         "in a drop-in are kept: systemctl --user edit oranged.) "
+                                       : " was not written by `orange service install`, so it stays. ";
+    return Error(ErrorCode::conflict,
+                 file + why + then + "\n  mv " + shell_word(file) + " " + shell_word(file + ".mine"));
+}
+
+Result<void> write_unit(const std::string& text) {
+    const auto file = connection::unit_file();
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    if (error) return io_error("cannot create " + file.parent_path().string(), error.value());
+    const auto other = fs::path(file.string() + ".new");
+    std::ofstream out(other, std::ios::binary | std::ios::trunc);
+    if (!(out << text).flush()) return io_error("cannot write " + other.string(), errno);
+    out.close();
+    fs::rename(other, file, error);
+    if (error) return io_error("cannot write " + file.string(), error.value());
+    return {};
+}
+
+/// Of systemd, once for each user: whether the user's services run without a login. Nothing if it is not known.
+std::optional<std::string> user_without_linger() {
+    const auto* user = ::getpwuid(::geteuid());
+    if (!user || ::geteuid() == 0) return std::nullopt;
+    std::error_code error;
+    if (fs::exists(fs::path("/var/lib/systemd/linger") / user->pw_name, error)) return std::nullopt;
+    return std::string(user->pw_name);
+}
+
+std::string linger_text() {
+    const auto user = user_without_linger();
+    if (!user) return {};
+    return "Without lingering, the service and the agents end when you log out everywhere. To keep them:\n  sudo "
+           "loginctl enable-linger " +
+           shell_word(*user) + "\n";
+}
+
+Result<void> asked_of_systemd(const std::vector<std::string>& words) {
+    if (systemctl(words, false) == 0) return {};
+    return {ErrorCode::unavailable,
+            "systemd refused a command. Run it to see why:\n  systemctl --user " + join(words, " ")};
+}
+
+Result<void> install(const Paths& paths) {
+    if (connection::inside_agent())
+        return {ErrorCode::forbidden,
+                "an agent cannot start the daemon. Ask the human to run:\n  orange service install"};
+    const auto before = text_of_unit();
+    if (before) TRY(check_unit(*before, "To replace it, move it away and install again:"));
+    if (systemctl({"show-environment"}, false) != 0) {
+        return {ErrorCode::unavailable,
+                "systemd does not answer here (systemctl --user show-environment). Orange works without a service: the "
+                "daemon starts with the first command that needs it"};
+    }
+    TRY(const auto oranged, connection::find_oranged());
+    const char* path = std::getenv("PATH");
+    TRY(const auto unit, connection::unit_for(oranged, paths, path ? path : ""));
+    TRY(write_unit(unit));
+    TRY(asked_of_systemd({"daemon-reload"}));
+    TRY(asked_of_systemd({"enable", k_unit}));
+    // The home has one daemon: another one would keep the service from starting.
+    TRY(connection::end_daemon(paths));
+    // Not "start": the service of another home may run. Agents live on.
+    if (systemctl({"restart", k_unit}, false) == 0) return {};
+    return {ErrorCode::unavailable,
+            "the service is installed, but could not start. Its output:\n  journalctl --user -u oranged"};
+}
+
+Result<bool> uninstall() {
+    const auto unit = text_of_unit();
+    if (!unit) return false;
+    TRY(check_unit(*unit, "To disable it, run: systemctl --user disable --now oranged. To move it away:"));
+    std::error_code error;
+    if (systemctl({"disable", "--now", k_unit}, false) != 0) fs::remove(connection::enabled_link(), error);
+    if (!fs::remove(connection::unit_file(), error))
+        return io_error("cannot remove " + connection::unit_file().string(), error.value());
+    (void)systemctl({"daemon-reload"}, false);
+    return true;
+}
+
+}  // namespace
+
+int service_install(const Context& context) {
+    if (const auto done = install(context.paths); !done) return fail(context, done.error());
+    const auto file = connection::unit_file().string();
+    if (context.json) return put_json({{"file", file}, {"linger", !user_without_linger()}});
+    output::put("The daemon now runs as a service, " + file + ".\n" + linger_text());
+    return 0;
+}
+
+int service_uninstall(const Context& context) {
+    const auto done = uninstall();
+    if (!done) return fail(context, done.error());
+    if (context.json) return put_json({{"removed", *done}});
+    output::put(*done
+                    ? "The service is removed. Agents keep running; the next command that needs the daemon starts it.\n"
+                    : "`orange service install` has installed no service.\n");
+    return 0;
+}
+
+int service_status(const Context& context) {
+    const auto unit = text_of_unit();
+    const bool active = systemctl({"is-active", "--quiet", k_unit}, false) == 0;
+    std::error_code error;
+    const bool enabled = fs::is_symlink(connection::enabled_link(), error);
+    const bool this_home = connection::is_service_of(context.paths);
+    const auto file = connection::unit_file().string();
+    if (context.json) {
+        return put_json({{"file", unit ? Json(file) : Json(nullptr)},
+                         {"own", unit && is_own_unit(*unit)},
+                         {"enabled", enabled},
+                         {"active", active},
+                         {"this_home", this_home},
+                         {"linger", !user_without_linger()}});
+    }
+    if (!unit && !enabled && !active) {
+        output::put("The daemon does not run as a service. To let systemd run it:\n  orange service install\n");
+        return 0;
+    }
+    output::put("service   " + std::string(active ? "running" : "not running") +
+                (enabled ? ", starts by itself\n" : ", does not start by itself\n"));
+    if (unit)
+        output::put("unit      " + file +
+                    (is_own_unit(*unit) ? connection::is_edited_unit(*unit) ? ", changed since Orange wrote it\n" : "\n"
+                                        : ", not written by Orange\n"));
+    if (enabled && !this_home) output::put("! Its daemon has another home than " + context.paths.home.string() + ".\n");
+    output::put(linger_text());
+    return 0;
+}
+
+}  // namespace orange::commands

@@ -1,0 +1,132 @@
+// Written from documentation; never compiled or run on macOS.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "client/commands/service.hpp"
+#include "client/connection/autostart.hpp"
+#include "client/connection/child.hpp"
+#include "client/connection/ending.hpp"
+#include "client/connection/launch_agent.hpp"
+#include "client/connection/start_daemon.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+
+namespace orange::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string domain() {
+    return "gui/" + std::to_string(::getuid());
+}
+
+std::string service() {
+    return domain() + "/" + connection::k_launch_agent;
+}
+
+bool launchctl(std::vector<std::string> words) {
+    words.insert(words.begin(), "launchctl");
+    const auto child = connection::start_child(words, {});
+    if (!child) return false;
+    int status = 0;
+    while (::waitpid(*child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+std::optional<std::string> text_of_agent() {
+    std::ifstream in(connection::launch_agent_file(), std::ios::binary);
+    if (!in) return std::nullopt;
+    return std::string{std::istreambuf_iterator<char>(in), {}};
+}
+
+Result<void> check_agent(const std::string& text) {
+    if (connection::is_own_launch_agent(text)) return {};
+    const auto file = connection::launch_agent_file().string();
+    return {ErrorCode::conflict,
+            file + " is not as `orange service install` writes it, so it stays. To move it away:\n  mv " +
+                shell_word(file) + " " + shell_word(file + ".mine")};
+}
+
+Result<void> write_agent(const std::string& text) {
+    const auto file = connection::launch_agent_file(), other = fs::path(file.string() + ".new");
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    std::ofstream out(other, std::ios::binary | std::ios::trunc);
+    if (!(out << text).flush()) return {ErrorCode::io, "cannot write " + other.string()};
+    out.close();
+    fs::rename(other, file, error);
+    if (error) return {ErrorCode::io, "cannot write " + file.string() + ": " + error.message()};
+    return {};
+}
+
+Result<void> install(const Paths& paths) {
+    if (connection::inside_agent()) {
+        return {ErrorCode::forbidden,
+                "an agent cannot start the daemon. Ask the human to run:\n  orange service install"};
+    }
+    if (const auto before = text_of_agent()) TRY(check_agent(*before));
+    TRY(const auto oranged, connection::find_oranged());
+    const char* path = std::getenv("PATH");
+    TRY(const auto text, connection::launch_agent_for(oranged, paths, path ? path : ""));
+    TRY(write_agent(text));
+    (void)launchctl({"bootout", service()});
+    TRY(connection::end_daemon(paths));  // the home has one daemon; agents live on
+    if (launchctl({"bootstrap", domain(), connection::launch_agent_file().string()})) return {};
+    return {ErrorCode::unavailable,
+            "the launch agent is written, but launchd refused it. Run it to see why:\n  launchctl "
+            "bootstrap " +
+                domain() + " " + shell_word(connection::launch_agent_file().string())};
+}
+
+Result<bool> uninstall() {
+    const auto text = text_of_agent();
+    if (!text) return false;
+    TRY(check_agent(*text));
+    (void)launchctl({"bootout", service()});
+    std::error_code error;
+    if (!fs::remove(connection::launch_agent_file(), error))
+        return {ErrorCode::io, "cannot remove " + connection::launch_agent_file().string()};
+    return true;
+}
+
+}  // namespace
+
+int service_install(const Context& context) {
+    if (const auto done = install(context.paths); !done) return fail(context, done.error());
+    const auto file = connection::launch_agent_file().string();
+    if (context.json) return put_json({{"file", file}});
+    output::put("The daemon now runs as a service, " + file + ".\n");
+    return 0;
+}
+
+int service_uninstall(const Context& context) {
+    const auto done = uninstall();
+    if (!done) return fail(context, done.error());
+    if (context.json) return put_json({{"removed", *done}});
+    output::put(*done ? "The service is removed. Agents keep running.\n"
+                      : "`orange service install` has installed no service.\n");
+    return 0;
+}
+
+int service_status(const Context& context) {
+    const auto text = text_of_agent();
+    const bool own = text && connection::is_own_launch_agent(*text), active = launchctl({"print", service()});
+    const auto file = connection::launch_agent_file().string();
+    if (context.json) return put_json({{"file", text ? Json(file) : Json(nullptr)}, {"own", own}, {"active", active}});
+    if (!text && !active) {
+        output::put("The daemon does not run as a service. To let launchd run it:\n  orange service install\n");
+        return 0;
+    }
+    output::put("service   " + std::string(active ? "known to launchd\n" : "not running\n"));
+    if (text) output::put("agent     " + file + (own ? "\n" : ", not as Orange writes it\n"));
+    return 0;
+}
+
+}  // namespace orange::commands

@@ -1,0 +1,110 @@
+#include "client/connection/service_unit.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+
+#include "client/connection/child.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+
+namespace orange::connection {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view k_home_line = "Environment=\"ORANGE_HOME=";
+
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+fs::path unit_folder() {
+    const auto config = variable("XDG_CONFIG_HOME");
+    return (config.starts_with('/') ? fs::path(config) : fs::path(variable("HOME")) / ".config") / "systemd" / "user";
+}
+
+/// A text inside of double quotes in a unit. Nothing for what cannot stand there.
+Result<std::string> quoted_for_unit(const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+        if (static_cast<unsigned char>(c) < ' ')
+            return {ErrorCode::invalid_argument, "a systemd unit cannot hold \"" + printable(text) + "\""};
+        if (c == '"' || c == '\\') out += '\\';
+        if (c == '%') out += '%';
+        out += c;
+    }
+    return out;
+}
+
+std::string default_home() {
+    return (fs::path(variable("HOME")) / "orange").string();
+}
+
+}  // namespace
+
+fs::path unit_file() {
+    return unit_folder() / "oranged.service";
+}
+
+fs::path enabled_link() {
+    return unit_folder() / "default.target.wants" / "oranged.service";
+}
+
+Result<std::string> unit_for(const fs::path& oranged, const Paths& paths, const std::string& search_path) {
+    TRY(const auto home, quoted_for_unit(paths.home.string()));
+    TRY(const auto path, quoted_for_unit(search_path));
+    TRY(auto program, quoted_for_unit(oranged.string()));
+    constexpr std::string_view k_shipped = "ExecStart=/usr/local/bin/oranged\n";
+    std::string unit(shipped_unit());
+    const auto at = unit.find(k_shipped);
+    // systemd puts variables into quoted words, too.
+    for (auto dollar = program.find('$'); dollar != std::string::npos; dollar = program.find('$', dollar + 2))
+        program.insert(dollar, "$");
+    unit.replace(at, k_shipped.size(),
+                 "ExecStart=\"" + program +
+                     "\"\n# From the terminal in which the service was installed.\nEnvironment=\"PATH=" + path +
+                     "\"\n" + std::string(k_home_line) + home + "\"\n");
+    return std::string(k_own_unit) + " " + content_hash(unit) + "\n" + unit;
+}
+
+bool is_own_unit(const std::string& unit) {
+    return unit.starts_with(k_own_unit);
+}
+
+bool is_edited_unit(const std::string& unit) {
+    const auto end = unit.find('\n');
+    if (!is_own_unit(unit) || end == std::string::npos) return false;
+    return unit.substr(0, end) != std::string(k_own_unit) + " " + content_hash(unit.substr(end + 1));
+}
+
+bool is_service_of(const Paths& paths) {
+    std::error_code error;
+    if (!fs::is_symlink(enabled_link(), error)) return false;
+    std::ifstream in(enabled_link());
+    std::string home = quoted_for_unit(default_home()).value_or("");
+    for (std::string line; std::getline(in, line);) {
+        if (line.starts_with(k_home_line)) home = line.substr(k_home_line.size(), line.size() - k_home_line.size() - 1);
+    }
+    const auto wanted = quoted_for_unit(paths.home.string());
+    return wanted && home == *wanted;
+}
+
+int systemctl(std::vector<std::string> words, bool loud) {
+    words.insert(words.begin(), {"systemctl", "--user"});
+    ChildOptions options;
+    if (loud) options.err = STDERR_FILENO;
+    const auto child = start_child(words, options);
+    if (!child) return 127;
+    int status = 0;
+    while (::waitpid(*child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace orange::connection

@@ -1,0 +1,213 @@
+#include "client/dashboard/core.hpp"
+
+#include <algorithm>
+
+#include "client/dashboard/calls.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+constexpr std::chrono::milliseconds k_spin{250};
+constexpr std::chrono::minutes k_ages{1};
+constexpr std::size_t k_log_length = 50;
+
+}  // namespace
+
+std::string title_of(const rpc::TaskView& task) {
+    const auto& fields = task.fields;
+    const bool named = !fields.branch.empty() && !fields.branch.starts_with("orange-tasks/");
+    if (named) return clean(fields.branch);
+    if (!fields.summary.empty()) return clean(fields.summary);
+    return clean(fields.branch.empty() ? fields.id.value : fields.branch);
+}
+
+bool has_ended(const rpc::TaskView& task) {
+    return task.means == "done" || task.means == "cancelled" || can(task, "restore");
+}
+
+bool is_alive(const rpc::TaskView& task) {
+    return task.worker == "alive" || task.reviewer == "alive";
+}
+
+const rpc::TaskView* Core::selected() const {
+    const bool any = state_.at < state_.items.size() && !state_.items[state_.at].heading;
+    return any ? &state_.tasks[state_.items[state_.at].task] : nullptr;
+}
+
+void Core::say(std::string text, bool bad, Moment now) {
+    state_.message = Message{std::move(text), bad, now.wall};
+    state_.log.push_back(*state_.message);
+    if (state_.log.size() > k_log_length) state_.log.pop_front();
+}
+
+Effects Core::on_input(const Input& input, Moment now) {
+    Effects effects;
+    const auto layout = layout_of(state_);
+    switch (input.what) {
+        case Input::What::key:
+            if (layout.tiny && input.text != "q" && input.text != "C-c") break;  // what it did could not be seen
+            key(input.text, now, effects);
+            break;
+        case Input::What::paste:
+            paste(input.text, now);
+            break;
+        case Input::What::click:
+            click(input, now, effects);
+            break;
+        case Input::What::wheel_up:
+        case Input::What::wheel_down:
+            wheel(input, input.what == Input::What::wheel_up ? -1 : 1);
+            break;
+    }
+    request_pane(now, effects);
+    return effects;
+}
+
+void Core::paste(const std::string& text, Moment now) {
+    if (state_.prompt) {
+        insert_text(state_.prompt->text, state_.prompt->cursor, text);
+    } else if (state_.form && state_.form->fields[state_.form->at].choices.empty()) {
+        auto& field = state_.form->fields[state_.form->at];
+        insert_text(field.value, field.cursor, text);
+    } else {
+        say("Pasted text was ignored: keys here are commands", false, now);
+    }
+}
+
+void Core::key(const Key& key, Moment now, Effects& effects) {
+    if (key == "C-z") return effects.outside.push_back({Outside::What::suspend});
+    if (key == "C-l") return effects.outside.push_back({Outside::What::redraw});
+    if (state_.question) return question_key(key, now, effects);
+    if (state_.prompt) return prompt_key(key, now, effects);
+    if (state_.form) return form_key(key, now, effects);
+    state_.message.reset();  // it was read; the key does what it does
+    if (overlay_key(key, effects)) return;
+    if (key == "C-c") return effects.outside.push_back({Outside::What::quit});
+    const auto* binding = binding_of(key);
+    if (binding == nullptr) {
+        if (key.size() == 1 || key.starts_with("F")) say(key + " is no command; ? shows all keys", false, now);
+        return;
+    }
+    run(binding->action, now, effects);
+}
+
+/// In the help and the list of workspaces, and in a pane that covers the list, the keys of the list scroll.
+bool Core::overlay_key(const Key& key, Effects& effects) {
+    const auto* binding = binding_of(key);
+    const bool pane_covers = state_.pane_open && layout_of(state_).list.height == 0;
+    if (state_.overlay == Overlay::none && !pane_covers) return false;
+    const auto action = binding == nullptr ? Action::redraw : binding->action;
+    long by = 0;
+    const long page = std::max(1, state_.height / 2);
+    if (action == Action::down) by = 1;
+    if (action == Action::up) by = -1;
+    if (action == Action::page_down || action == Action::pane_down) by = page;
+    if (action == Action::page_up || action == Action::pane_up) by = -page;
+    if (action == Action::first) by = -1'000'000;
+    if (action == Action::last) by = 1'000'000;
+    if (state_.overlay == Overlay::none) {
+        if (by == 0) return false;
+        scroll_pane(by);
+        return true;
+    }
+    if (key == "q" || key == "C-c" || action == Action::back || action == Action::help ||
+        action == Action::workspaces) {
+        state_.overlay = Overlay::none;
+    } else {
+        const auto moved = static_cast<long>(state_.overlay_scroll) + by;
+        state_.overlay_scroll = static_cast<std::size_t>(std::max(0L, moved));
+    }
+    (void)effects;
+    return true;
+}
+
+/// Esc, with nothing open any more: marks, the search, the pane, the filter.
+void Core::back() {
+    auto& screen = state_.panes[Pane::screen];
+    if (state_.pane == Pane::screen && screen.scroll > 0 && layout_of(state_).pane.height > 0) {
+        screen.scroll = 0;
+    } else if (!state_.marked.empty()) {
+        state_.marked.clear();
+    } else if (!state_.search.empty()) {
+        search_for("");
+    } else if (state_.pane_open) {
+        state_.pane_open = false;
+    } else if (state_.filter != Filter::active) {
+        state_.filter = Filter::active;
+        rebuild();
+    }
+}
+
+Effects Core::on_link(Link::State link, std::string why, Moment now) {
+    Effects effects;
+    const bool was_up = state_.link.state == Link::State::up;
+    if (state_.link.state != link) state_.link.since = now.wall;
+    state_.link.state = link;
+    if (link == Link::State::down && !why.empty()) say(why, true, now);
+    list_asked_ = false;
+    if (link == Link::State::up) {
+        effects.requests.push_back(request_of(rpc::EventsSubscribe{}, Purpose::subscribe));
+        effects.requests.push_back(request_of(rpc::ProjectList{}, Purpose::projects));
+        counts_wanted_ = true;
+        request_list(effects, now);
+    } else if (was_up) {
+        // What was asked gets no answer any more; whether it was done, the list will show.
+        if (!state_.busy.empty()) say("The daemon stopped before it answered; the list shows the result", true, now);
+        state_.busy.clear();
+        if (!state_.sent_forms.empty()) state_.kept_form = std::move(state_.sent_forms.begin()->second);
+        state_.sent_forms.clear();
+        state_.many.clear();
+        for (auto& [pane, text] : state_.panes) text.asked = false, text.stale = true;
+    }
+    return effects;
+}
+
+Effects Core::on_resize(int width, int height, Moment now) {
+    Effects effects;
+    state_.width = width;
+    state_.height = height;
+    keep_in_view();
+    request_pane(now, effects);
+    return effects;
+}
+
+Effects Core::on_returned(Moment now) {
+    counts_wanted_ = true;
+    make_stale(state_.selected);
+    refresh(now);
+    return {};
+}
+
+Effects Core::on_event(const rpc::EventNotification& event, Moment now) {
+    if (!state_.project || *state_.project == event.project) {
+        make_stale(event.task);
+        counts_wanted_ = true;
+        refresh(now);
+    }
+    return {};
+}
+
+Effects Core::on_time(Moment now) {
+    Effects effects;
+    if (list_due_ && *list_due_ <= now.steady) request_list(effects, now);
+    if (spin_due_ && *spin_due_ <= now.steady) {
+        ++state_.spinner;
+        spin_due_.reset();
+    }
+    if (!state_.busy.empty() && !spin_due_) spin_due_ = now.steady + k_spin;
+    if (!minute_due_ || *minute_due_ <= now.steady) minute_due_ = now.steady + k_ages;
+    if (pane_due_ && *pane_due_ <= now.steady) pane_due_.reset();
+    request_pane(now, effects);
+    return effects;
+}
+
+std::optional<std::chrono::steady_clock::time_point> Core::next_time() const {
+    std::optional<Time> next = minute_due_;
+    for (const auto& due : {list_due_, pane_due_, spin_due_}) {
+        if (due && (!next || *due < *next)) next = due;
+    }
+    return next;
+}
+
+}  // namespace orange::dashboard

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "client/dashboard/keys.hpp"
+#include "client/dashboard/state.hpp"
+#include "common/rpc/event_methods.hpp"
+#include "common/rpc/task_methods.hpp"
+
+/// The whole behaviour of the dashboard: what a person or the daemon does → a new state, and requests. Pure: no
+/// terminal, no socket, no clock. Whoever runs it sends the requests and hands over their replies; a key never waits
+/// for one. draw() is in view.hpp.
+namespace orange::dashboard {
+
+class Core {
+  public:
+    explicit Core(State initial) : state_(std::move(initial)) {}
+
+    const State& state() const { return state_; }
+
+    Effects on_input(const Input& input, Moment now);
+    Effects on_reply(const Request& request, Result<Json> reply, Moment now);
+    Effects on_event(const rpc::EventNotification& event, Moment now);
+    Effects on_link(Link::State link, std::string why, Moment now);
+    /// A program that had the terminal has ended.
+    Effects on_returned(Moment now);
+    void set_silent(bool silent) { state_.link.silent = silent; }
+    void set_last_choices(const Json& choices);
+    Effects on_resize(int width, int height, Moment now);
+    /// The editor or a program in the terminal has ended: what stands in the file, or nothing if it failed.
+    Effects on_edited(std::optional<std::string> text, Moment now);
+    void say(std::string text, bool bad, Moment now);
+
+    /// What is due, and when to ask again; nothing: when something else happens.
+    Effects on_time(Moment now);
+    std::optional<std::chrono::steady_clock::time_point> next_time() const;
+    /// Lays the visible pane out for its width. Before draw().
+    void prepare();
+
+    const rpc::TaskView* selected() const;
+    rpc::CallerEnvironment caller;  ///< for task.create
+
+  private:
+    using Time = std::chrono::steady_clock::time_point;
+
+    // core_list.cpp
+    void rebuild();
+    void keep_selection();
+    void keep_in_view();
+    bool is_shown(const rpc::TaskView& task) const;
+    void move(int by);
+    void select_at(std::size_t item);
+    void next_filter(Effects& effects);
+    void click(const Input& input, Moment now, Effects& effects);
+    void wheel(const Input& input, int by);
+    // core_panes.cpp
+    void show_pane(Pane pane);
+    void scroll_pane(long by);
+    void request_pane(Moment now, Effects& effects);
+    bool pane_is_visible() const;
+    void pane_reply(const Request& request, Result<Json> reply, Moment now);
+    void make_stale(const std::string& task);
+    void make_stale_if_changed();
+    // core_actions.cpp
+    void run(Action action, Moment now, Effects& effects);
+    void enter(Effects& effects, Moment now);
+    void merge(Effects& effects, Moment now);
+    void pull_request(Effects& effects, Moment now);
+    void cancel(Moment now);
+    void remove(Moment now);
+    void respawn(Effects& effects, Moment now);
+    void stop(Effects& effects, Moment now);
+    void edit_task_file(Effects& effects, Moment now);
+    void client(Effects& effects, std::vector<std::string> words, bool pauses = false);
+    bool refuse(const rpc::TaskView& task, Action action, Moment now, Effects& effects);
+    std::vector<const rpc::TaskView*> targets(Action action, Moment now, Question& question);
+    void act(Effects& effects, Request request);
+    // core_questions.cpp
+    void ask(Question question, Moment now);
+    void question_key(const Key& key, Moment now, Effects& effects);
+    void next_question(Moment now);
+    // core_texts.cpp
+    void open_prompt(Prompt::For what, const rpc::TaskView* task);
+    void prompt_key(const Key& key, Moment now, Effects& effects);
+    void close_prompt(bool keep);
+    void send_prompt(Moment now, Effects& effects);
+    void search_for(const std::string& text);
+    // core_form.cpp
+    void open_form(Moment now, Effects& effects);
+    void form_key(const Key& key, Moment now, Effects& effects);
+    void send_form(Moment now, Effects& effects);
+    // core_replies.cpp
+    void list_reply(const Json& reply, Moment now);
+    void act_reply(const Request& request, Result<Json> reply, Moment now, Effects& effects);
+    bool ask_for_trust(const Request& request, const Error& error, Moment now);
+    bool ask_for_force(const Request& request, const Error& error, Moment now);
+    void request_list(Effects& effects, Moment now);
+    void refresh(Moment now);
+    void next_of_many(Effects& effects, Moment now);
+    void header_project();
+    void update_choices();
+    // core.cpp
+    void key(const Key& key, Moment now, Effects& effects);
+    bool overlay_key(const Key& key, Effects& effects);
+    void back();
+    void paste(const std::string& text, Moment now);
+
+    State state_;
+    std::optional<Time> list_due_, pane_due_, spin_due_, minute_due_;
+    bool list_asked_ = false, counts_wanted_ = true;
+    Time list_sent_{}, counts_sent_{};
+    Time::duration list_took_{};
+    bool editing_form_ = false, editing_prompt_ = false;
+    std::string clicked_;
+    Time clicked_at_{};
+    std::size_t ended_wanted_ = 0;  ///< 0: none
+};
+
+/// "fix/total", or what else names a task to a person.
+std::string title_of(const rpc::TaskView& task);
+Section section_of(const rpc::TaskView& task);
+bool has_ended(const rpc::TaskView& task);
+bool is_alive(const rpc::TaskView& task);
+
+/// Where the list and the pane are; a rectangle without height is not there.
+struct Box {
+    int row = 0, column = 0, width = 0, height = 0;
+};
+struct Layout {
+    Box list, pane;
+    int message_rows = 1;  ///< above the footer
+    int footer_rows = 1;
+    bool tiny = false;  ///< only numbers fit
+};
+Layout layout_of(const State& state);
+/// The message or the question below the list, in rows that fit.
+std::vector<Line> message_lines(const State& state);
+/// A pane's rows for a width.
+std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width);
+
+/// Typing in one line: true if the key was a change or a move.
+bool edit_line(std::string& text, std::size_t& cursor, const Key& key);
+/// A text of several lines as one.
+std::string join_lines(std::string_view text);
+void insert_text(std::string& text, std::size_t& cursor, std::string_view pasted);
+
+}  // namespace orange::dashboard

@@ -1,0 +1,184 @@
+// What each key does with the selected task.
+#include <algorithm>
+
+#include "client/dashboard/calls.hpp"
+#include "client/dashboard/core.hpp"
+#include "common/base/text.hpp"
+#include "common/rpc/task_queries.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+bool acts_on_marked(Action action) {
+    return action == Action::merge || action == Action::cancel || action == Action::remove || action == Action::respawn;
+}
+
+bool changes_something(Action action) {
+    return action >= Action::enter && action <= Action::update_branch;
+}
+
+}  // namespace
+
+bool Core::refuse(const rpc::TaskView& task, Action action, Moment now, Effects& effects) {
+    const auto& id = task.fields.id.value;
+    if (const auto busy = state_.busy.find(id); busy != state_.busy.end() && changes_something(action)) {
+        say(title_of(task) + " is busy: " + busy->second, false, now);
+        return true;
+    }
+    if (is_offered(task, action)) return false;
+    if (action == Action::shell) {
+        say(title_of(task) + " has no worktree now", true, now);
+        return true;
+    }
+    say("Not possible while " + title_of(task) + " is " + clean(task.fields.status), true, now);
+    rpc::TaskWhy why;
+    why.id = id;
+    if (state_.link.state == Link::State::up) effects.requests.push_back(request_of(why, Purpose::reason, id));
+    return true;
+}
+
+void Core::run(Action action, Moment now, Effects& effects) {
+    const long page = std::max(1, layout_of(state_).list.height / 2);
+    switch (action) {
+        case Action::down:
+            return move(1);
+        case Action::up:
+            return move(-1);
+        case Action::first:
+            return move(-1'000'000);
+        case Action::last:
+            return move(1'000'000);
+        case Action::page_down:
+            return move(static_cast<int>(page));
+        case Action::page_up:
+            return move(static_cast<int>(-page));
+        case Action::pane_down:
+            return scroll_pane(page);
+        case Action::pane_up:
+            return scroll_pane(-page);
+        case Action::filter:
+            return next_filter(effects);
+        case Action::search:
+            return open_prompt(Prompt::For::search, nullptr);
+        case Action::next_pane:
+            return show_pane(pane_is_visible() ? static_cast<Pane>((static_cast<int>(state_.pane) + 1) % k_panes)
+                                               : state_.pane);
+        case Action::pane_1:
+            return show_pane(Pane::screen);
+        case Action::pane_2:
+            return show_pane(Pane::diff);
+        case Action::pane_3:
+            return show_pane(Pane::task);
+        case Action::pane_4:
+            return show_pane(Pane::history);
+        case Action::pane_5:
+            return show_pane(Pane::why);
+        case Action::back:
+            return back();
+        case Action::help:
+            state_.overlay = Overlay::help;
+            state_.overlay_scroll = 0;
+            return;
+        case Action::workspaces:
+            state_.overlay = Overlay::workspaces;
+            state_.overlay_scroll = 0;
+            if (state_.link.state == Link::State::up)
+                effects.requests.push_back(request_of(rpc::WorkspaceList{}, Purpose::workspaces));
+            return;
+        case Action::redraw:
+            return effects.outside.push_back({Outside::What::redraw});
+        case Action::suspend:
+            return effects.outside.push_back({Outside::What::suspend});
+        case Action::reconnect:
+            return effects.outside.push_back({Outside::What::reconnect});
+        case Action::quit:
+            return effects.outside.push_back({Outside::What::quit});
+        default:
+            break;
+    }
+    if (state_.read_only && (changes_something(action) || action == Action::create) && action != Action::enter) {
+        return say("This dashboard is read-only", true, now);
+    }
+    if (action == Action::create) return open_form(now, effects);
+    const auto* task = selected();
+    if (task == nullptr)
+        return say(state_.tasks.empty() ? "There is no task; c creates one" : "No task is selected", false, now);
+    if (action == Action::mark) {
+        if (!state_.marked.erase(state_.selected)) state_.marked.insert(state_.selected);
+        return move(1);
+    }
+    if (changes_something(action) && state_.link.state != Link::State::up) {
+        return say("The daemon does not run; Ctrl-r starts it", true, now);
+    }
+    const bool many = acts_on_marked(action) && !state_.marked.empty();
+    if (!many && refuse(*task, action, now, effects)) return;
+    const auto& id = task->fields.id.value;
+    switch (action) {
+        case Action::enter:
+            return enter(effects, now);
+        case Action::merge:
+            return merge(effects, now);
+        case Action::cancel:
+            return cancel(now);
+        case Action::remove:
+            return remove(now);
+        case Action::respawn:
+            return respawn(effects, now);
+        case Action::stop:
+            return stop(effects, now);
+        case Action::pull_request:
+            return pull_request(effects, now);
+        case Action::reject:
+            return open_prompt(Prompt::For::reject, task);
+        case Action::reply:
+            return open_prompt(Prompt::For::reply, task);
+        case Action::send:
+            return open_prompt(Prompt::For::send, task);
+        case Action::acknowledge:
+            return act(effects, action_of(rpc::TaskAck{}, id, "acknowledging", "notices acknowledged"));
+        case Action::update_branch:
+            return act(effects, action_of(rpc::TaskUpdateBranch{}, id, "updating", "branch updated"));
+        case Action::diff:
+            return client(effects, {"task", "diff", id}, true);
+        case Action::shell:
+            return client(effects, {"task", "shell", id});
+        case Action::edit:
+            return edit_task_file(effects, now);
+        case Action::copy:
+            effects.outside.push_back({Outside::What::copy, {}, id});
+            return say("Copied " + clean(id), false, now);
+        default:
+            return;
+    }
+}
+
+void Core::act(Effects& effects, Request request) {
+    state_.busy[request.task] = request.doing;
+    const auto found =
+        std::ranges::find_if(state_.tasks, [&](const auto& task) { return task.fields.id.value == request.task; });
+    if (found != state_.tasks.end()) request.title = title_of(*found);
+    effects.requests.push_back(std::move(request));
+}
+
+void Core::client(Effects& effects, std::vector<std::string> words, bool pauses) {
+    words.insert(words.begin(), "orange");
+    effects.outside.push_back({Outside::What::run, std::move(words), {}, pauses});
+}
+
+void Core::enter(Effects& effects, Moment now) {
+    const auto* task = selected();
+    const auto& id = task->fields.id.value;
+    if (can(*task, "attach")) return client(effects, {"task", "attach", id});
+    if (state_.read_only) return say("This dashboard is read-only", true, now);
+    if (can(*task, "spawn")) return act(effects, action_of(rpc::TaskSpawn{}, id, "starting", "started"));
+    act(effects, action_of(rpc::TaskRespawn{}, id, "respawning", "respawned"));
+}
+
+void Core::edit_task_file(Effects& effects, Moment now) {
+    const auto& task = *selected();
+    const auto folder = task.worktree.empty() ? task.path : task.worktree;
+    if (folder.empty()) return say("TASK.md of " + title_of(task) + " cannot be found", true, now);
+    effects.outside.push_back({Outside::What::run, {"$EDITOR", folder + "/TASK.md"}, {}, false});
+}
+
+}  // namespace orange::dashboard

@@ -1,0 +1,174 @@
+// What ends something, or publishes it, is asked first: the questions, and the facts in them.
+#include <algorithm>
+
+#include "client/dashboard/calls.hpp"
+#include "client/dashboard/core.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+/// "3 commits, +40 -2"
+std::string changes_fact(const State& state, const std::string& id) {
+    const auto found = state.changes.find(id);
+    if (found == state.changes.end()) return {};
+    const auto& counts = found->second;
+    if (counts.commits == 0) return "no commits yet";
+    return counted(static_cast<std::size_t>(counts.commits), "commit") + " in " +
+           counted(static_cast<std::size_t>(counts.files), "file") + ", +" + std::to_string(counts.added) + " -" +
+           std::to_string(counts.removed);
+}
+
+std::string target_branch(const State& state, const std::string& project) {
+    const auto found = std::ranges::find(state.projects, project, &rpc::ProjectView::name);
+    return found == state.projects.end() ? "the default branch" : clean(found->default_branch);
+}
+
+void add_fact(Question& question, const std::string& fact) {
+    if (!fact.empty()) question.facts.push_back(clean(fact));
+}
+
+std::string names_of(const std::vector<const rpc::TaskView*>& tasks) {
+    std::string names;
+    for (std::size_t i = 0; i < tasks.size() && i < 4; ++i) names += (i ? ", " : "") + title_of(*tasks[i]);
+    return names + (tasks.size() > 4 ? " …" : "");
+}
+
+}  // namespace
+
+/// The marked tasks that offer it, with the facts about them.
+std::vector<const rpc::TaskView*> Core::targets(Action action, Moment now, Question& question) {
+    std::vector<const rpc::TaskView*> found;
+    std::size_t skipped = 0, unseen = 0;
+    for (const auto& task : state_.tasks) {
+        if (!state_.marked.contains(task.fields.id.value)) continue;
+        const bool fits = is_offered(task, action) && !state_.busy.contains(task.fields.id.value);
+        if (!fits) ++skipped;
+        if (!fits) continue;
+        found.push_back(&task);
+        if (!is_shown(task)) ++unseen;
+    }
+    if (found.empty()) say("None of the " + counted(skipped, "selected task") + " can do that now", true, now);
+    if (found.size() > 1) add_fact(question, names_of(found));
+    if (skipped > 0) add_fact(question, counted(skipped, "selected task") + " cannot do that now: left as they are");
+    if (unseen > 0) add_fact(question, std::to_string(unseen) + " of them not shown by the filter");
+    return found;
+}
+
+void Core::merge(Effects& effects, Moment now) {
+    const auto one = [](const rpc::TaskView& task) {
+        return action_of(rpc::TaskMerge{}, task.fields.id.value, "merging", "merged");
+    };
+    Question question;
+    if (!state_.marked.empty()) {
+        const auto tasks = targets(Action::merge, now, question);
+        if (tasks.empty()) return;
+        for (const auto* task : tasks) question.if_yes.push_back(one(*task));
+        add_fact(question, "What needs to be confirmed (not reviewed, new commits) is not merged");
+        question.text = "Merge " + counted(tasks.size(), "task") + ", one after the other?";
+        return ask(std::move(question), now);
+    }
+    const auto& task = *selected();
+    question.if_yes.push_back(one(task));
+    if (can(task, "force_merge")) {
+        // The daemon refuses it with the facts, and those are the question.
+        return act(effects, std::move(question.if_yes.front()));
+    }
+    add_fact(question, clean(task.fields.summary));
+    add_fact(question, changes_fact(state_, task.fields.id.value));
+    if (task.alarm) add_fact(question, *task.alarm);
+    if (const auto& pull = task.pull_request; pull && pull->state == PullState::open) {
+        add_fact(question, "Pull request #" + std::to_string(pull->number) + " is open");
+    }
+    question.text = "Merge " + title_of(task) + " into " + target_branch(state_, task.fields.project) + "?";
+    ask(std::move(question), now);
+}
+
+void Core::pull_request(Effects& effects, Moment now) {
+    const auto& task = *selected();
+    if (const auto& url = task.fields.pr_url) {
+        if (!url->starts_with("https://") && !url->starts_with("http://"))
+            return say("Its pull request has no web address: " + clean(*url), true, now);
+        effects.outside.push_back({Outside::What::open, {}, *url});
+        return say("Opened " + clean(*url), false, now);
+    }
+    Question question;
+    add_fact(question, changes_fact(state_, task.fields.id.value));
+    question.text = "Push " + clean(task.fields.branch) + " and open a pull request?";
+    question.if_yes.push_back(action_of(rpc::TaskCreatePr{}, task.fields.id.value, "opening a PR", "pull request"));
+    ask(std::move(question), now);
+}
+
+void Core::cancel(Moment now) {
+    const auto one = [](const rpc::TaskView& task) {
+        return action_of(rpc::TaskCancel{}, task.fields.id.value, "cancelling", "cancelled");
+    };
+    Question question;
+    add_fact(question, "This stops the agents and keeps uncommitted work in refs/orange");
+    if (!state_.marked.empty()) {
+        const auto tasks = targets(Action::cancel, now, question);
+        if (tasks.empty()) return;
+        for (const auto* task : tasks) question.if_yes.push_back(one(*task));
+        question.text = "Cancel " + counted(tasks.size(), "task") + "?";
+        return ask(std::move(question), now);
+    }
+    const auto& task = *selected();
+    question.if_yes.push_back(one(task));
+    add_fact(question, changes_fact(state_, task.fields.id.value));
+    question.text = "Cancel " + title_of(task) + "?";
+    ask(std::move(question), now);
+}
+
+void Core::remove(Moment now) {
+    const auto one = [](const rpc::TaskView& task) {
+        rpc::TaskDelete params;
+        params.force = !has_ended(task);
+        return action_of(std::move(params), task.fields.id.value, "deleting", "deleted");
+    };
+    Question question;
+    const auto tasks =
+        state_.marked.empty() ? std::vector<const rpc::TaskView*>{selected()} : targets(Action::remove, now, question);
+    if (tasks.empty()) return;
+    for (const auto* task : tasks) {
+        question.if_yes.push_back(one(*task));
+        if (!has_ended(*task))
+            add_fact(question,
+                     title_of(*task) + " has not ended (" + clean(task->fields.status) + "): it is cancelled first");
+    }
+    const auto what = tasks.size() == 1 ? title_of(*tasks.front()) : counted(tasks.size(), "task");
+    question.text = "Delete " + what + " with TASK.md, history and logs? Branches stay.";
+    ask(std::move(question), now);
+}
+
+void Core::respawn(Effects& effects, Moment now) {
+    const auto one = [](const rpc::TaskView& task) {
+        return action_of(rpc::TaskRespawn{}, task.fields.id.value, "respawning", "respawned");
+    };
+    Question question;
+    if (!state_.marked.empty()) {
+        const auto tasks = targets(Action::respawn, now, question);
+        if (tasks.empty()) return;
+        for (const auto* task : tasks) question.if_yes.push_back(one(*task));
+        question.text = "Start the agents of " + counted(tasks.size(), "task") + " again?";
+        return ask(std::move(question), now);
+    }
+    const auto& task = *selected();
+    if (can(task, "respawn")) return act(effects, one(task));
+    add_fact(question, "Its agent runs, and is ended first");
+    question.text = "Start the agent of " + title_of(task) + " again?";
+    question.if_yes.push_back(action_of(rpc::TaskRestart{}, task.fields.id.value, "restarting", "restarted"));
+    ask(std::move(question), now);
+}
+
+void Core::stop(Effects& effects, Moment now) {
+    const auto& task = *selected();
+    const auto& id = task.fields.id.value;
+    if (!can(task, "stop")) return act(effects, action_of(rpc::TaskRestart{}, id, "starting", "started"));
+    Question question;
+    add_fact(question, "The task stays " + clean(task.fields.status) + "; S starts its agent again");
+    question.text = "Stop the agents of " + title_of(task) + "?";
+    question.if_yes.push_back(action_of(rpc::TaskStop{}, id, "stopping", "stopped"));
+    ask(std::move(question), now);
+}
+
+}  // namespace orange::dashboard

@@ -1,0 +1,169 @@
+// The form that creates a task.
+#include <algorithm>
+
+#include "client/dashboard/calls.hpp"
+#include "client/dashboard/core.hpp"
+#include "common/base/ids.hpp"
+#include "common/base/text.hpp"
+#include "common/rpc/harness_methods.hpp"
+#include "common/rpc/workflow_methods.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+enum FieldAt : std::size_t {
+    k_summary,
+    k_context,
+    k_project,
+    k_branch,
+    k_base,
+    k_harness,
+    k_workflow,
+    k_effort,
+    k_permissions,
+    k_start
+};
+
+constexpr FieldAt k_remembered[] = {k_harness, k_workflow, k_effort, k_permissions};
+
+std::vector<std::string> with_default(const std::vector<std::string>& names) {
+    std::vector<std::string> all{""};
+    all.insert(all.end(), names.begin(), names.end());
+    return all;
+}
+
+void choose(FormField& field, int by) {
+    const auto size = static_cast<int>(field.choices.size());
+    if (size == 0) return;
+    const auto found = std::ranges::find(field.choices, field.value) - field.choices.begin();
+    field.value = field.choices[static_cast<std::size_t>((static_cast<int>(found % size) + by + size) % size)];
+}
+
+std::optional<std::string> given(const FormField& field) {
+    const auto text = trim(field.value);
+    return text.empty() ? std::nullopt : std::optional(std::string(text));
+}
+
+}  // namespace
+
+void Core::open_form(Moment now, Effects& effects) {
+    if (state_.link.state != Link::State::up) return say("The daemon does not run; Ctrl-r starts it", true, now);
+    effects.requests.push_back(request_of(rpc::ProjectList{}, Purpose::projects));
+    effects.requests.push_back(request_of(rpc::HarnessList{}, Purpose::harnesses));
+    effects.requests.push_back(request_of(rpc::WorkflowList{}, Purpose::workflows));
+    if (state_.kept_form) {
+        state_.form = std::exchange(state_.kept_form, std::nullopt);
+        return update_choices();
+    }
+    Form form;
+    form.fields = {
+        {"summary", "", {}, "the agent asks what to do", 0},
+        {"context", "", {}, "none (Ctrl-e opens $EDITOR)", 0},
+        {"project", "", {""}, "none: add one with `orange project add`", 0},
+        {"branch", "", {}, "named after the summary", 0},
+        {"base", "", {}, "the default branch", 0},
+        {"harness", "", {""}, "the project's", 0},
+        {"workflow", "", {""}, "the project's", 0},
+        {"effort", "", {}, "the harness's own", 0},
+        {"permissions", "", {"", "full", "reduced"}, "as the workflow says", 0},
+        {"start", "now", {"now", "later"}, "", 0},
+    };
+    state_.form = std::move(form);
+    update_choices();
+    const auto* task = selected();
+    auto& project = state_.form->fields[k_project];
+    project.value = !state_.shown_project.empty() ? state_.shown_project
+                    : task                        ? task->fields.project
+                                                  : project.choices.front();
+    if (const auto last = state_.last_choices.find(project.value);
+        last != state_.last_choices.end() && last->second.is_object()) {
+        for (const auto at : k_remembered) {
+            auto& field = state_.form->fields[at];
+            const auto value = last->second.find(field.name);
+            if (value != last->second.end() && value->is_string()) field.value = value->get<std::string>();
+        }
+    }
+}
+
+void Core::set_last_choices(const Json& choices) {
+    if (!choices.is_object()) return;
+    for (const auto& [project, each] : choices.items()) state_.last_choices[project] = each;
+}
+
+/// The lists may come after the form was opened.
+void Core::update_choices() {
+    if (!state_.form) return;
+    auto& fields = state_.form->fields;
+    if (!state_.projects.empty()) {
+        fields[k_project].choices.clear();
+        for (const auto& project : state_.projects) fields[k_project].choices.push_back(project.name);
+        if (fields[k_project].value.empty()) fields[k_project].value = fields[k_project].choices.front();
+    }
+    fields[k_harness].choices = with_default(state_.harnesses);
+    fields[k_workflow].choices = with_default(state_.workflows);
+}
+
+void Core::form_key(const Key& key, Moment now, Effects& effects) {
+    auto& form = *state_.form;
+    auto& field = form.fields[form.at];
+    const bool chosen = !field.choices.empty();
+    state_.message.reset();
+    if (key == "Esc" || key == "C-c") {
+        const bool typed = !form.fields[k_summary].value.empty() || !form.fields[k_context].value.empty();
+        if (typed) {
+            state_.kept_form = std::move(form);
+            say("What you typed is kept: c offers it again", false, now);
+        }
+        state_.form.reset();
+    } else if (key == "Tab" || key == "Down") {
+        form.at = (form.at + 1) % form.fields.size();
+    } else if (key == "S-Tab" || key == "Up") {
+        form.at = (form.at + form.fields.size() - 1) % form.fields.size();
+    } else if (key == "Enter") {
+        send_form(now, effects);
+    } else if (key == "C-e" && !chosen) {
+        editing_form_ = true;
+        effects.outside.push_back({Outside::What::edit, {}, field.value});
+    } else if (chosen) {
+        if (key == "Right" || key == " " || key == "l") choose(field, 1);
+        if (key == "Left" || key == "h") choose(field, -1);
+    } else {
+        edit_line(field.value, field.cursor, key);
+    }
+}
+
+void Core::send_form(Moment now, Effects& effects) {
+    const auto& fields = state_.form->fields;
+    const auto project = given(fields[k_project]);
+    if (!project) return say("There is no project yet. In its repository: orange project add", true, now);
+    rpc::TaskCreate params;
+    params.id = random_id(k_task_id_length);
+    params.summary = join_lines(fields[k_summary].value);
+    params.context = given(fields[k_context]);
+    params.project = project;
+    params.branch = given(fields[k_branch]);
+    params.name_branch = !params.branch;
+    params.base = given(fields[k_base]);
+    params.harness = given(fields[k_harness]);
+    params.workflow = given(fields[k_workflow]);
+    params.effort = given(fields[k_effort]);
+    params.permissions = given(fields[k_permissions]);
+    params.no_spawn = fields[k_start].value == "later";
+    params.ask_trust = true;
+    params.caller = caller;
+    Json choices = Json::object();
+    for (const auto at : k_remembered) choices[fields[at].name] = fields[at].value;
+    state_.last_choices[*project] = std::move(choices);
+    effects.outside.push_back({Outside::What::remember, {}, dump(Json(state_.last_choices))});
+    auto request = request_of(params, Purpose::create);
+    request.task = *params.id;
+    request.doing = "creating";
+    request.done = "created";
+    request.title = params.summary.empty() ? std::string("The task") : cut(clean(params.summary), 40);
+    state_.sent_forms[request.task] = std::move(*state_.form);
+    state_.form.reset();
+    say("Creating " + (params.summary.empty() ? "a task" : clean(params.summary)) + " …", false, now);
+    act(effects, std::move(request));
+}
+
+}  // namespace orange::dashboard

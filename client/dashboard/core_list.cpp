@@ -1,0 +1,179 @@
+// Which tasks are shown, in which order, and which of them is selected.
+#include <algorithm>
+
+#include "client/dashboard/calls.hpp"
+#include "client/dashboard/core.hpp"
+#include "client/dashboard/rows.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+constexpr std::size_t k_margin = 2, k_more_ended = 200;
+constexpr std::chrono::milliseconds k_double_click{500};
+
+/// Smart case: a capital in the search makes it exact.
+bool holds(const std::string& text, const std::string& search) {
+    const bool exact = std::ranges::any_of(search, [](char c) { return c >= 'A' && c <= 'Z'; });
+    return (exact ? text : to_lower(text)).find(search) != std::string::npos;
+}
+
+}  // namespace
+
+Section section_of(const rpc::TaskView& task) {
+    if (has_ended(task)) return Section::ended;
+    if (task.unreadable) return Section::needs_you;
+    const auto need = task.needs.kind;
+    if (need == Need::help || need == Need::answer || need == Need::review) return Section::needs_you;
+    if (need == Need::start || task.queue_place > 0) return Section::waiting;
+    return Section::running;
+}
+
+bool Core::is_shown(const rpc::TaskView& task) const {
+    const auto section = section_of(task);
+    if (state_.filter == Filter::active && section == Section::ended) return false;
+    if (state_.filter == Filter::needs && task.needs.kind == Need::nothing && !task.unreadable) return false;
+    if (state_.filter == Filter::needs && section == Section::ended) return false;
+    if (state_.filter == Filter::ended && section != Section::ended) return false;
+    if (state_.search.empty()) return true;
+    const auto& fields = task.fields;
+    return std::ranges::any_of(
+        std::initializer_list<const std::string*>{&fields.branch, &fields.summary, &fields.id.value, &fields.project},
+        [&](const auto* text) { return holds(*text, state_.search); });
+}
+
+void Core::rebuild() {
+    std::vector<Item> sections[4];
+    for (std::size_t i = 0; i < state_.tasks.size(); ++i) {
+        const auto& task = state_.tasks[i];
+        if (!is_shown(task)) continue;
+        const auto section = section_of(task);
+        sections[static_cast<std::size_t>(section)].push_back({i, section});
+    }
+    state_.items.clear();
+    for (std::size_t s = 0; s < 4; ++s) {
+        auto& rows = sections[s];
+        const bool folded =
+            s == 3 && rows.empty() && state_.hidden > 0 && state_.filter == Filter::active && state_.search.empty();
+        if (rows.empty() && !folded) continue;
+        Item heading{0, static_cast<Section>(s), true, folded ? static_cast<std::size_t>(state_.hidden) : rows.size()};
+        state_.items.push_back(heading);
+        state_.items.insert(state_.items.end(), rows.begin(), rows.end());
+    }
+    state_.columns = columns_for(state_);
+    keep_selection();
+    keep_in_view();
+}
+
+/// A task that is not shown any more gives the selection to the one that has come to its place.
+void Core::keep_selection() {
+    const auto before = state_.at;
+    const auto size = state_.items.size();
+    state_.at = size;
+    std::size_t nearest = size;
+    for (std::size_t i = 0; i < size; ++i) {
+        if (state_.items[i].heading) continue;
+        if (state_.tasks[state_.items[i].task].fields.id.value == state_.selected) {
+            state_.at = i;
+            return;
+        }
+        if (nearest == size || i <= before) nearest = i;
+    }
+    state_.selected.clear();
+    if (nearest < size) select_at(nearest);
+}
+
+void Core::select_at(std::size_t item) {
+    if (item >= state_.items.size() || state_.items[item].heading) return;
+    state_.at = item;
+    state_.selected = state_.tasks[state_.items[item].task].fields.id.value;
+}
+
+void Core::move(int by) {
+    const auto at = static_cast<long>(state_.at);
+    const auto size = static_cast<long>(state_.items.size());
+    if (at >= size) return;
+    const long step = by < 0 ? -1 : 1;
+    long left = std::abs(by), best = at;
+    for (long next = at + step; next >= 0 && next < size && left > 0; next += step) {
+        if (state_.items[static_cast<std::size_t>(next)].heading) continue;
+        best = next;
+        --left;
+    }
+    select_at(static_cast<std::size_t>(best));
+    keep_in_view();
+    // More of the ended tasks, before their end is reached.
+    if (state_.more_ended && best + 20 > size && !list_asked_ && ended_wanted_ > 0) {
+        ended_wanted_ += k_more_ended;
+        list_due_ = Time{};
+    }
+}
+
+void Core::keep_in_view() {
+    const auto height = static_cast<std::size_t>(std::max(1, layout_of(state_).list.height));
+    const auto size = state_.items.size();
+    const auto at = state_.at < size ? state_.at : 0;
+    const auto margin = std::min(k_margin, (height - 1) / 2);
+    if (state_.top + margin > at) state_.top = at > margin ? at - margin : 0;
+    if (at + margin >= state_.top + height) state_.top = at + margin + 1 - height;
+    const auto last_top = size > height ? size - height : 0;
+    state_.top = std::min(state_.top, last_top);
+}
+
+void Core::next_filter(Effects& effects) {
+    (void)effects;
+    constexpr Filter k_order[] = {Filter::active, Filter::needs, Filter::all, Filter::ended};
+    const auto at = std::ranges::find(k_order, state_.filter) - std::begin(k_order);
+    state_.filter = k_order[(at + 1) % 4];
+    const bool wants_ended = state_.filter == Filter::all || state_.filter == Filter::ended;
+    if (wants_ended && ended_wanted_ == 0) {
+        ended_wanted_ = k_more_ended;
+        list_due_ = Time{};
+    }
+    if (state_.filter == Filter::active) ended_wanted_ = 0;
+    rebuild();
+}
+
+void Core::click(const Input& input, Moment now, Effects& effects) {
+    if (state_.question || state_.prompt || state_.form || state_.overlay != Overlay::none) return;
+    const auto layout = layout_of(state_);
+    const auto inside = [&](const Box& box) {
+        return input.row >= box.row && input.row < box.row + box.height && input.column >= box.column &&
+               input.column < box.column + box.width;
+    };
+    if (inside(layout.pane) && input.row == layout.pane.row) {
+        if (const auto tab = tab_at(input.column - layout.pane.column); tab >= 0) show_pane(static_cast<Pane>(tab));
+        return;
+    }
+    if (!inside(layout.list)) return;
+    const auto at = state_.top + static_cast<std::size_t>(input.row - layout.list.row);
+    if (at >= state_.items.size()) return;
+    if (state_.items[at].heading) {
+        if (state_.items[at].section == Section::ended && state_.filter == Filter::active) {
+            next_filter(effects);
+            next_filter(effects);
+        }
+        return;
+    }
+    select_at(at);
+    const bool twice = clicked_ == state_.selected && now.steady - clicked_at_ < k_double_click;
+    clicked_ = twice ? std::string() : state_.selected;
+    clicked_at_ = now.steady;
+    if (twice) run(Action::enter, now, effects);
+}
+
+void Core::wheel(const Input& input, int by) {
+    if (state_.overlay != Overlay::none) {
+        const auto moved = static_cast<long>(state_.overlay_scroll) + 3L * by;
+        state_.overlay_scroll = static_cast<std::size_t>(std::max(0L, moved));
+        return;
+    }
+    if (state_.question || state_.prompt || state_.form) return;
+    const auto& pane = layout_of(state_).pane;
+    const bool on_pane =
+        pane.height > 0 && input.row >= pane.row && input.row < pane.row + pane.height && input.column >= pane.column;
+    if (on_pane) return scroll_pane(3L * by);
+    move(by);
+}
+
+}  // namespace orange::dashboard

@@ -1,0 +1,184 @@
+// What the pane beside the list shows, and when it is asked for: a little after the selection has moved, after an
+// event of its task, and the agent's screen some times a second while it is seen.
+#include <algorithm>
+
+#include "client/dashboard/calls.hpp"
+#include "client/dashboard/core.hpp"
+#include "common/rpc/task_queries.hpp"
+#include "common/rpc/watch_methods.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+constexpr std::chrono::milliseconds k_after_moving{150}, k_screen_interval{400};
+constexpr int k_history = 300, k_log_lines = 200;
+
+Request screen_request(const rpc::TaskView& task, int lines) {
+    const auto& id = task.fields.id.value;
+    if (!is_alive(task)) {
+        rpc::TaskLog log;
+        log.id = id;
+        log.lines = k_log_lines;
+        return request_of(log, Purpose::screen, id);
+    }
+    rpc::TaskPeek peek;
+    peek.id = id;
+    peek.lines = std::clamp(lines, 1, 500);
+    peek.colours = true;
+    return request_of(peek, Purpose::screen, id);
+}
+
+template <class Method>
+Request pane_request(Method params, Purpose purpose, const std::string& id) {
+    params.id = id;
+    return request_of(params, purpose, id);
+}
+
+Request request_for(Pane pane, const rpc::TaskView& task, int lines) {
+    const auto& id = task.fields.id.value;
+    switch (pane) {
+        case Pane::screen:
+            return screen_request(task, lines);
+        case Pane::diff: {
+            rpc::TaskDiff diff;
+            diff.patch = true;
+            return pane_request(std::move(diff), Purpose::diff, id);
+        }
+        case Pane::task: {
+            rpc::TaskShow show;
+            show.changes = true;
+            return pane_request(std::move(show), Purpose::task, id);
+        }
+        case Pane::history: {
+            rpc::TaskHistory history;
+            history.limit = k_history;
+            return pane_request(std::move(history), Purpose::history, id);
+        }
+        case Pane::why:
+            break;
+    }
+    return pane_request(rpc::TaskWhy{}, Purpose::why, id);
+}
+
+Pane pane_of(Purpose purpose) {
+    switch (purpose) {
+        case Purpose::diff:
+            return Pane::diff;
+        case Purpose::task:
+            return Pane::task;
+        case Purpose::history:
+            return Pane::history;
+        case Purpose::why:
+            return Pane::why;
+        default:
+            return Pane::screen;
+    }
+}
+
+}  // namespace
+
+bool Core::pane_is_visible() const {
+    return state_.overlay == Overlay::none && !state_.form && layout_of(state_).pane.height > 0;
+}
+
+void Core::show_pane(Pane pane) {
+    const bool covered = layout_of(state_).pane.height == 0;
+    if (!covered && state_.pane_open && state_.pane == pane && layout_of(state_).list.height == 0) {
+        state_.pane_open = false;  // the same key again goes back to the list
+        return;
+    }
+    state_.pane = pane;
+    if (covered) state_.pane_open = true;
+}
+
+void Core::scroll_pane(long by) {
+    const auto box = layout_of(state_).pane;
+    if (box.height == 0) return move(static_cast<int>(std::clamp(by, -1000L, 1000L)));
+    prepare();
+    auto& text = state_.panes[state_.pane];
+    const auto rows = static_cast<long>(box.height - 1);
+    const auto most = std::max(0L, static_cast<long>(text.lines.size()) - rows);
+    // The agent's screen ends at its bottom, and is scrolled back from there.
+    const bool from_end = state_.pane == Pane::screen;
+    const auto wanted = static_cast<long>(text.scroll) + (from_end ? -by : by);
+    text.scroll = static_cast<std::size_t>(std::clamp(wanted, 0L, most));
+}
+
+void Core::make_stale(const std::string& task) {
+    for (auto& [pane, text] : state_.panes) {
+        if (text.task == task) text.stale = true;
+    }
+}
+
+/// A change that no event tells of: the list shows another time than the pane was made for.
+void Core::make_stale_if_changed() {
+    const auto* task = selected();
+    if (task == nullptr) return;
+    if (auto& text = state_.panes[state_.pane];
+        text.task == state_.selected && text.changed != task->fields.updated_at) {
+        text.changed = task->fields.updated_at;
+        text.stale = true;
+    }
+}
+
+void Core::request_pane(Moment now, Effects& effects) {
+    if (state_.link.state != Link::State::up || !pane_is_visible()) return;
+    const auto* task = selected();
+    if (task == nullptr) return;
+    auto& text = state_.panes[state_.pane];
+    if (text.task != state_.selected) {
+        // Moving on: the next one is asked for when the selection rests.
+        const bool first = text.task.empty();
+        text = PaneText{};
+        text.task = state_.selected;
+        pane_due_ = now.steady + (first ? std::chrono::milliseconds(0) : k_after_moving);
+    }
+    if (text.asked) return;
+    const bool is_live = state_.pane == Pane::screen && is_alive(*task) && text.scroll == 0 && text.error.empty();
+    if (!text.stale && is_live) {
+        const auto due = text.came + k_screen_interval;
+        if (now.steady < due) {
+            pane_due_ = due;
+            return;
+        }
+    } else if (!text.stale) {
+        return;
+    }
+    if (pane_due_ && *pane_due_ > now.steady) return;
+    pane_due_.reset();
+    text.asked = true;
+    text.stale = false;
+    text.changed = task->fields.updated_at;
+    effects.requests.push_back(request_for(state_.pane, *task, layout_of(state_).pane.height + 100));
+}
+
+void Core::pane_reply(const Request& request, Result<Json> reply, Moment now) {
+    auto& text = state_.panes[pane_of(request.purpose)];
+    if (text.task != request.task) return;
+    text.asked = false;
+    text.came = now.steady;
+    text.error.clear();
+    if (!reply) {
+        text.error = reply.error().message;
+        text.reply = Json();
+        text.width = 0;
+    } else if (text.reply != *reply) {
+        text.reply = std::move(*reply);
+        text.width = 0;
+    }
+}
+
+void Core::prepare() {
+    const auto box = layout_of(state_).pane;
+    if (box.height == 0) return;
+    auto& text = state_.panes[state_.pane];
+    const auto width = static_cast<std::size_t>(std::max(1, box.width));
+    if (text.width == width) return;
+    text.lines = pane_lines(state_.pane, text, width);
+    text.width = width;
+    const auto rows = static_cast<std::size_t>(std::max(1, box.height - 1));
+    const auto most = text.lines.size() > rows ? text.lines.size() - rows : 0;
+    text.scroll = std::min(text.scroll, most);
+}
+
+}  // namespace orange::dashboard

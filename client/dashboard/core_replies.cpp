@@ -1,0 +1,300 @@
+// What the daemon answers.
+#include <algorithm>
+
+#include "client/dashboard/calls.hpp"
+#include "client/dashboard/core.hpp"
+#include "common/base/text.hpp"
+#include "common/rpc/harness_methods.hpp"
+#include "common/rpc/task_queries.hpp"
+#include "common/rpc/workflow_methods.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+/// Events that come together are one look at the list; it may take a fifth of the time at most.
+constexpr std::chrono::milliseconds k_together{40}, k_counts_interval{5000}, k_in_progress{1000};
+
+template <class T>
+std::optional<T> typed(const Json& json) {
+    auto value = read_as<T>(json, "", UnknownKeys::ignore);
+    if (!value) return std::nullopt;
+    return std::move(*value);
+}
+
+std::string detail(const Error& error, const char* key) {
+    const auto found = error.details.find(key);
+    return found == error.details.end() ? std::string() : found->second;
+}
+
+/// Whole ids as people type them.
+std::string with_short(std::string text, const Error& error) {
+    const auto ids = detail(error, "short_ids");
+    for (const auto pair : split(ids, ' ')) {
+        const auto equals = pair.find('=');
+        if (equals == std::string_view::npos) continue;
+        text = with_word(std::move(text), pair.substr(0, equals), pair.substr(equals + 1));
+    }
+    return text;
+}
+
+std::string whole_error(const Error& error) {
+    auto text = with_short(error.message, error);
+    for (const char* key : {"files", "stderr"}) {
+        const auto more = detail(error, key);
+        if (!more.empty() && text.find(trim(more)) == std::string::npos) text += "\n" + std::string(trim(more));
+    }
+    return text;
+}
+
+std::string notes_of(const Json& reply) {
+    std::string text;
+    const auto notes = reply.find("notes");
+    if (notes == reply.end() || !notes->is_array()) return text;
+    for (const auto& note : *notes) {
+        if (note.is_string()) text += "\n" + note.get<std::string>();
+    }
+    return text;
+}
+
+std::string outcome_of(const Request& request, const Json& reply) {
+    std::string text = request.done;
+    if (request.method == rpc::TaskMerge::k_name) {
+        const auto merge = typed<rpc::TaskMerge::Reply>(reply);
+        if (merge && !merge->commit.empty())
+            text += " as " + merge->commit.substr(0, 12) + (merge->pushed ? ", pushed" : "");
+        if (merge && merge->elsewhere) text = "the default branch already had the work";
+    }
+    if (const auto failed = reply.find("spawn_error"); failed != reply.end() && failed->is_string()) {
+        return text + ", but its agent could not be started: " + failed->get<std::string>();
+    }
+    return text + notes_of(reply);
+}
+
+bool has_spawn_error(const Json& reply) {
+    const auto failed = reply.find("spawn_error");
+    return failed != reply.end() && failed->is_string();
+}
+
+}  // namespace
+
+void Core::refresh(Moment now) {
+    const auto at = now.steady + std::max<std::chrono::steady_clock::duration>(k_together, 4 * list_took_);
+    if (!list_due_ || at < *list_due_) list_due_ = at;
+}
+
+void Core::request_list(Effects& effects, Moment now) {
+    if (list_asked_ || state_.link.state != Link::State::up) return;
+    list_due_.reset();
+    rpc::TaskList list;
+    list.project = state_.project;
+    if (!state_.project) list.cwd = state_.cwd;
+    if (ended_wanted_ > 0) {
+        list.all = true;
+        list.limit = static_cast<int>(state_.active + ended_wanted_);
+    }
+    // Counting asks git, so that it is not done at every event.
+    list.changes = counts_wanted_ && (now.steady - counts_sent_ >= k_counts_interval || !state_.listed);
+    if (list.changes) {
+        counts_sent_ = now.steady;
+        counts_wanted_ = false;
+    } else if (counts_wanted_) {
+        list_due_ = counts_sent_ + k_counts_interval;
+    }
+    list_asked_ = true;
+    list_sent_ = now.steady;
+    effects.requests.push_back(request_of(list, Purpose::list));
+}
+
+void Core::list_reply(const Json& json, Moment now) {
+    auto reply = typed<rpc::TaskList::Reply>(json);
+    if (!reply)
+        return say("The daemon's list cannot be read; is it of another version? orange daemon restart", true, now);
+    state_.tasks = std::move(reply->tasks);
+    std::stable_partition(state_.tasks.begin(), state_.tasks.end(), [](const auto& task) { return !has_ended(task); });
+    state_.active = static_cast<std::size_t>(
+        std::ranges::count_if(state_.tasks, [](const auto& task) { return !has_ended(task); }));
+    const auto ended = state_.tasks.size() - state_.active;
+    state_.more_ended = ended_wanted_ > 0 && ended >= ended_wanted_;
+    if (ended_wanted_ == 0) state_.hidden = reply->hidden;
+    bool moving = false;
+    state_.needs_help = state_.needs_answer = state_.needs_review = 0;
+    for (auto& task : state_.tasks) {
+        const auto& id = task.fields.id.value;
+        const auto need = task.unreadable ? Need::help : task.needs.kind;
+        if (need == Need::help) ++state_.needs_help;
+        if (need == Need::answer) ++state_.needs_answer;
+        if (need == Need::review) ++state_.needs_review;
+        if (task.committed) state_.changes[id] = *task.committed;
+        moving = moving || (task.in_progress && !has_ended(task));
+    }
+    std::erase_if(state_.marked, [&](const std::string& id) {
+        return std::ranges::none_of(state_.tasks, [&](const auto& task) { return task.fields.id.value == id; });
+    });
+    state_.listed = true;
+    header_project();
+    rebuild();
+    if (moving && !list_due_) list_due_ = now.steady + k_in_progress;  // its end is no event
+    if (state_.pane != Pane::screen) make_stale_if_changed();
+}
+
+/// The header names the project of the directory; a worktree of a pool is in its project, too.
+void Core::header_project() {
+    state_.shown_project = state_.project.value_or("");
+    if (!state_.shown_project.empty() || !state_.cwd) return;
+    for (const auto& project : state_.projects) {
+        const bool inside = *state_.cwd == project.path || state_.cwd->starts_with(project.path + "/") ||
+                            state_.cwd->find("/workspaces/" + project.name + "--") != std::string::npos;
+        if (inside) state_.shown_project = project.name;
+    }
+}
+
+bool Core::ask_for_force(const Request& request, const Error& error, Moment now) {
+    auto params = typed<rpc::TaskMerge>(request.params);
+    if (request.method != rpc::TaskMerge::k_name || !params || request.of_many) return false;
+    const bool local = detail(error, "flag") == "local" && !params->local;
+    const bool force = error.code == ErrorCode::needs_force && !params->force;
+    if (!local && !force) return false;
+    Question question;
+    question.late = true;
+    const auto facts = with_short(detail(error, "facts"), error);
+    for (const auto line : split_lines(facts)) question.facts.push_back(clean(line));
+    question.text = clean(detail(error, "question"));
+    if (question.text.empty()) question.text = clean(first_line(error.message));
+    if (local) {
+        params->local = true;
+    } else {
+        params->force = params->run_checks = true;
+        params->tip = detail(error, "tip");
+    }
+    auto again = request;
+    again.params = written(*params);
+    question.if_yes.push_back(std::move(again));
+    ask(std::move(question), now);
+    return true;
+}
+
+/// Whether an agent's program may trust the repository; without the answer it asks the same in its window.
+bool Core::ask_for_trust(const Request& request, const Error& error, Moment now) {
+    const auto harness = detail(error, "trust");
+    auto params = typed<rpc::TaskCreate>(request.params);
+    if (harness.empty() || !params) return false;
+    Question question;
+    question.late = true;
+    const auto otherwise = clean(detail(error, "otherwise"));
+    question.facts.push_back("No: the task is created, and " +
+                             (otherwise.empty() ? clean(harness) + " asks in its window" : otherwise));
+    question.text = clean(detail(error, "question"));
+    if (question.text.empty())
+        question.text =
+            clean(harness) + " asks whether it may trust " + clean(detail(error, "repository")) + ". Allow it?";
+    auto without = *params;
+    without.ask_trust = false;
+    params->trust.push_back(harness);
+    auto yes = request, no = request;
+    yes.params = written(*params);
+    no.params = written(without);
+    question.if_yes.push_back(std::move(yes));
+    question.if_no.push_back(std::move(no));
+    ask(std::move(question), now);
+    return true;
+}
+
+void Core::next_of_many(Effects& effects, Moment now) {
+    while (!state_.many.empty()) {
+        auto request = std::move(state_.many.front());
+        state_.many.pop_front();
+        if (state_.busy.contains(request.task)) continue;
+        return act(effects, std::move(request));
+    }
+    if (state_.many_count == 0) return;
+    auto text = std::to_string(state_.many_done) + " of " + std::to_string(state_.many_count) + " done";
+    for (const auto& failed : state_.many_failed) text += "\n" + failed;
+    say(text, !state_.many_failed.empty(), now);
+    state_.many_count = 0;
+}
+
+void Core::act_reply(const Request& request, Result<Json> reply, Moment now, Effects& effects) {
+    state_.busy.erase(request.task);
+    auto title = request.title.empty() ? std::string("The task") : request.title;
+    counts_wanted_ = true;
+    refresh(now);
+    make_stale(request.task);
+    if (request.of_many) {
+        if (reply) ++state_.many_done;
+        if (!reply)
+            state_.many_failed.push_back(title + ": " + first_line(with_short(reply.error().message, reply.error())));
+        return next_of_many(effects, now);
+    }
+    if (!reply) {
+        if (ask_for_force(request, reply.error(), now) || ask_for_trust(request, reply.error(), now)) return;
+        if (request.purpose == Purpose::create) {
+            title = "No task was created";
+            if (auto sent = state_.sent_forms.extract(request.task)) state_.kept_form = std::move(sent.mapped());
+        }
+        return say(title + ": " + whole_error(reply.error()), true, now);
+    }
+    for (const char* kind : {"1 ", "2 ", "3 "}) state_.drafts.erase(kind + request.task);
+    if (request.purpose == Purpose::create) {
+        state_.sent_forms.erase(request.task);
+        state_.selected = request.task;
+    }
+    say(title + ": " + outcome_of(request, *reply), has_spawn_error(*reply), now);
+}
+
+Effects Core::on_reply(const Request& request, Result<Json> reply, Moment now) {
+    Effects effects;
+    switch (request.purpose) {
+        case Purpose::subscribe:
+            break;
+        case Purpose::list:
+            list_asked_ = false;
+            list_took_ = now.steady - list_sent_;
+            if (reply) {
+                list_reply(*reply, now);
+            } else {
+                say(whole_error(reply.error()), true, now);
+            }
+            break;
+        case Purpose::projects:
+            if (auto list = reply ? typed<rpc::ProjectList::Reply>(*reply) : std::nullopt)
+                state_.projects = std::move(list->projects);
+            header_project();
+            update_choices();
+            break;
+        case Purpose::workspaces:
+            if (auto list = reply ? typed<rpc::WorkspaceReply>(*reply) : std::nullopt)
+                state_.workspaces = std::move(list->workspaces);
+            break;
+        case Purpose::harnesses:
+            if (auto list = reply ? typed<rpc::HarnessList::Reply>(*reply) : std::nullopt) {
+                state_.harnesses.clear();
+                for (const auto& harness : list->harnesses) {
+                    if (harness.installed) state_.harnesses.push_back(harness.name);
+                }
+            }
+            update_choices();
+            break;
+        case Purpose::workflows:
+            if (auto list = reply ? typed<rpc::WorkflowList::Reply>(*reply) : std::nullopt) {
+                state_.workflows.clear();
+                for (const auto& workflow : list->workflows) state_.workflows.push_back(workflow.name);
+            }
+            update_choices();
+            break;
+        case Purpose::reason:
+            if (auto why = reply ? typed<rpc::TaskWhy::Reply>(*reply) : std::nullopt; why && state_.message) {
+                say(state_.message->text + ": it waits for " + why->waiting_for, true, now);
+            }
+            break;
+        case Purpose::create:
+        case Purpose::act:
+            act_reply(request, std::move(reply), now, effects);
+            break;
+        default:
+            pane_reply(request, std::move(reply), now);
+    }
+    request_pane(now, effects);
+    return effects;
+}
+
+}  // namespace orange::dashboard

@@ -1,0 +1,183 @@
+// Lines that are typed: the search, an answer, a rejection, a message.
+#include "client/dashboard/calls.hpp"
+#include "client/dashboard/core.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+/// Where the grapheme before `at` begins.
+std::size_t before_cursor(const std::string& text, std::size_t at) {
+    std::size_t begin = 0, next = 0;
+    while (next < at) {
+        const auto start = next;
+        if (width_of(next_point(text, next)) > 0 || start == 0) begin = start;
+    }
+    return begin;
+}
+
+std::size_t behind_cursor(const std::string& text, std::size_t at) {
+    if (at >= text.size()) return text.size();
+    next_point(text, at);
+    while (at < text.size()) {
+        auto next = at;
+        if (width_of(next_point(text, next)) != 0) break;
+        at = next;
+    }
+    return at;
+}
+
+std::string draft_key(Prompt::For what, const std::string& task) {
+    return std::to_string(static_cast<int>(what)) + " " + task;
+}
+
+}  // namespace
+
+bool edit_line(std::string& text, std::size_t& cursor, const Key& key) {
+    if (key == "Left" || key == "C-b") {
+        cursor = before_cursor(text, cursor);
+    } else if (key == "Right" || key == "C-f") {
+        cursor = behind_cursor(text, cursor);
+    } else if (key == "Home" || key == "C-a") {
+        cursor = 0;
+    } else if (key == "End") {
+        cursor = text.size();
+    } else if (key == "Backspace" || key == "C-h") {
+        const auto begin = before_cursor(text, cursor);
+        text.erase(begin, cursor - begin);
+        cursor = begin;
+    } else if (key == "Delete") {
+        text.erase(cursor, behind_cursor(text, cursor) - cursor);
+    } else if (key == "C-u") {
+        text.erase(0, cursor);
+        cursor = 0;
+    } else if (key == "C-k") {
+        text.erase(cursor);
+    } else if (key == "C-w") {
+        auto begin = cursor;
+        while (begin > 0 && text[begin - 1] == ' ') --begin;
+        while (begin > 0 && text[begin - 1] != ' ') --begin;
+        text.erase(begin, cursor - begin);
+        cursor = begin;
+    } else {
+        std::size_t end = 0;
+        if (key.empty() || width_of(next_point(key, end)) < 0 || end != key.size()) return false;
+        text.insert(cursor, key);
+        cursor += key.size();
+    }
+    return true;
+}
+
+std::string join_lines(std::string_view text) {
+    std::string line;
+    for (const auto row : split_lines(text)) {
+        if (!line.empty()) line += ' ';
+        line += trim(row);
+    }
+    return line;
+}
+
+void insert_text(std::string& text, std::size_t& cursor, std::string_view pasted) {
+    constexpr std::size_t k_most = 16'384;
+    const auto shown = clean(join_lines(pasted).substr(0, k_most));
+    text.insert(cursor, shown);
+    cursor += shown.size();
+}
+
+void Core::open_prompt(Prompt::For what, const rpc::TaskView* task) {
+    Prompt prompt;
+    prompt.what = what;
+    if (task != nullptr) {
+        prompt.task = task->fields.id.value;
+        const auto title = title_of(*task);
+        if (what == Prompt::For::reply) prompt.label = "Answer to " + title;
+        if (what == Prompt::For::reject) prompt.label = "What " + title + " should change";
+        if (what == Prompt::For::send) prompt.label = "Message to " + title;
+    } else {
+        prompt.label = "Search";
+        search_for("");
+    }
+    const auto draft = state_.drafts.find(draft_key(what, prompt.task));
+    if (draft != state_.drafts.end()) prompt.text = draft->second;
+    prompt.cursor = prompt.text.size();
+    state_.prompt = std::move(prompt);
+}
+
+void Core::close_prompt(bool keep) {
+    const auto name = draft_key(state_.prompt->what, state_.prompt->task);
+    state_.drafts.erase(name);
+    if (keep && !state_.prompt->text.empty() && state_.prompt->what != Prompt::For::search) {
+        state_.drafts[name] = state_.prompt->text;
+    }
+    state_.prompt.reset();
+}
+
+void Core::search_for(const std::string& text) {
+    state_.search = text;
+    rebuild();
+}
+
+void Core::prompt_key(const Key& key, Moment now, Effects& effects) {
+    auto& prompt = *state_.prompt;
+    const bool is_search = prompt.what == Prompt::For::search;
+    if (key == "Esc" || key == "C-c") {
+        if (is_search) search_for("");
+        const bool kept = !prompt.text.empty() && !is_search;
+        close_prompt(true);
+        state_.message.reset();
+        if (kept) say("Your text is kept: the same key offers it again", false, now);
+    } else if (key == "Enter") {
+        send_prompt(now, effects);
+    } else if (key == "C-e" && !is_search) {
+        editing_prompt_ = true;
+        effects.outside.push_back({Outside::What::edit, {}, prompt.text});
+    } else if (edit_line(prompt.text, prompt.cursor, key) && is_search) {
+        search_for(prompt.text);
+    }
+}
+
+void Core::send_prompt(Moment now, Effects& effects) {
+    const auto prompt = *state_.prompt;
+    if (prompt.what == Prompt::For::search) return close_prompt(false);
+    if (trim(prompt.text).empty()) {
+        close_prompt(false);
+        return say("Nothing was sent: the text is empty", false, now);
+    }
+    // Kept until the daemon has it.
+    close_prompt(true);
+    const std::string text(trim(prompt.text));
+    if (state_.busy.contains(prompt.task) || state_.link.state != Link::State::up) {
+        return say(
+            "Not sent, and kept: " +
+                std::string(state_.link.state == Link::State::up ? "the task is busy" : "the daemon does not run"),
+            true, now);
+    }
+    if (prompt.what == Prompt::For::reject) {
+        rpc::TaskReject params;
+        params.feedback = text;
+        act(effects, action_of(std::move(params), prompt.task, "sending back", "sent back to the worker"));
+    } else if (prompt.what == Prompt::For::reply) {
+        rpc::TaskAnswer params;
+        params.text = join_lines(text);
+        act(effects, action_of(std::move(params), prompt.task, "answering", "answered"));
+    } else {
+        rpc::TaskSend params;
+        params.text = join_lines(text);
+        act(effects, action_of(std::move(params), prompt.task, "sending", "message sent"));
+    }
+}
+
+Effects Core::on_edited(std::optional<std::string> text, Moment now) {
+    if (!text) {
+        say("The editor failed; nothing was changed", true, now);
+    } else if (editing_prompt_ && state_.prompt) {
+        state_.prompt->text = std::string(trim(*text));
+        state_.prompt->cursor = state_.prompt->text.size();
+    } else if (editing_form_ && state_.form) {
+        state_.form->fields[state_.form->at].value = std::string(trim(*text));
+    }
+    editing_prompt_ = editing_form_ = false;
+    return {};
+}
+
+}  // namespace orange::dashboard

@@ -1,0 +1,204 @@
+#include "client/dashboard/keys.hpp"
+
+#include <algorithm>
+
+#include "common/base/text.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+// In the order of the footer: what asks for the person first.
+const Binding k_bindings[] = {
+    {"Enter", Action::enter, "attach", "Start the task, open its agent's terminal, or start a dead agent again"},
+    {"a", Action::reply, "answer", "Answer the agent's question"},
+    {"m", Action::merge, "merge", "Merge the task's branch"},
+    {"r", Action::reject, "reject", "Send the work back to the worker, with a text"},
+    {"p", Action::pull_request, "PR", "Open a pull request, or show the open one in the browser"},
+    {"s", Action::send, "send", "Send the worker a message"},
+    {"x", Action::cancel, "cancel", "Cancel the task; uncommitted work is kept"},
+    {"!", Action::acknowledge, "ack", "Acknowledge the task's notices"},
+    {"S", Action::stop, "stop", "Stop the task's agents, or start the agent of its state again"},
+    {"R", Action::respawn, "respawn", "Start the task's agent again"},
+    {"u", Action::update_branch, "update", "Merge the default branch into the task's branch"},
+    {"d", Action::remove, "delete", "Delete the task with its TASK.md, history and logs"},
+    {"D", Action::diff, "diff", "Show what the branch changes, in your pager"},
+    {"o", Action::shell, "shell", "Open a shell in the task's worktree"},
+    {"e", Action::edit, "edit", "Edit TASK.md in $EDITOR"},
+    {"y", Action::copy, "copy id", "Copy the task's id"},
+    {" ", Action::mark, "", "Select the task for m, x, d and R, which then act on all selected tasks"},
+    {"c", Action::create, "create", "Create a task"},
+    {"f", Action::filter, "filter", "Show active tasks, those that need you, all, or ended ones"},
+    {"/", Action::search, "search", "Show only tasks with this text in branch, summary, id or project"},
+    {"w", Action::workspaces, "workspaces", "Show the workspaces of the projects"},
+    {"Tab", Action::next_pane, "pane", "Show the next pane"},
+    {"1", Action::pane_1, "", "Pane: the agent's screen"},
+    {"2", Action::pane_2, "", "Pane: what the branch changes"},
+    {"3", Action::pane_3, "", "Pane: TASK.md"},
+    {"v", Action::pane_3, "", "Pane: TASK.md"},
+    {"4", Action::pane_4, "", "Pane: the task's history"},
+    {"5", Action::pane_5, "", "Pane: why the task is where it is, and every way out"},
+    {"j", Action::down, "", "Next task"},
+    {"Down", Action::down, "", "Next task"},
+    {"k", Action::up, "", "Previous task"},
+    {"Up", Action::up, "", "Previous task"},
+    {"g", Action::first, "", "First task"},
+    {"Home", Action::first, "", "First task"},
+    {"G", Action::last, "", "Last task"},
+    {"End", Action::last, "", "Last task"},
+    {"C-d", Action::page_down, "", "Half a page down"},
+    {"C-u", Action::page_up, "", "Half a page up"},
+    {"J", Action::pane_down, "", "Scroll the pane down"},
+    {"PageDown", Action::pane_down, "", "Scroll the pane down; without a pane, the list"},
+    {"K", Action::pane_up, "", "Scroll the pane up"},
+    {"PageUp", Action::pane_up, "", "Scroll the pane up; without a pane, the list"},
+    {"Esc", Action::back, "", "One step back: a question, a text, this page, the selection, the search, the pane"},
+    {"C-r", Action::reconnect, "", "Connect again; starts the daemon if it does not run"},
+    {"C-l", Action::redraw, "", "Draw the screen again"},
+    {"C-z", Action::suspend, "", "Suspend the dashboard"},
+    {"?", Action::help, "help", "This page: all keys, and the last messages"},
+    {"q", Action::quit, "quit", "Quit; agents and daemon go on"},
+};
+
+struct NeededOffer {
+    Action action;
+    const char* any_of;
+};
+constexpr NeededOffer k_offers[] = {
+    {Action::enter, "spawn attach respawn"},
+    {Action::merge, "merge force_merge"},
+    {Action::cancel, "cancel"},
+    {Action::reject, "reject"},
+    {Action::reply, "reply"},
+    {Action::send, "send"},
+    {Action::respawn, "respawn restart"},
+    {Action::stop, "stop restart"},
+    {Action::remove, "delete"},
+    {Action::acknowledge, "ack"},
+    {Action::update_branch, "update_branch"},
+};
+
+struct Part {
+    std::string key, label;
+};
+
+/// As many of `parts` as fit, each whole, and all of `last`.
+Line key_row(const std::vector<Part>& parts, const std::vector<Part>& last, std::size_t width) {
+    const auto room_of = [](const Part& part) { return columns(part.key) + columns(part.label) + 3; };
+    std::size_t used = 0;
+    for (const auto& part : last) used += room_of(part);
+    Line line;
+    const auto put = [&](const Part& part) {
+        line.add(line.spans.empty() ? " " : "  ").add(part.key, k_bold).add(" " + part.label, k_dim);
+    };
+    for (const auto& part : parts) {
+        if (used + room_of(part) > width) break;
+        used += room_of(part);
+        put(part);
+    }
+    for (const auto& part : last) put(part);
+    return line;
+}
+
+std::string shown_key(const Key& key) {
+    if (key == " ") return "Space";
+    if (key.starts_with("C-")) return "Ctrl-" + key.substr(2);
+    return key;
+}
+
+}  // namespace
+
+std::span<const Binding> bindings() {
+    return k_bindings;
+}
+
+const Binding* binding_of(const Key& key) {
+    const auto found = std::ranges::find(k_bindings, key, &Binding::key);
+    return found == std::end(k_bindings) ? nullptr : found;
+}
+
+bool can(const rpc::TaskView& task, std::string_view what) {
+    return std::ranges::find(task.can, what) != task.can.end();
+}
+
+bool is_offered(const rpc::TaskView& task, Action action) {
+    if (action == Action::pull_request) return task.fields.pr_url || can(task, "create_pr");
+    if (action == Action::diff || action == Action::copy || action == Action::edit) return !task.unreadable;
+    if (action == Action::shell) return !task.worktree.empty();
+    for (const auto& each : k_offers) {
+        if (each.action != action) continue;
+        const auto names = split(each.any_of, ' ');
+        return std::ranges::any_of(names, [&](const auto& name) { return can(task, name); });
+    }
+    return true;
+}
+
+std::string label_of(const rpc::TaskView* task, const Binding& binding) {
+    if (task == nullptr) return binding.label;
+    if (binding.action == Action::enter) {
+        if (can(*task, "spawn")) return "start";
+        if (!can(*task, "attach")) return "respawn";
+        return "attach";
+    }
+    if (binding.action == Action::merge && can(*task, "force_merge")) return "force merge";
+    if (binding.action == Action::pull_request) return task->fields.pr_url ? "open PR" : "create PR";
+    if (binding.action == Action::stop) return can(*task, "stop") ? "stop" : "restart";
+    if (binding.action == Action::respawn && !can(*task, "respawn")) return "";  // of a living agent: only in the help
+    return binding.label;
+}
+
+std::vector<Line> footer(const State& state, const rpc::TaskView* task, std::size_t width, int rows) {
+    std::vector<Part> of_task, fixed, last;
+    for (const auto& binding : bindings()) {
+        const auto label = label_of(task, binding);
+        if (label.empty()) continue;
+        const bool is_tasks = binding.action >= Action::enter && binding.action <= Action::copy;
+        if (is_tasks && (task == nullptr || !is_offered(*task, binding.action))) continue;
+        if (state.read_only && is_tasks && binding.action > Action::enter && binding.action < Action::diff) continue;
+        if (state.read_only && binding.action == Action::create) continue;
+        const bool always = binding.action == Action::help || binding.action == Action::quit;
+        (always ? last : is_tasks ? of_task : fixed).push_back({shown_key(binding.key), label});
+    }
+    if (rows < 2) {
+        of_task.insert(of_task.end(), fixed.begin(), fixed.end());
+        return {key_row(of_task, last, width)};
+    }
+    return {key_row(of_task, {}, width), key_row(fixed, last, width)};
+}
+
+std::vector<Line> help_lines(const State& state) {
+    std::vector<Line> lines;
+    const auto heading = [&](const char* text) {
+        if (!lines.empty()) lines.emplace_back();
+        lines.emplace_back(text, k_bold);
+    };
+    heading("Keys");
+    for (const auto& binding : bindings()) {
+        if (binding.action == Action::create) heading("The list and the panes");
+        const auto room = static_cast<std::size_t>(std::max(20, state.width - 12));
+        const auto rows = wrapped(binding.help, room);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            lines.push_back(Line("  ").add(padded(i == 0 ? shown_key(binding.key) : "", 10), k_bold).add(rows[i]));
+        }
+    }
+    heading("Elsewhere");
+    for (const char* text : {
+             "In a question only y is yes; every other key is no.",
+             "In a text, Ctrl-e opens $EDITOR, and Esc keeps what you typed for the next time.",
+             "The mouse selects; a double click is Enter; the wheel moves what it is over.",
+             "To select text with the mouse, hold Shift.",
+             "In an agent's terminal, the line at the bottom says how to leave it.",
+         }) {
+        lines.push_back(Line("  ").add(text));
+    }
+    heading("Messages");
+    if (state.log.empty()) lines.push_back(Line("  ").add("none yet", k_dim));
+    for (auto message = state.log.rbegin(); message != state.log.rend(); ++message) {
+        const auto text = split_lines(message->text);
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            lines.push_back(Line(i == 0 ? "  " : "    ").add(clean(text[i]), message->bad ? k_red : Look{}));
+        }
+    }
+    return lines;
+}
+
+}  // namespace orange::dashboard

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "client/dashboard/input.hpp"
+#include "client/dashboard/state.hpp"
+
+/// The table of keys: the footer, the help and what a key does come from it, so that none can disagree.
+namespace orange::dashboard {
+
+enum class Action {
+    down,
+    up,
+    first,
+    last,
+    page_down,
+    page_up,
+    pane_down,
+    pane_up,
+    enter,
+    merge,
+    pull_request,
+    cancel,
+    reject,
+    reply,
+    send,
+    respawn,
+    stop,
+    remove,
+    acknowledge,
+    update_branch,
+    diff,
+    shell,
+    edit,
+    copy,
+    mark,
+    create,
+    filter,
+    search,
+    workspaces,
+    next_pane,
+    pane_1,
+    pane_2,
+    pane_3,
+    pane_4,
+    pane_5,
+    help,
+    back,
+    redraw,
+    suspend,
+    reconnect,
+    quit,
+};
+
+struct Binding {
+    Key key;
+    Action action;
+    const char* label;  ///< in the footer; empty: only in the help
+    const char* help;
+};
+
+std::span<const Binding> bindings();
+/// Nothing is bound to `key`: nullptr.
+const Binding* binding_of(const Key& key);
+
+/// What can be done with a task, as the daemon says (TaskView::can).
+bool can(const rpc::TaskView& task, std::string_view what);
+/// Whether the key of an action about a task is shown for it; Enter and p say what they do.
+bool is_offered(const rpc::TaskView& task, Action action);
+std::string label_of(const rpc::TaskView* task, const Binding& binding);
+
+/// "Enter attach  m merge …" for the row, cut at a key, always with ? and q, in one row or two.
+std::vector<Line> footer(const State& state, const rpc::TaskView* task, std::size_t width, int rows);
+/// All keys, with headings.
+std::vector<Line> help_lines(const State& state);
+
+}  // namespace orange::dashboard

@@ -1,0 +1,72 @@
+// Where everything is on the screen, and what stands below the list.
+#include <algorithm>
+
+#include "client/dashboard/core.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+constexpr int k_least_width = 40, k_least_height = 8, k_beside = 110, k_tall_width = 84, k_tall = 46;
+constexpr std::size_t k_most_message_rows = 6;
+
+/// The text, and the commands in it on lines of their own.
+void add_wrapped(std::vector<Line>& lines, std::string_view text, std::size_t room, Look look) {
+    for (const auto row : split_lines(text)) {
+        for (auto& part : wrapped(clean(row), room)) lines.push_back(Line(" ").add(std::move(part), look));
+    }
+}
+
+}  // namespace
+
+std::vector<Line> message_lines(const State& state) {
+    std::vector<Line> lines;
+    const auto room = static_cast<std::size_t>(std::max(10, state.width - 2));
+    if (state.question) {
+        for (const auto& fact : state.question->facts) add_wrapped(lines, fact, room, {});
+        const auto rows = wrapped(state.question->text, room > 8 ? room - 8 : room);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            Line line(" ");
+            line.add(rows[i], k_bold);
+            if (i + 1 == rows.size()) line.add(" (y/N)", k_bold);
+            lines.push_back(std::move(line));
+        }
+    } else if (state.message) {
+        const auto look = state.message->bad ? k_red : Look{};
+        add_wrapped(lines, (state.message->bad ? "✗ " : "") + state.message->text, room, look);
+        if (lines.size() > k_most_message_rows) {
+            lines.resize(k_most_message_rows - 1);
+            lines.push_back(Line(" ").add("… the rest is under ?", k_dim));
+        }
+    }
+    const auto most = static_cast<std::size_t>(std::max(2, state.height - 5));
+    if (lines.size() > most) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
+    return lines;
+}
+
+Layout layout_of(const State& state) {
+    Layout layout;
+    layout.tiny = state.width < k_least_width || state.height < k_least_height;
+    const auto messages = static_cast<int>(message_lines(state).size());
+    // Header; list and pane; what the selected task needs, or the message; the keys.
+    layout.message_rows = state.prompt ? std::max(2, messages) : std::max(state.height >= 16 ? 2 : 1, messages);
+    layout.footer_rows = state.height >= 16 ? 2 : 1;
+    const int first = 1, height = std::max(1, state.height - 1 - layout.footer_rows - layout.message_rows);
+    layout.list = {first, 0, state.width, height};
+    if (layout.tiny) return layout;
+    if (state.width >= k_beside) {
+        const int list = std::min(state.width / 2, 90);
+        layout.list.width = list;
+        layout.pane = {first, list + 1, state.width - list - 1, height};
+    } else if (state.width <= k_tall_width && state.height >= k_tall) {
+        const int list = height / 2;
+        layout.list.height = list;
+        layout.pane = {first + list, 0, state.width, height - list};
+    } else if (state.pane_open) {
+        layout.pane = {first, 0, state.width, height};
+        layout.list.height = 0;
+    }
+    return layout;
+}
+
+}  // namespace orange::dashboard

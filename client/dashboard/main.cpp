@@ -1,0 +1,81 @@
+// orange-dashboard: the tasks of a person on one screen, all day. `orange dashboard` starts it; docs/dashboard.md.
+//
+// Three layers: the core (state.hpp, core.hpp, view.hpp) decides what a key or an event does and what is shown, and
+// touches nothing; terminal.hpp draws with ncurses; wire.hpp speaks with the daemon. program.hpp brings them together.
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/dashboard/program.hpp"
+#include "client/output/terminal.hpp"
+#include "common/base/text.hpp"
+#include "common/config/paths.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+constexpr const char* k_help =
+    "orange dashboard: your tasks on one screen\n\n"
+    "  --project NAME   only the tasks of this project\n"
+    "  --everywhere     the tasks of all projects; default: of the project that you are in\n"
+    "  --read-only      look, but change nothing\n"
+    "  --no-mouse       leave the mouse to the terminal\n\n"
+    "In it, ? shows all keys.\n";
+
+int usage_problem(const std::string& problem) {
+    output::complain("error: " + printable(problem) + "\nhint:  orange dashboard --help\n");
+    return 2;
+}
+
+int dashboard_main(const std::vector<std::string>& words) {
+    State state;
+    TerminalOptions options;
+    bool everywhere = false;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const auto& word = words[i];
+        if (word == "--help" || word == "-h") {
+            output::put(k_help);
+            return output::finish(0);
+        }
+        if (word == "--version") {
+            output::put("orange-dashboard " ORANGE_VERSION "\n");
+            return output::finish(0);
+        }
+        if (word == "--everywhere") {
+            everywhere = true;
+        } else if (word == "--read-only") {
+            state.read_only = true;
+        } else if (word == "--no-mouse") {
+            options.mouse = false;
+        } else if (word.starts_with("--project=")) {
+            state.project = word.substr(10);
+        } else if ((word == "--project" || word == "-p") && i + 1 < words.size()) {
+            state.project = words[++i];
+        } else {
+            return usage_problem("unknown argument " + word);
+        }
+    }
+    if (everywhere && state.project) return usage_problem("--project and --everywhere exclude each other");
+    std::error_code error;
+    const auto here = std::filesystem::current_path(error);
+    if (!everywhere && !error) state.cwd = here.string();
+    const auto paths = paths_from_environment();
+    const auto status = paths ? run(*paths, std::move(state), options) : Result<int>(paths.error());
+    if (status) return *status;
+    for (const auto line : split_lines(status.error().message)) {
+        const bool command = line.starts_with("  ");
+        output::complain((command ? "hint:  " : "error: ") + printable(trim(line)) + "\n");
+    }
+    return 1;
+}
+
+}  // namespace
+}  // namespace orange::dashboard
+
+int main(int argc, char** argv) {
+    ::signal(SIGPIPE, SIG_IGN);
+    return orange::dashboard::dashboard_main({argv + 1, argv + argc});
+}

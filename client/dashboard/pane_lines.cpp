@@ -1,0 +1,210 @@
+// What a pane shows, as rows: the agent's screen, the diff, TASK.md, the history, why.
+#include <algorithm>
+
+#include "client/dashboard/ansi.hpp"
+#include "client/dashboard/core.hpp"
+#include "client/output/events.hpp"
+#include "client/output/local_time.hpp"
+#include "common/base/text.hpp"
+#include "common/model/fields.hpp"
+#include "common/rpc/task_queries.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+using Lines = std::vector<Line>;
+
+std::string text_in(const Json& json, const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+void add_rows(Lines& lines, std::string_view text, std::size_t width, Look look, std::string_view indent = "") {
+    const auto room = width > indent.size() ? width - indent.size() : 1;
+    for (auto& row : wrapped(clean(text), room)) lines.push_back(Line(std::string(indent)).add(std::move(row), look));
+}
+
+Look look_of_diff(std::string_view line) {
+    if (line.starts_with("diff ") || line.starts_with("+++") || line.starts_with("---")) return k_bold;
+    if (line.starts_with('+')) return k_green;
+    if (line.starts_with('-')) return k_red;
+    if (line.starts_with("@@")) return k_cyan;
+    if (line.starts_with("index ") || line.starts_with("new file") || line.starts_with("deleted file")) return k_dim;
+    return {};
+}
+
+std::string without_tabs(std::string_view line) {
+    std::string out;
+    for (const char c : line) out += c == '\t' ? std::string("    ") : std::string(1, c);
+    return out;
+}
+
+/// " src/total.cpp | 12 ++++++------"
+Line stat_line(std::string_view row) {
+    Line line;
+    const auto bar = row.rfind('|');
+    if (bar == std::string_view::npos) return Line(clean(row), k_bold);
+    line.add(clean(row.substr(0, bar + 1)));
+    for (const char c : row.substr(bar + 1))
+        line.add(std::string(1, c), c == '+' ? k_green : c == '-' ? k_red : Look{});
+    return line;
+}
+
+Lines diff_lines(const Json& reply, std::size_t width) {
+    Lines lines;
+    const auto diff = read_as<rpc::TaskDiff::Reply>(reply, "", UnknownKeys::ignore);
+    if (!diff) return lines;
+    if (diff->changes.files == 0) return {Line("The branch has no changes yet.", k_dim)};
+    const auto& changes = diff->changes;
+    add_rows(lines,
+             counted(static_cast<std::size_t>(changes.commits), "commit") +
+                 (changes.uncommitted ? ", and some of it is not committed" : ""),
+             width, k_bold);
+    for (const auto row : split_lines(diff->stat)) {
+        if (!trim(row).empty()) lines.push_back(stat_line(row));
+    }
+    lines.emplace_back();
+    for (const auto row : split_lines(diff->text)) {
+        if (row.starts_with("diff ")) lines.emplace_back();
+        lines.emplace_back(clean(without_tabs(row)), look_of_diff(row));
+    }
+    if (diff->cut) lines.emplace_back("… the rest is left out; D shows all of it", k_dim);
+    return lines;
+}
+
+/// Headings, lists and fences of Markdown in colours, everything as it stands in the file.
+Lines markdown_lines(std::string_view body, std::size_t width) {
+    Lines lines;
+    bool fenced = false;
+    for (const auto row : split_lines(body)) {
+        const auto bare = trim(row);
+        const bool fence = bare.starts_with("```") || bare.starts_with("~~~");
+        if (fence) fenced = !fenced;
+        if (fence || fenced) {
+            lines.emplace_back(clean(without_tabs(row)), fence ? k_dim : k_cyan);
+        } else if (bare.starts_with('#')) {
+            add_rows(lines, row, width, Look{5, -1, true});
+        } else if (bare.starts_with("- ") || bare.starts_with("* ")) {
+            const auto indent = static_cast<std::size_t>(bare.data() - row.data()) + 2;
+            auto rows = wrapped(clean(bare.substr(2)), width > indent ? width - indent : 1);
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                auto begin = std::string(indent, ' ');
+                if (i == 0) begin[indent - 2] = '-';
+                lines.push_back(Line(begin, k_bold).add(rows[i]));
+            }
+        } else {
+            add_rows(lines, row, width, bare.starts_with('>') ? k_dim : Look{});
+        }
+    }
+    return lines;
+}
+
+Lines task_lines(const Json& reply, std::size_t width) {
+    const auto shown = read_as<rpc::TaskShow::Reply>(reply, "", UnknownKeys::ignore);
+    if (!shown) return {};
+    Lines lines;
+    const auto& task = shown->task;
+    const auto field = [&](const char* name, const std::string& value) {
+        if (!value.empty()) lines.push_back(Line(padded(name, 10), k_dim).add(clean(value)));
+    };
+    field("id", task.fields.id.value);
+    field("branch", task.fields.branch);
+    field("workflow", task.fields.workflow);
+    field("agents", task.fields.harness + ", reviewer " + task.fields.review_harness);
+    field("worktree", task.worktree);
+    field("PR", task.fields.pr_url.value_or(""));
+    for (const auto& notice : task.notices) add_rows(lines, "! " + first_line(notice.text), width, k_red);
+    lines.emplace_back();
+    for (auto& line : markdown_lines(trim(shown->body), width)) lines.push_back(std::move(line));
+    return lines;
+}
+
+Lines history_lines(const Json& reply, std::size_t width) {
+    Lines lines;
+    const auto events = reply.find("events");
+    if (events == reply.end() || !events->is_array()) return lines;
+    const auto ordered = output::causes_first(*events);
+    for (auto event = ordered.rbegin(); event != ordered.rend(); ++event) {
+        const auto time = output::local_clock(output::time_of(*event));
+        const auto rows =
+            wrapped(clean(output::event_sentence(*event)), width > time.size() + 2 ? width - time.size() - 2 : 1);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            lines.push_back(Line(i == 0 ? time : std::string(time.size(), ' '), k_dim).add("  " + rows[i]));
+        }
+    }
+    return lines;
+}
+
+/// The state, and a branch for every way out of it.
+Lines why_lines(const Json& reply, std::size_t width) {
+    const auto why = read_as<rpc::TaskWhy::Reply>(reply, "", UnknownKeys::ignore);
+    if (!why) return {};
+    Lines lines;
+    const auto status = clean(why->task.fields.status);
+    lines.push_back(Line("╭─ ").add(status, Look{-1, -1, true, false, true}));
+    add_rows(lines, why->waiting_for.starts_with("nothing") ? "it has ended" : "waits for " + why->waiting_for, width,
+             {}, "│  ");
+    for (std::size_t i = 0; i < why->edges.size(); ++i) {
+        const auto& edge = why->edges[i];
+        const bool last = i + 1 == why->edges.size();
+        std::string by;
+        for (const auto& role : edge.by) by += (by.empty() ? "" : ", ") + clean(role);
+        lines.emplace_back("│");
+        Line line(last ? "╰─" : "├─");
+        line.add(edge.open ? "✓" : "✗", edge.open ? k_green : k_red).add("─> ").add(clean(edge.to), k_bold);
+        line.add(
+            std::string(edge.open ? (edge.needs_force ? "  possible with force" : "  possible now") : "  not yet") +
+                (by.empty() ? "" : " (" + by + ")"),
+            k_dim);
+        lines.push_back(std::move(line));
+        const std::string indent = last ? "      " : "│     ";
+        if (!edge.guard.empty())
+            add_rows(lines, "when " + edge.guard + (edge.guard_holds ? "" : ", which is not so now"), width, {},
+                     indent);
+        if (edge.missing) {
+            for (const auto row : split_lines(*edge.missing)) add_rows(lines, row, width, {}, indent);
+        } else if (!edge.gate.empty()) {
+            add_rows(lines, "needs " + edge.gate, width, {}, indent);
+        }
+    }
+    if (!why->hints.empty()) lines.emplace_back();
+    for (const auto& hint : why->hints) {
+        const auto text = with_word(hint, why->task.fields.id.value, why->task.short_id);
+        for (const auto row : split_lines(text)) {
+            const bool command = trim(row).starts_with("orange ");
+            add_rows(lines, trim(row), width, command ? k_cyan : Look{}, command ? "  " : "");
+        }
+    }
+    return lines;
+}
+
+}  // namespace
+
+std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width) {
+    if (!text.error.empty()) {
+        Lines lines;
+        for (const auto row : split_lines(text.error)) add_rows(lines, row, width, k_dim);
+        return lines;
+    }
+    if (!text.reply.is_object()) return {Line("…", k_dim)};
+    switch (pane) {
+        case Pane::screen: {
+            auto lines = screen_lines(text_in(text.reply, "text"));
+            if (lines.empty())
+                return {Line(text.reply.contains("windows") ? "No agent has run yet." : "The agent's screen is empty.",
+                             k_dim)};
+            return lines;
+        }
+        case Pane::diff:
+            return diff_lines(text.reply, width);
+        case Pane::task:
+            return task_lines(text.reply, width);
+        case Pane::history:
+            return history_lines(text.reply, width);
+        case Pane::why:
+            break;
+    }
+    return why_lines(text.reply, width);
+}
+
+}  // namespace orange::dashboard

@@ -1,0 +1,287 @@
+#include "client/dashboard/program.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "client/connection/caller_environment.hpp"
+#include "client/connection/child.hpp"
+#include "client/dashboard/core.hpp"
+#include "client/dashboard/foreground.hpp"
+#include "client/dashboard/wire.hpp"
+#include "common/base/system.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+int signal_pipe[2] = {-1, -1};
+
+extern "C" void orange_dashboard_signal(int number) {
+    const int before = errno;
+    const auto byte = static_cast<char>(number);
+    (void)!::write(signal_pipe[1], &byte, 1);
+    errno = before;
+}
+
+Result<void> catch_signals() {
+    if (system::make_pipe(signal_pipe) != 0) return io_error("making a pipe", errno);
+    for (const int end : signal_pipe) ::fcntl(end, F_SETFL, ::fcntl(end, F_GETFL) | O_NONBLOCK);
+    struct sigaction action {};
+    action.sa_handler = orange_dashboard_signal;
+    action.sa_flags = SA_RESTART;
+    for (const int number : {SIGWINCH, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCONT, SIGTSTP})
+        ::sigaction(number, &action, nullptr);
+    return {};
+}
+
+Moment moment() {
+    return {steady_clock::now(), SystemClock().now()};
+}
+
+class Program {
+  public:
+    Program(const Paths& paths, State initial)
+        : paths_(paths),
+          core_(std::move(initial)),
+          wire_(paths,
+                {[this](Link::State state, std::string why) { apply(core_.on_link(state, std::move(why), moment())); },
+                 [this](const Request& request, Result<Json> reply) {
+                     apply(core_.on_reply(request, std::move(reply), moment()));
+                 },
+                 [this](const rpc::EventNotification& event) { apply(core_.on_event(event, moment())); }}) {
+        if (const char* file = std::getenv("ORANGE_DASHBOARD_TRACE"); file && *file) trace_.open(file, std::ios::app);
+        core_.caller = connection::caller_environment();
+    }
+
+    Result<int> run(const TerminalOptions& options) {
+        TRY(catch_signals());
+        TRY(terminal_.open(options));
+        recall();
+        apply(core_.on_resize(terminal_.width(), terminal_.height(), moment()));
+        draw();
+        wire_.start();
+        while (!ended_) {
+            wire_.retry();
+            core_.set_silent(wire_.is_silent());
+            apply(core_.on_time(moment()));
+            perform();
+            draw();
+            wait();
+        }
+        terminal_.leave();
+        if (by_signal_ != 0) {
+            ::signal(by_signal_, SIG_DFL);
+            ::raise(by_signal_);
+        }
+        return 0;
+    }
+
+  private:
+    void note(const std::string& line) {
+        if (trace_.is_open()) trace_ << line << std::endl;
+    }
+
+    void apply(Effects effects) {
+        for (auto& each : effects.outside) outside_.push_back(std::move(each));
+        for (const auto& request : effects.requests) {
+            note("request " + request.method);
+            wire_.send(request);
+        }
+    }
+
+    void draw() {
+        core_.prepare();
+        const auto frame = dashboard::draw(core_.state(), moment().wall);
+        if (terminal_.draw(frame)) note("frame tasks=" + std::to_string(frame.tasks_drawn));
+    }
+
+    void wait() {
+        const auto now = steady_clock::now();
+        auto until = now + std::chrono::hours(1);
+        for (const auto& due : {core_.next_time(), wire_.next_time(), decoder_.deadline()}) {
+            if (due) until = std::min(until, *due);
+        }
+        pollfd ready[3] = {{STDIN_FILENO, POLLIN, 0}, {signal_pipe[0], POLLIN, 0}, {wire_.descriptor(), POLLIN, 0}};
+        const auto left = std::chrono::ceil<milliseconds>(until - now).count();
+        ::poll(ready, 3, static_cast<int>(std::max<long>(0, left)));
+        if (ready[1].revents != 0) take_signals();
+        if (ready[2].revents != 0) wire_.take();
+        if (ready[0].revents != 0) read_keys();
+        for (const auto& input : decoder_.expire(steady_clock::now())) take(input);
+        reap_children();
+    }
+
+    void take(const Input& input) {
+        note("input " + (input.what == Input::What::key ? input.text : "other"));
+        apply(core_.on_input(input, moment()));
+        perform();
+    }
+
+    void read_keys() {
+        char bytes[4096];
+        const auto n = ::read(STDIN_FILENO, bytes, sizeof bytes);
+        if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) {  // the terminal is gone
+            ended_ = true;
+            by_signal_ = by_signal_ ? by_signal_ : SIGHUP;
+            return;
+        }
+        if (n <= 0) return;
+        for (const auto& input : decoder_.take({bytes, static_cast<std::size_t>(n)}, steady_clock::now())) {
+            if (!ended_) take(input);
+        }
+    }
+
+    void take_signals() {
+        char numbers[64];
+        const auto n = ::read(signal_pipe[0], numbers, sizeof numbers);
+        for (long i = 0; i < n; ++i) {
+            const int number = numbers[i];
+            if (number == SIGWINCH) {
+                if (terminal_.resize()) apply(core_.on_resize(terminal_.width(), terminal_.height(), moment()));
+            } else if (number == SIGTSTP) {
+                suspend();
+            } else if (number != SIGCONT) {
+                ended_ = true;
+                by_signal_ = number;
+            }
+        }
+    }
+
+    void suspend() {
+        terminal_.leave();
+        ::kill(0, SIGSTOP);  // all of the job; its shell wakes it up again
+        come_back();
+    }
+
+    void come_back() {
+        terminal_.enter();
+        terminal_.resize();
+        apply(core_.on_resize(terminal_.width(), terminal_.height(), moment()));
+        terminal_.redraw();
+    }
+
+    /// What the core asked of the world around it, in order.
+    void perform() {
+        while (!outside_.empty()) {
+            const auto each = std::move(outside_.front());
+            outside_.pop_front();
+            switch (each.what) {
+                case Outside::What::run:
+                    run_program(each);
+                    break;
+                case Outside::What::edit:
+                    edit(each.text);
+                    break;
+                case Outside::What::copy:
+                    terminal_.copy(each.text);
+                    copy_to_desktop(each.text);
+                    break;
+                case Outside::What::open:
+                    if (!open_in_browser(each.text))
+                        core_.say("No browser can be started here: " + each.text, true, moment());
+                    break;
+                case Outside::What::remember:
+                    remember(each.text);
+                    break;
+                case Outside::What::suspend:
+                    suspend();
+                    break;
+                case Outside::What::redraw:
+                    terminal_.redraw();
+                    break;
+                case Outside::What::quit:
+                    ended_ = true;
+                    break;
+                case Outside::What::reconnect:
+                    if (core_.state().link.state != Link::State::up) wire_.start();
+                    break;
+            }
+        }
+    }
+
+    void run_program(const Outside& asked) {
+        auto argv = asked.argv;
+        if (argv.front() == "orange") argv.front() = connection::find_program("orange").value_or("orange").string();
+        if (argv.front() == "$EDITOR") {
+            auto words = editor();
+            if (!words) return core_.say(words.error().message, true, moment());
+            argv.erase(argv.begin());
+            argv.insert(argv.begin(), words->begin(), words->end());
+        }
+        terminal_.leave();
+        const auto began = steady_clock::now();
+        const auto status = run_in_foreground(argv);
+        const bool failed = !status || *status != 0;
+        const bool unread = asked.pauses && steady_clock::now() - began < milliseconds(700);
+        if ((failed && asked.argv.front() == "orange" && asked.argv[2] != "shell") || unread) wait_for_enter();
+        if (!status) core_.say(status.error().message, true, moment());
+        come_back();
+        apply(core_.on_returned(moment()));
+    }
+
+    static void wait_for_enter() {
+        constexpr std::string_view k_text = "\nPress Enter to return to the dashboard. ";
+        (void)!::write(STDOUT_FILENO, k_text.data(), k_text.size());
+        char byte = 0;
+        while (::read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n' && byte != '\r') {
+        }
+    }
+
+    void edit(const std::string& text) {
+        terminal_.leave();
+        auto changed = edited(text);
+        come_back();
+        apply(core_.on_edited(std::move(changed), moment()));
+    }
+
+    std::filesystem::path memory() const { return paths_.home / "dashboard.json"; }
+    /// What the form was last sent with; it is no harm if it cannot be read or written.
+    void recall() {
+        std::ostringstream text;
+        text << std::ifstream(memory()).rdbuf();
+        if (const auto json = parse_json(text.str())) core_.set_last_choices(*json);
+    }
+    void remember(const std::string& text) {
+        const auto next = memory().string() + ".new";
+        {
+            std::ofstream out(next);
+            out << text << "\n";
+            if (!out) return;
+        }
+        std::error_code error;
+        std::filesystem::permissions(next, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write,
+                                     error);
+        std::filesystem::rename(next, memory(), error);
+    }
+
+    const Paths& paths_;
+    Core core_;
+    std::deque<Outside> outside_;
+    Terminal terminal_;
+    Decoder decoder_;
+    Wire wire_;
+    std::ofstream trace_;
+    bool ended_ = false;
+    int by_signal_ = 0;
+};
+
+}  // namespace
+
+Result<int> run(const Paths& paths, State initial, const TerminalOptions& options) {
+    Program program(paths, std::move(initial));
+    return program.run(options);
+}
+
+}  // namespace orange::dashboard

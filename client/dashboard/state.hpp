@@ -1,0 +1,206 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "client/dashboard/cells.hpp"
+#include "client/dashboard/input.hpp"
+#include "common/model/json.hpp"
+#include "common/rpc/project_methods.hpp"
+#include "common/rpc/task_view.hpp"
+#include "common/rpc/workspace_methods.hpp"
+
+/// Everything that the dashboard knows and shows. Plain data: Core changes it, view.hpp draws it.
+namespace orange::dashboard {
+
+/// Now: for what is due, and for the ages that people read.
+struct Moment {
+    std::chrono::steady_clock::time_point steady{};
+    Timestamp wall{};
+};
+
+enum class Filter { active, needs, all, ended };
+enum class Section { needs_you, running, waiting, ended };
+enum class Pane { screen, diff, task, history, why };
+inline constexpr int k_panes = 5;
+enum class Overlay { none, help, workspaces };
+
+/// Why a request was sent: what its reply is for.
+enum class Purpose {
+    subscribe,
+    list,
+    projects,
+    workspaces,
+    harnesses,
+    workflows,
+    screen,
+    diff,
+    task,
+    history,
+    why,
+    act,
+    create,
+    reason
+};
+
+struct Request {
+    std::string method;
+    Json params = Json::object();
+    Purpose purpose = Purpose::act;
+    std::string task;      ///< whose row it is about; empty: none
+    std::string doing;     ///< for `act`: "merging", shown in the row
+    std::string done;      ///< and "merged", for the message when it has succeeded
+    std::string title;     ///< what its task is called in messages
+    bool of_many = false;  ///< the next one of several tasks follows it
+};
+
+/// What only the program around the core can do.
+struct Outside {
+    enum class What { run, edit, copy, open, remember, suspend, redraw, quit, reconnect };
+    What what = What::run;
+    std::vector<std::string> argv = {};  ///< run: in the whole terminal; "orange" is the client beside this program
+    std::string text = {};  ///< edit: what stands in the editor; copy, open: what to; remember: for the next start
+    bool pauses = false;    ///< run: what it printed stays until a key, if it ends at once
+};
+
+struct Effects {
+    std::vector<Request> requests;
+    std::vector<Outside> outside;
+};
+
+/// A row of the list: a task, or the heading of a section.
+struct Item {
+    std::size_t task = 0;  ///< index into State::tasks
+    Section section = Section::running;
+    bool heading = false;
+    std::size_t count = 0;  ///< of a heading
+};
+
+/// Widths that all rows share, found when the list changes.
+struct Columns {
+    std::size_t status = 0, pull = 0, changes = 0, activity = 0;
+    bool projects = false;
+};
+
+/// What stands in a pane: the reply as it came, and its rows for a width.
+struct PaneText {
+    std::string task;
+    Json reply;
+    std::string error;
+    bool asked = false;   ///< a request is on its way
+    bool stale = true;    ///< what is shown may have changed
+    Timestamp changed{};  ///< the task's last change when it was asked for
+    std::size_t scroll = 0;
+    std::vector<Line> lines;
+    std::size_t width = 0;  ///< for which `lines` were made; 0: not yet
+    std::chrono::steady_clock::time_point came{};
+};
+
+struct Question {
+    std::vector<std::string> facts;
+    std::string text;             ///< "Merge fix/total into main?"
+    std::vector<Request> if_yes;  ///< sent for y
+    std::vector<Request> if_no;   ///< for everything else
+    bool late = false;            ///< it came by itself: keys typed before it was seen do not answer it
+    std::chrono::steady_clock::time_point since{};
+};
+
+/// One line that is typed at the bottom.
+struct Prompt {
+    enum class For { search, reject, reply, send };
+    For what = For::search;
+    std::string task;
+    std::string label;
+    std::string text;
+    std::size_t cursor = 0;  ///< a byte of `text`
+};
+
+struct FormField {
+    std::string name;
+    std::string value;
+    std::vector<std::string> choices;  ///< empty: it is typed
+    std::string empty;                 ///< what an empty value means
+    std::size_t cursor = 0;
+};
+
+/// Creating a task.
+struct Form {
+    std::vector<FormField> fields;
+    std::size_t at = 0;
+};
+
+struct Message {
+    std::string text;
+    bool bad = false;
+    Timestamp at{};
+};
+
+struct Link {
+    enum class State { starting, up, down };
+    State state = State::starting;
+    Timestamp since{};
+    bool silent = false;  ///< it is there, and has not answered for some seconds
+};
+
+struct State {
+    // What it was started with.
+    std::optional<std::string> project;  ///< absent: by `cwd`, or all
+    std::optional<std::string> cwd;
+    bool read_only = false;
+    int width = 80;
+    int height = 24;
+
+    // What the daemon says.
+    Link link;
+    std::vector<rpc::TaskView> tasks;  ///< in the daemon's order; the ended ones behind them
+    std::size_t active = 0;            ///< how many of them have not ended
+    std::int64_t hidden = 0;           ///< ended ones that were not fetched
+    bool more_ended = false;           ///< there are more than were fetched
+    std::map<std::string, rpc::ChangeCounts> changes;
+    std::vector<rpc::ProjectView> projects;
+    std::vector<rpc::WorkspaceView> workspaces;
+    std::vector<std::string> harnesses, workflows;
+    std::string shown_project;  ///< the header's
+    std::size_t needs_help = 0, needs_answer = 0, needs_review = 0;
+    bool listed = false;
+
+    // What the person looks at.
+    Filter filter = Filter::active;
+    std::string search;
+    std::string selected;
+    std::set<std::string> marked;
+    std::vector<Item> items;
+    Columns columns;
+    std::size_t at = 0;   ///< the selected item; behind the last one: none
+    std::size_t top = 0;  ///< the first item on the screen
+    Pane pane = Pane::screen;
+    bool pane_open = false;  ///< where there is no room beside the list
+    std::map<Pane, PaneText> panes;
+    Overlay overlay = Overlay::none;
+    std::size_t overlay_scroll = 0;
+
+    // What is going on.
+    std::map<std::string, std::string> busy;  ///< task → "merging"
+    std::optional<Question> question;
+    std::deque<Question> questions;  ///< those that come after it
+    std::optional<Prompt> prompt;
+    std::map<std::string, std::string> drafts;  ///< texts of prompts that were left
+    std::optional<Form> form;
+    std::optional<Form> kept_form;             ///< one that was left or refused, offered again
+    std::map<std::string, Form> sent_forms;    ///< by the id of the task that the daemon creates
+    std::map<std::string, Json> last_choices;  ///< of the form, by project
+    std::optional<Message> message;
+    std::deque<Message> log;
+    std::deque<Request> many;  ///< of an action on several tasks, what is still to be sent
+    int many_count = 0, many_done = 0;
+    std::vector<std::string> many_failed;
+    std::size_t spinner = 0;
+};
+
+}  // namespace orange::dashboard

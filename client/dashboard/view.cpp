@@ -1,0 +1,299 @@
+#include "client/dashboard/view.hpp"
+
+#include <algorithm>
+
+#include "client/dashboard/core.hpp"
+#include "client/dashboard/rows.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+/// The rows of a screen, of which parts are put into boxes.
+class Canvas {
+  public:
+    Canvas(int width, int height)
+        : width_(static_cast<std::size_t>(std::max(1, width))),
+          frame_rows(static_cast<std::size_t>(std::max(1, height))) {}
+
+    /// `line` from a column on, cut to `room`. Rows are filled from the left.
+    void put(int row, int column, int room, Line line) {
+        if (row < 0 || row >= static_cast<int>(frame_rows.size()) || room <= 0) return;
+        auto& target = frame_rows[static_cast<std::size_t>(row)];
+        target.fit(static_cast<std::size_t>(column));
+        line.fit(static_cast<std::size_t>(room));
+        for (auto& span : line.spans) target.add(std::move(span.text), span.look);
+    }
+    std::vector<Line> finish() {
+        for (auto& row : frame_rows) row.fit(width_);
+        return std::move(frame_rows);
+    }
+
+  private:
+    std::size_t width_;
+    std::vector<Line> frame_rows;
+};
+
+Line header_line(const State& state) {
+    Line line(" ");
+    line.add("Orange", k_bold).add("  " + (state.shown_project.empty() ? "all projects" : clean(state.shown_project)));
+    const auto add = [&](std::size_t n, Need need) {
+        if (n > 0) line.add("  ").add(std::to_string(n) + " " + std::string(name_of(need)), look_of(need));
+    };
+    add(state.needs_help, Need::help);
+    add(state.needs_answer, Need::answer);
+    add(state.needs_review, Need::review);
+    if (state.listed) line.add("  " + counted(state.active, "active task"), k_dim);
+    if (state.filter == Filter::needs) line.add("  [needs you]", k_bold);
+    if (state.filter == Filter::all) line.add("  [all]", k_bold);
+    if (state.filter == Filter::ended) line.add("  [ended]", k_bold);
+    if (!state.search.empty()) {
+        const auto shown = static_cast<std::size_t>(std::ranges::count(state.items, false, &Item::heading));
+        line.add("  /" + clean(state.search), k_bold)
+            .add(" " + std::to_string(shown) + " of " + std::to_string(state.tasks.size()), k_dim);
+    }
+    if (!state.marked.empty()) line.add("  " + std::to_string(state.marked.size()) + " selected", k_bold);
+    if (state.read_only) line.add("  read-only", k_bold);
+    return line;
+}
+
+std::string clock_text(Timestamp since, Timestamp now) {
+    return since == Timestamp{} || now - since < std::chrono::minutes(1) ? "" : " for " + age_text(since, now);
+}
+
+Line banner_line(const State& state, Timestamp now) {
+    if (state.link.state == Link::State::up && state.link.silent) {
+        return Line(" The daemon does not answer; what is shown may be old", Look{1, -1, true});
+    }
+    if (state.link.state == Link::State::up) return {};
+    if (state.link.state == Link::State::starting) return Line(" Connecting to the daemon …", k_bold);
+    Line line(" ");
+    line.add("The daemon does not run" + clock_text(state.link.since, now), Look{1, -1, true})
+        .add("; Ctrl-r starts it");
+    return line;
+}
+
+/// What stands in an empty list: what to press, never nothing.
+std::vector<std::string> empty_texts(const State& state) {
+    if (!state.listed) {
+        return {state.link.state == Link::State::up ? "Reading the tasks …" : ""};
+    }
+    if (!state.search.empty())
+        return {"No task has \"" + clean(state.search) + "\" in its branch, summary, id or project.",
+                "Esc shows all again."};
+    if (state.filter == Filter::needs) return {"Nothing needs you.", "f shows other tasks."};
+    if (state.filter == Filter::ended) return {"No task has ended yet.", "f shows other tasks."};
+    if (state.projects.empty())
+        return {"There is no project yet.", "In a git repository: orange project add",
+                "or simply: orange run \"what to do\""};
+    return {"There are no active tasks.", "c creates one, f shows those that have ended."};
+}
+
+void draw_list(Canvas& canvas, Frame& frame, const State& state, const Box& box, Timestamp now) {
+    if (state.items.empty()) {
+        int row = box.row + 1;
+        for (const auto& text : empty_texts(state)) {
+            for (const auto& part : wrapped(text, static_cast<std::size_t>(std::max(10, box.width - 4))))
+                canvas.put(row++, 2, box.width - 2, Line(part));
+        }
+        return;
+    }
+    for (int i = 0; i < box.height; ++i) {
+        const auto at = state.top + static_cast<std::size_t>(i);
+        if (at >= state.items.size()) break;
+        const auto& item = state.items[at];
+        const auto width = static_cast<std::size_t>(box.width);
+        if (item.heading) {
+            const bool folded = item.section == Section::ended && state.filter == Filter::active;
+            auto line = section_row(item, item.section == Section::ended && state.more_ended, width);
+            if (folded) line = Line("ENDED", k_bold).add(" " + std::to_string(item.count) + "  f shows them", k_dim);
+            canvas.put(box.row + i, 0, box.width, std::move(line));
+        } else {
+            canvas.put(box.row + i, 0, box.width, task_row(state, state.tasks[item.task], width, now));
+            ++frame.tasks_drawn;
+        }
+    }
+}
+
+void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const rpc::TaskView* task) {
+    const auto& box = layout.pane;
+    if (box.height == 0) return;
+    const bool beside = box.column > 0;
+    if (beside) {
+        for (int row = box.row; row < box.row + box.height; ++row) canvas.put(row, box.column - 1, 1, Line("│", k_dim));
+    }
+    auto tabs = tab_row(state, static_cast<std::size_t>(box.width));
+    const auto found = state.panes.find(state.pane);
+    if (!beside && layout.list.height == 0 && task != nullptr) {
+        tabs = tab_row(state, 50).add(" " + title_of(*task), k_bold);
+    }
+    canvas.put(box.row, box.column, box.width, std::move(tabs));
+    if (found == state.panes.end() || task == nullptr) return;
+    const auto& text = found->second;
+    const auto rows = static_cast<std::size_t>(std::max(0, box.height - 1));
+    const auto most = text.lines.size() > rows ? text.lines.size() - rows : 0;
+    const bool from_end = state.pane == Pane::screen;
+    const auto scroll = std::min(text.scroll, most);
+    const auto top = from_end ? most - scroll : scroll;
+    for (std::size_t i = 0; i < rows && top + i < text.lines.size(); ++i) {
+        canvas.put(box.row + 1 + static_cast<int>(i), box.column, box.width, text.lines[top + i]);
+    }
+    if (from_end && scroll > 0) {
+        canvas.put(box.row + box.height - 1, box.column, box.width,
+                   Line(" scrolled back; Esc and J show the end ", Look{-1, -1, true, false, true}));
+    }
+}
+
+/// Two rows about the selected task, if there is no message.
+void draw_facts(Canvas& canvas, const State& state, int row, int rows, const rpc::TaskView* task, Timestamp now) {
+    if (task == nullptr) return;
+    const auto id = clean(task->short_id.empty() ? task->fields.id.value : task->short_id);
+    Line name(" ");
+    name.add(id, k_bold).add("  " + clean(task->fields.summary.empty() ? task->fields.branch : task->fields.summary));
+    Line need(" ");
+    const auto age = task->needs.since == Timestamp{} || now - task->needs.since < std::chrono::minutes(1)
+                         ? std::string()
+                         : " (" + age_text(task->needs.since, now) + ")";
+    if (task->unreadable) {
+        need.add("unreadable: " + clean(first_line(*task->unreadable)), k_red);
+    } else if (task->needs.kind != Need::nothing) {
+        need.add(std::string(name_of(task->needs.kind)), look_of(task->needs.kind))
+            .add(": " + clean(task->needs.text) + age);
+    } else {
+        need.add(clean(task->needs.text), k_dim);
+    }
+    if (task->alarm) need = Line(" ").add("! " + clean(first_line(*task->alarm)), k_red);
+    if (rows >= 2) canvas.put(row++, 0, state.width, std::move(name));
+    canvas.put(row, 0, state.width, std::move(need));
+}
+
+void draw_prompt(Canvas& canvas, Frame& frame, const State& state, int row) {
+    const auto& prompt = *state.prompt;
+    canvas.put(row, 0, state.width,
+               Line(" ")
+                   .add(prompt.label, k_bold)
+                   .add(prompt.what == Prompt::For::search ? "  Enter keeps it, Esc ends it"
+                                                           : "  Enter sends, Ctrl-e: editor, Esc keeps it",
+                        k_dim));
+    const auto before = columns(clean(prompt.text.substr(0, prompt.cursor)));
+    const auto room = static_cast<std::size_t>(std::max(10, state.width - 4));
+    auto shown = clean(prompt.text);
+    std::size_t hidden = 0;
+    while (before - hidden > room - 1) {  // the end is what is typed at
+        std::size_t at = 0;
+        hidden += static_cast<std::size_t>(std::max(0, width_of(next_point(shown, at))));
+        shown.erase(0, at);
+    }
+    canvas.put(row + 1, 0, state.width, Line(" > ", k_bold).add(shown));
+    frame.cursor = {row + 1, 3 + static_cast<int>(before - hidden)};
+}
+
+void draw_form(Canvas& canvas, Frame& frame, const State& state, const Box& box) {
+    const auto& form = *state.form;
+    canvas.put(box.row, 0, state.width, Line(" Create a task", k_bold));
+    for (std::size_t i = 0; i < form.fields.size(); ++i) {
+        const auto& field = form.fields[i];
+        const bool here = i == form.at;
+        const int row = box.row + 2 + static_cast<int>(i);
+        if (row >= box.row + box.height) break;
+        Line line(here ? " > " : "   ", k_bold);
+        line.add(padded(field.name, 13), here ? k_bold : k_dim);
+        const auto lines = split_lines(field.value);
+        const auto value =
+            lines.size() > 1 ? clean(lines.front()) + "  (" + counted(lines.size(), "line") + ")" : clean(field.value);
+        if (here && !field.choices.empty()) line.add("< ", k_bold);
+        line.add(value.empty() ? field.empty : value, value.empty() ? k_dim : Look{});
+        if (here && !field.choices.empty()) line.add(" >", k_bold);
+        canvas.put(row, 0, state.width, std::move(line));
+        if (here && field.choices.empty())
+            frame.cursor = {row, std::min(state.width - 1, 16 + static_cast<int>(columns(clean(field.value.substr(
+                                                                    0, std::min(field.cursor, field.value.size()))))))};
+    }
+    canvas.put(box.row + box.height - 1, 0, state.width,
+               Line(" Tab next   arrows choose   Ctrl-e editor   Enter create   Esc keep it", k_dim));
+}
+
+std::vector<Line> workspace_lines(const State& state) {
+    std::vector<Line> lines{Line("Workspaces", k_bold), Line()};
+    for (const auto& each : state.workspaces) {
+        Line line("  ");
+        line.add(padded(clean(each.name), 24))
+            .add(" " + padded(each.state, 8), each.state == "broken"  ? k_red
+                                              : each.state == "taken" ? k_green
+                                                                      : k_dim);
+        line.add(" " + clean(each.short_id.value_or("")), k_bold).add("  " + clean(each.branch.value_or("")));
+        if (each.problem) line.add("  " + clean(first_line(*each.problem)), k_red);
+        lines.push_back(std::move(line));
+    }
+    if (state.workspaces.empty()) lines.push_back(Line("  none yet: the first task of a project makes one", k_dim));
+    return lines;
+}
+
+void draw_overlay(Canvas& canvas, const State& state, int rows) {
+    auto lines = state.overlay == Overlay::help ? help_lines(state) : workspace_lines(state);
+    const auto room = static_cast<std::size_t>(std::max(1, rows));
+    const auto most = lines.size() > room ? lines.size() - room : 0;
+    const auto top = std::min(state.overlay_scroll, most);
+    for (std::size_t i = 0; i < room && top + i < lines.size(); ++i)
+        canvas.put(1 + static_cast<int>(i), 0, state.width, std::move(lines[top + i]));
+    canvas.put(state.height - 1, 0, state.width,
+               Line(" j k scroll   Esc back" + std::string(most > top ? "   (more below)" : ""), k_dim));
+}
+
+void draw_numbers(Canvas& canvas, const State& state) {
+    canvas.put(0, 0, state.width,
+               Line(std::to_string(state.needs_help) + " help " + std::to_string(state.needs_answer) + " answer " +
+                    std::to_string(state.needs_review) + " review"));
+    canvas.put(1, 0, state.width,
+               Line("needs 40x8, has " + std::to_string(state.width) + "x" + std::to_string(state.height)));
+}
+
+}  // namespace
+
+Frame draw(const State& state, Timestamp now) {
+    Frame frame;
+    Canvas canvas(state.width, state.height);
+    const auto layout = layout_of(state);
+    const bool any = state.at < state.items.size() && !state.items[state.at].heading;
+    const auto* task = any ? &state.tasks[state.items[state.at].task] : nullptr;
+    if (layout.tiny) {
+        draw_numbers(canvas, state);
+        frame.rows = canvas.finish();
+        return frame;
+    }
+    canvas.put(0, 0, state.width, header_line(state));
+    if (state.overlay != Overlay::none) {
+        draw_overlay(canvas, state, state.height - 2);
+        frame.rows = canvas.finish();
+        return frame;
+    }
+    const int below = state.height - layout.footer_rows - layout.message_rows;
+    if (state.form) {
+        draw_form(canvas, frame, state, {1, 0, state.width, below - 1});
+    } else {
+        if (layout.list.height > 0) draw_list(canvas, frame, state, layout.list, now);
+        draw_pane(canvas, state, layout, task);
+    }
+    auto messages = message_lines(state);
+    auto banner = banner_line(state, now);
+    int row = below;
+    if (state.prompt) {
+        draw_prompt(canvas, frame, state, below + layout.message_rows - 2);
+    } else if (!messages.empty()) {
+        for (auto& line : messages) canvas.put(row++, 0, state.width, std::move(line));
+    } else if (!banner.spans.empty()) {
+        canvas.put(row, 0, state.width, std::move(banner));
+    } else if (!state.form) {
+        draw_facts(canvas, state, row, layout.message_rows, task, now);
+    }
+    if (!state.form) {
+        auto keys = footer(state, task, static_cast<std::size_t>(state.width), layout.footer_rows);
+        for (int i = 0; i < layout.footer_rows; ++i)
+            canvas.put(state.height - layout.footer_rows + i, 0, state.width,
+                       std::move(keys[static_cast<std::size_t>(i)]));
+    }
+    frame.rows = canvas.finish();
+    return frame;
+}
+
+}  // namespace orange::dashboard

@@ -1,0 +1,96 @@
+#include "client/dashboard/wire.hpp"
+
+#include <utility>
+
+#include "client/connection/autostart.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+/// Whether the daemon answers is for the person to see; the screen never waits to find out.
+constexpr connection::Patience k_no_questions{std::chrono::hours(24 * 365), milliseconds(0)};
+constexpr milliseconds k_soon{200}, k_later{2000}, k_fresh{10'000}, k_patience{5000};
+
+}  // namespace
+
+void Wire::start() {
+    auto opened = connection::Connection::open(paths_.socket(), milliseconds(0), k_no_questions);
+    if (!opened) {
+        auto started = connection::connect_or_start(paths_);
+        if (!started) return lose(started.error().message);
+        opened = connection::Connection::open(paths_.socket(), milliseconds(500), k_no_questions);
+    }
+    if (!opened) return lose(opened.error().message);
+    use(std::move(*opened));
+}
+
+void Wire::use(connection::Connection connection) {
+    connection_.emplace(std::move(connection));
+    connection_->on_notification([this](const std::string& method, const Json& params) {
+        if (method != rpc::EventNotification::k_name) return;
+        if (auto event = connection::reply_as<rpc::EventNotification>(method.c_str(), params)) handlers_.event(*event);
+    });
+    connection_->on_reply([this](std::int64_t id, Result<Json> result) {
+        const auto found = open_.find(id);
+        if (found == open_.end()) return;
+        const auto request = std::move(found->second.request);
+        open_.erase(found);
+        handlers_.reply(request, std::move(result));
+    });
+    handlers_.link(Link::State::up, "");
+}
+
+void Wire::lose(std::string why) {
+    connection_.reset();
+    open_.clear();
+    lost_at_ = steady_clock::now();
+    retry_at_ = lost_at_ + k_soon;
+    handlers_.link(Link::State::down, std::move(why));
+}
+
+void Wire::send(const Request& request) {
+    if (!connection_) return handlers_.reply(request, Error(ErrorCode::unavailable, "the daemon does not run"));
+    auto id = connection_->send_request(request.method, request.params);
+    if (!id) return handlers_.reply(request, id.error());
+    open_.emplace(*id, Open{request, steady_clock::now()});
+}
+
+void Wire::take() {
+    while (connection_) {
+        auto came = connection_->wait_for_message(milliseconds(0));
+        if (!came) return lose("");
+        if (!*came) return;
+    }
+}
+
+void Wire::retry() {
+    const auto now = steady_clock::now();
+    if (connection_ || now < retry_at_) return;
+    auto opened = connection::Connection::open(paths_.socket(), milliseconds(0), k_no_questions);
+    if (opened) return use(std::move(*opened));
+    retry_at_ = now + (now - lost_at_ < k_fresh ? k_soon : k_later);
+}
+
+std::optional<steady_clock::time_point> Wire::silent_at() const {
+    for (const auto& [id, open] : open_) {  // in the order in which they were sent
+        const bool is_long = open.request.purpose == Purpose::act || open.request.purpose == Purpose::create;
+        if (!is_long) return open.sent + k_patience;
+    }
+    return std::nullopt;
+}
+
+bool Wire::is_silent() const {
+    const auto at = silent_at();
+    return at && steady_clock::now() >= *at;
+}
+
+std::optional<steady_clock::time_point> Wire::next_time() const {
+    if (!connection_) return retry_at_;
+    const auto at = silent_at();
+    return at && steady_clock::now() < *at ? at : std::nullopt;
+}
+
+}  // namespace orange::dashboard

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "client/connection/connection.hpp"
+#include "client/dashboard/state.hpp"
+#include "common/config/paths.hpp"
+#include "common/rpc/event_methods.hpp"
+
+namespace orange::dashboard {
+
+/// The one connection to the daemon: sends requests without waiting, hands over replies and events, and finds the next
+/// daemon when this one ends.
+class Wire {
+  public:
+    struct Handlers {
+        std::function<void(Link::State state, std::string why)> link;
+        std::function<void(const Request& request, Result<Json> reply)> reply;
+        std::function<void(const rpc::EventNotification& event)> event;
+    };
+
+    Wire(Paths paths, Handlers handlers) : paths_(std::move(paths)), handlers_(std::move(handlers)) {}
+    Wire(const Wire&) = delete;
+    Wire& operator=(const Wire&) = delete;
+
+    /// Connects; starts a daemon if none runs, which may take a moment.
+    void start();
+    void send(const Request& request);
+    /// To wait for; -1: nothing.
+    int descriptor() const { return connection_ ? connection_->descriptor() : -1; }
+    /// Takes what has come.
+    void take();
+    /// Looks for the next daemon, if it is time.
+    void retry();
+    std::optional<std::chrono::steady_clock::time_point> next_time() const;
+    /// The daemon has not answered for seconds what takes none. What changes a task may take minutes.
+    bool is_silent() const;
+
+  private:
+    void use(connection::Connection connection);
+    void lose(std::string why);
+    std::optional<std::chrono::steady_clock::time_point> silent_at() const;
+
+    Paths paths_;
+    Handlers handlers_;
+    std::optional<connection::Connection> connection_;
+    struct Open {
+        Request request;
+        std::chrono::steady_clock::time_point sent;
+    };
+    std::map<std::int64_t, Open> open_;
+    std::chrono::steady_clock::time_point retry_at_{}, lost_at_{};
+};
+
+}  // namespace orange::dashboard

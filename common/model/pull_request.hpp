@@ -1,0 +1,85 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/clock.hpp"
+
+/// A pull request as its forge (GitHub) shows it. What is not known is an Error or an absent value, never a state.
+namespace orange {
+
+enum class PullState { open, closed, merged };
+inline constexpr std::array<std::string_view, 3> k_pull_states = {"open", "closed", "merged"};
+
+/// What the checks of its newest commit say together.
+enum class PullChecks { none, pending, passing, failing };
+inline constexpr std::array<std::string_view, 4> k_pull_checks = {"none", "pending", "passing", "failing"};
+
+enum class PullReview { none, required, approved, changes_requested };
+inline constexpr std::array<std::string_view, 4> k_pull_reviews = {"none", "required", "approved", "changes_requested"};
+
+namespace detail {
+template <class E, std::size_t N>
+constexpr std::optional<E> named(const std::array<std::string_view, N>& names, std::string_view name) {
+    for (std::size_t i = 0; i < N; ++i) {
+        if (names[i] == name) return static_cast<E>(i);
+    }
+    return std::nullopt;
+}
+}  // namespace detail
+
+constexpr std::string_view name_of(PullState state) {
+    return k_pull_states[static_cast<std::size_t>(state)];
+}
+constexpr std::optional<PullState> from_name(std::string_view name, PullState) {
+    return detail::named<PullState>(k_pull_states, name);
+}
+constexpr std::string_view name_of(PullChecks checks) {
+    return k_pull_checks[static_cast<std::size_t>(checks)];
+}
+constexpr std::optional<PullChecks> from_name(std::string_view name, PullChecks) {
+    return detail::named<PullChecks>(k_pull_checks, name);
+}
+constexpr std::string_view name_of(PullReview review) {
+    return k_pull_reviews[static_cast<std::size_t>(review)];
+}
+constexpr std::optional<PullReview> from_name(std::string_view name, PullReview) {
+    return detail::named<PullReview>(k_pull_reviews, name);
+}
+
+struct PullRequest {
+    std::int64_t number = 0;
+    std::string url;
+    PullState state = PullState::open;
+    bool draft = false;
+    std::string branch;
+    std::string commit;
+    std::string base;
+    PullChecks checks = PullChecks::none;
+    PullReview review = PullReview::none;
+    std::string requested_at;
+    bool conflicts = false;
+    std::string merged_as;
+
+    template <class V>
+    void describe(V& v) {
+        v.required("number", number, "its number at the forge");
+        v.required("url", url, "where people look at it");
+        v.required("state", state, "open, closed or merged");
+        v.sparse("draft", draft, "it is a draft");
+        v.optional("branch", branch, "the branch that it asks to merge");
+        v.optional("commit", commit, "the newest commit of that branch that the forge knows");
+        v.optional("base", base, "the branch that it is to be merged into");
+        v.optional("checks", checks, "none, pending, passing or failing");
+        v.optional("review", review, "none, required, approved or changes_requested");
+        v.sparse("requested_at", requested_at, "when changes were last requested, as the forge says it");
+        v.sparse("conflicts", conflicts, "it conflicts with its base");
+        v.sparse("merged_as", merged_as, "the commit of the base that brought it, if it was merged");
+    }
+    bool operator==(const PullRequest&) const = default;
+};
+
+}  // namespace orange

@@ -1,0 +1,183 @@
+#include "common/model/settings.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "common/base/shell_words.hpp"
+#include "common/base/suggest.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "common/model/fields.hpp"
+
+namespace orange {
+namespace {
+
+using Argv = std::vector<std::string>;
+
+constexpr int k_longest_check = 86400;
+
+std::vector<std::string> words_for(const SettingRule& rule) {
+    const std::string_view values = rule.values;
+    std::vector<std::string> words;
+    if (values.find('|') == std::string_view::npos) return words;
+    for (const auto word : split(values, '|')) words.emplace_back(word);
+    return words;
+}
+
+std::string spelled_out(const SettingRule& rule) {
+    return rule.name + std::string(" must be ") + join(words_for(rule), " or ");
+}
+
+Error wrong(std::string message) {
+    return {ErrorCode::invalid_argument, std::move(message)};
+}
+
+/// `[CI=1, make]` would look for a program of that name.
+Result<void> check_command(const Argv& argv) {
+    if (argv.empty() || argv.front().empty()) return wrong("there is an empty command");
+    TRY(check_without_shell(argv));
+    for (const auto& word : argv) {
+        if (word.find('\0') != std::string::npos) return wrong("a command holds a NUL");
+    }
+    const auto& program = argv.front();
+    if (program.find('=') >= program.find('/')) return {};
+    return wrong("`" + program + "` is a variable, but is run without a shell; use env " + join(argv, " "));
+}
+
+Result<Argv> command_of(const Json& value) {
+    if (value.is_string()) {
+        TRY(auto argv, shell_words(value.get<std::string>()));
+        TRY(check_command(argv));
+        return argv;
+    }
+    auto argv = read_as<Argv>(value, "command", UnknownKeys::ignore);
+    if (!argv) return wrong("a command is a text, or a list of words");
+    TRY(check_command(*argv));
+    return argv;
+}
+
+Result<void> read_value(std::string& into, const SettingRule& rule, const Json& value) {
+    const auto words = words_for(rule);
+    const auto text = value.is_string() ? value.get<std::string>() : std::string();
+    if (std::find(words.begin(), words.end(), text) == words.end()) return wrong(spelled_out(rule));
+    into = text;
+    return {};
+}
+
+Result<void> read_value(bool& into, const SettingRule& rule, const Json& value) {
+    if (value.is_boolean()) {
+        into = value.get<bool>();
+        return {};
+    }
+    std::string text;
+    TRY(read_value(text, rule, value));
+    into = text == "true";
+    return {};
+}
+
+Result<void> read_value(int& into, const SettingRule& rule, const Json& value) {
+    std::int64_t number = 0;
+    if (value.is_number_integer()) number = read_as<int>(value, rule.name).value_or(0);
+    if (value.is_string()) {
+        const auto& text = value.get_ref<const std::string&>();
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (error != std::errc{} || end != text.data() + text.size()) number = 0;
+    }
+    if (number < 1 || number > k_longest_check) {
+        return wrong(rule.name + std::string(" must be a number of seconds from 1 to ") +
+                     std::to_string(k_longest_check));
+    }
+    into = static_cast<int>(number);
+    return {};
+}
+
+Result<void> read_value(std::vector<Argv>& into, const SettingRule& rule, const Json& value) {
+    std::vector<Argv> commands;
+    const bool none = value.is_string() && trim(value.get_ref<const std::string&>()).empty();
+    if (value.is_string() && !none) {
+        TRY(auto command, command_of(value));
+        commands.push_back(std::move(command));
+    } else if (value.is_array()) {
+        for (const auto& item : value) {
+            TRY(auto command, command_of(item));
+            commands.push_back(std::move(command));
+        }
+    } else if (!none) {
+        return wrong(rule.name + std::string(" must be a list of commands"));
+    }
+    into = std::move(commands);
+    return {};
+}
+
+/// Finds one member by its name, and gives it a value.
+struct Setter : FieldVisitor<Setter> {
+    Setter(const std::string& key, const Json& given) : name(key), value(given) {}
+
+    template <class T>
+    void field(const char* field_name, std::optional<T>& member, const char*, Presence) {
+        const auto& rule = *next++;
+        if (name != field_name) return;
+        found = true;
+        if (value.is_null()) {
+            member.reset();
+            return;
+        }
+        T read{};
+        done = read_value(read, rule, value);
+        if (done) member = std::move(read);
+    }
+
+    const std::string& name;
+    const Json& value;
+    const SettingRule* next = k_settings;
+    bool found = false;
+    Result<void> done;
+};
+
+const ProjectSettings& standard() {
+    static const auto all = [] {
+        ProjectSettings settings;
+        for (const auto& rule : k_settings) set_setting(settings, rule.name, rule.standard).value();
+        return settings;
+    }();
+    return all;
+}
+
+}  // namespace
+
+Result<void> set_setting(ProjectSettings& settings, const std::string& name, const Json& value) {
+    Setter setter(name, value);
+    settings.describe(setter);
+    if (setter.found) return setter.done;
+    return wrong("there is no setting \"" + ellipsized(name, 80) + "\"" + suggestion(name, setting_names()));
+}
+
+Result<void> check_settings(const ProjectSettings& settings) {
+    ProjectSettings checked;
+    const auto json = written(settings);
+    for (const auto& [name, value] : json.items()) TRY(set_setting(checked, name, value));
+    return {};
+}
+
+ProjectSettings effective(const ProjectSettings& defaults, const ProjectSettings& project) {
+    auto all = written(standard());
+    all.update(written(defaults));
+    all.update(written(project));
+    return read_as<ProjectSettings>(all, "", UnknownKeys::ignore).value();
+}
+
+std::vector<std::string> setting_names() {
+    std::vector<std::string> names;
+    for (const auto& rule : k_settings) names.emplace_back(rule.name);
+    return names;
+}
+
+std::vector<std::string> setting_words() {
+    std::vector<std::string> all;
+    for (const auto& rule : k_settings) {
+        for (const auto& word : words_for(rule)) all.push_back(rule.name + ("=" + word));
+    }
+    return all;
+}
+
+}  // namespace orange

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.hpp"
+
+/// The settings of projects. Each has one name: config.yml says what projects have by default, and
+/// `orange project update --set` what one project has instead.
+namespace orange {
+
+/// All that is known of a setting; --help, completion, docs/files.md and every error are made from this.
+struct SettingRule {
+    const char* name;
+    const char* values;    ///< "local|pr", the standard one first; of a number or a list, what it is
+    const char* standard;  ///< its value if nobody says another one, as text
+    const char* doc;
+};
+
+inline constexpr SettingRule k_settings[] = {
+    {"merge", "local|pr", "local", "how work is merged: here, or through a pull request"},
+    {"push", "true|false", "true", "push a merge to origin"},
+    {"keep_branch", "false|true", "false", "keep the local branch of a task after its merge"},
+    {"checks", "COMMANDS", "", "commands that must succeed before a merge"},
+    {"checks_timeout", "SECONDS", "1800", "time limit of each check"},
+    {"pr_feedback", "notice|agent", "notice", "feedback on a pull request: for you, or the agent"},
+    {"forge", "auto|github", "auto", "where pull requests are; auto: as origin's URL says"},
+    {"idle_after", "SECONDS", "60", "how long an agent is idle before it is reminded"},
+    {"remind_again", "SECONDS", "300", "how long after that again, and then you are told"},
+    {"hung_after", "SECONDS", "600", "how long a working agent shows no progress before you are told"},
+    {"advance_idle", "false|true", "false", "go on without an idle agent whose section is written"},
+    {"teardown", "COMMANDS", "", "commands that run before a worktree is given back"},
+};
+
+struct ProjectSettings {
+    std::optional<std::string> merge;
+    std::optional<bool> push;
+    std::optional<bool> keep_branch;
+    std::optional<std::vector<std::vector<std::string>>> checks;  ///< argv of each
+    std::optional<int> checks_timeout;
+    std::optional<std::string> pr_feedback;
+    std::optional<std::string> forge;
+    std::optional<int> idle_after;
+    std::optional<int> remind_again;
+    std::optional<int> hung_after;
+    std::optional<bool> advance_idle;
+    std::optional<std::vector<std::vector<std::string>>> teardown;  ///< argv of each
+
+    template <class V>
+    void describe(V& v) {
+        const SettingRule* rule = k_settings;
+        const auto add = [&](auto& member) {
+            v.sparse(rule->name, member, rule->doc);
+            ++rule;
+        };
+        add(merge);
+        add(push);
+        add(keep_branch);
+        add(checks);
+        add(checks_timeout);
+        add(pr_feedback);
+        add(forge);
+        add(idle_after);
+        add(remind_again);
+        add(hung_after);
+        add(advance_idle);
+        add(teardown);
+    }
+    bool empty() const { return *this == ProjectSettings{}; }
+    bool operator==(const ProjectSettings&) const = default;
+};
+
+/// Of settings that were read from a file.
+Result<void> check_settings(const ProjectSettings& settings);
+
+/// Those of a project, where every one has a value: its own, else the one of config.yml, else the standard one.
+ProjectSettings effective(const ProjectSettings& defaults, const ProjectSettings& project);
+
+std::vector<std::string> setting_names();
+/// "merge=local", "merge=pr" … of each setting that has a few words for values.
+std::vector<std::string> setting_words();
+
+}  // namespace orange

@@ -1,0 +1,63 @@
+#include "daemon/app/reload.hpp"
+
+#include <utility>
+
+#include "common/base/try.hpp"
+#include "daemon/app/settings.hpp"
+#include "daemon/app/shells.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/runner/project_names.hpp"
+
+namespace orange {
+
+Awaitable<Result<std::vector<std::string>>> Reload::all() {
+    CO_TRY(auto notes, settings());
+    co_await bind_detach_key();
+    co_await shells(notes);
+    for (const auto& entry : world_.workflows.list()) {
+        if (entry.valid) continue;
+        notes.push_back("workflow " + entry.name +
+                        (entry.last_good ? " is not valid, its last good version stays in force: "
+                                         : " is not valid, and cannot be used: ") +
+                        entry.problem);
+    }
+    auto projects = check_projects(world_);
+    if (!projects) notes.push_back(projects.error().message);
+    for (auto& problem : projects.value_or({})) notes.push_back(std::move(problem));
+    co_return notes;
+}
+
+Result<std::vector<std::string>> Reload::settings() {
+    auto loaded = load_settings(world_.files, world_.paths.config());
+    if (!loaded) {
+        auto error = loaded.error();
+        error.message += ". The previous settings stay in force";
+        return error;
+    }
+    const bool found = loaded->has_value();
+    world_.settings = std::move(*loaded).value_or(Settings{});
+    log::set_level(world_.settings.log_level);
+    return std::vector<std::string>{found ? "config.yml is in force"
+                                          : "there is no config.yml; the defaults are in force"};
+}
+
+Awaitable<void> Reload::bind_detach_key() {
+    tmux_.set_detach_key(world_.settings.detach_key);
+    const auto bound = co_await tmux_.bind_detach_key();
+    if (!bound) log::warn("tmux", "detach_key could not be bound: " + bound.error().message);
+}
+
+/// A shell that does not answer this time leaves the environment as it is.
+Awaitable<void> Reload::shells(std::vector<std::string>& notes) {
+    auto answered = co_await ask_shells(world_.processes);
+    if (!answered.login.problem.empty() && login_.problem.empty()) {
+        notes.push_back("login shell: " + answered.login.problem + "; agents keep getting the previous environment");
+        co_return;
+    }
+    login_ = std::move(answered.login);
+    world_.base_environment = login_.variables;
+    forge_.set_base(login_.variables);
+    world_.harnesses.set_paths(std::move(answered.paths));
+}
+
+}  // namespace orange

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/agents/login_environment.hpp"
+#include "daemon/forge/github_forge.hpp"
+#include "daemon/runner/world.hpp"
+#include "daemon/tmux/cli_tmux.hpp"
+
+namespace orange {
+
+/// `orange daemon reload` and SIGHUP: config.yml, the detach key, the environment of the user's shells, workflows and
+/// projects are read again. What cannot be used leaves what was in force before it.
+class Reload {
+  public:
+    Reload(World& world, CliTmux& tmux, GitHubForge& forge, agents::LoginEnvironment& login)
+        : world_(world), tmux_(tmux), forge_(forge), login_(login) {}
+
+    /// Notes for the caller; an Error if config.yml is not valid.
+    Awaitable<Result<std::vector<std::string>>> all();
+
+    /// The tmux server may have been started with another key.
+    Awaitable<void> bind_detach_key();
+
+  private:
+    Result<std::vector<std::string>> settings();
+    Awaitable<void> shells(std::vector<std::string>& notes);
+
+    World& world_;
+    CliTmux& tmux_;
+    GitHubForge& forge_;
+    agents::LoginEnvironment& login_;
+};
+
+}  // namespace orange

@@ -1,0 +1,36 @@
+#include "daemon/app/status.hpp"
+
+#include <unistd.h>
+
+#include "daemon/process/proc_info.hpp"
+#include "daemon/runner/sight.hpp"
+
+namespace orange {
+
+rpc::DaemonStatus::Reply status_of(const Runner& runner, std::vector<std::string> problems) {
+    const auto& world = runner.world;
+    rpc::DaemonStatus::Reply reply;
+    reply.version = ORANGE_VERSION;
+    reply.pid = ::getpid();
+    reply.memory_kib = process::resident_kib_of(::getpid()).value_or(0);
+    reply.home = world.paths.home.string();
+    world.tasks.each([&](const TaskRecord& record) {
+        ++reply.tasks[record.task.status];
+        if (needs_of(runner, record).kind > Need::start) ++reply.attention;
+        for (const Role role : {Role::worker, Role::reviewer}) {
+            if (!record.runs.empty() && runner.agents.alive(record, role)) ++reply.agents_alive;
+        }
+        return true;
+    });
+    reply.problems = std::move(problems);
+    if (!world.projects.problem().empty()) reply.problems.push_back(world.projects.problem());
+    for (const auto& [project, problem] : runner.pull_sync.problems()) {
+        reply.problems.push_back("pull requests of " + project + ": " + problem);
+    }
+    for (const auto& broken : world.tasks.unreadable()) {
+        reply.problems.push_back("task " + broken.project + "/" + broken.id + ": " + broken.why);
+    }
+    return reply;
+}
+
+}  // namespace orange

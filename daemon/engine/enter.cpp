@@ -1,0 +1,42 @@
+#include "daemon/engine/enter.hpp"
+
+#include <utility>
+
+#include "daemon/engine/notices.hpp"
+
+namespace orange::engine {
+namespace {
+
+Intent intent_of(const Decision& decision, Entrance entrance) {
+    Intent intent;
+    intent.id = std::move(entrance.tx);
+    intent.from = decision.from;
+    intent.to = decision.to;
+    intent.by = std::move(entrance.by);
+    intent.auto_reason = decision.auto_reason;
+    intent.attested = decision.attested;
+    intent.at = entrance.at;
+    for (const auto& action : decision.actions) intent.actions.push_back({action, false});
+    return intent;
+}
+
+}  // namespace
+
+void enter(TaskRecord& record, const Definition& definition, const Decision& decision, Entrance entrance) {
+    clear_for_transition(record, entrance.notices_before);
+    const auto* state = definition.state(decision.to);
+    record.task.status = decision.to;
+    for (const auto& [field, value] : decision.counters) record.task.counters[field] = value;
+    record.task.updated_at = entrance.at;
+    record.entered_at = entrance.at;
+    record.entry_sections = std::move(entrance.sections);
+    record.ended = state && state->terminal;
+    if (record.ended) record.died.clear();
+    record.stopped = false;
+    record.queued = false;
+    record.start.reset();
+    record.answered.reset();
+    record.intent = intent_of(decision, std::move(entrance));
+}
+
+}  // namespace orange::engine

@@ -1,0 +1,72 @@
+#include "daemon/engine/offers.hpp"
+
+#include <algorithm>
+
+#include "daemon/engine/decide.hpp"
+
+namespace orange::engine {
+namespace {
+
+class Offers {
+  public:
+    Offers(const Definition& definition, const TaskRecord& record, const Offering& sight)
+        : definition_(definition), record_(record), sight_(sight), state_(definition.state(record.task.status)) {}
+
+    std::vector<std::string> all() {
+        if (sight_.alive) add("attach", "send", "stop");
+        if (state_ == nullptr) return finished();
+        const bool still = !record_.intent && !sight_.under_way;
+        if (still && !state_->terminal) open();
+        if (still && state_->terminal) add("restore");
+        return finished();
+    }
+
+  private:
+    template <class... Names>
+    void add(Names... names) {
+        (all_.emplace_back(names), ...);
+    }
+    std::vector<std::string> finished() {
+        if (!record_.notices.empty()) add("ack");
+        add("delete");
+        return std::move(all_);
+    }
+    std::vector<const Transition*> edges_to(Meaning meaning) const {
+        const auto* target = definition_.that_means(meaning);
+        return target == nullptr ? std::vector<const Transition*>{}
+                                 : definition_.between(record_.task.status, target->name);
+    }
+    void open() {
+        const bool begun = state_->meaning != Meaning::initial;
+        if (!begun) add("spawn");
+        if (begun) agents();
+        if (sight_.needs_answer && !sight_.shows_dialog) add("reply");
+        if (begun && rejection_target(definition_, record_.task) != nullptr) add("reject");
+        if (const auto edges = edges_to(Meaning::done); begun && !edges.empty()) {
+            const bool forced = std::ranges::all_of(edges, [](const auto* edge) { return edge->force; });
+            add(forced ? "force_merge" : "merge");
+        }
+        if (begun && !record_.task.pr_url) add("create_pr");
+        if (begun && record_.task.workspace) add("update_branch");
+        if (!edges_to(Meaning::cancelled).empty()) add("cancel");
+    }
+    void agents() {
+        if (!respawn_need(definition_, record_.task)) return;
+        if (!sight_.state_alive) add("respawn");
+        add("restart");
+    }
+
+    const Definition& definition_;
+    const TaskRecord& record_;
+    const Offering& sight_;
+    const State* state_;
+    std::vector<std::string> all_;
+};
+
+}  // namespace
+
+std::vector<std::string> offers_of(const Definition& definition, const TaskRecord& record, const Offering& sight) {
+    return Offers(definition, record, sight).all();
+}
+
+}  // namespace orange::engine

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/model/record.hpp"
+#include "daemon/engine/definition.hpp"
+
+namespace orange::engine {
+
+/// What the record does not say of a task's agents and its branch.
+struct Offering {
+    bool alive = false;        ///< one of its agents runs
+    bool state_alive = false;  ///< the agent that its state would start runs
+    bool under_way = false;    ///< Orange itself does something with the task: a merge, the setup of its workspace
+    bool needs_answer = false;
+    bool shows_dialog = false;
+};
+
+/// What a human can do with the task in its present state: names of methods without "task.", in the order of
+/// docs/protocol.md. `merge` is in it if the workflow leads from here to its state `done`; if only an edge with `force`
+/// does, that is `force_merge`. A call may still be refused for what the state does not show: a gate, a conflict.
+/// Pure; clients show exactly these as buttons and keys, and never compare the names of states.
+std::vector<std::string> offers_of(const Definition& definition, const TaskRecord& record, const Offering& sight);
+
+}  // namespace orange::engine

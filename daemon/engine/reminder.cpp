@@ -1,0 +1,111 @@
+#include "daemon/engine/reminder.hpp"
+
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "daemon/engine/edges.hpp"
+
+namespace orange::engine {
+namespace {
+
+const Target* target_of_rule(const ExitRule& rule, const Task& task) {
+    for (const auto& candidate : rule.targets) {
+        if (!candidate.when || candidate.when->holds_for(task.counter(candidate.when->field))) return &candidate;
+    }
+    return nullptr;
+}
+
+/// Those that lead on from the status once something is written.
+std::vector<const ExitRule*> rules_of(const Definition& definition, const Task& task) {
+    std::vector<const ExitRule*> rules;
+    for (const auto& rule : definition.exit_rules) {
+        const bool leads_on = rule.status == task.status && rule.has_artifact && rule.action == ExitAction::advance;
+        if (leads_on && target_of_rule(rule, task) != nullptr) rules.push_back(&rule);
+    }
+    return rules;
+}
+
+std::string update_command(const std::string& to) {
+    return "orange task update --status " + to;
+}
+
+/// "orange task update --status reviewing (Verdict: PASS) or …"
+std::string commands_for(const std::vector<const ExitRule*>& rules, const Task& task) {
+    std::vector<std::string> commands;
+    for (const auto* rule : rules) {
+        const auto& verdict = rule->has_artifact->verdict;
+        commands.push_back(update_command(target_of_rule(*rule, task)->to) +
+                           (verdict ? " (Verdict: " + std::string(name_of(*verdict)) + ")" : std::string()));
+    }
+    return join(commands, " or ");
+}
+
+/// An agent that waits for its human says so with a status, too.
+std::string question_hint(const Definition& definition, const Task& task, Role by) {
+    const auto* state = definition.that_means(Meaning::clarification);
+    if (state == nullptr) return {};
+    for (const auto* edge : definition.between(task.status, state->name)) {
+        if (may_ask(*edge, by)) {
+            return " If you need an answer first, write your questions under ## Questions and run: " +
+                   update_command(state->name);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+std::optional<std::string> forgotten(const Definition& definition, const Situation& situation) {
+    const Task& task = situation.task;
+    const State* state = definition.state(task.status);
+    if (state == nullptr || state->terminal || !state->agent) return std::nullopt;
+    const auto rules = rules_of(definition, task);
+    if (rules.empty()) return std::nullopt;
+    for (const auto* rule : rules) {
+        const auto& gate = *rule->has_artifact;
+        if (gate_problem(gate, situation.artifacts, situation.entry_sections)) continue;
+        const auto& to = target_of_rule(*rule, task)->to;
+        const auto decision = decide_request(definition, situation, {to, *state->agent, false, true});
+        if (decision) return "Your ## " + gate.section + " is written. Run: " + update_command(to);
+        // The edge asks for more than the rule does.
+        return "The task is still in " + task.status + ": " + decision.error().message;
+    }
+    const auto problem = gate_problem(*rules.front()->has_artifact, situation.artifacts, situation.entry_sections);
+    const bool of_verdict = rules.size() > 1 && rules.front()->has_artifact->verdict.has_value();
+    auto missing = *problem;
+    if (of_verdict) {
+        missing = "write ## " + rules.front()->has_artifact->section +
+                  " into TASK.md, with your verdict (PASS or FAIL) in its first line: Verdict: PASS or Verdict: FAIL";
+    }
+    return "Your turn ended, but the task is still in " + task.status + ": " + missing +
+           ". Then run: " + commands_for(rules, task) + "." + question_hint(definition, task, *state->agent);
+}
+
+std::optional<Decision> decide_idle(const Definition& definition, const Situation& situation) {
+    const Task& task = situation.task;
+    const State* state = definition.state(task.status);
+    if (state == nullptr || state->terminal || !state->agent) return std::nullopt;
+    for (const auto* rule : rules_of(definition, task)) {
+        const auto& gate = *rule->has_artifact;
+        if (gate_problem(gate, situation.artifacts, situation.entry_sections)) continue;
+        auto decision =
+            decide_request(definition, situation, {target_of_rule(*rule, task)->to, Role::system, false, false});
+        if (!decision) return std::nullopt;
+        decision->auto_reason = std::string(name_of(*state->agent)) + " is idle, ## " + gate.section + " is there";
+        return std::move(*decision);
+    }
+    return std::nullopt;
+}
+
+IdleStep idle_step(const std::string& text, const std::optional<Reminder>& told, Timestamp entered,
+                   Timestamp idle_since, std::optional<Timestamp> human_at, const IdleTimes& times) {
+    const bool same = told && told->text == text && told->entered == entered;
+    IdleStep step;
+    step.kind = same && told->times > 1 ? IdleStep::Kind::give_up : IdleStep::Kind::remind;
+    step.at = idle_since + times.idle_after;
+    if (same) step.at = std::max(step.at, told->at + times.remind_again);
+    if (human_at) step.at = std::max(step.at, *human_at + times.idle_after);
+    return step;
+}
+
+}  // namespace orange::engine

@@ -1,0 +1,176 @@
+#include "daemon/forge/github_forge.hpp"
+
+#include "common/base/clock.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "common/model/json.hpp"
+#include "daemon/forge/github_answers.hpp"
+#include "daemon/forge/github_queries.hpp"
+#include "daemon/forge/github_refusals.hpp"
+
+namespace orange {
+namespace {
+
+constexpr std::size_t k_longest_title = 250;
+constexpr std::size_t k_most_output = 8 << 20;
+
+Environment with_gh_settings(Environment env) {
+    env = without_dangerous(std::move(env));
+    for (const char* name : {"GH_REPO", "GH_DEBUG", "DEBUG", "GH_FORCE_TTY", "CLICOLOR_FORCE", "GH_BROWSER"}) {
+        env.erase(name);
+    }
+    env["GH_PROMPT_DISABLED"] = "1";
+    env["GH_NO_UPDATE_NOTIFIER"] = "1";
+    env["GH_NO_EXTENSION_UPDATE_NOTIFIER"] = "1";
+    env["GH_SPINNER_DISABLED"] = "1";
+    env["GH_PAGER"] = "cat";
+    env["NO_COLOR"] = "1";
+    env["GIT_TERMINAL_PROMPT"] = "0";
+    // gh caches what it believes of GitHub in a folder below that anybody may have made.
+    env["TMPDIR"] = "/dev/null";
+    return env;
+}
+
+/// The first of gh's variables that has the token for that host.
+std::string token_variable(const Environment& env, const std::string& host) {
+    const bool is_public = host == "github.com" || host.ends_with(".ghe.com");
+    const std::vector<std::string> names =
+        is_public ? std::vector<std::string>{"GH_TOKEN", "GITHUB_TOKEN"}
+                  : std::vector<std::string>{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"};
+    for (const auto& name : names) {
+        const auto found = env.find(name);
+        if (found != env.end() && !found->second.empty()) return name;
+    }
+    return {};
+}
+
+/// The last line of stdout that is a URL: gh may say more before it.
+std::string url_in(const std::string& out) {
+    std::string found;
+    for (const auto line : split_lines(out)) {
+        const auto word = trim(line);
+        if (word.starts_with("https://") || word.starts_with("http://")) found = std::string(word);
+    }
+    return found;
+}
+
+const char* option_of(PullMethod method) {
+    if (method == PullMethod::squash) return "--squash";
+    return method == PullMethod::rebase ? "--rebase" : "--merge";
+}
+
+/// `data.repository`, if it is an object.
+const Json* repository_in(const Json& answer) {
+    if (!answer.is_object() || !answer.contains("data") || !answer.at("data").is_object()) return nullptr;
+    const auto& data = answer.at("data");
+    if (!data.contains("repository") || !data.at("repository").is_object()) return nullptr;
+    return &data.at("repository");
+}
+
+}  // namespace
+
+struct GitHubForge::Answer {
+    Json repository;
+    std::optional<std::chrono::seconds> pause;
+};
+
+GitHubForge::GitHubForge(ProcessRunner& runner, Environment base, GitHubPatience patience)
+    : runner_(runner), env_(with_gh_settings(std::move(base))), patience_(patience) {}
+
+void GitHubForge::set_base(Environment base) {
+    env_ = with_gh_settings(std::move(base));
+}
+
+Command GitHubForge::command(const std::string& repository, std::vector<std::string> args) const {
+    Command command;
+    command.argv = {"gh"};
+    command.argv.insert(command.argv.end(), args.begin(), args.end());
+    auto env = env_;
+    // So that "not logged in" is about this host, and not about gh's usual one.
+    env["GH_HOST"] = forge::parts_of(repository).host;
+    command.env = std::move(env);
+    command.output_limit = k_most_output;
+    return command;
+}
+
+Awaitable<Result<std::string>> GitHubForge::change(std::string repository, std::vector<std::string> args,
+                                                   std::string input) {
+    args.push_back("--repo=" + repository);
+    auto gh = command(repository, std::move(args));
+    gh.input = std::move(input);
+    gh.deadline = patience_.change;
+    const forge::Asked asked{repository, gh.argv, token_variable(env_, forge::parts_of(repository).host)};
+    auto done = co_await runner_.run(std::move(gh));
+    if (!done) co_return forge::not_run(asked, done.error());
+    if (!done->ok()) co_return forge::refusal(asked, *done, forge::Reply{}, SystemClock().now());
+    co_return std::move(done->out);
+}
+
+Awaitable<Result<GitHubForge::Answer>> GitHubForge::ask(std::string repository, std::string question) {
+    const auto host = forge::parts_of(repository).host;
+    auto gh = command(repository, {"api", "-i", "graphql", "--input=-", "--hostname=" + host});
+    gh.input = std::move(question);
+    gh.deadline = patience_.look;
+    const forge::Asked asked{repository, gh.argv, token_variable(env_, host)};
+    const auto done = co_await runner_.run(std::move(gh));
+    if (!done) co_return forge::not_run(asked, done.error());
+    // Whatever gh thinks of it: it fails for one pull request that is not there, and is content with any page.
+    const auto reply = forge::parse_reply(done->out);
+    const auto json = parse_json(reply.body);
+    const auto* found = json ? repository_in(*json) : nullptr;
+    const auto now = SystemClock().now();
+    if (found) {
+        Answer answer{*found, forge::pause_of(reply, now)};
+        co_return answer;
+    }
+    if (done->ok() && !(json && json->is_object() && json->contains("errors"))) {
+        co_return forge::strange_answer(repository, reply.body);
+    }
+    co_return forge::refusal(asked, *done, reply, now);
+}
+
+Awaitable<Result<PullAnswers>> GitHubForge::look(std::string repository, std::vector<WantedPull> wanted) {
+    PullAnswers answers;
+    if (wanted.empty()) co_return answers;
+    if (wanted.size() > k_most_at_once) {
+        co_return Error(ErrorCode::internal, "GitHub is asked about too many branches at once");
+    }
+    auto question = forge::question_of_pulls(forge::parts_of(repository), wanted);
+    CO_TRY(const auto answer, co_await ask(std::move(repository), std::move(question)));
+    answers.answers = forge::pulls_in(answer.repository, wanted);
+    answers.pause = answer.pause;
+    co_return answers;
+}
+
+Awaitable<Result<std::string>> GitHubForge::create(NewPullRequest request) {
+    auto title = ellipsized(printable(request.title), k_longest_title);
+    std::vector<std::string> args = {
+        "pr", "create", "--title=" + title, "--base=" + request.base, "--head=" + request.head, "--body-file=-"};
+    if (request.draft) args.emplace_back("--draft");
+    CO_TRY(const auto said, co_await change(std::move(request.repository), std::move(args), std::move(request.body)));
+    auto url = url_in(said);
+    if (url.empty()) co_return forge::strange_answer("a new pull request", said);
+    co_return url;
+}
+
+Awaitable<Result<void>> GitHubForge::merge(std::string repository, std::int64_t number, std::string commit,
+                                           PullMethod method) {
+    std::vector<std::string> args = {"pr", "merge", std::to_string(number), option_of(method),
+                                     "--match-head-commit=" + commit};
+    CO_TRY(co_await change(std::move(repository), std::move(args), std::string()));
+    co_return Result<void>{};
+}
+
+Awaitable<Result<std::vector<PullMethod>>> GitHubForge::methods(std::string repository) {
+    auto question = forge::question_of_methods(forge::parts_of(repository));
+    CO_TRY(const auto answer, co_await ask(std::move(repository), std::move(question)));
+    co_return forge::methods_in(answer.repository);
+}
+
+Awaitable<Result<std::vector<PullRemark>>> GitHubForge::remarks(std::string repository, std::int64_t number) {
+    auto question = forge::question_of_remarks(forge::parts_of(repository), number);
+    CO_TRY(const auto answer, co_await ask(std::move(repository), std::move(question)));
+    co_return forge::remarks_in(answer.repository);
+}
+
+}  // namespace orange

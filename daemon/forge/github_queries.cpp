@@ -1,0 +1,90 @@
+#include "daemon/forge/github_queries.hpp"
+
+#include "common/base/text.hpp"
+#include "common/model/json.hpp"
+
+namespace orange::forge {
+namespace {
+
+constexpr const char* k_pull = R"(
+fragment pull on PullRequest {
+  number url state isDraft headRefName headRefOid baseRefName isCrossRepository
+  reviewDecision mergeable mergeCommit { oid }
+  reviews(last: 1, states: [CHANGES_REQUESTED]) { nodes { state submittedAt } }
+  commits(last: 1) { nodes { commit { statusCheckRollup { state } } } }
+})";
+
+constexpr const char* k_methods = R"(
+query OrangeMergeMethods($owner: String!, $name: String!) {
+  repository(owner: $owner, name: $name) {
+    mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed viewerDefaultMergeMethod
+  }
+})";
+
+constexpr const char* k_remarks = R"(
+query OrangeRemarks($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) {
+      reviews(last: 50) { nodes { author { login } state body submittedAt } }
+      reviewThreads(last: 50) { nodes {
+        isResolved path line
+        comments(last: 10) { nodes { author { login } body createdAt isMinimized } }
+      } }
+      comments(last: 50) { nodes { author { login } body createdAt isMinimized } }
+      commits(last: 1) { nodes { commit { statusCheckRollup { contexts(last: 100) { nodes {
+        __typename
+        ... on CheckRun { name conclusion title summary completedAt }
+        ... on StatusContext { context state description createdAt }
+      } } } } } }
+    }
+  }
+})";
+
+std::string request_of(const RepositoryName& repository, std::string query, Json variables) {
+    variables["owner"] = repository.owner;
+    variables["name"] = repository.name;
+    return dump({{"query", std::move(query)}, {"variables", std::move(variables)}});
+}
+
+}  // namespace
+
+RepositoryName parts_of(const std::string& repository) {
+    const auto parts = split(repository, '/');
+    if (parts.size() != 3) return {repository, "", ""};
+    return {std::string(parts[0]), std::string(parts[1]), std::string(parts[2])};
+}
+
+std::string alias_of(std::size_t index) {
+    return "a" + std::to_string(index);
+}
+
+std::string question_of_pulls(const RepositoryName& repository, const std::vector<WantedPull>& wanted) {
+    std::string declared = "$owner: String!, $name: String!";
+    std::string fields;
+    auto variables = Json::object();
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const auto alias = alias_of(i);
+        if (wanted[i].number > 0) {
+            fields += "    " + alias + ": pullRequest(number: " + std::to_string(wanted[i].number) + ") { ...pull }\n";
+            continue;
+        }
+        declared += ", $" + alias + ": String!";
+        variables[alias] = wanted[i].branch;
+        fields += "    " + alias + ": pullRequests(headRefName: $" + alias +
+                  ", first: 5, orderBy: {field: CREATED_AT, direction: DESC}) { totalCount nodes { ...pull } }\n";
+    }
+    return request_of(repository,
+                      "query OrangePullRequests(" + declared + ") {\n  repository(owner: $owner, name: $name) {\n" +
+                          fields + "  }\n}" + k_pull,
+                      std::move(variables));
+}
+
+std::string question_of_methods(const RepositoryName& repository) {
+    return request_of(repository, k_methods, Json::object());
+}
+
+std::string question_of_remarks(const RepositoryName& repository, std::int64_t number) {
+    return request_of(repository, k_remarks, {{"number", number}});
+}
+
+}  // namespace orange::forge

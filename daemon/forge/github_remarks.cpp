@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <map>
+
+#include "common/base/text.hpp"
+#include "daemon/forge/github_answers.hpp"
+
+namespace orange::forge {
+namespace {
+
+constexpr std::size_t k_longest_remark = 2000;
+constexpr std::size_t k_longest_name = 100;
+constexpr std::size_t k_most_remarks = 50;
+
+struct Said {
+    std::string when;  ///< RFC 3339 in UTC, so that text sorts by time; "" where it is not known
+    PullRemark remark;
+};
+
+/// The text of a field; "" where it is null or missing: somebody without an account, a check without a summary.
+std::string text_of(const Json& json, const char* field) {
+    if (!json.is_object() || !json.contains(field) || !json.at(field).is_string()) return {};
+    return json.at(field).get<std::string>();
+}
+
+bool is_set(const Json& json, const char* field) {
+    return json.is_object() && json.contains(field) && json.at(field) == true;
+}
+
+std::string author_of(const Json& json) {
+    const auto name = json.contains("author") ? text_of(json.at("author"), "login") : std::string();
+    return name.empty() ? "ghost" : ellipsized(printable(name), k_longest_name);
+}
+
+/// nullptr where it is not what was asked for.
+const Json* nodes_of(const Json& json, const char* connection) {
+    if (!json.is_object() || !json.contains(connection)) return nullptr;
+    const auto& inner = json.at(connection);
+    if (!inner.is_object() || !inner.contains("nodes") || !inner.at("nodes").is_array()) return nullptr;
+    return &inner.at("nodes");
+}
+
+void say(std::vector<Said>& all, std::string when, std::string author, std::string where, const std::string& text) {
+    all.push_back({std::move(when),
+                   {std::move(author), ellipsized(printable(where), k_longest_name * 3),
+                    ellipsized(printable(trim(text), true), k_longest_remark)}});
+}
+
+/// Who has approved since then says no longer what was said before.
+void add_reviews(const Json& reviews, std::vector<Said>& all) {
+    std::map<std::string, std::size_t> opinions;  // of each author: the index of the last one
+    for (std::size_t i = 0; i < reviews.size(); ++i) {
+        const auto state = text_of(reviews[i], "state");
+        if (state == "APPROVED" || state == "CHANGES_REQUESTED" || state == "DISMISSED") {
+            opinions[author_of(reviews[i])] = i;
+        }
+    }
+    for (std::size_t i = 0; i < reviews.size(); ++i) {
+        const auto& review = reviews[i];
+        const auto author = author_of(review);
+        const auto state = text_of(review, "state");
+        const auto body = text_of(review, "body");
+        const auto last = opinions.find(author);
+        const bool changes = state == "CHANGES_REQUESTED" && last->second == i;
+        const bool comment =
+            state == "COMMENTED" && !trim(body).empty() &&
+            (last == opinions.end() || last->second < i || text_of(reviews[last->second], "state") != "APPROVED");
+        if (changes) say(all, text_of(review, "submittedAt"), author, "review: changes requested", body);
+        if (comment) say(all, text_of(review, "submittedAt"), author, "review", body);
+    }
+}
+
+void add_comments(const Json& comments, const std::string& where, std::vector<Said>& all) {
+    for (const auto& comment : comments) {
+        if (!comment.is_object() || is_set(comment, "isMinimized")) continue;
+        say(all, text_of(comment, "createdAt"), author_of(comment), where, text_of(comment, "body"));
+    }
+}
+
+bool add_threads(const Json& threads, std::vector<Said>& all) {
+    for (const auto& thread : threads) {
+        const auto* comments = nodes_of(thread, "comments");
+        if (!comments) return false;
+        if (is_set(thread, "isResolved")) continue;
+        auto where = text_of(thread, "path");
+        // The line is null where the code has changed since.
+        if (thread.contains("line") && thread.at("line").is_number_integer()) {
+            where += ":" + std::to_string(thread.at("line").get<std::int64_t>());
+        }
+        add_comments(*comments, where, all);
+    }
+    return true;
+}
+
+void add_check(const Json& check, std::vector<Said>& all) {
+    static const std::vector<std::string> bad = {"FAILURE",   "TIMED_OUT",       "ACTION_REQUIRED",
+                                                 "CANCELLED", "STARTUP_FAILURE", "ERROR"};
+    const bool is_run = text_of(check, "__typename") == "CheckRun";
+    const auto verdict = text_of(check, is_run ? "conclusion" : "state");
+    if (std::find(bad.begin(), bad.end(), verdict) == bad.end()) return;
+    const auto title = text_of(check, is_run ? "title" : "description");
+    auto text = to_lower(verdict);
+    std::replace(text.begin(), text.end(), '_', ' ');
+    if (!title.empty()) text += ": " + title;
+    if (const auto summary = text_of(check, "summary"); !summary.empty()) text += "\n" + summary;
+    say(all, text_of(check, is_run ? "completedAt" : "createdAt"), "",
+        "check " + text_of(check, is_run ? "name" : "context"), text);
+}
+
+bool add_checks(const Json& pull, std::vector<Said>& all) {
+    const auto* commits = nodes_of(pull, "commits");
+    if (!commits) return false;
+    if (commits->empty()) return true;
+    const auto& last = commits->back();
+    if (!last.is_object() || !last.contains("commit") || !last.at("commit").is_object() ||
+        !last.at("commit").contains("statusCheckRollup")) {
+        return false;
+    }
+    const auto& rollup = last.at("commit").at("statusCheckRollup");
+    if (rollup.is_null()) return true;
+    const auto* contexts = nodes_of(rollup, "contexts");
+    if (!contexts) return false;
+    for (const auto& check : *contexts) add_check(check, all);
+    return true;
+}
+
+}  // namespace
+
+Result<std::vector<PullRemark>> remarks_in(const Json& repository) {
+    const auto strange = [&] { return strange_answer("a pull request's reviews", dump(repository)); };
+    if (!repository.is_object() || !repository.contains("pullRequest")) return strange();
+    const auto& pull = repository.at("pullRequest");
+    const auto* reviews = nodes_of(pull, "reviews");
+    const auto* threads = nodes_of(pull, "reviewThreads");
+    const auto* comments = nodes_of(pull, "comments");
+    std::vector<Said> all;
+    if (!reviews || !threads || !comments || !add_threads(*threads, all) || !add_checks(pull, all)) return strange();
+    add_reviews(*reviews, all);
+    add_comments(*comments, "", all);
+    std::stable_sort(all.begin(), all.end(), [](const Said& a, const Said& b) { return a.when < b.when; });
+    std::vector<PullRemark> remarks;
+    const auto skipped = all.size() > k_most_remarks ? all.size() - k_most_remarks : 0;
+    for (std::size_t i = skipped; i < all.size(); ++i) remarks.push_back(std::move(all[i].remark));
+    return remarks;
+}
+
+}  // namespace orange::forge

@@ -1,0 +1,78 @@
+#include "daemon/monitor/terminals.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/log/log.hpp"
+#include "daemon/process/proc_info.hpp"
+
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto k_quiet = 1s;
+constexpr auto k_latest = 3s;
+/// A watch tells the first write and ends. So an agent that always writes wakes the daemon only so often.
+constexpr auto k_watch_again = 500ms;
+constexpr FileWatcher::WatchId k_none = 0;
+
+}  // namespace
+
+std::optional<Pacing::Time> Pacing::due() const {
+    if (!first_) return std::nullopt;
+    return std::min(last_ + k_quiet, std::max(*first_ + k_latest, last_));
+}
+
+void Terminals::follow(const TaskId& id) {
+    if (stopped_) return;
+    const auto* record = runner_.world.tasks.find(id);
+    const auto runs = record ? record->runs : std::vector<AgentRun>{};
+    const auto found = followed_.find(id);
+    if (found == followed_.end() && runs.empty()) return;
+    auto& watches = followed_[id].watches;
+    std::erase_if(watches, [&](const auto& entry) {
+        const auto is_it = [&](const AgentRun& run) { return run.pid == entry.first; };
+        if (std::any_of(runs.begin(), runs.end(), is_it)) return false;
+        if (entry.second != k_none) files_.unwatch(entry.second);
+        return true;
+    });
+    for (const auto& run : runs) {
+        if (run.pid > 0 && !watches.contains(run.pid)) wrote(id, run.pid);
+    }
+    if (watches.empty() && !followed_[id].settling) followed_.erase(id);
+}
+
+void Terminals::wrote(const TaskId& id, std::int64_t pid) {
+    if (stopped_) return;
+    auto& followed = followed_[id];
+    followed.watches[pid] = k_none;
+    followed.pacing.wrote(std::chrono::steady_clock::now());
+    if (std::exchange(followed.settling, true)) return;
+    async::spawn(runner_.world.executor, "activity", settle(id));
+}
+
+void Terminals::watch(const TaskId& id) {
+    for (auto& [pid, watch] : followed_[id].watches) {
+        const auto terminal = watch == k_none ? process::terminal_of(pid) : std::nullopt;
+        if (!terminal) continue;
+        const auto made = files_.watch_once(*terminal, [this, id, pid = pid] { wrote(id, pid); });
+        if (made) watch = *made;
+        if (!made) log::debug("monitor", made.error().message, {{"task", id.value}});  // the poll looks instead
+    }
+}
+
+Awaitable<void> Terminals::settle(TaskId id) {
+    while (co_await async::sleep(k_watch_again) && !stopped_) {
+        watch(id);  // before the look: what is written after it is seen by the next one
+        const auto due = followed_[id].pacing.due();
+        if (!due) break;
+        if (std::chrono::steady_clock::now() < *due) continue;
+        followed_[id].pacing.looked();
+        co_await runner_.activities.look(id);
+    }
+    followed_[id].settling = false;
+    follow(id);
+}
+
+}  // namespace orange

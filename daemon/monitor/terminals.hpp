@@ -1,0 +1,60 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "daemon/async/async.hpp"
+#include "daemon/files/file_watcher.hpp"
+#include "daemon/runner/runner.hpp"
+
+namespace orange {
+
+/// When to look at an agent that writes to its terminal: once it is quiet, and now and then if it never is. No I/O.
+class Pacing {
+  public:
+    using Time = std::chrono::steady_clock::time_point;
+
+    void wrote(Time now) {
+        if (!first_) first_ = now;
+        last_ = now;
+    }
+    void looked() { first_.reset(); }
+    /// When to look next; nothing until something is written.
+    std::optional<Time> due() const;
+
+  private:
+    std::optional<Time> first_;  ///< the first write after the last look
+    Time last_;
+};
+
+/// The terminals of living agents. The kernel tells when an agent writes to its own, and then the runner looks at what
+/// the agent does. While nothing is written nothing runs here. tmux is not asked: a client in control mode can make
+/// tmux 3.3a crash, and all agents with it (docs/reliability.md).
+class Terminals {
+  public:
+    Terminals(Runner& runner, FileWatcher& files) : runner_(runner), files_(files) {}
+
+    /// Agents of this task may have been started, or may have ended.
+    void follow(const TaskId& id);
+    void stop() { stopped_ = true; }
+
+  private:
+    struct Followed {
+        std::map<std::int64_t, FileWatcher::WatchId> watches;  ///< by the agent's pid; 0: it wrote, and is not watched
+        Pacing pacing;
+        bool settling = false;  ///< a settle() runs
+    };
+
+    void wrote(const TaskId& id, std::int64_t pid);
+    void watch(const TaskId& id);
+    Awaitable<void> settle(TaskId id);
+
+    Runner& runner_;
+    FileWatcher& files_;
+    std::map<TaskId, Followed> followed_;
+    bool stopped_ = false;
+};
+
+}  // namespace orange

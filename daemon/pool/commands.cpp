@@ -1,0 +1,87 @@
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/agents/survivors.hpp"
+#include "daemon/git/included.hpp"
+#include "daemon/git/repository_command.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/pool/pool.hpp"
+#include "daemon/process/leftovers.hpp"
+
+/// What a worktree needs so that it can run: files that git ignores, and the project's setup and teardown.
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto k_setup_deadline = 10min, k_teardown_deadline = 2min;
+
+}  // namespace
+
+Awaitable<std::vector<std::string>> Pool::include(Project project, git::Pinned worktree, bool replace,
+                                                  std::shared_ptr<Stop> stop) {
+    std::vector<std::string> never;
+    for (const auto* name : {"TASK.md", ".TASK.md.", "..TASK.md.", ".orange/"}) never.emplace_back(name);
+    co_return co_await git::copy_included(git_, project.path, worktree, std::move(never), replace, std::move(stop));
+}
+
+std::vector<std::string> Pool::consented(const Project& project, const git::Pinned& worktree, const std::string& name,
+                                         std::vector<std::string>& notes) {
+    const auto command = git::repository_command(worktree.folder()->get(), name);
+    if (!command) return {};
+    if (project.lets_trust(command->consent())) return {worktree.path() + "/" + name};
+    const auto of_main = git::repository_command(project.path, name);
+    const bool same = of_main && of_main->hash == command->hash;
+    notes.push_back(name +
+                    " of the repository was not run, because you have not agreed to this text of it. To read it " +
+                    "and agree:\n  orange harness trust " + name +
+                    (same ? " --project " + project.name : " " + shell_word(worktree.path())));
+    return {};
+}
+
+Command Pool::command_in(const git::Pinned& worktree, std::vector<std::string> argv, Surroundings around) const {
+    Command command;
+    command.argv = std::move(argv);
+    command.cwd = worktree.path();
+    command.folder = worktree.folder();
+    around.env[process::k_daemon_variable] = mark_;
+    command.env = std::move(around.env);
+    return command;
+}
+
+Awaitable<Result<void>> Pool::set_up(Project project, TaskId task, std::string name, git::Pinned worktree,
+                                     std::vector<std::string>& notes, bool& begun) {
+    const auto stop = stops_.at(task);
+    if (stop->requested()) co_return Error(ErrorCode::conflict, k_being_cancelled);
+    auto argv = project.setup.empty() ? consented(project, worktree, ".orange/setup", notes) : project.setup;
+    if (argv.empty()) co_return Result<void>{};
+    begun = true;
+    auto setup = command_in(worktree, argv, surround_(project, task, name));
+    setup.deadline = k_setup_deadline;
+    setup.stop = stop;
+    CO_TRY(const auto done, co_await processes_.run(std::move(setup)));
+    if (!done.ok()) co_return command_failed(argv, done);
+    co_return Result<void>{};
+}
+
+Awaitable<Released> Pool::tear_down(Project project, TaskId task, std::string name, git::Pinned worktree) {
+    Released told;
+    const auto around = surround_(project, task, name);
+    auto commands = around.teardown;
+    if (commands.empty()) {
+        auto argv = consented(project, worktree, ".orange/teardown", told.notes);
+        if (!argv.empty()) commands.push_back(std::move(argv));
+    }
+    for (const auto& argv : commands) {
+        auto command = command_in(worktree, argv, around);
+        command.deadline = k_teardown_deadline;
+        const auto done = co_await processes_.run(std::move(command));
+        if (done && done->ok()) continue;
+        const auto why = done ? command_failed(argv, *done) : done.error();
+        told.failures.push_back("the teardown of " + name + " failed: " + why.message);
+        log::warn("pool", told.failures.back(), {{"task", task.value}, {"workspace", name}});
+    }
+    if (!commands.empty()) co_await agents::end_left_by_daemons(path_of(name), mark_);
+    co_return told;
+}
+
+}  // namespace orange

@@ -1,0 +1,337 @@
+#include "daemon/runner/checks.hpp"
+
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/agents/survivors.hpp"
+#include "daemon/engine/decide.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/standing.hpp"
+#include "daemon/git/worktrees.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/process/leftovers.hpp"
+#include "daemon/runner/notices.hpp"
+#include "daemon/runner/worktree.hpp"
+
+namespace orange {
+namespace {
+
+constexpr std::size_t k_kept_output = 256 << 10;  ///< bytes of one command
+constexpr std::size_t k_log_size = 1 << 20;
+constexpr std::chrono::milliseconds k_setup_deadline = std::chrono::minutes(10);  ///< at least
+
+std::string hash_of(const std::vector<std::vector<std::string>>& checks) {
+    std::string text;
+    for (const auto& argv : checks) {
+        for (const auto& word : argv) text += word + '\0';
+        text += '\n';
+    }
+    return content_hash(text);
+}
+
+/// The newest that fits, from the beginning of a line.
+std::string bounded(std::string text) {
+    if (text.size() <= k_log_size) return text;
+    const auto line = text.find('\n', text.size() - k_log_size / 2);
+    return line == std::string::npos ? text.substr(text.size() - k_log_size / 2) : text.substr(line + 1);
+}
+
+using std::chrono::steady_clock;
+
+std::int64_t seconds_since(steady_clock::time_point begun) {
+    return std::chrono::round<std::chrono::seconds>(steady_clock::now() - begun).count();
+}
+
+}  // namespace
+
+/// What is to be run, as it was when that was decided.
+struct Checks::Job {
+    TaskRecord record;
+    Project project;
+    std::string commit;
+    std::vector<std::vector<std::string>> checks;
+    std::chrono::milliseconds time_limit{};
+    std::map<std::string, std::string> env;
+    std::string place;
+    std::shared_ptr<const UniqueFd> folder;  ///< unset: a checkout of its own
+    Path log;
+
+    const TaskId& id() const { return record.task.id; }
+    bool in_worktree() const { return folder != nullptr; }
+};
+
+/// They are under way for as long as this lives.
+class Checks::AtWork {
+  public:
+    AtWork(Checks& checks, TaskId id, std::shared_ptr<Running> running) : checks_(checks), id_(std::move(id)) {
+        checks_.running_[id_] = std::move(running);
+    }
+    ~AtWork() { checks_.running_.erase(id_); }
+    AtWork(const AtWork&) = delete;
+    AtWork& operator=(const AtWork&) = delete;
+
+  private:
+    Checks& checks_;
+    TaskId id_;
+};
+
+std::string Checks::mark() const {
+    const auto& own = world_.pool.mark();
+    return own.substr(0, own.rfind('@') + 1) + "checks";
+}
+
+std::string Checks::missing(const TaskRecord& record, const Project& project, const std::string& commit) const {
+    const auto settings = settings_of(world_, project);
+    if (settings.checks->empty()) return {};
+    const auto& last = record.checked;
+    if (!last || last->commit != commit || last->checks != hash_of(*settings.checks)) return "the checks were not run";
+    return last->passed ? std::string() : "the check `" + last->failed + "` failed";
+}
+
+Awaitable<Result<CheckReport>> Checks::run(TaskId id, std::string commit, std::string merge) {
+    const std::string all;
+    auto beginning = co_await beginning_.acquire(all);
+    if (const auto found = running_.find(id); found != running_.end()) {
+        co_return Error(ErrorCode::conflict, "the checks of task " + id.value +
+                                                 " are already running: " + found->second->command +
+                                                 ". Wait for them:\n  orange task show " + id.value);
+    }
+    const auto running = std::make_shared<Running>();
+    const AtWork at_work(*this, id, running);
+    beginning.release();
+    CO_TRY(const auto job, co_await prepare(id, std::move(commit)));
+    auto report = co_await run_all(job, *running);
+    if (!job.in_worktree()) {
+        const auto removed = co_await remove_checkout(job.project.path, job.place);
+        if (!removed) log::warn("runner", removed.error().message, {{"task", id.value}});
+    }
+    if (!report) co_return report;
+    CO_TRY(co_await remember(job, *report, std::move(merge)));
+    co_return report;
+}
+
+Awaitable<Result<void>> Checks::pass(TaskId id, std::string commit, std::string merge) {
+    CO_TRY(const auto report, co_await run(id, std::move(commit), merge));
+    if (report.passed()) co_return Result<void>{};
+    CO_TRY(const auto record, turns_.record_of(id));
+    co_return refusal(record, report, merge);
+}
+
+Awaitable<Result<Checks::Job>> Checks::prepare(TaskId id, std::string commit) {
+    CO_TRY(auto turn, co_await turns_.take(id));
+    Job job;
+    job.record = turn.record;
+    const auto& task = job.record.task;
+    if (store::has_ended(job.record)) {
+        co_return Error(ErrorCode::conflict, "task " + id.value + " is " + task.status + "; there is nothing to check");
+    }
+    const auto* project = world_.projects.find(task.project);
+    if (!project) co_return Error(ErrorCode::not_found, "project " + task.project + " is not registered");
+    job.project = *project;
+    const auto settings = settings_of(world_, job.project);
+    if (settings.checks->empty()) {
+        co_return Error(ErrorCode::conflict, "project " + task.project +
+                                                 " has no checks. Add one, for example:\n  orange project update " +
+                                                 task.project + " --check 'make test'");
+    }
+    job.checks = *settings.checks;
+    job.time_limit = std::chrono::seconds(*settings.checks_timeout);
+    job.commit = std::move(commit);
+    if (job.commit.empty()) {
+        CO_TRY(job.commit, co_await git::branch_tip(world_.git, job.project.path, task.branch));
+    }
+    job.env = agents_.environment(job.record, {}, Role::system, RunId{});
+    job.env[process::k_daemon_variable] = mark();
+    job.log = world_.tasks.folder(job.record) / "logs" / "checks.log";
+    const auto record = job.record;
+    const bool here = co_await is_in_worktree(record, job);
+    if (!here) {
+        job.place = (world_.paths.workspaces() / (".check-" + id.value)).string();
+        job.env["PWD"] = job.env["ORANGE_WORKSPACE"] = job.place;
+    }
+    co_return job;
+}
+
+/// What is tested there is what is merged, and nobody changes it meanwhile.
+Awaitable<bool> Checks::is_in_worktree(TaskRecord record, Job& job) {
+    const auto definition = turns_.definition_of(record.task);
+    const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
+    if (!record.task.workspace || !state || (state->agent && agents_.alive(record, *state->agent))) co_return false;
+    const auto worktree = co_await open_worktree(world_, record);
+    if (!worktree) co_return false;
+    const auto standing = co_await git::standing_of(world_.git, *worktree);
+    if (!standing || !standing->known || !standing->clean || standing->head != job.commit) co_return false;
+    job.place = worktree->path();
+    job.folder = worktree->folder();
+    co_return true;
+}
+
+/// With the project's setup, as a workspace.
+Awaitable<Result<std::vector<std::string>>> Checks::make_checkout(const Job& job, std::shared_ptr<Stop> stop) {
+    CO_TRY(co_await remove_checkout(job.project.path, job.place));
+    {
+        const auto lock = co_await world_.repositories.acquire(job.project.path);
+        CO_TRY(co_await git::add_worktree(world_.git, job.project.path, job.place, job.commit));
+    }
+    CO_TRY(const auto worktree, co_await git::pin_new(world_.git, job.project.path, job.place));
+    auto notes = co_await world_.pool.include(job.project, worktree, true, stop);
+    auto setup =
+        job.project.setup.empty() ? Pool::consented(job.project, worktree, ".orange/setup", notes) : job.project.setup;
+    for (const auto& note : notes) log::warn("runner", note, {{"task", job.id().value}});
+    co_return setup;
+}
+
+Awaitable<Result<void>> Checks::remove_checkout(std::string repo, std::string path) {
+    co_await agents::end_left_by_daemons(path, world_.pool.mark());
+    const auto lock = co_await world_.repositories.acquire(repo);
+    CO_TRY(co_await git::remove_worktree(world_.git, repo, path));
+    co_return world_.files.remove(path);
+}
+
+/// One command, and the end of whatever it left behind.
+Awaitable<Result<Completed>> Checks::run_one(const Job& job, std::vector<std::string> argv,
+                                             std::chrono::milliseconds deadline, Running& running) {
+    Command command;
+    command.argv = std::move(argv);
+    command.cwd = job.place;
+    command.folder = job.folder;
+    command.env = job.env;
+    command.deadline = deadline;
+    command.output_limit = k_kept_output;
+    command.as_log = true;
+    command.stop = running.stop;
+    auto done = co_await world_.processes.run(std::move(command));
+    co_await agents::end_left_by_daemons(job.place, world_.pool.mark());
+    co_return done;
+}
+
+Awaitable<Result<CheckReport>> Checks::run_all(const Job& job, Running& running) {
+    CheckReport report{job.commit};
+    report.log = job.log;
+    const auto began = steady_clock::now();
+    auto commands = job.checks;
+    if (!job.in_worktree()) {
+        running.command = "git worktree add " + job.place;
+        CO_TRY(auto setup, co_await make_checkout(job, running.stop));
+        if (!setup.empty()) commands.insert(commands.begin(), std::move(setup));
+    }
+    const auto first = commands.size() - job.checks.size();
+    for (std::size_t i = 0; i < commands.size() && report.passed(); ++i) {
+        running.command = checked::spoken(commands[i]);
+        tell(job, "checks.started", {{"command", running.command}, {"commit", job.commit}});
+        const auto begun = steady_clock::now();
+        const auto deadline = i < first ? std::max(k_setup_deadline, job.time_limit) : job.time_limit;
+        auto done = co_await run_one(job, commands[i], deadline, running);
+        if (running.stop->requested()) {
+            co_return Error(ErrorCode::conflict, "the checks of task " + job.id().value + " were stopped");
+        }
+        CO_TRY(const auto end, checked::end_of(std::move(done), deadline));
+        tell(job, "checks.ended",
+             {{"command", running.command}, {"exit_status", end.status}, {"seconds", seconds_since(begun)}});
+        write_log(job, running.command, end);
+        report.tail = checked::last_lines(end.output);
+        if (end.status == 0) continue;
+        report.failed = running.command;
+        report.exit_status = static_cast<int>(end.status);
+        report.why = end.why;
+        if (i < first) co_return checked::setup_failed(report);
+    }
+    report.seconds = seconds_since(began);
+    co_return report;
+}
+
+void Checks::write_log(const Job& job, const std::string& command, const checked::CommandEnd& end) {
+    std::string text;
+    if (auto before = world_.files.read_before(job.log, std::nullopt, k_log_size)) text = std::move(before->bytes);
+    text += to_rfc3339(world_.clock.now()) + " " + job.commit.substr(0, 12) + " $ " + command + "\n" + end.output;
+    if (!end.output.empty() && !end.output.ends_with('\n')) text += '\n';
+    text += "[" + end.why + "]\n";
+    const auto written = world_.files.replace(job.log, bounded(std::move(text)), Durability::atomic);
+    if (!written) log::warn("runner", written.error().message, {{"task", job.id().value}});
+}
+
+/// To whoever listens; the history gets the result.
+void Checks::tell(const Job& job, const char* type, std::map<std::string, Scalar> fields) {
+    HistoryEvent event;
+    event.type = type;
+    event.fields = std::move(fields);
+    world_.journal.publish(job.id(), job.project.name, std::move(event));
+}
+
+Awaitable<Result<void>> Checks::remember(const Job& job, const CheckReport& report, std::string merge) {
+    CO_TRY(auto turn, co_await turns_.take(job.id()));
+    auto& record = turn.record;
+    bool same = !store::has_ended(record);
+    if (same && job.in_worktree()) {
+        const auto worktree = co_await open_worktree(world_, record);
+        Result<std::string> head = std::string();
+        if (worktree) head = co_await git::commit_of(world_.git, *worktree, "HEAD");
+        same = record.task.status == job.record.task.status && head && *head == job.commit;
+    }
+    if (!same) {
+        co_return Error(ErrorCode::conflict, "task " + job.id().value +
+                                                 " has changed while its checks ran. Run them again:\n  orange task "
+                                                 "check " +
+                                                 job.id().value);
+    }
+    record.checked = CheckRecord{job.commit, hash_of(job.checks), report.passed(), world_.clock.now(), report.failed};
+    std::map<std::string, Scalar> fields = {{"commit", job.commit}, {"seconds", report.seconds}};
+    if (report.passed()) {
+        (void)clear(record, NoticeKind::checks_failed);
+    } else {
+        fields["command"] = report.failed;
+        fields["exit_status"] = std::int64_t{report.exit_status};
+        if (!merge.empty()) {
+            const auto refused = refusal(record, report, merge);
+            raise(world_, record, NoticeKind::checks_failed,
+                  "the check `" + report.failed + "` " + report.why + "\n" + report.log.string(),
+                  refused.details.at("command"));
+        }
+    }
+    CO_TRY(turns_.try_save(record));
+    world_.journal.write(record, report.passed() ? "checks.passed" : "checks.failed", std::move(fields));
+    co_return Result<void>{};
+}
+
+Error Checks::refusal(const TaskRecord& record, const CheckReport& report, const std::string& merge) const {
+    const auto definition = turns_.definition_of(record.task);
+    return checked::refusal(record.task.id, report, merge,
+                            definition && engine::rejection_target(**definition, record.task));
+}
+
+void Checks::stop(const TaskId& id) {
+    const auto found = running_.find(id);
+    if (found == running_.end()) return;
+    const auto running = found->second;
+    running->stop->request();
+}
+
+void Checks::stop_all() {
+    const auto all = running_;
+    for (const auto& [id, running] : all) running->stop->request();
+}
+
+std::string Checks::under_way(const TaskId& id) const {
+    const auto found = running_.find(id);
+    if (found == running_.end()) return {};
+    return "its checks run" + (found->second->command.empty() ? "" : ": " + found->second->command);
+}
+
+Awaitable<void> Checks::remove_left(Project project) {
+    const std::string all;
+    const auto beginning = co_await beginning_.acquire(all);
+    if (running_.empty()) co_await agents::end_left_by_daemons(world_.paths.workspaces(), world_.pool.mark());
+    const auto names = world_.files.list(world_.paths.workspaces());
+    for (const auto& name : names.value_or({})) {
+        const auto id = TaskId{name.starts_with(".check-") ? name.substr(7) : ""};
+        const auto* record = world_.tasks.find(id);
+        if (!record || record->task.project != project.name || running_.contains(id)) continue;
+        const auto path = (world_.paths.workspaces() / name).string();
+        const auto removed = co_await remove_checkout(project.path, path);
+        if (!removed) log::warn("runner", removed.error().message);
+        if (removed) log::info("runner", "removed what checks had left: " + path);
+    }
+}
+
+}  // namespace orange

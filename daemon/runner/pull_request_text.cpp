@@ -1,0 +1,61 @@
+#include "daemon/runner/pull_request_text.hpp"
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/publish.hpp"
+#include "daemon/store/sections.hpp"
+#include "daemon/store/task_file.hpp"
+
+namespace orange::pulls {
+namespace {
+
+/// GitHub takes 65,536 characters.
+constexpr std::size_t k_longest_body = 60'000;
+
+/// Where GitHub looks for it, in its order.
+const char* const k_templates[] = {".github/pull_request_template.md", "pull_request_template.md",
+                                   "docs/pull_request_template.md",    ".github/pull_request_template.txt",
+                                   "pull_request_template.txt",        "docs/pull_request_template.txt"};
+
+/// From the commit, never from a worktree: a link that an agent put there could lead to any file of the user's.
+Awaitable<Result<std::string>> template_text(Git& git, Project project) {
+    CO_TRY(const auto base, co_await git::base_ref(git, project.path, project.default_branch));
+    std::vector<std::string> names(std::begin(k_templates), std::end(k_templates));
+    CO_TRY(auto found, co_await git::first_file_at(git, project.path, base, std::move(names)));
+    co_return found.value_or("");
+}
+
+void append(std::string& body, std::string_view part) {
+    part = trim(part);
+    if (part.empty()) return;
+    if (!body.empty()) body += "\n\n";
+    body += part;
+}
+
+}  // namespace
+
+std::string joined_body(std::string_view summary, std::string_view background, std::string_view repository_text) {
+    std::string body;
+    append(body, summary);
+    if (!trim(background).empty()) append(body, "## Context\n\n" + std::string(trim(background)));
+    append(body, repository_text);
+    body += "\n";
+    if (body.size() <= k_longest_body) return body;
+    auto end = k_longest_body;
+    while (end > 0 && (static_cast<unsigned char>(body[end]) & 0xC0) == 0x80) --end;  // not inside a character
+    body.resize(end);
+    return body + "\n\n(cut here: it was too long for a pull request)\n";
+}
+
+Awaitable<Result<std::string>> pull_request_body(World& world, const TaskRecord& record, Project project) {
+    const auto file = world.tasks.folder(record) / "TASK.md";
+    CO_TRY(const auto text, world.files.read(file));
+    const auto artifacts = store::parse_sections(store::split_task_text(text).body);
+    const auto found = artifacts.sections.find("Context");
+    const auto background = found == artifacts.sections.end() ? std::string() : found->second.text;
+    CO_TRY(const auto repository_text, co_await template_text(world.git, std::move(project)));
+    co_return joined_body(record.task.summary, background, repository_text);
+}
+
+}  // namespace orange::pulls

@@ -1,0 +1,375 @@
+#include "daemon/runner/pull_sync.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "common/base/ids.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/runner/notices.hpp"
+#include "daemon/runner/pull_feedback.hpp"
+#include "daemon/runner/pull_requests.hpp"
+
+namespace orange {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds k_longest_pause = 10min;
+/// Work that a merged pull request had not ends by a command of its human's; that it is gone by itself is rare.
+constexpr int k_pauses_after_left = 10;
+/// How long a task that was cancelled with its pull request is followed, in case that is opened again.
+constexpr auto k_follow_closed = std::chrono::hours(7 * 24);
+
+std::string detail_of(const Error& error, const char* name) {
+    const auto found = error.details.find(name);
+    return found == error.details.end() ? std::string() : found->second;
+}
+
+Caller caller_for(const PullRequest& pull) {
+    Caller caller;
+    caller.role = Role::system;
+    caller.evidence = pulls::name_of(pull) + " is " + std::string(name_of(pull.state));
+    return caller;
+}
+
+std::map<std::string, Scalar> fields_of(const PullRequest& pull) {
+    return {{"number", pull.number},
+            {"state", std::string(name_of(pull.state))},
+            {"checks", std::string(name_of(pull.checks))},
+            {"review", std::string(name_of(pull.review))},
+            {"conflicts", pull.conflicts}};
+}
+
+/// In a row, until its human looks: whatever stays wrong must not keep an agent busy all night.
+constexpr std::ptrdiff_t k_most_returns = 3;
+constexpr const char* k_return = "returned@";  ///< in `pull_told`, with the commit
+
+bool is_return(const std::string& key) {
+    return key.starts_with(k_return);
+}
+
+/// The facts that somebody should do something about, and which of them are news.
+struct Troubles {
+    std::vector<std::string> all;
+    std::vector<std::string> news;
+    std::set<std::string> told;
+};
+
+/// A request has its time. Checks and conflicts are of a commit: what was told of it is not told again because the
+/// forge forgot it meanwhile.
+Troubles troubles_of(const TaskRecord& record, const PullRequest& pull) {
+    Troubles troubles;
+    const auto of_commit = "@" + pull.commit;
+    for (const auto& key : record.pull_told) {
+        if (key.ends_with(of_commit) || is_return(key)) troubles.told.insert(key);
+    }
+    const auto fact = [&](bool holds, const std::string& key, const std::string& text) {
+        if (!holds) return;
+        troubles.all.push_back(text);
+        if (!record.pull_told.contains(key)) troubles.news.push_back(text);
+        troubles.told.insert(key);
+    };
+    fact(pull.review == PullReview::changes_requested, "changes_requested@" + pull.requested_at,
+         "changes are requested");
+    fact(pull.checks == PullChecks::failing, "checks_failed" + of_commit, "its checks fail");
+    fact(pull.conflicts, "conflicts" + of_commit, "it conflicts with " + pull.base);
+    if (troubles.all.empty() && pull.checks != PullChecks::pending) std::erase_if(troubles.told, is_return);
+    return troubles;
+}
+
+}  // namespace
+
+PullSync::PullSync(World& world, Turns& turns, Transitions& transitions, Requests& requests, Merges& merges)
+    : world_(world),
+      turns_(turns),
+      transitions_(transitions),
+      requests_(requests),
+      merges_(merges),
+      observer_(world_.tasks.observe([this](const TaskId& id) { changed(id); })) {}
+
+PullSync::~PullSync() {
+    world_.tasks.unobserve(observer_);
+}
+
+void PullSync::start() {
+    running_ = true;
+    find_followed();
+    for (const auto& [project, ids] : followed_) begin(project);
+}
+
+/// Of all tasks, once; from then on the store tells.
+void PullSync::find_followed() {
+    if (std::exchange(found_, true)) return;
+    world_.tasks.each([&](const TaskRecord& record) {
+        if (is_followed(record)) followed_[record.task.project].insert(record.task.id);
+        return true;
+    });
+}
+
+void PullSync::stop() {
+    running_ = false;
+    for (const auto& [project, wake] : looking_) wake->notify();
+}
+
+bool PullSync::is_followed(const TaskRecord& record) const {
+    if (!record.task.pr_url) return false;
+    if (!store::has_ended(record)) return true;
+    const bool closed = record.pull_request && record.pull_request->state == PullState::closed;
+    return closed && world_.clock.now() - record.entered_at.value_or(record.task.updated_at) < k_follow_closed;
+}
+
+void PullSync::changed(const TaskId& id) {
+    const auto* record = world_.tasks.find(id);
+    if (!record || !is_followed(*record)) {
+        for (auto& [project, ids] : followed_) ids.erase(id);
+        not_before_.erase(id);
+        return;
+    }
+    const auto project = record->task.project;
+    if (followed_[project].insert(id).second) begin(project);
+}
+
+void PullSync::look_soon(const TaskRecord& record) {
+    soon_[record.task.project].insert(record.task.id);
+    begin(record.task.project);
+}
+
+void PullSync::begin(const std::string& project) {
+    if (!running_) return;
+    auto& wake = looking_[project];
+    if (wake) return wake->notify();
+    wake = std::make_shared<async::Notifier>(world_.executor);
+    async::spawn(world_.executor, "pull requests", follow(project, wake));
+}
+
+Awaitable<void> PullSync::follow(std::string project, std::shared_ptr<async::Notifier> wake) {
+    while (running_ && (!followed_[project].empty() || !soon_[project].empty())) {
+        const auto pause = co_await look(project);
+        if (!running_) break;
+        (void)co_await wake->wait(pause);
+    }
+    looking_.erase(project);
+}
+
+/// Those that have a pull request, and the others of the project in the same question: theirs may be opened by hand.
+/// Of many such, 50 at a time.
+std::vector<TaskId> PullSync::asked_for(const std::string& project, const std::set<TaskId>& soon) {
+    std::vector<TaskId> ids;
+    if (const auto followed = followed_.find(project); followed != followed_.end()) {
+        ids.assign(followed->second.begin(), followed->second.end());
+    }
+    std::vector<TaskId> others;
+    for (const auto& id : world_.tasks.active()) {
+        const auto* record = world_.tasks.find(id);
+        const bool may_have_one = record && record->task.project == project && !record->task.branch.empty() &&
+                                  !record->task.pr_url && !store::has_ended(*record);
+        if (may_have_one) others.push_back(id);
+    }
+    auto& first = first_other_[project];
+    if (others.size() > Forge::k_most_at_once) {
+        std::rotate(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(first % others.size()), others.end());
+        std::stable_partition(others.begin(), others.end(), [&](const TaskId& id) { return soon.contains(id); });
+        others.resize(Forge::k_most_at_once);
+    }
+    first += others.size();
+    ids.insert(ids.end(), others.begin(), others.end());
+    return ids;
+}
+
+Awaitable<std::chrono::milliseconds> PullSync::look(std::string project) {
+    find_followed();
+    const auto* registered = world_.projects.find(project);
+    if (!registered) co_return k_longest_pause;
+    const auto place = co_await pulls::place_of(world_, *registered);
+    if (!place) co_return after_failure(project, place.error());
+    if (place->kind == ForgeKind::other) {
+        problems_.erase(project);
+        co_return k_longest_pause;
+    }
+    auto pause = world_.settings.pull_interval;
+    const auto soon = soon_.extract(project);
+    const auto ids = asked_for(project, soon ? soon.mapped() : std::set<TaskId>());
+    bool open = false;
+    std::string unknown;
+    for (auto next = ids.begin(); next != ids.end();) {
+        std::vector<TaskId> some;
+        std::vector<WantedPull> wanted;
+        for (; next != ids.end() && some.size() < Forge::k_most_at_once; ++next) {
+            const auto* record = world_.tasks.find(*next);
+            if (!record) continue;  // deleted meanwhile
+            some.push_back(*next);
+            wanted.push_back(pulls::wanted(*record));
+        }
+        if (some.empty()) break;
+        auto looked = co_await world_.forge.look(place->repository, std::move(wanted));
+        if (!looked) co_return after_failure(project, looked.error());
+        if (looked->pause) pause = std::max(pause, std::chrono::milliseconds(*looked->pause));
+        for (std::size_t i = 0; i < some.size() && i < looked->answers.size(); ++i) {
+            auto& answer = looked->answers[i];
+            if (!answer) {
+                unknown = "task " + some[i].value + ": " + answer.error().message;
+                continue;
+            }
+            auto known = std::move(*answer);
+            co_await apply(some[i], std::move(known));
+            const auto* record = world_.tasks.find(some[i]);
+            open = open || (record && !store::has_ended(*record) && record->task.pr_url);
+        }
+    }
+    failures_.erase(project);
+    if (unknown.empty()) {
+        problems_.erase(project);
+    } else if (std::exchange(problems_[project], unknown) != unknown) {
+        log::warn("pull requests", unknown, {{"project", project}});
+    }
+    // What was closed may be opened again; nobody waits for it.
+    co_return open ? std::min(pause, k_longest_pause) : k_longest_pause;
+}
+
+std::chrono::milliseconds PullSync::after_failure(const std::string& project, const Error& error) {
+    if (problems_[project] != error.message) log::warn("pull requests", error.message, {{"project", project}});
+    problems_[project] = error.message;
+    auto pause = world_.settings.pull_interval;
+    for (int i = 0; i < failures_[project] && pause < k_longest_pause; ++i) pause *= 2;
+    ++failures_[project];
+    const auto asked = std::chrono::seconds(std::atoll(detail_of(error, "seconds").c_str()));
+    return std::clamp<std::chrono::milliseconds>(asked, std::min(pause, k_longest_pause), k_longest_pause);
+}
+
+Awaitable<void> PullSync::apply(TaskId id, std::vector<PullRequest> known) {
+    auto turn = co_await transitions_.take(id);
+    if (!turn) co_return;
+    auto& record = turn->record;
+    if (record.merge && record.merge->unfinished()) co_return;  // whoever finishes it asks
+    auto pull = pulls::own_of(record, known);
+    if (!pull) co_return;
+    const auto before = record.pull_request;
+    // The answer may be older than the end of the task. Only a closed one can be opened again.
+    if (store::has_ended(record) && !(before && before->state == PullState::closed)) co_return;
+    const bool adopted = !record.task.pr_url;
+    if (pulls::note(record, *pull)) {
+        if (!turns_.save(record)) co_return;
+        if (adopted) world_.journal.write(record, "pr.adopted", {{"url", pull->url}});
+        if (before) world_.journal.write(record, "pr.changed", fields_of(*pull));
+    }
+    const auto followed = co_await follow_up(std::move(record), std::move(*pull));
+    if (!followed) log::warn("pull requests", followed.error().message, {{"task", id.value}});
+}
+
+Awaitable<Result<void>> PullSync::follow_up(TaskRecord record, PullRequest pull) {
+    if (store::has_ended(record)) co_return reopened(std::move(record), pull);
+    if (pull.state == PullState::closed) co_return co_await cancel(std::move(record), std::move(pull));
+    if (pull.state == PullState::open) co_return co_await tell(std::move(record), std::move(pull));
+    const auto id = record.task.id;
+    const auto now = std::chrono::steady_clock::now();
+    if (const auto again = not_before_.find(id); again != not_before_.end() && now < again->second) {
+        co_return Result<void>{};
+    }
+    not_before_[id] = now + k_pauses_after_left * world_.settings.pull_interval;
+    auto by = caller_for(pull);
+    const auto finished =
+        co_await merges_.finish_merged(std::move(record), std::move(pull), std::nullopt, std::move(by));
+    if (finished) not_before_.erase(id);
+    // That work was left out is a notice, too; all else is tried again.
+    if (!finished && detail_of(finished.error(), "why") != "merged_without") co_return finished.error();
+    co_return Result<void>{};
+}
+
+/// Its task was cancelled because it was closed; the work is kept.
+Result<void> PullSync::reopened(TaskRecord record, const PullRequest& pull) {
+    if (pull.state != PullState::open) return {};
+    raise(world_, record, NoticeKind::pull_request,
+          pulls::name_of(pull) + " was opened again, after the task was cancelled with it: " + pull.url,
+          "orange task restore " + record.task.id.value, "reopened");
+    return turns_.try_save(record);
+}
+
+Awaitable<Result<void>> PullSync::cancel(TaskRecord record, PullRequest pull) {
+    engine::Request request;
+    request.goal = engine::Goal::cancelled;
+    request.by = Role::system;
+    auto by = caller_for(pull);
+    Edit nothing;
+    const auto cancelled = co_await requests_.move(record, request, std::move(by), std::move(nothing));
+    if (cancelled) co_return Result<void>{};
+    CO_TRY(record, turns_.record_of(record.task.id));
+    if (!record.pull_told.insert("closed").second) co_return Result<void>{};
+    raise(world_, record, NoticeKind::pull_request,
+          pulls::name_of(pull) + " was closed, and the task cannot be cancelled by itself: " +
+              std::string(first_line(cancelled.error().message)),
+          "orange task cancel " + record.task.id.value, "closed");
+    co_return turns_.try_save(record);
+}
+
+bool PullSync::is_for_agent(const TaskRecord& record) const {
+    const auto* project = world_.projects.find(record.task.project);
+    return project && *settings_of(world_, *project).pr_feedback == "agent";
+}
+
+Awaitable<Result<void>> PullSync::tell(TaskRecord record, PullRequest pull) {
+    auto troubles = troubles_of(record, pull);
+    const auto text = pulls::name_of(pull) + ": " + join(troubles.all, ", ");
+    const auto returns = std::count_if(troubles.told.begin(), troubles.told.end(), is_return);
+    if (!troubles.news.empty() && is_for_agent(record) && returns < k_most_returns) {
+        auto told = troubles.told;
+        told.insert(k_return + pull.commit);
+        CO_TRY(const auto given, co_await give_to_worker(record, pull, text, std::move(told)));
+        if (given) co_return Result<void>{};
+    }
+    const auto before = record;
+    record.pull_told = std::move(troubles.told);
+    const bool standing = engine::find_notice(record, NoticeKind::pull_request) != nullptr;
+    if (troubles.all.empty() && standing) (void)clear(record, NoticeKind::pull_request);
+    if (!troubles.all.empty() && (standing || !troubles.news.empty())) {
+        const auto definition = turns_.definition_of(record.task);
+        const bool back = definition && engine::rejection_target(**definition, record.task);
+        const auto& id = record.task.id.value;
+        const bool only_conflicts = pull.conflicts && troubles.all.size() == 1;
+        raise(world_, record, NoticeKind::pull_request, text + " (" + pull.url + ")",
+              only_conflicts ? "orange task update-branch " + id
+              : back         ? "orange task reject " + id + " \"...\""
+                             : "orange task show " + id,
+              "open");
+    }
+    if (record == before) co_return Result<void>{};
+    co_return turns_.try_save(record);
+}
+
+/// True if the workflow let the task go back to its worker, which reads the feedback in TASK.md. Else a living worker
+/// gets it as a message, and the human is told, too.
+Awaitable<Result<bool>> PullSync::give_to_worker(TaskRecord& record, PullRequest pull, std::string what,
+                                                 std::set<std::string> told) {
+    const auto definition = turns_.definition_of(record.task);
+    const auto* back = definition ? engine::rejection_target(**definition, record.task) : nullptr;
+    const auto* project = world_.projects.find(record.task.project);
+    if (!project) co_return false;
+    CO_TRY(const auto place, co_await pulls::place_of(world_, *project));
+    const auto remarks = co_await world_.forge.remarks(place.repository, pull.number);
+    if (!remarks) {  // the human looks there
+        log::warn("pull requests", remarks.error().message, {{"task", record.task.id.value}});
+        co_return false;
+    }
+    auto feedback = pulls::feedback_text(what, pull, *remarks);
+    if (back) {
+        engine::Request request;
+        request.to = back->name;
+        request.by = Role::system;
+        Edit edit;
+        edit.feedback = feedback;
+        auto by = caller_for(pull);
+        auto sent = record;
+        sent.pull_told = std::move(told);
+        const auto moved = co_await requests_.move(std::move(sent), request, std::move(by), std::move(edit));
+        if (moved) co_return true;
+        CO_TRY(record, turns_.record_of(record.task.id));  // what the attempt has found out is saved
+    }
+    if (record.run_of(Role::worker)) {
+        record.outbox.push_back({random_id(12), Role::worker, Role::system, std::move(feedback), world_.clock.now()});
+    }
+    co_return false;
+}
+
+}  // namespace orange

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/result.hpp"
+#include "common/model/pull_request.hpp"
+#include "common/model/record.hpp"
+#include "daemon/async/async.hpp"
+#include "daemon/forge/forge.hpp"
+#include "daemon/runner/merges.hpp"
+#include "daemon/runner/requests.hpp"
+
+namespace orange {
+
+/// Follows the pull requests of tasks: merged → the task is done; closed → cancelled, its work kept; opened again after
+/// that, changes requested, checks that fail, conflicts → the human is told, or the worker. One question a project, as
+/// long as one of its tasks has a pull request; nothing is asked otherwise. Whatever cannot be found out changes
+/// nothing, and each fact is told once.
+class PullSync {
+  public:
+    PullSync(World& world, Turns& turns, Transitions& transitions, Requests& requests, Merges& merges);
+    ~PullSync();
+    PullSync(const PullSync&) = delete;
+    PullSync& operator=(const PullSync&) = delete;
+
+    /// From now on by itself, for the tasks that there are and those to come.
+    void start();
+    void stop();
+
+    /// Asks once for a project's tasks, and does what follows. How long to leave the forge alone then.
+    Awaitable<std::chrono::milliseconds> look(std::string project);
+    /// For a task that was made for a branch that exists: it may have a pull request already.
+    void look_soon(const TaskRecord& record);
+
+    /// "github.com: gh is not logged in …", by project, while it stands.
+    const std::map<std::string, std::string>& problems() const { return problems_; }
+
+  private:
+    void find_followed();
+    void changed(const TaskId& id);
+    bool is_followed(const TaskRecord& record) const;
+    void begin(const std::string& project);
+    Awaitable<void> follow(std::string project, std::shared_ptr<async::Notifier> wake);
+    std::vector<TaskId> asked_for(const std::string& project, const std::set<TaskId>& soon);
+    std::chrono::milliseconds after_failure(const std::string& project, const Error& error);
+
+    Awaitable<void> apply(TaskId id, std::vector<PullRequest> known);
+    Awaitable<Result<void>> follow_up(TaskRecord record, PullRequest pull);
+    Result<void> reopened(TaskRecord record, const PullRequest& pull);
+    Awaitable<Result<void>> cancel(TaskRecord record, PullRequest pull);
+    bool is_for_agent(const TaskRecord& record) const;
+    Awaitable<Result<void>> tell(TaskRecord record, PullRequest pull);
+    Awaitable<Result<bool>> give_to_worker(TaskRecord& record, PullRequest pull, std::string what,
+                                           std::set<std::string> told);
+
+    World& world_;
+    Turns& turns_;
+    Transitions& transitions_;
+    Requests& requests_;
+    Merges& merges_;
+    int observer_;
+    bool running_ = false;
+    bool found_ = false;
+    std::map<std::string, std::set<TaskId>> followed_;                 ///< by project
+    std::map<std::string, std::shared_ptr<async::Notifier>> looking_;  ///< projects with a loop, and what wakes it
+    std::map<std::string, std::set<TaskId>> soon_;                     ///< of look_soon(), by project
+    std::map<std::string, int> failures_;                              ///< in a row, by project
+    std::map<std::string, std::string> problems_;
+    std::map<std::string, std::size_t> first_other_;                      ///< of those without one, by project
+    std::map<TaskId, std::chrono::steady_clock::time_point> not_before_;  ///< merged ones whose tasks are not done
+};
+
+}  // namespace orange

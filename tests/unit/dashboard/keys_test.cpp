@@ -1,0 +1,159 @@
+// Which keys a row shows, and what they do.
+#include "tests/unit/dashboard/desk.hpp"
+
+using namespace orange;
+using namespace orange::tests;
+using dashboard::Action;
+using dashboard::Outside;
+using dashboard::Purpose;
+
+namespace {
+
+/// Every offer alone: keys must follow the daemon's word, never a state's name.
+rpc::TaskView offering(const std::string& what) {
+    auto view = task_view("7JJC0000", "any-name", Need::nothing, {what});
+    if (what == "attach") view.worker = "alive";
+    return view;
+}
+
+}  // namespace
+
+TEST_CASE("No key has two meanings, and each is in the help") {
+    std::set<std::string> seen;
+    for (const auto& binding : dashboard::bindings()) {
+        CHECK(seen.insert(binding.key).second);
+        CHECK(std::string(binding.help).size() > 5);
+    }
+    for (const char* key : {"j", "k", "q", "f", "c", "w", "y", "m", "x", "p", "Enter"}) CHECK(seen.contains(key));
+}
+
+TEST_CASE("A key is shown exactly if the daemon offers what it does, and then it does it") {
+    struct Case {
+        const char* offer;
+        const char* key;
+        const char* method;
+        bool asks;
+    };
+    for (const auto& each :
+         {Case{"spawn", "Enter", "task.spawn", false}, Case{"respawn", "Enter", "task.respawn", false},
+          Case{"respawn", "R", "task.respawn", false}, Case{"merge", "m", "task.merge", true},
+          Case{"force_merge", "m", "task.merge", false}, Case{"cancel", "x", "task.cancel", true},
+          Case{"create_pr", "p", "task.create_pr", true}, Case{"ack", "!", "task.ack", false},
+          Case{"update_branch", "u", "task.update_branch", false}, Case{"stop", "S", "task.stop", true},
+          Case{"restart", "S", "task.restart", false}, Case{"delete", "d", "task.delete", true}}) {
+        INFO(each.offer << " " << each.key);
+        Desk desk({offering(each.offer)}, 200);
+        CHECK_THAT(desk.footer(), Holds(" " + std::string(each.key) + " "));
+        desk.press(each.key);
+        CHECK(desk.core.state().question.has_value() == each.asks);
+        if (each.asks) {
+            CHECK(desk.methods().empty());
+            desk.press("y");
+        }
+        CHECK(desk.methods() == std::vector<std::string>{each.method});
+        CHECK(desk.last(Purpose::act).params.at("id") == "7JJC0000");
+
+        Desk without({offering("none")}, 200);
+        CHECK_THAT(without.footer(), !Holds(" " + std::string(each.key) + " "));
+        without.press(each.key);
+        CHECK(without.methods().empty());
+        CHECK(without.core.state().message);  // it says why
+        CHECK(without.has_sent(Purpose::reason));
+    }
+}
+
+TEST_CASE("Enter opens the agent's terminal if it lives, also for a question or a dialog") {
+    auto asking = offering("attach");
+    asking.needs.kind = Need::answer;
+    asking.can.push_back("reply");
+    for (const auto& view : {offering("attach"), asking}) {
+        Desk desk({view});
+        desk.press("Enter");
+        REQUIRE(desk.outside.size() == 1);
+        CHECK(desk.outside[0].argv == std::vector<std::string>{"orange", "task", "attach", "7JJC0000"});
+    }
+}
+
+TEST_CASE("p opens the pull request in the browser if there is one, and nothing but a web address") {
+    auto view = offering("none");
+    view.fields.pr_url = "https://github.com/a/b/pull/7";
+    Desk desk({view});
+    desk.press("p");
+    REQUIRE(desk.outside.size() == 1);
+    CHECK(desk.outside[0].what == Outside::What::open);
+    view.fields.pr_url = "file:///etc/passwd";
+    Desk other({view});
+    other.press("p");
+    CHECK(other.outside.empty());
+}
+
+TEST_CASE("y copies the whole id, o, D and e use programs in the terminal") {
+    Desk desk({running("7JJC0000")});
+    for (const char* key : {"y", "o", "D", "e"}) desk.press(key);
+    REQUIRE(desk.outside.size() == 4);
+    CHECK(desk.outside[0].what == Outside::What::copy);
+    CHECK(desk.outside[0].text == "7JJC0000");
+    CHECK(desk.outside[1].argv == std::vector<std::string>{"orange", "task", "shell", "7JJC0000"});
+    CHECK(desk.outside[2].argv == std::vector<std::string>{"orange", "task", "diff", "7JJC0000"});
+    CHECK(desk.outside[3].argv == std::vector<std::string>{"$EDITOR", "/home/w/7JJC0000/TASK.md"});
+}
+
+TEST_CASE("A busy row says so, and takes no second action") {
+    Desk desk({crashed("7JJC0000")});
+    desk.press("R");
+    desk.press("R");
+    desk.press("x");
+    CHECK(desk.methods() == std::vector<std::string>{"task.respawn"});
+    CHECK_THAT(desk.screen(), Holds("respawning"));
+    desk.answer(Purpose::act, Json{{"task", Json::object()}});
+    CHECK(desk.core.state().busy.empty());
+}
+
+TEST_CASE("An error stays until a key, and is in the log after that") {
+    Desk desk({crashed("7JJC0000")});
+    desk.press("R");
+    desk.answer(Purpose::act,
+                Error(ErrorCode::conflict, "no workspace is free\n  orange project update shop --pool-size 5"));
+    CHECK_THAT(desk.screen(), Holds("orange project update shop --pool-size 5"));
+    desk.pass(std::chrono::minutes(10));
+    CHECK_THAT(desk.screen(), Holds("orange project update shop --pool-size 5"));
+    desk.press("j");
+    CHECK_THAT(desk.screen(), !Holds("orange project update shop --pool-size 5"));
+    desk.press("?");
+    desk.press("G");
+    CHECK_THAT(desk.screen(), Holds("orange project update shop --pool-size 5"));
+}
+
+TEST_CASE("A read-only dashboard changes nothing, and says so") {
+    dashboard::State state;
+    state.read_only = true;
+    Desk desk({in_review("7JJC0000"), crashed("8KKD0000")}, 200, 24, state);
+    for (const char* key : {"m", "x", "p", "r", "s", "d", "R", "S", "u", "!", "c", "Enter", "j", "Enter"})
+        desk.press(key);
+    CHECK(desk.methods().empty());
+    CHECK_FALSE(desk.core.state().question);
+    CHECK_FALSE(desk.core.state().form);
+    CHECK_THAT(desk.footer(), !Holds(" m "));
+}
+
+TEST_CASE("Pasted text in the list is no command, and in a text it is one line") {
+    Desk desk({in_review("7JJC0000")});
+    (void)desk.core.on_input({dashboard::Input::What::paste, "m\ny\nx"}, desk.now);
+    CHECK_FALSE(desk.core.state().question);
+    CHECK(desk.core.state().message);
+    desk.press("r");
+    (void)desk.core.on_input({dashboard::Input::What::paste, "two\nlines \x1b[31m"}, desk.now);
+    REQUIRE(desk.core.state().prompt);
+    CHECK_THAT(desk.core.state().prompt->text, Holds("two lines"));
+    CHECK(desk.core.state().prompt->text.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("Below 40x8 there are only numbers, and only q does something") {
+    Desk desk({in_review("7JJC0000")}, 39, 24);
+    CHECK_THAT(desk.screen(), Holds("1 review"));
+    desk.press("m");
+    CHECK_FALSE(desk.core.state().question);
+    desk.press("q");
+    REQUIRE(desk.outside.size() == 1);
+    CHECK(desk.outside[0].what == Outside::What::quit);
+}

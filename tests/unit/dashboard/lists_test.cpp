@@ -1,0 +1,210 @@
+// Rows, sections, filters and the selection.
+#include "tests/unit/dashboard/desk.hpp"
+
+using namespace orange;
+using namespace orange::tests;
+using dashboard::Filter;
+using dashboard::Purpose;
+
+namespace {
+
+std::vector<rpc::TaskView> many_tasks(std::size_t count) {
+    std::vector<rpc::TaskView> all;
+    for (std::size_t i = 0; i < count; ++i) all.push_back(running("task" + std::to_string(100'000 + i)));
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("Sections follow what tasks need, and the daemon's order stays within them") {
+    auto waiting = task_view("wait0000", "pending", Need::nothing, {"spawn", "cancel"});
+    waiting.queue_place = 1;
+    Desk desk({crashed("help0000"), in_review("revi0000"), running("work0000"), waiting});
+    const auto text = desk.screen();
+    std::size_t at = 0;
+    for (const char* word : {"NEEDS YOU 2", "branch-help0000", "branch-revi0000", "RUNNING 1", "branch-work0000",
+                             "WAITING 1", "branch-wait0000"}) {
+        const auto found = text.find(word, at);
+        REQUIRE(found != std::string::npos);
+        at = found;
+    }
+    CHECK_THAT(text, Holds("1 help  1 review  4 active tasks"));
+}
+
+TEST_CASE("The selection is a task, wherever it moves to in the list") {
+    Desk desk({running("aaaa0000"), running("bbbb0000"), running("cccc0000")});
+    desk.press("j");
+    CHECK(desk.core.state().selected == "bbbb0000");
+    desk.list({in_review("bbbb0000"), running("cccc0000"), running("aaaa0000")});
+    CHECK(desk.core.state().selected == "bbbb0000");
+    desk.press("j");
+    CHECK(desk.core.state().selected == "cccc0000");
+    desk.list({in_review("bbbb0000"), running("aaaa0000")});  // it has gone: its place is taken
+    CHECK(desk.core.state().selected == "aaaa0000");
+    desk.press("g");
+    CHECK(desk.core.state().selected == "bbbb0000");
+    desk.press("G");
+    CHECK(desk.core.state().selected == "aaaa0000");
+    desk.list({});
+    CHECK(desk.core.state().selected.empty());
+    for (const char* key : {"j", "k", "G", "m", "Enter", "x", "y"}) desk.press(key);
+    CHECK(desk.methods().empty());
+}
+
+TEST_CASE("f goes through the filters, ended tasks come in pages") {
+    Desk desk({running("aaaa0000"), in_review("bbbb0000")});
+    desk.press("f");
+    CHECK(desk.core.state().filter == Filter::needs);
+    CHECK_THAT(desk.screen(), !Holds("branch-aaaa0000"));
+    desk.press("f");
+    desk.pass(std::chrono::milliseconds(10));
+    CHECK(desk.core.state().filter == Filter::all);
+    const auto request = desk.last(Purpose::list);
+    CHECK(request.params.at("all") == true);
+    CHECK(request.params.at("limit") == 202);
+    std::vector<rpc::TaskView> all{running("aaaa0000"), in_review("bbbb0000")};
+    for (int i = 0; i < 200; ++i) all.push_back(ended("end" + std::to_string(1000 + i)));
+    desk.list(all);
+    CHECK_THAT(desk.screen(), Holds("ENDED 200+"));
+    desk.press("G");
+    desk.pass(std::chrono::milliseconds(10));
+    CHECK(desk.last(Purpose::list).params.at("limit") == 402);
+    desk.press("f");
+    CHECK(desk.core.state().filter == Filter::ended);
+    CHECK_THAT(desk.screen(), !Holds("branch-aaaa0000"));
+    desk.press("Esc");
+    CHECK(desk.core.state().filter == Filter::active);
+}
+
+TEST_CASE("Ended tasks that are not shown are counted") {
+    Desk desk;
+    desk.list({running("aaaa0000")}, 12);
+    CHECK_THAT(desk.screen(), Holds("ENDED 12"));
+}
+
+TEST_CASE("The search narrows as it is typed, and Esc goes one step back at a time") {
+    auto odd = running("bbbb0000");
+    odd.fields.summary = "Round the Total";
+    Desk desk({running("aaaa0000"), odd});
+    desk.press("/");
+    desk.type("total");
+    CHECK_THAT(desk.screen(), !Holds("branch-aaaa0000"));
+    CHECK_THAT(desk.screen(), Holds("/total 1 of 2"));
+    desk.press("Enter");
+    CHECK_FALSE(desk.core.state().prompt);
+    desk.press(" ");
+    CHECK(desk.core.state().marked.size() == 1);
+    desk.press("Esc");
+    CHECK(desk.core.state().marked.empty());
+    CHECK_FALSE(desk.core.state().search.empty());
+    desk.press("Esc");
+    CHECK(desk.core.state().search.empty());
+    desk.press("/");
+    desk.type("TOTAL");  // a capital makes it exact
+    CHECK_THAT(desk.screen(), Holds("0 of 2"));
+    desk.press("Esc");
+    CHECK(desk.core.state().items.size() == 3);
+}
+
+TEST_CASE("A frame has exactly its size, whatever the tasks are called") {
+    auto hostile = in_review("aaaa0000");
+    hostile.fields.branch = "b\x1b[31m\n\t日本語日本語日本語 e\xcc\x81 👨\xe2\x80\x8d👩 \xff";
+    hostile.fields.summary = std::string(5000, 'x') + "\x1b]0;t\x07";
+    hostile.fields.status = "sta\ntus";
+    hostile.needs.text = "a\x1b[2Jb";
+    hostile.alarm = "x\x1b[2J";
+    auto broken = task_view("bbbb0000", "unreadable");
+    broken.unreadable = "no \x1b[2J such file";
+    for (const auto& [width, height] :
+         {std::pair{80, 24}, {120, 40}, {200, 50}, {40, 8}, {80, 50}, {20, 5}, {1, 1}, {333, 9}}) {
+        Desk desk({hostile, broken, running("cccc0000")}, width, height);
+        for (const char* key :
+             {"j", "1", "2", "5", "Esc", "?", "Esc", "w", "Esc", "c", "Esc", "m", "n", "/", "Esc", "r", "x"}) {
+            desk.press(key);
+            const auto frame = desk.frame();
+            REQUIRE(frame.rows.size() == static_cast<std::size_t>(height));
+            for (const auto& row : frame.rows) {
+                REQUIRE(row.width() == static_cast<std::size_t>(width));
+                for (const unsigned char c : row.text()) REQUIRE((c >= 0x20 && c != 0x7f));
+            }
+        }
+    }
+}
+
+TEST_CASE("A frame costs what it shows, with ten tasks or ten thousand") {
+    for (const std::size_t count : {10U, 10'000U}) {
+        Desk desk(many_tasks(count));
+        for (const char* key : {"j", "G", "k", "g"}) {
+            desk.press(key);
+            CHECK(desk.frame().tasks_drawn <= 20);
+        }
+    }
+    Desk desk(many_tasks(10'000));
+    desk.press("G");
+    CHECK_THAT(desk.screen(), Holds("branch-task109999"));
+}
+
+TEST_CASE("The selected row stays on the screen while the list changes and the terminal shrinks") {
+    Desk desk(many_tasks(100));
+    for (int i = 0; i < 60; ++i) desk.press("j");
+    const auto name = "branch-" + desk.core.state().selected;
+    CHECK_THAT(desk.screen(), Holds(name));
+    for (const auto& [width, height] : {std::pair{80, 12}, {45, 8}, {120, 40}, {80, 24}}) {
+        (void)desk.core.on_resize(width, height, desk.now);
+        CHECK_THAT(desk.screen(), Holds(name.substr(0, 10)));
+        const auto& state = desk.core.state();
+        CHECK(state.at >= state.top);
+        CHECK(state.at < state.top + static_cast<std::size_t>(dashboard::layout_of(state).list.height));
+    }
+}
+
+TEST_CASE("Nothing that happens, nothing that is drawn or asked but the ages once a minute") {
+    Desk desk({in_review("aaaa0000")});
+    const auto before = desk.frame();
+    desk.pass(std::chrono::seconds(30));
+    CHECK(desk.frame() == before);
+    CHECK(desk.sent.empty());
+    const auto next = desk.core.next_time();
+    REQUIRE(next);
+    CHECK(*next - desk.now.steady >= std::chrono::seconds(29));
+}
+
+TEST_CASE("Events that come together are one look at the list") {
+    Desk desk({running("aaaa0000")});
+    for (int i = 0; i < 1000; ++i) desk.event("aaaa0000");
+    CHECK(desk.sent.empty());
+    desk.pass(std::chrono::milliseconds(100));
+    CHECK(desk.sent.size() == 1);
+    for (int i = 0; i < 1000; ++i) desk.event("aaaa0000");
+    desk.pass(std::chrono::milliseconds(100));
+    CHECK(desk.sent.size() == 1);  // the first one is not answered yet
+}
+
+TEST_CASE("The daemon may go and come: the rows stay, and the list is read again") {
+    Desk desk({running("aaaa0000"), crashed("bbbb0000")});
+    desk.press("g");
+    desk.press("S");
+    CHECK(desk.core.state().busy.size() == 1);
+    (void)desk.core.on_link(dashboard::Link::State::down, "", desk.now);
+    CHECK_THAT(desk.screen(), Holds("branch-aaaa0000"));
+    CHECK(desk.core.state().busy.empty());
+    desk.press("x");
+    CHECK_FALSE(desk.core.state().question);
+    CHECK_THAT(desk.screen(), Holds("Ctrl-r"));
+    const auto effects = desk.core.on_link(dashboard::Link::State::up, "", desk.now);
+    CHECK(effects.requests.size() == 3);
+}
+
+TEST_CASE("The mouse selects, and a double click is Enter") {
+    Desk desk({running("aaaa0000"), running("bbbb0000")});
+    const auto click = [&](int row) {
+        return desk.core.on_input({dashboard::Input::What::click, "", 5, row}, desk.now);
+    };
+    (void)click(3);
+    CHECK(desk.core.state().selected == "bbbb0000");
+    const auto effects = click(3);
+    REQUIRE(effects.outside.size() == 1);
+    CHECK(effects.outside[0].argv.back() == "bbbb0000");
+    (void)desk.core.on_input({dashboard::Input::What::wheel_up, "", 5, 3}, desk.now);
+    CHECK(desk.core.state().selected == "aaaa0000");
+}

@@ -1,0 +1,139 @@
+// What stands beside the list, and when it is asked for.
+#include "tests/unit/dashboard/desk.hpp"
+
+using namespace orange;
+using namespace orange::tests;
+using dashboard::Purpose;
+using std::chrono::milliseconds;
+
+TEST_CASE("At 80 columns nothing is asked for a pane until it is shown") {
+    Desk desk({running("aaaa0000")});
+    desk.pass(milliseconds(1000));
+    CHECK(desk.sent.empty());
+    desk.press("1");
+    CHECK(desk.has_sent(Purpose::screen));
+    CHECK(desk.last(Purpose::screen).params.at("colours") == true);
+    CHECK_THAT(desk.screen(), Holds("[1 screen]"));
+    desk.press("Esc");
+    desk.sent.clear();
+    desk.pass(milliseconds(2000));
+    CHECK(desk.sent.empty());
+}
+
+TEST_CASE("The screen of a living agent is asked for again, one request at a time, and of a dead one once") {
+    Desk desk({running("aaaa0000")}, 120, 40);
+    desk.pass(milliseconds(1));
+    desk.answer(Purpose::screen, Json{{"role", "worker"}, {"text", "\x1b[32mhello\x1b[0m\n"}});
+    CHECK_THAT(desk.screen(), Holds("hello"));
+    const auto before = desk.frame();
+    desk.pass(milliseconds(500));
+    desk.pass(milliseconds(500));
+    CHECK(desk.sent.size() == 1);
+    desk.answer(Purpose::screen, Json{{"role", "worker"}, {"text", "\x1b[32mhello\x1b[0m\n"}});
+    CHECK(desk.frame() == before);
+    Desk dead({crashed("bbbb0000")}, 120, 40);
+    dead.pass(milliseconds(1));
+    CHECK(dead.last(Purpose::screen).method == "task.log");
+    dead.answer(Purpose::screen, Json{{"windows", Json::array()}, {"text", "last words\n"}});
+    dead.pass(milliseconds(5000));
+    CHECK(dead.sent.empty());
+    CHECK_THAT(dead.screen(), Holds("last words"));
+}
+
+TEST_CASE("Moving on asks when the selection rests, and a late answer for another task is not shown") {
+    Desk desk({running("aaaa0000"), running("bbbb0000"), running("cccc0000")}, 120, 40);
+    desk.pass(milliseconds(1));
+    const auto first = desk.last(Purpose::screen);
+    desk.sent.clear();
+    desk.press("j");
+    desk.press("j");
+    CHECK(desk.sent.empty());
+    (void)desk.core.on_reply(first, Json{{"text", "of another\n"}}, desk.now);
+    CHECK_THAT(desk.screen(), !Holds("of another"));
+    desk.pass(milliseconds(200));
+    REQUIRE(desk.sent.size() == 1);
+    CHECK(desk.sent[0].params.at("id") == "cccc0000");
+}
+
+TEST_CASE("An event of the task makes its pane new, an event of another one does not") {
+    Desk desk({in_review("aaaa0000"), running("bbbb0000")}, 120, 40);
+    desk.press("4");
+    desk.pass(milliseconds(200));
+    desk.answer(Purpose::history, Json{{"events", Json::array()}});
+    desk.sent.clear();
+    desk.event("bbbb0000");
+    desk.pass(milliseconds(100));
+    CHECK_FALSE(desk.has_sent(Purpose::history));
+    desk.event("aaaa0000");
+    desk.pass(milliseconds(100));
+    CHECK(desk.has_sent(Purpose::history));
+}
+
+TEST_CASE("The diff, TASK.md and why have colours where they mean something") {
+    Desk desk({in_review("aaaa0000")}, 120, 40);
+    desk.press("2");
+    desk.pass(milliseconds(200));
+    rpc::TaskDiff::Reply diff;
+    diff.changes = {2, 1, 1, 1, false};
+    diff.stat = " a.txt | 2 +-\n";
+    diff.text = "diff --git a/a.txt b/a.txt\n@@ -1 +1 @@\n-old\n+new\n";
+    desk.answer(Purpose::diff, written(diff));
+    const auto look_at = [&](const std::string& text) {
+        for (const auto& row : desk.frame().rows) {
+            for (const auto& span : row.spans) {
+                if (span.text.starts_with(text)) return span.look;
+            }
+        }
+        FAIL("not on the screen: " + text);
+        return dashboard::Look{};
+    };
+    CHECK(look_at("+new") == dashboard::k_green);
+    CHECK(look_at("-old") == dashboard::k_red);
+    desk.press("v");
+    desk.pass(milliseconds(200));
+    rpc::TaskShow::Reply show;
+    show.task = in_review("aaaa0000");
+    show.body = "## Handoff\n\nDONE: all of it\n\n- a list\n\n```\ncode\n```\n";
+    desk.answer(Purpose::task, written(show));
+    CHECK(look_at("## Handoff").bold);
+    CHECK(look_at("code") == dashboard::k_cyan);
+    desk.press("5");
+    desk.pass(milliseconds(200));
+    rpc::TaskWhy::Reply why;
+    why.task = in_review("aaaa0000");
+    why.waiting_for = "you: look at it";
+    rpc::EdgeView edge;
+    edge.to = "done";
+    edge.by = {"system"};
+    edge.open = true;
+    why.edges = {edge};
+    desk.answer(Purpose::why, written(why));
+    CHECK_THAT(desk.screen(), Holds("╭─ reviewing"));
+    CHECK_THAT(desk.screen(), Holds("╰─✓─> done"));
+    CHECK(look_at("reviewing").reverse);
+}
+
+TEST_CASE("A pane scrolls, and the agent's screen from its end") {
+    Desk desk({running("aaaa0000")}, 120, 40);
+    desk.pass(milliseconds(1));
+    std::string text;
+    for (int i = 0; i < 200; ++i) text += "line " + std::to_string(i) + "\n";
+    desk.answer(Purpose::screen, Json{{"text", text}});
+    CHECK_THAT(desk.screen(), Holds("line 199"));
+    desk.press("K");
+    CHECK_THAT(desk.screen(), !Holds("line 199"));
+    desk.sent.clear();
+    desk.pass(milliseconds(1000));
+    CHECK(desk.sent.empty());  // scrolled back, it stands still
+    desk.press("Esc");
+    CHECK_THAT(desk.screen(), Holds("line 199"));
+}
+
+TEST_CASE("Tall and narrow, the pane is below the list, and wide beside it") {
+    Desk tall({running("aaaa0000")}, 80, 50);
+    CHECK(dashboard::layout_of(tall.core.state()).pane.row > 10);
+    Desk wide({running("aaaa0000")}, 110, 24);
+    CHECK(dashboard::layout_of(wide.core.state()).pane.column > 10);
+    Desk narrow({running("aaaa0000")}, 109, 24);
+    CHECK(dashboard::layout_of(narrow.core.state()).pane.height == 0);
+}

@@ -1,0 +1,215 @@
+// Questions, typed texts, several tasks at once, and the form.
+#include "tests/unit/dashboard/desk.hpp"
+
+using namespace orange;
+using namespace orange::tests;
+using dashboard::Outside;
+using dashboard::Purpose;
+using std::chrono::milliseconds;
+
+TEST_CASE("Only y is yes") {
+    for (const char* key : {"n", "Enter", "Esc", " ", "m", "Y", "q", "C-c"}) {
+        Desk desk({in_review("aaaa0000")});
+        desk.press("m");
+        REQUIRE(desk.core.state().question);
+        desk.press(key);
+        CHECK_FALSE(desk.core.state().question);
+        CHECK(desk.methods().empty());
+        CHECK(desk.outside.empty());
+    }
+}
+
+TEST_CASE("A question names the branch, where it goes, and how much it is") {
+    auto view = in_review("aaaa0000");
+    view.committed = rpc::ChangeCounts{3, 2, 40, 2, false};
+    Desk desk({view});
+    desk.press("m");
+    const auto text = desk.screen();
+    CHECK_THAT(text, Holds("Merge branch-aaaa0000 into main?"));
+    CHECK_THAT(text, Holds("3 commits in 2 files, +40 -2"));
+}
+
+TEST_CASE("What a merge has to confirm is the daemon's question, with the commit that it is about") {
+    Desk desk({running("aaaa0000")});
+    desk.press("m");
+    Error refused(ErrorCode::needs_force, "not reviewed");
+    refused.details = {{"facts", "the review of aaaa0000 did not pass"},
+                       {"question", "Merge it anyway?"},
+                       {"tip", "abc"},
+                       {"short_ids", "aaaa0000=aaaa"}};
+    desk.answer(Purpose::act, refused);
+    CHECK_THAT(desk.screen(), Holds("Merge it anyway?"));
+    desk.press("y");  // typed before it could be read
+    CHECK(desk.core.state().question);
+    desk.pass(milliseconds(400));
+    desk.press("y");
+    const auto request = desk.last(Purpose::act);
+    CHECK(request.params.at("force") == true);
+    CHECK(request.params.at("tip") == "abc");
+    CHECK(request.params.at("run_checks") == true);
+    desk.answer(Purpose::act, refused);  // a second refusal is an error, not a question without end
+    CHECK_FALSE(desk.core.state().question);
+    CHECK(desk.core.state().message->bad);
+}
+
+TEST_CASE("Several tasks are one question, done one after the other, and the result counts them") {
+    Desk desk({in_review("aaaa0000"), in_review("bbbb0000"), running("cccc0000"), in_review("dddd0000")});
+    for (int i = 0; i < 4; ++i) desk.press(" ");
+    CHECK_THAT(desk.screen(), Holds("4 selected"));
+    desk.press("m");
+    CHECK_THAT(desk.screen(), Holds("Merge 4 tasks"));
+    desk.press("y");
+    CHECK(desk.methods().size() == 1);
+    desk.answer(Purpose::act, Json{{"task", Json::object()}});
+    desk.answer(Purpose::act, Error(ErrorCode::conflict, "README.md conflicts with main"));
+    desk.answer(Purpose::act, Error(ErrorCode::needs_force, "not reviewed", {{"question", "Merge?"}, {"facts", "f"}}));
+    CHECK_FALSE(desk.core.state().question);
+    desk.answer(Purpose::act, Json{{"task", Json::object()}});
+    const auto text = desk.screen();
+    CHECK_THAT(text, Holds("2 of 4"));
+    CHECK_THAT(text, Holds("README.md"));
+    CHECK(desk.core.state().marked.empty());
+}
+
+TEST_CASE("A task that has not ended is cancelled by its deletion, and the question says so") {
+    Desk desk({running("aaaa0000"), ended("bbbb0000")});
+    desk.press("d");
+    CHECK_THAT(desk.screen(), Holds("branch-aaaa0000 has not ended"));
+    desk.press("y");
+    CHECK(desk.last(Purpose::act).params.at("force") == true);
+}
+
+TEST_CASE("A rejection, an answer and a message are typed in one line") {
+    auto asking = running("aaaa0000");
+    asking.can.insert(asking.can.end(), {"reply", "reject"});
+    struct Case {
+        const char* key;
+        const char* method;
+        const char* name;
+    };
+    for (const auto& each :
+         {Case{"r", "task.reject", "feedback"}, Case{"a", "task.reply", "text"}, Case{"s", "task.send", "text"}}) {
+        Desk desk({asking});
+        desk.press(each.key);
+        desk.type("Pleasr");
+        desk.press("Backspace");
+        desk.type("e q");
+        desk.press("Enter");
+        const auto request = desk.last(Purpose::act);
+        CHECK(request.method == each.method);
+        CHECK(request.params.at(each.name) == "Please q");
+    }
+}
+
+TEST_CASE("A text that was left, or that the daemon refused, is offered again") {
+    Desk desk({in_review("aaaa0000")});
+    desk.press("r");
+    desk.type("half");
+    desk.press("Esc");
+    CHECK(desk.methods().empty());
+    desk.press("r");
+    CHECK(desk.core.state().prompt->text == "half");
+    desk.press("Enter");
+    desk.answer(Purpose::act, Error(ErrorCode::conflict, "no"));
+    desk.press("r");
+    CHECK(desk.core.state().prompt->text == "half");
+    desk.press("Enter");
+    desk.answer(Purpose::act, Json{{"task", Json::object()}});
+    desk.press("r");
+    CHECK(desk.core.state().prompt->text.empty());
+}
+
+TEST_CASE("A long text is written in the editor") {
+    Desk desk({in_review("aaaa0000")});
+    desk.press("r");
+    desk.type("one");
+    desk.press("C-e");
+    REQUIRE(desk.outside.size() == 1);
+    CHECK(desk.outside[0].what == Outside::What::edit);
+    CHECK(desk.outside[0].text == "one");
+    (void)desk.core.on_edited("one\ntwo\n", desk.now);
+    desk.press("Enter");
+    CHECK(desk.last(Purpose::act).params.at("feedback") == "one\ntwo");
+}
+
+TEST_CASE("Typing works by graphemes") {
+    std::string text = "a日e\xcc\x81z";
+    std::size_t cursor = text.size();
+    dashboard::edit_line(text, cursor, "Left");
+    dashboard::edit_line(text, cursor, "Backspace");
+    CHECK(text == "a日z");
+    dashboard::edit_line(text, cursor, "Backspace");
+    CHECK(text == "az");
+    dashboard::edit_line(text, cursor, "é");
+    CHECK(text == "aéz");
+    dashboard::edit_line(text, cursor, "Home");
+    dashboard::edit_line(text, cursor, "Delete");
+    CHECK(text == "éz");
+    CHECK_FALSE(dashboard::edit_line(text, cursor, "F5"));
+}
+
+TEST_CASE("The form creates a task, and keeps what was typed until the daemon has it") {
+    Desk desk({running("aaaa0000")});
+    desk.press("c");
+    REQUIRE(desk.core.state().form);
+    desk.answer(Purpose::harnesses, Json{{"harnesses", Json::array()}, {"searched", Json::array()}});
+    desk.type("Round q");
+    desk.press("Esc");
+    CHECK_FALSE(desk.core.state().form);
+    desk.press("c");
+    CHECK(desk.core.state().form->fields[0].value == "Round q");
+    desk.press("Enter");
+    const auto request = desk.last(Purpose::create);
+    CHECK(request.params.at("summary") == "Round q");
+    CHECK(request.params.at("project") == "shop");
+    CHECK(request.params.at("name_branch") == true);
+    CHECK(request.params.at("id").get<std::string>().size() == 21);
+    desk.answer(Purpose::create, Error(ErrorCode::conflict, "no"));
+    desk.press("c");
+    CHECK(desk.core.state().form->fields[0].value == "Round q");
+    desk.press("Enter");
+    desk.answer(Purpose::create, Json{{"task", Json::object()}});
+    desk.press("c");
+    CHECK(desk.core.state().form->fields[0].value.empty());
+}
+
+TEST_CASE("While a task is being created, the form for the next one is empty") {
+    Desk desk({running("aaaa0000")});
+    desk.press("c");
+    desk.type("First");
+    desk.press("Enter");
+    desk.press("c");
+    CHECK(desk.core.state().form->fields[0].value.empty());
+}
+
+TEST_CASE("The form remembers the last choices of a project, and choices go round") {
+    Desk desk({running("aaaa0000")});
+    desk.core.set_last_choices({{"shop", {{"harness", "demo"}, {"permissions", "reduced"}}}});
+    desk.press("c");
+    CHECK(desk.core.state().form->fields[5].value == "demo");
+    CHECK(desk.core.state().form->fields[8].value == "reduced");
+    for (int i = 0; i < 8; ++i) desk.press("Tab");
+    desk.press("Right");
+    CHECK(desk.core.state().form->fields[8].value.empty());
+    desk.press("Left");
+    CHECK(desk.core.state().form->fields[8].value == "reduced");
+    CHECK_THAT(desk.screen(), Holds("< reduced >"));
+}
+
+TEST_CASE("Trust in a repository is asked for, and without it the task is created all the same") {
+    for (const bool yes : {true, false}) {
+        Desk desk({running("aaaa0000")});
+        desk.press("c");
+        desk.type("x");
+        desk.press("Enter");
+        CHECK(desk.last(Purpose::create).params.at("ask_trust") == true);
+        desk.answer(Purpose::create,
+                    Error(ErrorCode::needs_force, "trust", {{"trust", "claude"}, {"repository", "/home/shop"}}));
+        CHECK_THAT(desk.screen(), Holds("claude asks whether it may trust /home/shop"));
+        desk.pass(milliseconds(400));
+        desk.press(yes ? "y" : "n");
+        const auto request = desk.last(Purpose::create);
+        CHECK(request.params.contains("trust") == yes);
+        CHECK(request.params.value("ask_trust", false) == yes);
+    }
+}

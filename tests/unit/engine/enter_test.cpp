@@ -1,0 +1,102 @@
+#include "daemon/engine/enter.hpp"
+
+#include "daemon/engine/notices.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/engine/world.hpp"
+
+using namespace orange;
+using namespace orange::engine;
+
+namespace {
+
+const Timestamp k_now = *from_rfc3339("2026-11-20T10:00:00Z");
+
+Decision decision_to(const std::string& to) {
+    Decision decision;
+    decision.from = "working";
+    decision.to = to;
+    decision.counters = {{"review_round", 2}};
+    decision.actions = {{"notify", {{"message", "look"}}, {}}};
+    decision.auto_reason = "it ended";
+    decision.attested = false;
+    return decision;
+}
+
+Entrance entrance() {
+    Entrance made;
+    made.tx = "tx1";
+    made.by.role = Role::worker;
+    made.at = k_now;
+    made.sections = {{"Handoff", "hash"}};
+    return made;
+}
+
+/// A task with a trace of everything that belongs to the state that it leaves.
+TaskRecord leaving(const World& world) {
+    TaskRecord record;
+    record.task = world.task;
+    record.died = {Role::worker};
+    record.stopped = true;
+    record.queued = true;
+    record.start = "reviewing";
+    record.answered = "answer";
+    record.entry_sections = {{"Plan", "old"}};
+    return record;
+}
+
+}  // namespace
+
+TEST_CASE("a task enters a state with the moment, the sections and the counters of then, and leaves the last behind") {
+    const World world("working");
+    auto record = leaving(world);
+    enter(record, world.definition, decision_to("review"), entrance());
+    CHECK(record.task.status == "review");
+    CHECK(record.task.review_round() == 2);
+    CHECK(record.task.updated_at == k_now);
+    CHECK(record.entered_at == k_now);
+    CHECK(record.entry_sections == std::map<std::string, std::string>{{"Handoff", "hash"}});
+    CHECK_FALSE(record.stopped);
+    CHECK_FALSE(record.queued);
+    CHECK_FALSE(record.start);
+    CHECK_FALSE(record.answered);
+    CHECK_FALSE(record.ended);
+    CHECK(record.died == std::set<Role>{Role::worker});  // until one is started
+}
+
+TEST_CASE("the intent of a transition says all that the next daemon needs to finish it") {
+    const World world("working");
+    auto record = leaving(world);
+    enter(record, world.definition, decision_to("review"), entrance());
+    REQUIRE(record.intent);
+    const auto& intent = *record.intent;
+    CHECK(intent.id == "tx1");
+    CHECK(intent.from == "working");
+    CHECK(intent.to == "review");
+    CHECK(intent.by.role == Role::worker);
+    CHECK(intent.at == k_now);
+    CHECK(intent.auto_reason == "it ended");
+    CHECK_FALSE(intent.attested);
+    REQUIRE(intent.actions.size() == 1);
+    CHECK(intent.actions[0].action.name == "notify");
+    CHECK_FALSE(intent.actions[0].done);
+}
+
+TEST_CASE("a state that ends a task ends what is remembered of its agents") {
+    const World world("working");
+    auto record = leaving(world);
+    enter(record, world.definition, decision_to("done"), entrance());
+    CHECK(record.ended);
+    CHECK(record.died.empty());
+}
+
+TEST_CASE("a transition ends the notices that stood before it, and not what came with the last look") {
+    const World world("working");
+    auto record = leaving(world);
+    raise(record, {NoticeKind::hook_failed, "old", "", "", k_now});
+    auto now = entrance();
+    now.notices_before = record.notices;
+    raise(record, {NoticeKind::task_file_conflict, "new", "", "", k_now});
+    enter(record, world.definition, decision_to("review"), now);
+    CHECK_FALSE(find_notice(record, NoticeKind::hook_failed));
+    CHECK(find_notice(record, NoticeKind::task_file_conflict));
+}

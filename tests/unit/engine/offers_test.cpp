@@ -1,0 +1,90 @@
+#include "daemon/engine/offers.hpp"
+
+#include <set>
+
+#include "tests/catch.hpp"
+#include "tests/unit/engine/world.hpp"
+
+using namespace orange;
+using namespace orange::engine;
+
+namespace {
+
+struct Offered {
+    explicit Offered(const std::string& status) : definition(small_definition()) {
+        record.task.status = status;
+        record.task.workspace = "shop--1";
+        resolve_meanings(definition);
+    }
+    std::set<std::string> all() const {
+        const auto list = offers_of(definition, record, sight);
+        return {list.begin(), list.end()};
+    }
+    bool has(const std::string& what) const { return all().contains(what); }
+
+    Definition definition;
+    TaskRecord record;
+    Offering sight;
+};
+
+}  // namespace
+
+TEST_CASE("A merge is offered where the workflow leads to done, with force where only such an edge does") {
+    Offered task("reviewing");
+    CHECK(task.has("merge"));
+    Offered elsewhere("working");
+    elsewhere.definition.transitions.clear();
+    CHECK_FALSE(elsewhere.has("merge"));
+    CHECK_FALSE(elsewhere.has("force_merge"));
+    auto forced = any("done", {Role::system});
+    forced.force = true;
+    elsewhere.definition.transitions.push_back(forced);
+    CHECK(elsewhere.has("force_merge"));
+    CHECK_FALSE(elsewhere.has("merge"));
+}
+
+TEST_CASE("The names of states do not matter to what is offered") {
+    Offered task("reviewing");
+    for (auto& state : task.definition.states) state.name = "x-" + state.name;
+    for (auto& edge : task.definition.transitions) {
+        for (auto& from : edge.from) from = "x-" + from;
+        edge.to = "x-" + edge.to;
+    }
+    task.record.task.status = "x-reviewing";
+    CHECK(task.all() == Offered("reviewing").all());
+}
+
+TEST_CASE("An agent is attached to while it lives, and respawned when it does not") {
+    Offered task("working");
+    CHECK(task.has("respawn"));
+    CHECK_FALSE(task.has("attach"));
+    task.sight.alive = task.sight.state_alive = true;
+    CHECK(task.has("attach"));
+    CHECK(task.has("stop"));
+    CHECK(task.has("restart"));
+    CHECK_FALSE(task.has("respawn"));
+}
+
+TEST_CASE("A pending task is started, an ended one restored, and neither more") {
+    Offered pending("pending");
+    CHECK(pending.has("spawn"));
+    CHECK_FALSE(pending.has("respawn"));
+    CHECK_FALSE(pending.has("create_pr"));
+    Offered done("done");
+    CHECK(done.all() == std::set<std::string>{"delete", "restore"});
+}
+
+TEST_CASE("While a transition runs, only its agents are offered") {
+    Offered task("reviewing");
+    task.sight.alive = true;
+    task.record.intent.emplace();
+    CHECK(task.all() == std::set<std::string>{"attach", "delete", "send", "stop"});
+}
+
+TEST_CASE("A question is answered, but not a dialog") {
+    Offered task("working");
+    task.sight.needs_answer = true;
+    CHECK(task.has("reply"));
+    task.sight.shows_dialog = true;
+    CHECK_FALSE(task.has("reply"));
+}

@@ -1,0 +1,102 @@
+#include "common/model/settings.hpp"
+
+#include <fstream>
+
+#include "common/base/text.hpp"
+#include "common/model/fields.hpp"
+#include "tests/catch.hpp"
+
+using namespace orange;
+
+namespace {
+
+using Commands = std::vector<std::vector<std::string>>;
+
+ProjectSettings with(const std::string& name, const Json& value) {
+    ProjectSettings settings;
+    set_setting(settings, name, value).value();
+    return settings;
+}
+
+std::string refusal(const std::string& name, const Json& value) {
+    ProjectSettings settings;
+    const auto done = set_setting(settings, name, value);
+    CHECK(settings.empty());
+    CHECK((done ? ErrorCode::internal : done.error().code) == ErrorCode::invalid_argument);
+    return done ? "" : done.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("A setting takes a text as people write it, or a value of its own type") {
+    CHECK(with("merge", "pr").merge == "pr");
+    CHECK(with("push", "false").push == false);
+    CHECK(with("push", true).push == true);
+    CHECK(with("checks_timeout", "90").checks_timeout == 90);
+    CHECK(with("checks_timeout", 90).checks_timeout == 90);
+    CHECK(with("checks", "make test").checks == Commands{{"make", "test"}});
+    CHECK(with("checks", {"make 'a b'", {"sh", "-c", "x && y"}}).checks ==
+          Commands{{"make", "a b"}, {"sh", "-c", "x && y"}});
+    CHECK(with("checks", "").checks == Commands{});
+    CHECK(with("checks", Json::array()).checks == Commands{});
+    auto settings = with("push", false);
+    CHECK(set_setting(settings, "push", nullptr));
+    CHECK(settings.empty());
+}
+
+TEST_CASE("A wrong setting or value is refused with those that there are, and changes nothing") {
+    CHECK_THAT(refusal("pushh", true), Tells("push"));
+    CHECK_THAT(refusal("xyzzy", true), Tells("keep_branch") && Tells("checks"));
+    CHECK_THAT(refusal("merge", "prr"), Tells("merge") && Tells("local") && Tells("pr"));
+    CHECK_THAT(refusal("merge", true), Tells("local"));
+    CHECK_THAT(refusal("push", "yes"), Tells("true") && Tells("false"));
+    CHECK_THAT(refusal("push", 1), Tells("true"));
+    for (const Json& value : {Json("0"), Json("-1"), Json("86401"), Json("1.5"), Json("soon"), Json(0), Json(1e9),
+                              Json(99999999999), Json(true), Json("")}) {
+        CAPTURE(dump(value));
+        CHECK_THAT(refusal("checks_timeout", value), Tells("86400"));
+    }
+    for (const Json& value :
+         {Json(true), Json::object(), Json({1}), Json({Json::array()}), Json({""}), Json({{""}}), Json({{"a", 1}}),
+          Json({{"a", "&&", "b"}}), Json({"a && b"}), Json({{std::string("a\0b", 3)}})}) {
+        CAPTURE(dump(value));
+        refusal("checks", value);
+    }
+    CHECK_THAT(refusal("checks", "CI=1 make test"), Holds("env CI=1 make test"));
+}
+
+TEST_CASE("A project's own value comes before the one of config.yml, and that before the default") {
+    const auto standard = effective({}, {});
+    CHECK(standard.merge == "local");
+    CHECK(standard.push == true);
+    CHECK(standard.keep_branch == false);
+    CHECK(standard.checks == Commands{});
+    CHECK(standard.checks_timeout == 1800);
+    CHECK(standard.pr_feedback == "notice");
+    CHECK(standard.forge == "auto");
+    auto defaults = with("push", false);
+    set_setting(defaults, "checks", "make test").value();
+    const auto said = effective(defaults, with("merge", "pr"));
+    CHECK(said.push == false);
+    CHECK(said.merge == "pr");
+    CHECK(said.checks == Commands{{"make", "test"}});
+    const auto own = effective(defaults, with("checks", Json::array()));
+    CHECK(own.checks == Commands{});
+    CHECK(effective(defaults, with("push", true)).push == true);
+}
+
+TEST_CASE("Every setting has a row in docs/files.md, as its table says") {
+    std::ifstream in(ORANGE_SOURCE_DIR "/docs/files.md");
+    const std::string docs{std::istreambuf_iterator<char>(in), {}};
+    for (const auto& rule : k_settings) {
+        const std::string values = rule.values;
+        std::string shown;
+        for (const auto word : split(values, '|')) {
+            const bool is_default = word == rule.standard;
+            shown += (shown.empty() ? "`" : ", `") + std::string(word) + "`" + (is_default ? " (default)" : "");
+        }
+        if (values == "COMMANDS") shown = "a list of commands; default: none";
+        if (values == "SECONDS") shown = "seconds, 1 to 86400; default " + std::string(rule.standard);
+        CHECK_THAT(docs, Holds("| `" + std::string(rule.name) + "` | " + shown + " | " + rule.doc + " |"));
+    }
+}

@@ -1,0 +1,163 @@
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "daemon/process/proc_info.hpp"
+#include "daemon/runner/sight.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/runner/house.hpp"
+
+/// What agents do, as the runner sees it, and what follows from it.
+using namespace orange;
+using namespace orange::test;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+struct ActiveWorld : RunnerWorld {
+    ActiveWorld() {
+        write_file(
+            home() / "harnesses/shy.yml",
+            "name: shy\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nscreen:\n  waiting: [\"Really?\"]\n"
+            "  busy: [working]\n  limited: [You've hit your]\n  otherwise: idle\ntitle:\n  waiting: [\"[!]\"]\n");
+    }
+    TaskId start() {
+        const auto id = make_task("do it", 2);
+        house().world().journal.listen([this](const StreamEvent& event) {
+            if (event.event.type != "agent.activity") return;
+            heard.push_back(std::get<std::string>(event.event.fields.at("role")) + " " +
+                            std::get<std::string>(event.event.fields.at("activity")));
+        });
+        auto record = this->record(id);
+        record.task.harness = "shy";
+        house().world().tasks.save(record).value();
+        move(id, "planning").value();
+        ids.push_back(id);
+        return id;
+    }
+    void show(const TaskId& id, const std::string& screen) {
+        outside.tmux.screens[record(id).run_of(Role::worker)->pane_id] = screen;
+    }
+    void look(const TaskId& id) { house().go(house().runner().activities.look(id)); }
+    std::string activity(const TaskId& id) {
+        const auto seen = house().runner().activities.of(record(id), Role::worker);
+        return seen ? std::string(name_of(seen->activity)) : "none";
+    }
+    Needs needs(const TaskId& id) { return needs_of(house().runner(), record(id)); }
+    std::vector<std::string> heard;
+    std::vector<TaskId> ids;
+};
+
+}  // namespace
+
+TEST_CASE("each change of what an agent does is an event, and since when is known") {
+    ActiveWorld world;
+    const auto id = world.start();
+    CHECK(world.activity(id) == "none");
+    world.look(id);
+    CHECK(world.heard.empty());  // a window that shows nothing yet
+    world.show(id, "working\n");
+    world.look(id);
+    const auto since = world.house().runner().activities.of(world.record(id), Role::worker)->since;
+    world.outside.clock.pass(1min);
+    const auto state = world.state_text(id);
+    world.look(id);
+    CHECK(world.house().runner().activities.of(world.record(id), Role::worker)->since == since);
+    CHECK(world.state_text(id) == state);
+    CHECK_THAT(world.needs(id).text, Tells("works"));
+    world.show(id, "> \n");
+    world.look(id);
+    CHECK_THAT(world.needs(id).text, Tells("idle"));
+    CHECK(world.heard == std::vector<std::string>{"worker busy", "worker idle"});
+    CHECK(world.events(id, "agent.activity").empty());  // of the stream alone: a history is not filled with turns
+
+    world.kill_agent(id, Role::worker, 1);
+    CHECK(world.activity(id) == "none");
+}
+
+TEST_CASE("a dialog needs an answer, a limit needs help, and both are over when they are gone") {
+    ActiveWorld world;
+    const auto id = world.start();
+    world.show(id, "Delete everything? Really?\n");
+    world.look(id);
+    CHECK(world.needs(id).kind == Need::answer);
+    CHECK_THAT(world.needs(id).command, Tells("orange task attach " + id.value));
+    world.show(id, "working\n");
+    world.look(id);
+    CHECK(world.needs(id).kind == Need::nothing);
+    // The dialog of a limit is no question: an answer does not lift it.
+    world.show(id, "You've hit your session limit · resets 11:36am (UTC)\nReally?\n");
+    world.look(id);
+    CHECK(world.activity(id) == "limited");
+    CHECK(world.needs(id).kind == Need::help);
+    CHECK_THAT(world.needs(id).text, Holds("resets 11:36am (UTC)"));
+    world.show(id, "working\n");
+    world.look(id);
+    CHECK(attention(world, id) == "none");
+    CHECK(world.heard == std::vector<std::string>{"worker waiting", "worker busy", "worker limited", "worker busy"});
+}
+
+TEST_CASE("a busy agent whose window only counts seconds hangs, and one that uses a processor does not") {
+    ActiveWorld world;
+    const auto waits = [&] { return attention(world, world.ids.front()); };
+    SECTION("its window") {
+        world.start();
+        const auto at = [&](const std::string& screen) {
+            world.outside.clock.pass(4min);
+            world.show(world.ids.front(), screen);
+            world.look(world.ids.front());
+            return waits();
+        };
+        CHECK(at("reading a.cpp\n⠋ working 1s\n") == "none");
+        CHECK(at("reading a.cpp\n⠙ working 4m\n") == "none");
+        CHECK(at("reading a.cpp\n⠹ working 8m\n") == "none");
+        CHECK_THAT(at("reading a.cpp\n⠹ working 12m\n"), Holds("no progress for 10 minutes"));
+        CHECK(world.needs(world.ids.front()).kind == Need::help);
+        CHECK(at("reading a.cpp\nwriting b.cpp\n⠹ working 16m\n") == "none");
+        CHECK(world.needs(world.ids.front()).kind == Need::nothing);
+    }
+    SECTION("what it runs") {
+        const pid_t busy = ::fork();
+        if (busy == 0) {
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            while (::getppid() > 0) {
+            }
+        }
+        world.outside.processes.next = busy;
+        const auto id = world.start();
+        world.show(id, "make test\nworking\n");
+        world.look(id);
+        world.outside.clock.pass(9min);
+        world.look(id);
+        const auto before = process::cpu_ms_of(busy).value();
+        const auto begin = std::chrono::steady_clock::now();
+        CHECK(eventually([&] {
+            return process::cpu_ms_of(busy).value() > before + 300 && std::chrono::steady_clock::now() > begin + 600ms;
+        }));
+        world.outside.clock.pass(9min);
+        world.look(id);
+        CHECK(waits() == "none");
+        ::kill(busy, SIGSTOP);
+        std::this_thread::sleep_for(1s);
+        world.outside.clock.pass(11min);
+        world.look(id);
+        CHECK_THAT(waits(), Holds("no progress"));
+        ::kill(busy, SIGKILL);
+        ::waitpid(busy, nullptr, 0);
+    }
+}
+
+TEST_CASE("a limit that only the worker of a reviewed task has leaves the review to its human") {
+    ActiveWorld world;
+    const auto id = world.start();
+    world.show(id, "You've hit your session limit\n");
+    auto record = world.record(id);
+    record.task.status = "reviewing";
+    world.house().world().tasks.save(record).value();
+    world.look(id);
+    CHECK(world.needs(id).kind == Need::review);
+}
