@@ -17,7 +17,7 @@ std::string body_of(const std::string& text) {
 }
 
 bool is_blank(std::string_view text) {
-    return trim(text).empty();
+    return text.find_first_not_of(std::string_view("\0 \t\r\n", 5)) == std::string_view::npos;
 }
 
 bool seems_cut(const std::string& text, const std::string& body_before) {

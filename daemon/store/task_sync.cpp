@@ -111,19 +111,16 @@ Result<void> TaskSync::read(Side& side) {
     TRY(auto content, read_any(files_, side.path));
     side.exists = side.link || content.has_value();
     side.text = content.value_or("");
+    side.damaged = now_.body && side.counts() && is_blank(side.text);
     return {};
 }
 
-/// An editor does not sync what it saves: after a loss of power there may be a file of nothing, or of zeros. That is
-/// nobody's edit where the other copy has a text. Only at the first look: later ones know what was on show.
+/// A file of nothing, or of zeros, is nobody's edit where a text is known: its editor has created or truncated it and
+/// is about to write, or did not sync it before a loss of power. At the first look, only the other copy can know.
 void TaskSync::find_damaged() {
-    if (now_.body) return;
-    const auto is_nothing = [](const Side& side) {
-        return side.counts() && side.text.find_first_not_of(std::string_view("\0 \t\r\n", 5)) == std::string::npos;
-    };
-    const auto has_text = [&](const Side& side) { return side.counts() && !is_nothing(side); };
+    const auto has_text = [](const Side& side) { return side.counts() && !is_blank(side.text); };
     if (std::none_of(sides_.begin(), sides_.end(), has_text)) return;
-    for (auto& side : sides_) side.damaged = is_nothing(side);
+    for (auto& side : sides_) side.damaged = side.damaged || (side.counts() && is_blank(side.text));
 }
 
 /// What is decided on a text must not outlive it: its editor may not have synced it, and after a loss of power an older
@@ -142,15 +139,17 @@ bool TaskSync::is_news(const Side& side, const std::string& body) const {
 }
 
 /// Reads a copy, with some patience for an editor that is saving right now: one that has deleted it and is about to
-/// create it, or that has it open and half-written.
+/// create it, that has created it and is about to write, or that has it open and half-written.
 Awaitable<Result<void>> TaskSync::look(Side& side) {
     CO_TRY(read(side));
     const auto back_by = std::chrono::steady_clock::now() + k_gone_for;
-    while (!side.exists && !side.memory->shown.empty() && std::chrono::steady_clock::now() < back_by) {
+    const auto is_away = [&] { return !side.exists || side.damaged; };
+    while (is_away() && !side.memory->shown.empty() && std::chrono::steady_clock::now() < back_by) {
         co_await async::sleep(k_step);
         CO_TRY(read(side));
     }
-    if (!side.counts() || !is_news(side, body_of(side.text))) co_return Result<void>{};
+    const bool is_right = side.counts() ? !is_news(side, body_of(side.text)) : !side.damaged;
+    if (is_right) co_return Result<void>{};
     CO_TRY(auto left, co_await when_left(side.path, [this, &side] { return read(side); }));
     const auto& shown = side.memory->shown;
     const bool looks_whole = left || !side.exists || !seems_cut(side.text, shown.empty() ? "" : shown.back().body);

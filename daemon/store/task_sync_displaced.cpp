@@ -34,7 +34,7 @@ Awaitable<Result<bool>> TaskSync::count_displaced() {
     bool changed = false;
     for (auto& displaced : now_.displaced) {
         CO_TRY(const auto look, look_at(files_, displaced.path));
-        if (!look.text) continue;
+        if (!look.text || is_blank(*look.text)) continue;  // a blank one: about to be written, or never
         const auto found = body_of(*look.text);
         if (displaced.leftover) {
             // A body that both copies once agreed on holds nothing new; else only its lines that are nowhere else do.
@@ -72,7 +72,8 @@ Result<bool> TaskSync::put_away_quiet() {
     bool settled = true;
     for (auto displaced = now_.displaced.begin(); displaced != now_.displaced.end();) {
         TRY(const auto look, look_at(files_, displaced->path));
-        if (look.open || (look.text && body_of(*look.text) != displaced->accounted)) {
+        const bool is_counted = !look.text || is_blank(*look.text) || body_of(*look.text) == displaced->accounted;
+        if (look.open || !is_counted) {
             displaced->away_since.reset();
             settled = settled && look.open && displaced->waited;
             ++displaced;

@@ -88,9 +88,9 @@ Awaitable<Result<void>> TaskSync::exchange(Side& side, std::string desired) {
     };
     CO_TRY(const auto left, co_await when_left(displaced, read_it));
     const auto found = body_of(text.value_or(""));
-    // Truncated, and being written: settle() will see the rest.
+    // Created or truncated, and about to be written, or half-written: settle() will see the rest.
     const bool looks_whole = left || !seems_cut(text.value_or(""), expected);
-    if (text && found != expected && looks_whole) {
+    if (text && !is_blank(*text) && found != expected && looks_whole) {
         CO_TRY(note_frontmatter(side, *text));
         now_.displaced.back().accounted = found;
         auto whole = *text;

@@ -355,6 +355,24 @@ TEST_CASE_METHOD(TaskWorld, "a writer that has found the file, but opens it only
     CHECK(in_step("one\ntwo\n"));
 }
 
+TEST_CASE_METHOD(TaskWorld, "a copy that was created and not yet written is nobody's edit, and loses no line") {
+    const Path copy = GENERATE(0, 1) == 0 ? copies.own : *copies.mirror;
+    start("one\n");
+    const auto read_before = read_text(copy);
+    save_over(copy, projected("one\ntwo\n"));
+    sync();
+    // Its editor has read the text without the second line. It deletes the copy, creates it, and stands still in open().
+    std::filesystem::remove(copy);
+    write_text(copy, "");
+    const int created = ::open(copy.c_str(), O_PATH | O_CLOEXEC);
+    CHECK(sync().body == "one\ntwo\n");
+    CHECK(in_step("one\ntwo\n"));
+    write_text("/proc/self/fd/" + std::to_string(created), read_before + "three\n");
+    ::close(created);
+    CHECK(sync().body == "one\ntwo\nthree\n");
+    CHECK(in_step("one\ntwo\nthree\n"));
+}
+
 TEST_CASE_METHOD(TaskWorld, "nothing is waited for if nobody has a copy open") {
     start("one\n");
     record.task.summary = "Changed";
