@@ -361,7 +361,8 @@ TEST_CASE_METHOD(TaskWorld, "a copy that was created and not yet written is nobo
     const auto read_before = read_text(copy);
     save_over(copy, projected("one\ntwo\n"));
     sync();
-    // Its editor has read the text without the second line. It deletes the copy, creates it, and stands still in open().
+    // Its editor has read the text without the second line. It deletes the copy, creates it, and stands still in
+    // open().
     std::filesystem::remove(copy);
     write_text(copy, "");
     const int created = ::open(copy.c_str(), O_PATH | O_CLOEXEC);
