@@ -1,0 +1,385 @@
+"""The API that the agent programs ask instead of their providers: Anthropic's Messages, OpenAI's Responses and OpenAI's
+Chat Completions, as far as claude, codex, opencode and pi need them. It listens on a free port of 127.0.0.1. What it
+answers is decided by `model.py`; a request that is not part of a task gets a fixed text.
+"""
+import json
+import re
+import sys
+import threading
+import time
+import uuid
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import model
+
+
+def text_of(content):
+    if isinstance(content, str):
+        return content
+    parts = []
+    for block in content or []:
+        if isinstance(block, str):
+            parts.append(block)
+        elif isinstance(block, dict):
+            parts.append(block.get("text") or "")
+    return "\n".join(part for part in parts if part)
+
+
+QUEUED = re.compile(r"The user sent a new message while you were working:\n(.*?)\n\nIMPORTANT", re.S)
+FOLDERS = (
+    r"Primary working directory: ([^\s\\\"]+)",
+    r"<cwd>([^<]+)</cwd>",
+    r"[Ww]orking directory(?: is|:) ([^\s\\\"]+)",
+)
+
+
+# A conversation is a list of (kind, id, text): `user`, `say` (the model's text), `call` and `result` of a tool.
+def of_messages(body):
+    turns = []
+    for message in body.get("messages", []):
+        content = message.get("content")
+        if message["role"] == "system":  # claude passes a message that arrived during a turn in this form
+            queued = QUEUED.match(text_of(content))
+            if queued:
+                turns.append(("user", "", queued.group(1)))
+            continue
+        for block in content if isinstance(content, list) else [{"type": "text", "text": content}]:
+            kind = block.get("type")
+            if kind == "tool_result":
+                turns.append(("result", block.get("tool_use_id") or "", text_of(block.get("content"))))
+            elif kind == "tool_use":
+                turns.append(("call", block.get("id") or "", ""))
+            elif kind == "text":
+                turns.append(("user" if message["role"] == "user" else "say", "", block.get("text", "")))
+    return turns
+
+
+def of_chat(body):
+    turns = []
+    for message in body.get("messages", []):
+        said = text_of(message.get("content"))
+        if message["role"] == "user":
+            turns.append(("user", "", said))
+        elif message["role"] == "tool":
+            turns.append(("result", message.get("tool_call_id") or "", said))
+        elif message["role"] == "assistant":
+            if said:
+                turns.append(("say", "", said))
+            turns += [("call", call.get("id") or "", "") for call in message.get("tool_calls") or []]
+    return turns
+
+
+def of_responses(body):
+    turns = []
+    for item in body.get("input") or []:
+        kind = item.get("type", "message")
+        if kind == "message" and item.get("role") in ("user", "assistant"):
+            turns.append(("user" if item["role"] == "user" else "say", "", text_of(item.get("content"))))
+        elif kind.endswith("_call"):
+            turns.append(("call", item.get("call_id") or "", ""))
+        elif kind.endswith("_output"):
+            output = item.get("output")
+            output = output if isinstance(output, str) else json.dumps(output)
+            turns.append(("result", item.get("call_id") or "", output))
+    return turns
+
+
+def tools_of(body):
+    """Name → description of a tool. The newest models of codex get theirs within the input."""
+    listed = list(body.get("tools") or [])
+    for item in body.get("input") or [] if isinstance(body.get("input"), list) else []:
+        if item.get("type") == "additional_tools":
+            for group in item.get("tools") or []:
+                listed += group.get("tools") or [group]
+    return {(tool.get("function") or tool).get("name") or tool.get("type"): tool for tool in listed}
+
+
+def folder_of(body):
+    """The agent's working directory, which every program tells its model."""
+    told = json.dumps(body)
+    for pattern in FOLDERS:
+        found = re.search(pattern, told)
+        if found:
+            return found.group(1).rstrip(".")
+    return "."
+
+
+def new(prefix):
+    return prefix + uuid.uuid4().hex[:20]
+
+
+def patch(what, path, lines):
+    return "*** Begin Patch\n*** %s File: %s\n%s*** End Patch" % (what, path, lines)
+
+
+def marked(sign, text):
+    return "".join(sign + line + "\n" for line in text.split("\n"))
+
+
+def patch_call(text, tools):
+    if "apply_patch" in tools:
+        tool = tools["apply_patch"]
+        if tool.get("type") == "custom":
+            return "apply_patch", text
+        return "apply_patch", {"patchText": text} if "patchText" in json.dumps(tool) else {"input": text}
+    if "exec" in tools:
+        return "exec", "text(await tools.apply_patch(%s));" % json.dumps(text)
+    return tool_call({"shell": "apply_patch <<'PATCH'\n%s\nPATCH" % text}, tools)
+
+
+def tool_call(step, tools):
+    """A step of the model in the words of the program's own tools: (name, input). An input that is a text belongs to a
+    tool without a schema."""
+    def has(name, key):
+        return name in tools and key in json.dumps(tools[name])
+
+    if "shell" in step:
+        command = step["shell"]
+        for name in ("Bash", "bash"):
+            if name in tools:
+                described = {"command": command, "description": "a step of the script"}
+                return name, described if name == "Bash" or has(name, "workdir") else {"command": command}
+        if "exec_command" in tools:
+            return "exec_command", {"cmd": command}
+        if "shell_command" in tools:
+            return "shell_command", {"command": command}
+        if "exec" in tools:
+            script = "const r = await tools.exec_command({cmd: %s}); text(r.output ?? JSON.stringify(r));"
+            return "exec", script % json.dumps(command)
+        return "shell", {"command": ["bash", "-lc", command]}
+    if "read" in step:
+        path = step["read"]
+        if "Read" in tools:
+            return "Read", {"file_path": path}
+        if "read" in tools:
+            return "read", {"filePath" if has("read", "filePath") else "path": path}
+        return tool_call({"shell": "cat '%s'" % path}, tools)
+    if "edit" in step:
+        path, old, new = step["edit"], step["old"], step["new"]
+        if "Edit" in tools:
+            return "Edit", {"file_path": path, "old_string": old, "new_string": new}
+        if has("edit", "filePath"):
+            return "edit", {"filePath": path, "oldString": old, "newString": new}
+        if "edit" in tools:
+            return "edit", {"path": path, "edits": [{"oldText": old, "newText": new}]}
+        return patch_call(patch("Update", path, "@@\n" + marked("-", old) + marked("+", new)), tools)
+    if "write" in step:
+        path, content = step["write"], step["content"]
+        if "Write" in tools:
+            return "Write", {"file_path": path, "content": content}
+        if "write" in tools:
+            return "write", {"filePath" if has("write", "filePath") else "path": path, "content": content}
+        return patch_call(patch("Add", path, marked("+", content.rstrip("\n"))), tools)
+    return None
+
+
+class Api(ThreadingHTTPServer):
+    """Every request that belongs to a task is in `served`, in order: what the model saw last, and what it did."""
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.port = self.server_address[1]
+        self.served = []
+        self.state = model.State()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], ConnectionError):  # a program that was killed
+            super().handle_error(request, client_address)
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args):
+        pass
+
+    def do_HEAD(self):
+        self.reply({})
+
+    def do_GET(self):
+        if "/models" in self.path:
+            named = {"id": "scripted", "object": "model", "type": "model", "display_name": "scripted"}
+            return self.reply({"object": "list", "data": [named], "has_more": False})
+        return self.reply({"error": {"message": "no such page"}}, 404)
+
+    def do_POST(self):
+        try:
+            self.answer()
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the program has gone, or its turn was interrupted
+
+    def content(self):
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        whole = b""
+        while True:
+            size = int(self.rfile.readline().strip() or b"0", 16)
+            whole += self.rfile.read(size)
+            self.rfile.readline()
+            if size == 0:
+                return whole
+
+    def reply(self, value, status=200, headers=None):
+        data = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        for name, text in (headers or {}).items():
+            self.send_header(name, text)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def answer(self):
+        body = json.loads(self.content() or b"{}")
+        path = self.path.split("?")[0]
+        if path.endswith("/count_tokens"):
+            return self.reply({"input_tokens": 1000})
+        dialects = {
+            "/messages": (of_messages, self.say_messages),
+            "/chat/completions": (of_chat, self.say_chat),
+            "/responses": (of_responses, self.say_responses),
+        }
+        dialect = next((both for end, both in dialects.items() if path.endswith(end)), None)
+        if not dialect:
+            return self.reply({"error": {"message": "no such page"}}, 404)
+        read, say = dialect
+        tools = tools_of(body)
+        step = {"text": "A title"}  # programs ask for a title without offering tools
+        record = None
+        if tools:
+            turns = read(body)
+            folder = folder_of(body)
+            step, at = model.next_step(turns, folder, tools, self.server.state)
+            if at:
+                record = {"at": time.time(), "done": None, "folder": folder, "step": step, **at}
+                record["messages"] = [text for kind, _, text in turns if kind == "user"]
+                record["result"] = next((text for kind, _, text in reversed(turns) if kind == "result"), "")
+                self.server.served.append(record)
+        if step.get("hang"):
+            self.server.state.hanging.wait(step["hang"])
+        if "status" in step:
+            self.reply(step["body"], step["status"], step.get("headers"))
+        else:
+            say(body, step.get("text"), tool_call(step, tools), step.get("id") or new("call_"))
+        if record:
+            record["done"] = time.time()
+
+    # ---- the three ways to say it, as a stream of events or whole
+    def begin_stream(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Cache-Control", "no-cache")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+
+    def event(self, value, name=None):
+        head = "event: %s\n" % name if name else ""
+        self.wfile.write(("%sdata: %s\n\n" % (head, value if isinstance(value, str) else json.dumps(value))).encode())
+        self.wfile.flush()
+
+    def say_messages(self, body, text, call, call_id):
+        content = [{"type": "text", "text": text}] if text else []
+        if call:
+            content.append({"type": "tool_use", "id": call_id, "name": call[0], "input": call[1]})
+        stop = "tool_use" if call else "end_turn"
+        message = {"id": new("msg_"), "type": "message", "role": "assistant", "content": content}
+        message["model"] = body.get("model")
+        message["usage"] = {"input_tokens": 100, "output_tokens": 20}
+        message["usage"].update(cache_creation_input_tokens=0, cache_read_input_tokens=0)
+        message.update(stop_reason=stop, stop_sequence=None)
+        if not body.get("stream"):
+            return self.reply(message)
+        self.begin_stream()
+
+        def event(kind, **fields):
+            self.event({"type": kind, **fields}, kind)
+        event("message_start", message={**message, "content": [], "stop_reason": None})
+        for i, block in enumerate(content):
+            if block["type"] == "text":
+                event("content_block_start", index=i, content_block={"type": "text", "text": ""})
+                event("content_block_delta", index=i, delta={"type": "text_delta", "text": block["text"]})
+            else:
+                event("content_block_start", index=i, content_block={**block, "input": {}})
+                delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+                event("content_block_delta", index=i, delta=delta)
+            event("content_block_stop", index=i)
+        event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage={"output_tokens": 20})
+        event("message_stop")
+
+    def say_chat(self, body, text, call, call_id):
+        calls = None
+        if call:
+            arguments = call[1] if isinstance(call[1], str) else json.dumps(call[1])
+            function = {"name": call[0], "arguments": arguments}
+            calls = [{"index": 0, "id": call_id, "type": "function", "function": function}]
+        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        base = {"id": new("chatcmpl-"), "created": int(time.time()), "model": body.get("model")}
+        finish = "tool_calls" if calls else "stop"
+        if not body.get("stream"):
+            message = {"role": "assistant", "content": text, "tool_calls": calls}
+            choices = [{"index": 0, "finish_reason": finish, "message": message}]
+            return self.reply({**base, "object": "chat.completion", "choices": choices, "usage": usage})
+        self.begin_stream()
+
+        def chunk(delta, finish=None):
+            choice = {"index": 0, "delta": delta, "finish_reason": finish}
+            self.event({**base, "object": "chat.completion.chunk", "choices": [choice]})
+        chunk({"role": "assistant", "content": ""})
+        if text:
+            chunk({"content": text})
+        if calls:
+            chunk({"tool_calls": calls})
+        chunk({}, finish)
+        self.event({**base, "object": "chat.completion.chunk", "choices": [], "usage": usage})
+        self.event("[DONE]")
+
+    def say_responses(self, body, text, call, call_id):
+        items = []
+        if text:
+            content = [{"type": "output_text", "text": text, "annotations": []}]
+            items.append({"type": "message", "id": new("msg_"), "role": "assistant", "content": content})
+        if call and isinstance(call[1], str):
+            items.append({"type": "custom_tool_call", "id": new("ctc_"), "name": call[0], "input": call[1]})
+        elif call:
+            items.append({"type": "function_call", "id": new("fc_"), "name": call[0], "arguments": json.dumps(call[1])})
+        for item in items:
+            item["status"] = "completed"
+            if item["type"] != "message":
+                item["call_id"] = call_id
+        base = {"id": new("resp_"), "object": "response", "created_at": int(time.time()), "model": body.get("model")}
+        base.update(status="in_progress", output=[])
+        usage = {"input_tokens": 100, "output_tokens": 20, "total_tokens": 120}
+        usage.update(input_tokens_details={"cached_tokens": 0}, output_tokens_details={"reasoning_tokens": 0})
+        whole = {**base, "status": "completed", "output": items, "usage": usage}
+        if not body.get("stream"):
+            return self.reply(whole)
+        self.begin_stream()
+        number = 0
+
+        def event(kind, **fields):
+            nonlocal number
+            number += 1
+            self.event({"type": kind, "sequence_number": number, **fields}, kind)
+        event("response.created", response=base)
+        for i, item in enumerate(items):
+            place = {"output_index": i, "item_id": item["id"]}
+            if item["type"] == "message":
+                place["content_index"] = 0
+                part = item["content"][0]
+                begun = {**item, "status": "in_progress", "content": []}
+                event("response.output_item.added", output_index=i, item=begun)
+                event("response.content_part.added", part={**part, "text": ""}, **place)
+                event("response.output_text.delta", delta=text, **place)
+                event("response.output_text.done", text=text, **place)
+                event("response.content_part.done", part=part, **place)
+            else:
+                key = "arguments" if item["type"] == "function_call" else "input"
+                kind = "function_call_arguments" if key == "arguments" else "custom_tool_call_input"
+                event("response.output_item.added", output_index=i, item={**item, "status": "in_progress", key: ""})
+                event("response.%s.delta" % kind, delta=item[key], **place)
+                event("response.%s.done" % kind, **{key: item[key]}, **place)
+            event("response.output_item.done", output_index=i, item=item)
+        event("response.completed", response=whole)

@@ -1,0 +1,467 @@
+"""Plays Orange's default life with one real agent program, group by group. Started by scripts/test-real-agents."""
+import argparse
+import datetime
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import traceback
+
+import api
+import world
+
+ASKS_FOR_TRUST = ("claude", "codex")
+CONTINUES = ("claude", "codex", "pi")  # opencode loses the prompt if it continues a conversation
+REFUSES = ("claude", "codex", "opencode")  # pi has no permissions
+WAYS = ("edit", "write", "append", "sed", "mv", "bare", "rm", "halves", "python")
+
+
+class Report:
+    def __init__(self):
+        self.passed, self.failed = 0, []
+
+    def step(self, name, good, why=""):
+        """Prints PASS or FAIL, and for a FAIL what there was instead; `why` may be a function that finds it out."""
+        if good:
+            self.passed += 1
+        else:
+            self.failed.append(name)
+        print("%s  %s" % ("PASS" if good else "FAIL", name), flush=True)
+        if not good:
+            self.note("instead", why() if callable(why) else why)
+        return good
+
+    def note(self, name, told):
+        print("      %s: %s" % (name, re.sub(r"\s+", " ", str(told)).strip()[-1500:]), flush=True)
+
+    def time(self, name, seconds):
+        if seconds is not None:
+            self.note(name, "%.1f s" % seconds)
+
+
+class Life:
+    def __init__(self, worker, reviewer, report, make_world):
+        self.worker, self.reviewer, self.report, self.make_world = worker, reviewer, report, make_world
+        self.step, self.note = report.step, report.note
+
+    def enter(self, trusted=True, **settings):
+        """A new world with settings of the project, in which the programs are trusted or not."""
+        w = self.make_world(trusted)
+        for key, value in settings.items():
+            w.orange("project", "update", "--set", "%s=%s" % (key, value), check=True)
+        if trusted:
+            for name in {self.worker, self.reviewer}:
+                w.orange("harness", "trust", name, "--yes")
+        return w
+
+    def create(self, w, summary):
+        return w.create(summary, self.worker, self.reviewer)
+
+    def reaches(self, w, task, name, status, seconds, role="worker"):
+        return self.step(name, w.until(seconds, lambda: w.status(task) == status), w.seen(task, role))
+
+    def told(self, w, task, name, tag, text):
+        """The agent gets a message that contains the text."""
+        found = w.until(60, lambda: w.asked(text, tag=tag))
+        self.step(name, found, w.seen(task))
+        return found
+
+    def once(self, w, name, tag, text):
+        def twice(request):
+            return sum(text in message for message in request["messages"]) > 1
+
+        again = [request["messages"][-2:] for request in w.asked(tag=tag) if twice(request)]
+        self.step(name, not again, again[-1:])
+
+    def verified(self, w, task, name="no verdict is unverified"):
+        wrong = [move for move in w.history(task, "status.changed") if move.get("attested") is False]
+        self.step(name, not wrong, wrong)
+
+    def notice(self, w, task, name, kind, seconds):
+        """The task gets the notice; answers with how long that took."""
+        begin = time.time()
+        good = self.step(name, w.until(seconds, lambda: kind in w.notices(task)), w.seen(task))
+        return time.time() - begin if good else None
+
+    def ran_tests(self, w, tag):
+        results = [request["result"] for request in w.asked("# Review:", tag=tag)]
+        self.step("the reviewer could run make test", [text for text in results if "all tests pass" in text], results)
+
+    def hangs(self, w, task, name, tag, message, role="worker"):
+        """The agent waits for an answer that the model does not give."""
+
+        def waiting():
+            return [request for request in w.asked(message, tag=tag) if request["step"].get("hang")]
+
+        return self.step(name, w.until(90, waiting), w.seen(task, role))
+
+    def dies(self, w, task, count):
+        w.kill(task)
+        return w.until(45, lambda: w.task(task)["fields"].get("crash_count") == count)
+
+    # ---- groups
+    def trust(self):
+        if self.worker not in ASKS_FOR_TRUST:
+            w = self.enter(trusted=False)
+            done = w.orange("harness", "trust", self.worker)
+            said = done.stdout + done.stderr
+            self.step("%s asks for no trust, and Orange says so" % self.worker, "trust" in said, said)
+            return
+        for answer in ("in the window", "by the command"):
+            w = self.enter(trusted=False)
+            begin = time.time()
+            task = self.create(w, "play:nothing play:tag=trust an agent in a repository that is not trusted")
+            self.step("the program asks for trust", w.until(30, lambda: "rust" in w.screen(task)), w.seen(task))
+            self.report.time("dialog shown after", time.time() - begin)
+            took = self.notice(w, task, "the task needs its human", "agent_dialog", 30)
+            self.report.time("noticed after that", took)
+            w.orange("task", "send", task, "hello there, y")
+            time.sleep(3)  # long enough for a message that would wrongly be typed
+            untouched = "rust" in w.screen(task) and "hello there" not in w.screen(task)
+            self.step("a message is not typed into the dialog", untouched, w.seen(task))
+            begin = time.time()
+            if answer == "in the window":
+                w.keys(task, "Enter")
+            else:
+                if self.worker == "claude":  # reads the answer only from a file that the human writes
+                    known = json.load(open(w.home + "/.claude.json"))
+                    known.setdefault("projects", {}).setdefault(w.repo, {})["hasTrustDialogAccepted"] = True
+                    w.write(".claude.json", json.dumps(known))
+                done = w.orange("harness", "trust", self.worker, "--yes")
+                self.step("orange harness trust", done.returncode == 0, done.stdout + done.stderr)
+            self.told(w, task, "answered %s: the agent begins" % answer, "trust", "# Task:")
+            self.report.time("begins after the answer", time.time() - begin)
+            self.told(w, task, "the message that waited arrives", "trust", "The human says: hello there")
+            gone = w.until(15, lambda: "agent_dialog" not in w.notices(task))
+            self.step("the notice is gone", gone, w.seen(task))
+
+    def life(self):
+        w = self.enter()
+        summary = "play:fail-once play:tag=life Write a \"greeting\" $(id) `x` & <b> 漢 é"
+        task = self.create(w, summary)
+        argv = w.until(10, lambda: w.argv(task))
+        first = self.told(w, task, "the prompt arrives", "life", "# Task: " + summary)
+        if not first:
+            return
+        intact = argv and argv[-1].removeprefix("--prompt=") in first[0]["user"]
+        self.step("the prompt is intact, byte for byte", intact, first[0]["user"])
+        self.reaches(w, task, "the worker plans, works and hands over", "agent-review", 120)
+        asked = w.until(60, lambda: w.asked("# Review: " + summary))
+        self.step("the reviewer (%s) gets its prompt" % self.reviewer, asked, w.seen(task, "reviewer"))
+        back = w.until(120, lambda: "agent-review->working/reviewer" in w.moves(task))
+        self.step("its verdict FAIL leads back to work", back, w.seen(task, "reviewer"))
+        self.told(w, task, "the worker is told of it", "life", "The review failed.")
+        self.reaches(w, task, "fixed, reviewed again, PASS: reviewing", "reviewing", 240, "reviewer")
+        self.ran_tests(w, "life")
+        self.verified(w, task)
+        sections = re.findall(r"(?m)^## (\w+)", w.text(task))
+        whole = all(sections.count(name) == 1 for name in ("Plan", "Handoff", "Review"))
+        self.step("TASK.md has Plan, Handoff and Review once", whole, sections)
+        faults = ("body.conflict", "frontmatter.restored", "hook.failed")
+        strange = [event for event in w.history(task) if event["type"] in faults]
+        self.step("nothing conflicted and nothing failed", not strange, strange)
+
+        self.says(w, task, "a message", "Say hi to Ann, at home, and mail a@b.c")
+        self.says(w, task, "a message with $, quotes and Markdown", "Say hi to $HOME `id` \"x\" *now*")
+        w.orange("task", "send", task, "run `sleep 10; echo slept`")
+        w.until(20, lambda: w.asked("sleep 10", tag="life"))
+        self.says(w, task, "a message to a busy agent", "second while busy")
+        feedback = "Name the columns\n## Plan\nnot a heading"
+        done = w.orange("task", "update", task, "--status", "working", "--feedback", feedback)
+        self.step("the human asks for changes", done.returncode == 0, done.stdout + done.stderr)
+        self.told(w, task, "the worker is told of them", "life", "The human asks for changes")
+        w.until(120, lambda: len(w.history(task, "review.started")) >= 3)
+        self.reaches(w, task, "third review: reviewing again", "reviewing", 150, "reviewer")
+        w.shell("git add -A && git commit -q -m heard", cwd=w.worktree(task))
+        done = w.orange("task", "merge", task, "--force")
+        self.step("merged", done.returncode == 0 and w.status(task) == "done", done.stdout + done.stderr)
+        files = w.shell("git -C ../origin.git ls-tree --name-only main").stdout
+        self.step("origin has the file", "play-life.txt" in files, files)
+        workspaces = w.orange_home + "/workspaces"
+        self.step("no agent is left", w.until(20, lambda: not w.living(workspaces)), lambda: w.living(workspaces))
+
+    def says(self, w, task, name, text):
+        def seen():
+            shown = w.json("task", "show", task)["messages"]
+            return [message for message in shown if text in message["text"] and message["state"] == "seen"]
+
+        sent = time.time()
+        w.orange("task", "send", task, text)
+        arrived = self.told(w, task, "%s reaches the model exactly" % name, "life", "The human says: " + text)
+        if arrived:
+            self.report.time("on the way", arrived[0]["at"] - sent)
+        self.step("%s is shown as seen" % name, w.until(30, seen), w.seen(task))
+        heard = w.until(30, lambda: text in open(w.worktree(task) + "/play-heard.txt").read())
+        self.step("%s is acted on" % name, heard, w.seen(task))
+        self.once(w, "%s arrives once" % name, "life", text)
+
+    def crash(self):
+        w = self.enter()
+        task = self.create(w, "play:hang play:hang-review play:tag=crash die twice")
+        if not self.hangs(w, task, "the worker waits for its model in working", "crash", "# Task:"):
+            return
+        children = w.processes(task)
+        begin = time.time()
+        self.step("kill -9: one crash is counted", self.dies(w, task, 1), w.seen(task))
+        self.report.time("counted after", time.time() - begin)
+        gone = w.until(5, lambda: not any(alive(pid) for pid in children))
+        self.step("its children have ended, too", gone, children)
+        done = w.orange("task", "respawn", task)
+        self.step("respawn", done.returncode == 0, done.stdout + done.stderr)
+        again = self.told(w, task, "the agent is told that it resumes", "crash", "# Resuming:")
+        if again and self.worker in CONTINUES:
+            self.step("its model sees its earlier turns", again[0]["earlier"] > 3, again[0]["earlier"])
+        if not self.reaches(w, task, "the resumed worker hands over", "agent-review", 150):
+            return
+        self.hangs(w, task, "the reviewer waits for its model", "crash", "# Review:", "reviewer")
+        w.kill(task, "reviewer")
+
+        def returned():
+            return [event for event in w.history(task, "agent.respawned") if event["role"] == "reviewer"]
+
+        self.step("kill -9 of the reviewer: it comes back by itself", w.until(45, returned), w.seen(task, "reviewer"))
+        self.reaches(w, task, "the second reviewer finishes: reviewing", "reviewing", 150, "reviewer")
+        before = w.task(task)["fields"].get("crash_count", 0)
+        w.kill(task, sign=signal.SIGTERM)
+        ended = w.until(30, lambda: w.task(task)["worker"] in ("dead", "none"))
+        counted = w.task(task)["fields"].get("crash_count", 0) - before
+        self.step("a worker that is ended in reviewing is no crash", ended and counted == 0, w.seen(task))
+        done = w.orange("task", "merge", task)
+        self.step("merged after both crashes", done.returncode == 0, done.stdout + done.stderr)
+
+    def resume(self):
+        w = self.enter()
+        task = self.create(w, "play:hang play:hang-resumed play:tag=twice killed again as soon as it resumes")
+        if not self.hangs(w, task, "the worker waits for its model in working", "twice", "# Task:"):
+            return
+        self.dies(w, task, 1)
+        w.orange("task", "respawn", task)
+        begin = time.time()
+        self.hangs(w, task, "the resumed agent waits for its model", "twice", "# Resuming:")
+        w.kill(task)
+        age = time.time() - begin
+        ended = w.until(45, lambda: len(w.history(task, "agent.crashed")) == 2)
+        crashed = ended and not w.history(task, "agent.resume_failed")
+        self.step("killed %.0f s after its start: a crash, not a lost conversation" % age, crashed, w.seen(task))
+        if self.worker not in CONTINUES:
+            return
+        task = self.create(w, "play:hang play:tag=lost its conversation is lost")
+        self.hangs(w, task, "the next worker waits for its model", "lost", "# Task:")
+        self.dies(w, task, 1)
+        for below in (".claude/projects", ".codex/sessions"):
+            shutil.rmtree(w.home + "/" + below, ignore_errors=True)
+        for name in os.listdir(w.path(task) + "/run"):
+            if name.endswith(".jsonl"):
+                os.unlink(w.path(task) + "/run/" + name)
+        w.orange("task", "respawn", task)
+        again = w.until(60, lambda: w.asked("# Resuming:", tag="lost"))
+        self.step("a lost conversation: a new one begins", again and again[0]["earlier"] == 0, w.seen(task))
+        self.step("that is no crash", w.task(task)["fields"].get("crash_count") == 1, w.seen(task))
+        self.reaches(w, task, "and it finishes", "reviewing", 240)
+
+    def edit(self):
+        w = self.enter()
+        for how in WAYS:
+            task = self.create(w, "play:how=%s play:tag=by-%s save TASK.md" % (how, how))
+            w.until(150, lambda: w.status(task) in ("reviewing", "stuck"))
+            text = w.text(task)
+            sections = set(re.findall(r"(?m)^## (\w+)", text))
+            whole = text.startswith("---\n") and ({"Plan", "Handoff", "Review"} <= sections or how == "bare")
+            same = w.until(5, lambda: open(w.worktree(task) + "/TASK.md").read() == w.text(task))
+            good = w.status(task) == "reviewing" and whole and same
+            self.step("TASK.md saved by %s" % how, good, w.seen(task))
+            self.verified(w, task)
+            w.orange("task", "cancel", task, "--yes")
+
+    def oneshot(self):
+        w = self.enter()
+        for name in {self.worker, self.reviewer}:
+            with open(world.ROOT + "/harnesses/%s.yml" % name) as shipped:
+                text = shipped.read()
+            text = re.sub(r"(?m)^name: .*", "name: once-" + name, text)
+            w.write("orange/harnesses/once-%s.yml" % name, re.sub(r"(?m)^mode: persistent", "mode: oneshot", text))
+        summary = "play:fail-once play:tag=once each turn is a process"
+        task = w.create(summary, "once-" + self.worker, "once-" + self.reviewer)
+        if not self.reaches(w, task, "one-shot: the whole life to reviewing", "reviewing", 300):
+            self.note("log", w.orange("task", "log", task).stdout)
+        self.verified(w, task)
+        self.step("no crash", not w.history(task, "agent.crashed"), lambda: w.history(task, "agent.crashed"))
+
+    def forget(self):
+        w = self.enter(idle_after=5, remind_again=20)
+        task = self.create(w, "play:forget play:tag=forget nobody calls orange")
+        self.reaches(w, task, "who forgets every call still gets to reviewing", "reviewing", 400, "reviewer")
+        reminded = w.history(task, "agent.reminded")
+        roles = [event["role"] for event in reminded]
+        self.step("by three reminders", roles == ["worker", "worker", "reviewer"], reminded)
+        self.verified(w, task)
+        finished = [request["done"] for request in w.asked("# Task:", tag="forget") if "text" in request["step"]]
+        if finished and reminded:
+            self.report.time("reminded after the end of the turn (idle_after: 5 s)", at(reminded[0]) - finished[0])
+
+        task = self.create(w, "play:nothing play:tag=silent says something and stops")
+        w.until(60, lambda: [request for request in w.asked("# Task:", tag="silent") if request["done"]])
+        idle = w.until(30, lambda: w.activity(task)["activity"] == "idle" and w.activity(task))
+        if self.step("the agent is shown as idle", idle, w.seen(task)):
+            done = w.asked("# Task:", tag="silent")[0]["done"]
+            self.report.time("idle told after the end of the turn", at(idle, "since") - done)
+        self.notice(w, task, "two reminders, then the human is told", "agent_idle", 120)
+        reminded = w.history(task, "agent.reminded")
+        self.step("it was reminded twice", len(reminded) == 2, reminded)
+
+    def limit(self):
+        w = self.enter(hung_after=20)
+        for word in ("limit", "login"):
+            task = self.create(w, "play:%s play:tag=%s the provider refuses" % (word, word))
+            w.until(60, lambda: [request for request in w.asked("# Task:", tag=word) if "status" in request["step"]])
+            took = self.notice(w, task, "%s: the task gets a notice" % word, "usage_limit", 60)
+            self.report.time("noticed after the first refusal", took)
+            self.note("notices", [notice["text"] for notice in w.task(task)["notices"]])
+            needs = w.task(task).get("needs", {}).get("kind")
+            self.step("%s: it needs help" % word, needs == "help", w.seen(task))
+            w.api.state.lifted.add(word)
+            w.orange("task", "send", task, "go on")
+            self.reaches(w, task, "%s: a message afterwards, and the agent goes on" % word, "reviewing", 240)
+            self.step("%s: the notice is gone" % word, "usage_limit" not in w.notices(task), w.seen(task))
+        task = self.create(w, "play:hang play:tag=hangs the provider does not answer")
+        self.hangs(w, task, "the worker waits for its model", "hangs", "# Task:")
+        took = self.notice(w, task, "an API that hangs is noticed", "agent_hung", 60)
+        self.report.time("noticed after (hung_after: 20 s)", took)
+
+    def messages(self):
+        w = self.enter()
+        task = self.create(w, "play:tag=early a message comes at once")
+        sent = time.time()
+        w.orange("task", "send", task, "this comes early")
+        name = "a message that is sent right after the start arrives"
+        arrived = self.told(w, task, name, "early", "The human says: this comes early")
+        if arrived:
+            self.report.time("on the way", arrived[0]["at"] - sent)
+        self.reaches(w, task, "and disturbs nothing", "reviewing", 240)
+        self.told(w, task, "the worker is told of its review", "early", "The review passed")
+        self.once(w, "it arrives once", "early", "this comes early")
+        for state in ("idle", "busy"):
+            self.unsent(w, task, state)
+
+    def unsent(self, w, task, state):
+        """No Enter follows the message, so that it stands in the program's prompt."""
+        text = "unsent to the %s agent" % state
+
+        def shown():
+            messages = w.json("task", "show", task).get("messages", [])
+            return [message["state"] for message in messages if text in message["text"]][-1:]
+
+        def stands():
+            return text in re.sub(r"[\s│┃]+", " ", w.screen(task))
+
+        if state == "busy":  # for longer than Orange follows a message
+            w.orange("task", "send", task, "run `sleep 45; echo slept`")
+            w.until(30, lambda: w.activity(task)["activity"] == "busy" and w.asked("sleep 45", tag="early"))
+        w.hold_enter(True)
+        w.orange("task", "send", task, text)
+        self.step("%s: the text stands in the prompt" % state, w.until(20, stands), w.seen(task))
+        took = self.notice(w, task, "%s: it becomes a notice" % state, "message_undelivered", 45)
+        self.report.time("noticed after", took)
+        self.step("%s: and is not shown as seen" % state, shown() == ["typed"], shown)
+        w.hold_enter(False)
+        w.keys(task, "Enter")
+        self.told(w, task, "%s: Enter sends it" % state, "early", text)
+
+    def review(self):
+        w = self.enter()
+        for number in range(3):
+            tag = "review%d" % number
+            task = self.create(w, "play:curious play:fail-once play:tag=%s the reviewer tries more than it may" % tag)
+            self.reaches(w, task, "two verdicts without a question", "reviewing", 300, "reviewer")
+            self.ran_tests(w, tag)
+            self.verified(w, task)
+            log = w.shell("git log --format=%s", cwd=w.worktree(task)).stdout
+            if self.reviewer in REFUSES:
+                self.step("no commit of the reviewer", "forbidden" not in log, log)
+            left = "forbidden" in log or os.path.exists(w.worktree(task) + "/forbidden.txt")
+            self.note("left behind by the reviewer", "something" if left else "nothing")
+
+
+def alive(pid):
+    try:
+        return open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def at(event, key="timestamp"):
+    return datetime.datetime.fromisoformat(event[key].replace("Z", "+00:00")).timestamp()
+
+
+GROUPS = ("trust", "life", "crash", "resume", "edit", "oneshot", "forget", "limit", "messages", "review")
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--folder", required=True)
+    options.add_argument("--orange", required=True)
+    options.add_argument("--programs", required=True)
+    options.add_argument("--only", default=",".join(GROUPS))
+    options.add_argument("--reviewer")
+    options.add_argument("--patience", type=float, default=2)
+    options.add_argument("--keep", action="store_true")
+    options.add_argument("names", nargs="+")
+    given = options.parse_args()
+    groups = given.only.split(",")
+    unknown = [name for name in groups if name not in GROUPS]
+    if unknown:
+        sys.exit("there is no group %s; the groups are %s" % (unknown[0], ", ".join(GROUPS)))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(128 + number))
+
+    person, server, worlds, failed = world.Person(), api.Api(), [], []
+    folder = "%s/run-%d" % (given.folder, os.getpid())
+    os.makedirs(folder)
+
+    def make_world(trusted):
+        place = "%s/%d" % (folder, len(worlds))
+        made = world.World(place, person, server, given.programs, given.orange, trusted, given.patience)
+        worlds.append(made)
+        return made
+
+    def close():
+        for made in worlds:
+            if os.path.exists(made.folder):
+                made.close(given.keep)
+
+    try:
+        for name in given.names:
+            report = Report()
+            reviewer = given.reviewer or name
+            done = subprocess.run([given.programs + "/" + name, "--version"], capture_output=True, text=True, input="")
+            version = (done.stdout or done.stderr).strip().split("\n")[-1]
+            print("# %s %s, reviewer %s" % (name, version, reviewer), flush=True)
+            life = Life(name, reviewer, report, make_world)
+            for group in groups:
+                print("## %s: %s, %s" % (name, group, time.strftime("%H:%M:%S")), flush=True)
+                try:
+                    getattr(life, group)()
+                except Exception:  # a fault of this script or of Orange; the other groups are still of interest
+                    report.step("group %s came to its end" % group, False, traceback.format_exc())
+                close()
+            print("# %s: %d PASS, %d FAIL" % (name, report.passed, len(report.failed)), flush=True)
+            for each in report.failed:
+                print("#   " + each, flush=True)
+            failed += report.failed
+    finally:
+        for made in worlds:
+            made.api.state.hanging.set()
+        close()
+        if given.keep:
+            print("kept: %s, with its daemons and agents, of user %s" % (folder, person.name))
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+            person.leave()
+    sys.exit(1 if failed else 0)
+
+
+main()
