@@ -65,6 +65,7 @@ TaskId in_a_warm_pool(RunnerWorld& world) {
 
 TEST_CASE("what a start, an end and a transition cost stays within its bounds") {
     RunnerWorld world;
+    let_settings_settle(world);
     const auto id = in_a_warm_pool(world);
     check("start in a warm pool", costs_of(world, [&] { world.move(id, "planning").value(); }));
     world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
