@@ -184,6 +184,7 @@ Awaitable<Result<Pool::Saved>> Pool::save_all(git::Pinned worktree, std::string 
     Saved saved;
     CO_TRY(saved.standing, co_await git::standing_of(git_, worktree));
     auto& standing = saved.standing;
+    saved.branch = standing.branch;
     standing.is_held = !standing.branch.empty() || std::any_of(known.begin(), known.end(), [&](const auto& ref) {
         return ref.first != git::k_stash && ref.second.commit == standing.head;
     });
@@ -203,7 +204,8 @@ Awaitable<Result<Released>> Pool::clean(Project project, std::string name, TaskI
     names.push_back(git::k_stash);
     CO_TRY(const auto known, co_await git::refs(git_, project.path, std::move(names)));
     CO_TRY(auto saved, co_await save_all(worktree, kept, "wip", "Uncommitted work of task " + task.value, known));
-    Released released{std::move(saved.snapshot), wip_ref(task), std::move(saved.commits), {}, {}};
+    Released released{std::move(saved.snapshot), wip_ref(task), std::move(saved.commits), {}, {},
+                      std::move(saved.branch)};
     if (known.contains(git::k_stash)) {
         const auto stashes = co_await git::keep_stashes(git_, worktree, kept);
         if (!stashes) log::warn("pool", stashes.error().message, {{"task", task.value}});

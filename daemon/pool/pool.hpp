@@ -51,6 +51,7 @@ struct Released {
     std::vector<std::string> commits;   ///< refs of commits that no branch has: refs/orange/<task>/…
     std::vector<std::string> notes;     ///< a teardown that was not run, for want of an agreement
     std::vector<std::string> failures;  ///< of teardowns
+    std::string branch;                 ///< that the worktree was on; empty: on none
 };
 
 struct WorkspaceInfo {
@@ -158,6 +159,7 @@ class Pool {
     struct Saved {
         std::string snapshot;              ///< empty: nothing was uncommitted
         std::vector<std::string> commits;  ///< refs of those that no branch had
+        std::string branch;                ///< that it is on
         git::Standing standing;            ///< as it is now
     };
     /// `known`: refs that are there.

@@ -274,8 +274,10 @@ Stage::Files Stage::files() {
     Files all;
     for (const auto& id : tasks_) {
         const auto folder = orange_.home() / "tasks" / "shop" / id;
-        for (const char* name : {"state.json", "TASK.md", "history.jsonl"})
-            all[id + "/" + name] = read_file(folder / name);
+        for (const char* name : {"TASK.md", "history.jsonl"}) all[id + "/" + name] = read_file(folder / name);
+        auto state = Json::parse(read_file(folder / "state.json"), nullptr, false);
+        if (state.is_object()) state.erase("typed");  // when an agent has seen a message is its terminal's affair
+        all[id + "/state.json"] = state.dump();
     }
     return all;
 }

@@ -278,7 +278,8 @@ TEST_CASE("a respawned agent continues its own conversation, a new one only if i
     box.add_project("shop");
     const auto id = start(box, "claude", "Round the sum");
     const auto word_after = [&](const std::string& option) {
-        const auto argv = split(record.text("argv"), '\0');
+        const auto text = record.text("argv");
+        const auto argv = split(text, '\0');
         const auto at = std::find(argv.begin(), argv.end(), option);
         return at == argv.end() || at + 1 == argv.end() ? std::string() : std::string(*(at + 1));
     };

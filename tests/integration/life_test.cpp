@@ -460,10 +460,11 @@ TEST_CASE("Cancelling says what is kept, and the command that it names brings it
     const auto repo = orange.add_project("shop");
     const auto id = orange.create("shop", "Try");
     orange.wait_for_status(id, "planning");
-    const auto branch = orange.fields(id).at("branch").get<std::string>();
     const auto active = orange.orange({"task", "restore", id});
     CHECK(active.status == 1);
     CHECK_THAT(active.err, Tells("orange task diff " + orange.short_id(id)));
+    const std::string branch = "saved";  // its agent has named it, but not yet told
+    orange.git({"branch", "-m", branch}, orange.worktree(id));
     write_file(orange.worktree(id) / "saved.txt", "saved");
     orange.git({"add", "saved.txt"}, orange.worktree(id));
     orange.git({"commit", "-qm", "saved"}, orange.worktree(id));
@@ -471,7 +472,7 @@ TEST_CASE("Cancelling says what is kept, and the command that it names brings it
 
     const auto cancelled = orange.orange({"task", "cancel", id, "--yes"});
     REQUIRE(cancelled.status == 0);
-    CHECK_THAT(cancelled.out, Tells(branch) && Tells("1") && Tells("refs/orange/" + id + "/wip"));
+    CHECK_THAT(cancelled.out, Tells("branch " + branch + " with 1 commit") && Tells("refs/orange/" + id + "/wip"));
     CHECK_THAT(cancelled.out, Tells("orange task restore " + orange.short_id(id)));
 
     for (int n = 0; n < 2; ++n) {  // the second time, nothing is left to do

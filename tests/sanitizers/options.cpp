@@ -11,6 +11,7 @@ extern "C" {
 const char* __asan_default_options();
 const char* __ubsan_default_options();
 const char* __tsan_default_options();
+const char* __lsan_default_suppressions();
 
 const char* __asan_default_options() {
     return REPORTS("asan") ":detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1";
@@ -18,6 +19,11 @@ const char* __asan_default_options() {
 
 const char* __ubsan_default_options() {
     return REPORTS("ubsan") ":print_stacktrace=1";
+}
+
+/// ncurses keeps it where a terminal cannot be opened.
+const char* __lsan_default_suppressions() {
+    return "leak:new_prescr\n";
 }
 
 const char* __tsan_default_options() {

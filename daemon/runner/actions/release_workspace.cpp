@@ -1,4 +1,5 @@
 #include "common/base/try.hpp"
+#include "daemon/git/branches.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/programs.hpp"
@@ -6,11 +7,25 @@
 namespace orange::actions {
 namespace {
 
+/// An agent may have renamed its branch with git, and ended before it said so: the task's work is on that one.
+Awaitable<Result<void>> follow_renamed_branch(Context& context, Project project, std::string branch) {
+    auto& record = context.record;
+    const auto old = record.task.branch;
+    if (branch.empty() || branch == old || branch == project.default_branch || record.merge) co_return Result<void>{};
+    if (context.world.tasks.on_branch(project.name, branch)) co_return Result<void>{};
+    CO_TRY(const auto there, co_await git::commit_of(context.world.git, project.path, "refs/heads/" + old));
+    if (!there.empty()) co_return Result<void>{};
+    record.task.branch = branch;
+    context.world.journal.write(record, "branch.changed", {{"from", old}, {"to", branch}, {"by", "system"}});
+    co_return Result<void>{};
+}
+
 /// Takes the text home, saves what is there, and gives the workspace back.
 Awaitable<Result<void>> empty_workspace(Context& context, Project project) {
     auto& record = context.record;
     CO_TRY(co_await context.turns.retire_mirror(record));
     CO_TRY(const auto released, co_await context.world.pool.release(project, record.task));
+    CO_TRY(co_await follow_renamed_branch(context, project, released.branch));
     if (!released.snapshot.empty()) {
         context.world.journal.write(record, "workspace.snapshot",
                                     {{"ref", released.ref}, {"commit", released.snapshot}});

@@ -131,7 +131,8 @@ TEST_CASE("Nothing that a person wrote is replaced or removed") {
     put_text(skill.share / "skills/orange/SKILL.md", "second text\n");
     const auto again = skill.run({"install", "--json"});
     CHECK(again.status == 1);
-    for (const auto& row : Json::parse(again.out)["skills"]) CHECK_FALSE(row["written"].get<bool>());
+    const auto told = Json::parse(again.out);
+    for (const auto& row : told["skills"]) CHECK_FALSE(row["written"].get<bool>());
     CHECK(text_at(skill.codex) == "edited\n");
     CHECK(skill.run({"uninstall"}).status == 0);
     CHECK(text_at(skill.codex) == "edited\n");

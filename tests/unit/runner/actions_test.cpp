@@ -466,6 +466,24 @@ TEST_CASE("No branch is deleted on a remote that there is not, nor the default o
     CHECK(world.origin_refs() == refs);
 }
 
+TEST_CASE("A branch that an agent has renamed without a word is the task's when its workspace is released") {
+    ActionWorld world;
+    const auto before = world.record(world.id).task.branch;
+    SECTION("renamed") {
+        world.git.plain(world.worktree(), {"branch", "-m", "fix/total"});
+        world.perform(action("release_workspace"));
+        CHECK(world.record(world.id).task.branch == "fix/total");
+        CHECK(world.events(world.id, "branch.changed").size() == 1);
+    }
+    SECTION("on another, while its own is there") {
+        world.git.plain(world.worktree(), {"switch", "-q", "-c", "fix/total"});
+        world.perform(action("release_workspace"));
+        CHECK(world.record(world.id).task.branch == before);
+        CHECK(world.events(world.id, "branch.changed").empty());
+    }
+    CHECK(world.events(world.id, "hook.failed").empty());
+}
+
 TEST_CASE("Commits that no branch has are kept under a name when their workspace is released") {
     ActionWorld world;
     world.git.plain(world.worktree(), {"switch", "-q", "--detach"});
