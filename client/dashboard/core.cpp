@@ -12,6 +12,11 @@ constexpr std::chrono::milliseconds k_spin{250};
 constexpr std::chrono::minutes k_ages{1};
 constexpr std::size_t k_log_length = 50;
 
+bool is_character(const Key& key) {
+    std::size_t end = 0;
+    return !key.empty() && width_of(next_point(key, end)) >= 0 && end == key.size();
+}
+
 }  // namespace
 
 std::string title_of(const rpc::TaskView& task) {
@@ -81,7 +86,11 @@ void Core::key(const Key& key, Moment now, Effects& effects) {
     if (state_.question) return question_key(key, now, effects);
     if (state_.prompt) return prompt_key(key, now, effects);
     if (state_.form) return form_key(key, now, effects);
-    state_.message.reset();  // it was read; the key does what it does
+    if (is_unwanted(key, now)) return;
+    // It was read; the key does what it does. Esc goes one step back: the message was that step.
+    const bool was_error = state_.message && state_.message->bad;
+    state_.message.reset();
+    if (key == "Esc" && was_error) return;
     if (overlay_key(key, effects)) return;
     if (key == "C-c") return effects.outside.push_back({Outside::What::quit});
     const auto* binding = binding_of(key);
@@ -90,6 +99,21 @@ void Core::key(const Key& key, Moment now, Effects& effects) {
         return;
     }
     run(binding->action, now, effects);
+}
+
+/// What is typed for a text that was refused ends with a pause, Enter or Esc.
+bool Core::is_unwanted(const Key& key, Moment now) {
+    if (!state_.unwanted_until) return false;
+    if (now.steady >= *state_.unwanted_until || (!is_character(key) && key != "Backspace" && key != "Enter")) {
+        state_.unwanted_until.reset();
+        return false;
+    }
+    if (key == "Enter") {
+        state_.unwanted_until.reset();
+    } else {
+        state_.unwanted_until = now.steady + k_typing;
+    }
+    return true;
 }
 
 /// In the help and the list of workspaces, and in a pane that covers the list, the keys of the list scroll.
@@ -122,11 +146,13 @@ bool Core::overlay_key(const Key& key, Effects& effects) {
     return true;
 }
 
-/// Esc, with nothing open any more: marks, the search, the pane, the filter.
+/// Esc, with nothing open any more: what covers the list, marks, the search, the filter.
 void Core::back() {
     auto& screen = state_.panes[Pane::screen];
     if (state_.pane == Pane::screen && screen.scroll > 0 && layout_of(state_).pane.height > 0) {
         screen.scroll = 0;
+    } else if (state_.pane_open && layout_of(state_).list.height == 0) {
+        state_.pane_open = false;
     } else if (!state_.marked.empty()) {
         state_.marked.clear();
     } else if (!state_.search.empty()) {
@@ -134,8 +160,7 @@ void Core::back() {
     } else if (state_.pane_open) {
         state_.pane_open = false;
     } else if (state_.filter != Filter::active) {
-        state_.filter = Filter::active;
-        rebuild();
+        show_filter(Filter::active);
     }
 }
 
@@ -152,6 +177,7 @@ Effects Core::on_link(Link::State link, std::string why, Moment now) {
         counts_wanted_ = true;
         request_list(effects, now);
     } else if (was_up) {
+        if (state_.message && !state_.message->bad) state_.message.reset();  // it would hide that the daemon is gone
         // What was asked gets no answer any more; whether it was done, the list will show.
         if (!state_.busy.empty()) say("The daemon stopped before it answered; the list shows the result", true, now);
         state_.busy.clear();

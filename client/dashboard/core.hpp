@@ -43,6 +43,8 @@ class Core {
 
   private:
     using Time = std::chrono::steady_clock::time_point;
+    /// A pause of this length ends what somebody types.
+    static constexpr std::chrono::milliseconds k_typing{1000};
 
     // core_list.cpp
     void rebuild();
@@ -52,6 +54,7 @@ class Core {
     void move(int by);
     void select_at(std::size_t item);
     void next_filter(Effects& effects);
+    void show_filter(Filter filter);
     void click(const Input& input, Moment now, Effects& effects);
     void wheel(const Input& input, int by);
     // core_panes.cpp
@@ -64,7 +67,7 @@ class Core {
     void make_stale_if_changed();
     // core_actions.cpp
     void run(Action action, Moment now, Effects& effects);
-    void enter(Effects& effects, Moment now);
+    void enter(Effects& effects);
     void merge(Effects& effects, Moment now);
     void pull_request(Effects& effects, Moment now);
     void cancel(Moment now);
@@ -102,6 +105,7 @@ class Core {
     void update_choices();
     // core.cpp
     void key(const Key& key, Moment now, Effects& effects);
+    bool is_unwanted(const Key& key, Moment now);
     bool overlay_key(const Key& key, Effects& effects);
     void back();
     void paste(const std::string& text, Moment now);

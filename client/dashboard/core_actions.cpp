@@ -17,19 +17,50 @@ bool changes_something(Action action) {
     return action >= Action::enter && action <= Action::update_branch;
 }
 
+bool takes_text(Action action) {
+    return action == Action::reject || action == Action::reply || action == Action::send;
+}
+
+/// Why a key does nothing for the task, behind its name; empty where only the daemon can tell.
+std::string why_not(const rpc::TaskView& task, Action action) {
+    const auto status = clean(task.fields.status);
+    switch (action) {
+        case Action::shell:
+            return "has no worktree now";
+        case Action::diff:
+            return "has not started: there is nothing to compare";
+        case Action::reject:
+            return "cannot be sent back: workflow " + clean(task.fields.workflow) + " has no such step from " + status;
+        case Action::reply:
+            return "asks nothing";
+        case Action::send:
+            return "has no agent that runs";
+        case Action::enter:
+            return "has no agent's terminal now" + std::string(task.worktree.empty() ? "" : "; o opens a shell");
+        case Action::stop:
+        case Action::respawn:
+            return "has no agent in the status " + status;
+        case Action::acknowledge:
+            return "has no notices";
+        default:
+            return "";
+    }
+}
+
 }  // namespace
 
 bool Core::refuse(const rpc::TaskView& task, Action action, Moment now, Effects& effects) {
     const auto& id = task.fields.id.value;
-    if (const auto busy = state_.busy.find(id); busy != state_.busy.end() && changes_something(action)) {
-        say(title_of(task) + " is busy: " + busy->second, false, now);
+    const auto refused = [&](const std::string& why) {
+        say(why, true, now);
+        if (takes_text(action)) state_.unwanted_until = now.steady + k_typing;
         return true;
+    };
+    if (const auto busy = state_.busy.find(id); busy != state_.busy.end() && changes_something(action)) {
+        return refused(title_of(task) + " is busy: " + busy->second);
     }
     if (is_offered(task, action)) return false;
-    if (action == Action::shell) {
-        say(title_of(task) + " has no worktree now", true, now);
-        return true;
-    }
+    if (const auto why = why_not(task, action); !why.empty()) return refused(title_of(task) + " " + why);
     say("Not possible while " + title_of(task) + " is " + clean(task.fields.status), true, now);
     rpc::TaskWhy why;
     why.id = id;
@@ -96,7 +127,7 @@ void Core::run(Action action, Moment now, Effects& effects) {
         default:
             break;
     }
-    if (state_.read_only && (changes_something(action) || action == Action::create) && action != Action::enter) {
+    if (state_.read_only && is_refused_to_readers(action)) {
         return say("This dashboard is read-only", true, now);
     }
     if (action == Action::create) return open_form(now, effects);
@@ -115,7 +146,7 @@ void Core::run(Action action, Moment now, Effects& effects) {
     const auto& id = task->fields.id.value;
     switch (action) {
         case Action::enter:
-            return enter(effects, now);
+            return enter(effects);
         case Action::merge:
             return merge(effects, now);
         case Action::cancel:
@@ -165,11 +196,10 @@ void Core::client(Effects& effects, std::vector<std::string> words, bool pauses)
     effects.outside.push_back({Outside::What::run, std::move(words), {}, pauses});
 }
 
-void Core::enter(Effects& effects, Moment now) {
+void Core::enter(Effects& effects) {
     const auto* task = selected();
     const auto& id = task->fields.id.value;
     if (can(*task, "attach")) return client(effects, {"task", "attach", id});
-    if (state_.read_only) return say("This dashboard is read-only", true, now);
     if (can(*task, "spawn")) return act(effects, action_of(rpc::TaskSpawn{}, id, "starting", "started"));
     act(effects, action_of(rpc::TaskRespawn{}, id, "respawning", "respawned"));
 }

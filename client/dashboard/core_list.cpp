@@ -10,6 +10,7 @@ namespace orange::dashboard {
 namespace {
 
 constexpr std::size_t k_margin = 2, k_more_ended = 200;
+constexpr std::size_t k_most_ended = 2000;  ///< in memory; older ones are for `orange task list --all`
 constexpr std::chrono::milliseconds k_double_click{500};
 
 /// Smart case: a capital in the search makes it exact.
@@ -103,7 +104,8 @@ void Core::move(int by) {
     select_at(static_cast<std::size_t>(best));
     keep_in_view();
     // More of the ended tasks, before their end is reached.
-    if (state_.more_ended && best + 20 > size && !list_asked_ && ended_wanted_ > 0) {
+    const bool may_be_more = state_.more_ended && ended_wanted_ > 0 && ended_wanted_ < k_most_ended;
+    if (may_be_more && best + 20 > size && !list_asked_) {
         ended_wanted_ += k_more_ended;
         list_due_ = Time{};
     }
@@ -124,13 +126,20 @@ void Core::next_filter(Effects& effects) {
     (void)effects;
     constexpr Filter k_order[] = {Filter::active, Filter::needs, Filter::all, Filter::ended};
     const auto at = std::ranges::find(k_order, state_.filter) - std::begin(k_order);
-    state_.filter = k_order[(at + 1) % 4];
-    const bool wants_ended = state_.filter == Filter::all || state_.filter == Filter::ended;
+    show_filter(k_order[(at + 1) % 4]);
+}
+
+void Core::show_filter(Filter filter) {
+    state_.filter = filter;
+    const bool wants_ended = filter == Filter::all || filter == Filter::ended;
     if (wants_ended && ended_wanted_ == 0) {
         ended_wanted_ = k_more_ended;
         list_due_ = Time{};
     }
-    if (state_.filter == Filter::active) ended_wanted_ = 0;
+    if (filter == Filter::active && ended_wanted_ > 0) {
+        ended_wanted_ = 0;
+        list_due_ = Time{};  // how many have ended may be another number now
+    }
     rebuild();
 }
 

@@ -5,8 +5,8 @@
 namespace orange::dashboard {
 namespace {
 
-/// Keys that were typed before a question could be read do not answer it.
-constexpr std::chrono::milliseconds k_reading{300};
+/// Keys that were typed before a question could be read do not answer it. The one that somebody asks for is expected.
+constexpr std::chrono::milliseconds k_reading{300}, k_expected{150};
 
 }  // namespace
 
@@ -29,7 +29,9 @@ void Core::next_question(Moment now) {
 }
 
 void Core::question_key(const Key& key, Moment now, Effects& effects) {
-    if (state_.question->late && now.steady - state_.question->since < k_reading) return;
+    const bool late = state_.question->late;
+    const bool is_read = now.steady - state_.question->since >= (late ? k_reading : k_expected);
+    if (!is_read && (late || key == "y")) return;
     auto question = std::move(*state_.question);
     next_question(now);
     state_.message.reset();

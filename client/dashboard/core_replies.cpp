@@ -283,6 +283,7 @@ Effects Core::on_reply(const Request& request, Result<Json> reply, Moment now) {
             break;
         case Purpose::reason:
             if (auto why = reply ? typed<rpc::TaskWhy::Reply>(*reply) : std::nullopt; why && state_.message) {
+                if (!state_.log.empty() && state_.log.back().text == state_.message->text) state_.log.pop_back();
                 say(state_.message->text + ": it waits for " + why->waiting_for, true, now);
             }
             break;

@@ -40,6 +40,19 @@ int number_of(std::string_view text) {
     return number;
 }
 
+/// Terminals send the ends of pasted lines as Enter's CR.
+std::string with_plain_line_ends(const std::string& text) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '\r') {
+            plain += text[i];
+        } else if (i + 1 == text.size() || text[i + 1] != '\n') {
+            plain += '\n';
+        }
+    }
+    return plain;
+}
+
 /// "<button;column;row" and M (pressed) or m.
 void add_mouse(std::vector<Input>& out, std::string_view parameters, bool pressed) {
     const auto parts = split(parameters.substr(1), ';');
@@ -112,7 +125,7 @@ void Decoder::parse(std::vector<Input>& out, Time now) {
             if (paste_.size() > k_longest_paste) paste_.resize(k_longest_paste);
             buffer_.erase(0, end + k_paste_end.size());
             pasting_ = false;
-            out.push_back({Input::What::paste, std::exchange(paste_, {})});
+            out.push_back({Input::What::paste, with_plain_line_ends(std::exchange(paste_, {}))});
         } else if (buffer_[0] == k_escape) {
             if (!parse_escape(out)) return;
         } else {

@@ -1,6 +1,7 @@
 #include "client/dashboard/keys.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/text.hpp"
 
@@ -122,6 +123,7 @@ bool can(const rpc::TaskView& task, std::string_view what) {
 
 bool is_offered(const rpc::TaskView& task, Action action) {
     if (action == Action::pull_request) return task.fields.pr_url || can(task, "create_pr");
+    if (action == Action::diff && can(task, "spawn") && task.worktree.empty()) return false;
     if (action == Action::diff || action == Action::copy || action == Action::edit) return !task.unreadable;
     if (action == Action::shell) return !task.worktree.empty();
     for (const auto& each : k_offers) {
@@ -130,6 +132,11 @@ bool is_offered(const rpc::TaskView& task, Action action) {
         return std::ranges::any_of(names, [&](const auto& name) { return can(task, name); });
     }
     return true;
+}
+
+bool is_refused_to_readers(Action action) {
+    const bool looks = action == Action::diff || action == Action::copy;
+    return action == Action::create || (action >= Action::enter && action <= Action::copy && !looks);
 }
 
 std::string label_of(const rpc::TaskView* task, const Binding& binding) {
@@ -147,14 +154,18 @@ std::string label_of(const rpc::TaskView* task, const Binding& binding) {
 }
 
 std::vector<Line> footer(const State& state, const rpc::TaskView* task, std::size_t width, int rows) {
+    if (state.question) {
+        std::vector<Line> answers(static_cast<std::size_t>(std::max(1, rows)));
+        answers.back() = key_row({{"y", "yes"}, {"any other key", "no"}}, {}, width);
+        return answers;
+    }
     std::vector<Part> of_task, fixed, last;
     for (const auto& binding : bindings()) {
         const auto label = label_of(task, binding);
         if (label.empty()) continue;
         const bool is_tasks = binding.action >= Action::enter && binding.action <= Action::copy;
         if (is_tasks && (task == nullptr || !is_offered(*task, binding.action))) continue;
-        if (state.read_only && is_tasks && binding.action > Action::enter && binding.action < Action::diff) continue;
-        if (state.read_only && binding.action == Action::create) continue;
+        if (state.read_only && is_refused_to_readers(binding.action)) continue;
         const bool always = binding.action == Action::help || binding.action == Action::quit;
         (always ? last : is_tasks ? of_task : fixed).push_back({shown_key(binding.key), label});
     }
@@ -193,9 +204,11 @@ std::vector<Line> help_lines(const State& state) {
     heading("Messages");
     if (state.log.empty()) lines.push_back(Line("  ").add("none yet", k_dim));
     for (auto message = state.log.rbegin(); message != state.log.rend(); ++message) {
-        const auto text = split_lines(message->text);
-        for (std::size_t i = 0; i < text.size(); ++i) {
-            lines.push_back(Line(i == 0 ? "  " : "    ").add(clean(text[i]), message->bad ? k_red : Look{}));
+        const char* indent = "  ";
+        for (const auto text : split_lines(message->text)) {
+            for (auto& row : wrapped(clean(text), static_cast<std::size_t>(std::max(20, state.width - 6)))) {
+                lines.push_back(Line(std::exchange(indent, "    ")).add(std::move(row), message->bad ? k_red : Look{}));
+            }
         }
     }
     return lines;

@@ -69,6 +69,8 @@ const Binding* binding_of(const Key& key);
 bool can(const rpc::TaskView& task, std::string_view what);
 /// Whether the key of an action about a task is shown for it; Enter and p say what they do.
 bool is_offered(const rpc::TaskView& task, Action action);
+/// What --read-only leaves out: an agent's terminal, a shell and an editor can change things, too.
+bool is_refused_to_readers(Action action);
 std::string label_of(const rpc::TaskView* task, const Binding& binding);
 
 /// "Enter attach  m merge …" for the row, cut at a key, always with ? and q, in one row or two.

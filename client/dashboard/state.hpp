@@ -201,6 +201,8 @@ struct State {
     int many_count = 0, many_done = 0;
     std::vector<std::string> many_failed;
     std::size_t spinner = 0;
+    /// A text was refused, and its typing may go on: until then, characters are no commands.
+    std::optional<std::chrono::steady_clock::time_point> unwanted_until;
 };
 
 }  // namespace orange::dashboard

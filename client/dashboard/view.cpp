@@ -78,9 +78,20 @@ std::vector<std::string> empty_texts(const State& state) {
     if (!state.listed) {
         return {state.link.state == Link::State::up ? "Reading the tasks …" : ""};
     }
-    if (!state.search.empty())
-        return {"No task has \"" + clean(state.search) + "\" in its branch, summary, id or project.",
-                "Esc shows all again."};
+    if (!state.search.empty()) {
+        const char* which = state.filter == Filter::active  ? "active task"
+                            : state.filter == Filter::needs ? "task that needs you"
+                            : state.filter == Filter::ended ? "ended task"
+                                                            : "task";
+        std::vector<std::string> texts = {std::string("No ") + which + " has \"" + clean(state.search) +
+                                          "\" in its branch, summary, id or project."};
+        if (state.more_ended && state.filter != Filter::active && state.filter != Filter::needs) {
+            texts.push_back("Of the ended ones, only the newest " + std::to_string(state.tasks.size() - state.active) +
+                            " were searched; all: orange task list --all");
+        }
+        texts.emplace_back("Esc shows all again.");
+        return texts;
+    }
     if (state.filter == Filter::needs) return {"Nothing needs you.", "f shows other tasks."};
     if (state.filter == Filter::ended) return {"No task has ended yet.", "f shows other tasks."};
     if (state.projects.empty())
@@ -130,6 +141,12 @@ void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const r
     canvas.put(box.row, box.column, box.width, std::move(tabs));
     if (found == state.panes.end() || task == nullptr) return;
     const auto& text = found->second;
+    if (text.task != task->fields.id.value) {
+        if (state.link.state != Link::State::up) {
+            canvas.put(box.row + 1, box.column, box.width, Line(" It cannot be read while the daemon is away", k_dim));
+        }
+        return;
+    }
     const auto rows = static_cast<std::size_t>(std::max(0, box.height - 1));
     const auto most = text.lines.size() > rows ? text.lines.size() - rows : 0;
     const bool from_end = state.pane == Pane::screen;

@@ -82,7 +82,8 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
         CO_TRY(tip, std::move(found));
     }
     CO_TRY(auto concerns, co_await merge_concerns(world_, record, tip));
-    if (not_reviewed) {
+    const bool is_empty = record.branch_start == tip;  // then no work is unreviewed
+    if (not_reviewed && !is_empty) {
         concerns.insert(concerns.begin(), MergeConcern{"task " + record.task.id.value + " has the status " +
                                                            record.task.status + ", and its work was not reviewed",
                                                        "Merge the unreviewed work?"});

@@ -105,6 +105,7 @@ TEST_CASE("Three tasks are brought from the form to merged in the dashboard alon
     const auto merge = [&](const std::string& branch) {
         stage.press({"m"});
         stage.wait_for("Merge " + branch + " into main?");
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));  // a person reads it
         stage.press({"y"});
         stage.wait_for("merged as");
         stage.press({"Escape"});

@@ -73,7 +73,12 @@ struct Desk {
         std::erase_if(sent, [](const auto& request) { return request.purpose == Purpose::subscribe; });
     }
 
-    void press(const Key& key) { take(core.on_input({dashboard::Input::What::key, key}, now)); }
+    /// By a person, who reads a question before the key is pressed.
+    void press(const Key& key) {
+        if (core.state().question) now.steady += std::chrono::milliseconds(400);
+        press_at_once(key);
+    }
+    void press_at_once(const Key& key) { take(core.on_input({dashboard::Input::What::key, key}, now)); }
     void type(const std::string& text) {
         for (const char c : text) press(std::string(1, c));
     }

@@ -71,6 +71,7 @@ TEST_CASE("A sequence that a slow line tears apart gives no other keys, wherever
 
 TEST_CASE("What is pasted is one thing, whatever it contains") {
     CHECK(Typing().type("\x1b[200~xdy\nqm\x1b[201~j").keys == Keys{"paste:xdy\nqm", "j"});
+    CHECK(Typing().type("\x1b[200~one\rtwo\r\nthree\x1b[201~").keys == Keys{"paste:one\ntwo\nthree"});
     Typing torn;
     torn.type("\x1b[200~one\x1b[20").wait(600).type("1~k");
     CHECK(torn.keys == Keys{"paste:one", "k"});

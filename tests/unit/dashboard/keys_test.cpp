@@ -57,8 +57,8 @@ TEST_CASE("A key is shown exactly if the daemon offers what it does, and then it
         CHECK_THAT(without.footer(), !Holds(" " + std::string(each.key) + " "));
         without.press(each.key);
         CHECK(without.methods().empty());
-        CHECK(without.core.state().message);  // it says why
-        CHECK(without.has_sent(Purpose::reason));
+        REQUIRE(without.core.state().message);  // it says why
+        CHECK(without.core.state().message->bad);
     }
 }
 
@@ -156,4 +156,79 @@ TEST_CASE("Below 40x8 there are only numbers, and only q does something") {
     desk.press("q");
     REQUIRE(desk.outside.size() == 1);
     CHECK(desk.outside[0].what == Outside::What::quit);
+}
+
+TEST_CASE("What is typed for a text that was refused is no command") {
+    Desk desk({in_review("7JJC0000"), running("8KKD0000")});
+    desk.press("a");  // it asks nothing
+    CHECK_THAT(desk.screen(), Holds("asks nothing"));
+    desk.type("my extra words");
+    desk.press("Enter");
+    CHECK(desk.methods().empty());
+    CHECK(desk.outside.empty());
+    CHECK_FALSE(desk.core.state().question);
+    CHECK(desk.core.state().marked.empty());
+    CHECK(desk.core.state().selected == "7JJC0000");
+    desk.press("m");
+    CHECK(desk.core.state().question);
+    desk.press("n");
+
+    desk.press("a");
+    desk.pass(std::chrono::milliseconds(1100));  // nobody types any more
+    desk.press("m");
+    CHECK(desk.core.state().question);
+    desk.press("n");
+    desk.press("a");
+    desk.press("Down");  // no character
+    CHECK(desk.core.state().selected == "8KKD0000");
+}
+
+TEST_CASE("A y that comes with the key of its question does not answer it") {
+    Desk desk({in_review("7JJC0000")});
+    desk.press("x");
+    desk.press_at_once("y");
+    CHECK(desk.methods().empty());
+    REQUIRE(desk.core.state().question);
+    CHECK_THAT(desk.footer(), Holds("y yes"));
+    desk.press("y");
+    CHECK(desk.methods() == std::vector<std::string>{"task.cancel"});
+}
+
+TEST_CASE("Esc on an error takes only the error away") {
+    Desk desk({in_review("7JJC0000")});
+    desk.press(" ");
+    desk.press("a");
+    desk.press("Esc");
+    CHECK_FALSE(desk.core.state().message);
+    CHECK(desk.core.state().marked.size() == 1);
+    desk.press("Esc");
+    CHECK(desk.core.state().marked.empty());
+}
+
+TEST_CASE("How many have ended is asked again when they are folded") {
+    Desk desk({running("7JJC0000")});
+    desk.list({running("7JJC0000")}, 12);
+    for (int n = 0; n < 3; ++n) desk.press("f");
+    desk.pass(std::chrono::milliseconds(1));
+    desk.list({running("7JJC0000"), ended("8KKD0000")});
+    std::erase_if(desk.sent, [](const auto& request) { return request.purpose == Purpose::list; });
+    desk.press("Esc");
+    desk.pass(std::chrono::milliseconds(1));
+    desk.list({running("7JJC0000")}, 11);
+    CHECK_THAT(desk.screen(), Holds("ENDED 11"));
+}
+
+TEST_CASE("A pane never shows another task's text, and an outage is not hidden by an older message") {
+    Desk desk({in_review("7JJC0000"), running("8KKD0000")});
+    desk.press("5");
+    desk.pass(std::chrono::milliseconds(1));
+    desk.answer(Purpose::why, Error(ErrorCode::conflict, "of the first"));
+    CHECK_THAT(desk.screen(), Holds("of the first"));
+    desk.press("Esc");
+    desk.press("y");
+    (void)desk.core.on_link(dashboard::Link::State::down, "", desk.now);
+    CHECK_THAT(desk.screen(), Holds("The daemon does not run"));
+    desk.press("j");
+    desk.press("5");
+    CHECK_THAT(desk.screen(), !Holds("of the first") && Holds("cannot be read"));
 }

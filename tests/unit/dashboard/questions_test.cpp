@@ -39,7 +39,7 @@ TEST_CASE("What a merge has to confirm is the daemon's question, with the commit
                        {"short_ids", "aaaa0000=aaaa"}};
     desk.answer(Purpose::act, refused);
     CHECK_THAT(desk.screen(), Holds("Merge it anyway?"));
-    desk.press("y");  // typed before it could be read
+    desk.press_at_once("y");  // typed before it could be read
     CHECK(desk.core.state().question);
     desk.pass(milliseconds(400));
     desk.press("y");

@@ -211,7 +211,8 @@ TEST_CASE("a check whose time is over ends with all that it started, and so does
         f.want({f.shell(children + "while [ $(wc -l < " + pids + ") -lt 2 ]; do sleep 0.05; done")});
         CHECK(f.check().value().passed());
     }
-    const auto lines = split_lines(read_file(pids));
+    const auto text = read_file(pids);
+    const auto lines = split_lines(text);
     REQUIRE(lines.size() == 2);
     for (const auto line : lines) {
         CAPTURE(line);
