@@ -28,6 +28,8 @@ constexpr Values k_values[] = {
     {"", "ID", Known::tasks, ""},
     {"", "WORDS", Known::tasks, ""},  // [ID] TEXT
     {"", "--task", Known::tasks, ""},
+    {"", "--blocked-by", Known::tasks, ""},
+    {"", "--unblock", Known::tasks, ""},
     {"", "--project", Known::projects, ""},
     {"", "PROJECT", Known::projects, ""},
     {"project", "NAME", Known::projects, ""},

@@ -6,6 +6,11 @@
 namespace orange::arguments {
 namespace {
 
+/// Several at once, and the option several times; what follows the value is not its.
+void ids(CLI::App& app, const char* name, std::vector<std::string>& into, const char* doc) {
+    app.add_option(name, into, doc)->delimiter(',')->allow_extra_args(false)->type_name("ID[,ID]");
+}
+
 Action task_create(CLI::App& app) {
     struct Arguments {
         rpc::TaskCreate params;
@@ -32,6 +37,7 @@ Action task_create(CLI::App& app) {
     text(app, "-s,--status", a->params.status,
          "First status; in the default workflow: clarification, agent-review or reviewing");
     text(app, "--base", a->params.base, "Branch, tag or commit that a new branch starts from");
+    ids(app, "--blocked-by", a->params.blocked_by, "Start it when these tasks are done");
     app.add_flag("--no-spawn", a->params.no_spawn, "Do not start an agent; `orange task spawn` starts it later");
     app.footer(
         "Examples:\n"
@@ -42,6 +48,8 @@ Action task_create(CLI::App& app) {
         "  orange task create --from-issue 12\n"
         "  orange task create --from-file tasks.md --no-spawn\n"
         "  orange task create --branch total --base release-2 \"Round the total there too\"\n"
+        "  orange task create --blocked-by 4f2a \"Use the new API\"\n"
+        "                                        (starts when 4f2a is merged)\n"
         "  orange task create --branch pr-12 --status agent-review \"Retry failed uploads\"\n"
         "                                        (review an existing branch)\n"
         "  orange task create --branch done-by-hand --status reviewing\n"
@@ -67,6 +75,23 @@ Action task_list(CLI::App& app) {
                            "remove; `orange task show` also counts uncommitted changes.\n") +
                k_form_help);
     return [a](Context& context) { return commands::task_list(context, a->params, a->options); };
+}
+
+Action task_tree(CLI::App& app) {
+    struct Arguments {
+        rpc::TaskList params;
+        Text about;
+        bool everywhere = false;
+    };
+    auto a = std::make_shared<Arguments>();
+    app.add_option("ID", a->about, "Only tasks that are connected with this one");
+    text(app, "-p,--project", a->params.project, "Only this project; default: the one of this directory, or all");
+    app.add_flag("-e,--everywhere", a->everywhere, "Tasks of all projects");
+    app.add_flag("-a,--all", a->params.all, "Also draw tasks that ended without another one waiting for them");
+    app.footer(
+        "Each task stands below one that it waits for. A task that waits for several stands below the first one; "
+        "(above) marks it below the others.");
+    return [a](Context& context) { return commands::task_tree(context, a->params, a->everywhere, a->about); };
 }
 
 Action task_show(CLI::App& app) {
@@ -104,6 +129,8 @@ Action task_update(CLI::App& app) {
     text(app, "--review-harness", params->review_harness, "Agent that reviews the work, from its next start");
     text(app, "--effort", params->effort, "Effort of the worker; '' removes it");
     text(app, "--review-effort", params->review_effort, "Effort of the reviewer; '' removes it");
+    ids(app, "--blocked-by", params->blocked_by, "Start the pending task when these tasks are also done");
+    ids(app, "--unblock", params->unblock, "Do not wait for these tasks any more");
     text(app, "--feedback", params->feedback, "Text for the section ## Feedback; - reads standard input");
     app.add_flag("--force", params->force, "Confirm a transition that skips the rest of the workflow");
     app.footer(
@@ -273,6 +300,7 @@ Action task_attach(CLI::App& app) {
 constexpr Command k_task_commands[] = {
     {"task", "create", "Create a task and start an agent on it", task_create},
     {"task", "list", "List the tasks of this project", task_list},
+    {"task", "tree", "Draw which task waits for which", task_tree},
     {"task", "show", "Show a task with its TASK.md and last events", task_show},
     {"task", "diff", "Show the changes of the task's branch, including uncommitted ones", task_diff},
     {"task", "why", "Show what the task is waiting for and what you can do", only_id<rpc::TaskWhy, commands::task_why>},

@@ -31,6 +31,8 @@ struct ListOptions {
     std::optional<std::string> form;  ///< a line for each task in this form (output/format.hpp), in place of the page
 };
 int task_list(Context& context, rpc::TaskList params, const ListOptions& options);
+/// Which task waits for which; of all projects, or of those alone that are connected with `about`.
+int task_tree(Context& context, rpc::TaskList params, bool everywhere, const std::optional<std::string>& about);
 /// task_list() again after each change; nothing is asked in between.
 int watch_tasks(Context& context, const rpc::TaskList& params, const std::optional<std::string>& form);
 int task_show(Context& context, rpc::TaskShow params, const std::optional<std::string>& form);

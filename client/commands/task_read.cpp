@@ -2,6 +2,7 @@
 #include "client/commands/task.hpp"
 #include "client/output/format.hpp"
 #include "client/output/tasks.hpp"
+#include "client/output/tree.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::commands {
@@ -26,6 +27,28 @@ int task_list(Context& context, rpc::TaskList params, const ListOptions& options
     return print<rpc::TaskList>(context, reply, [&](const rpc::TaskList::Reply& list) {
         return output::task_list_page(list, SystemClock().now(), context.style);
     });
+}
+
+int task_tree(Context& context, rpc::TaskList params, bool everywhere, const std::optional<std::string>& about) {
+    std::string id;
+    if (about) {
+        rpc::TaskShow show;
+        show.id = about;
+        auto reply = context.call_json(show.k_name, written(show));
+        if (!reply) return fail(context, reply.error());
+        const auto shown = connection::reply_as<rpc::TaskShow::Reply>(show.k_name, *reply);
+        if (!shown) return fail(context, shown.error());
+        id = shown->task.fields.id.value;
+    }
+    complete_with_cwd(context, params, params.project || everywhere || about);
+    auto reply = context.call_json(params.k_name, written(params));
+    if (!reply) return fail(context, reply.error());
+    const auto list = connection::reply_as<rpc::TaskList::Reply>(params.k_name, *reply);
+    if (!list) return fail(context, list.error());
+    const auto tree = output::tree_of(list->tasks, id);
+    if (context.json) return put_json(output::tree_json(tree));
+    output::put(output::tree_page(tree, context.style));
+    return 0;
 }
 
 int task_show(Context& context, rpc::TaskShow params, const std::optional<std::string>& form) {

@@ -26,7 +26,10 @@ Section section_of(const rpc::TaskView& task) {
     if (task.unreadable) return Section::needs_you;
     const auto need = task.needs.kind;
     if (need == Need::help || need == Need::answer || need == Need::review) return Section::needs_you;
-    if (need == Need::start || task.queue_place > 0) return Section::waiting;
+    const bool blocked = task.means == "initial" && std::ranges::any_of(task.blockers, [](const auto& blocker) {
+                             return blocker.state != "done";
+                         });
+    if (need == Need::start || task.queue_place > 0 || blocked) return Section::waiting;
     return Section::running;
 }
 

@@ -36,6 +36,25 @@ std::string status_of(const rpc::TaskView& task) {
     return status;
 }
 
+/// "4f2a working, 7b1c done"
+std::string blockers_of(const rpc::TaskView& task) {
+    std::vector<std::string> texts;
+    for (const auto& each : task.blockers) {
+        const auto status = each.status.empty() ? std::string("deleted") : printable(each.status);
+        texts.push_back(each.short_id + " " + (each.state == "done" ? "done" : status));
+    }
+    return join(texts, ", ");
+}
+
+/// "waits for 4f2a, 7b1c"
+std::string waits_of(const rpc::TaskView& task) {
+    std::vector<std::string> names;
+    for (const auto& each : task.blockers) {
+        if (each.state != "done") names.push_back(each.short_id);
+    }
+    return names.empty() || task.means != "initial" ? "" : "waits for " + join(names, ", ");
+}
+
 /// "● working", "✗ working (dead)".
 std::string marked_status_of(const rpc::TaskView& task) {
     const auto marker = marker_of(task);
@@ -263,6 +282,7 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
         cells.push_back({age_of(task.fields.updated_at, now), Ink::dim});
         cells.push_back({task.fields.summary.empty() ? task.fields.branch : task.fields.summary});
         table.row(std::move(cells));
+        if (const auto waits = waits_of(task); !waits.empty()) table.remark(waits, Ink::dim);
         if (task.unreadable) table.remark("! " + *task.unreadable, Ink::red);
         for (const auto& notice : task.notices) {
             table.remark("! " + std::string(first_line(notice.text)), Ink::yellow);
@@ -296,6 +316,7 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
         fields.add("notice", notice.text, Ink::yellow);
     }
     fields.add("unreadable", task.unreadable.value_or(""), Ink::red);
+    fields.add("blocked by", blockers_of(task));
     fields.add("project", known.project);
     fields.add("branch", known.branch);
     fields.add("workflow", known.workflow + ", review round " + std::to_string(known.review_round()) + ", crashes " +

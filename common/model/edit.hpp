@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace orange {
 
@@ -12,6 +13,7 @@ struct Choices {
     std::optional<std::string> review_harness;
     std::optional<std::string> effort;
     std::optional<std::string> review_effort;
+    std::vector<std::string> blocked_by = {};
 
     template <class V>
     void describe(V& v) {
@@ -20,6 +22,8 @@ struct Choices {
         v.optional("review_harness", review_harness, "which agent reviews, from its next start");
         v.optional("effort", effort, "the worker's effort, as its harness names it; empty: none");
         v.optional("review_effort", review_effort, "the reviewer's effort; empty: none");
+        v.sparse("blocked_by", blocked_by,
+                 "tasks that have to be done before it starts; of a pending task: more of them");
     }
     bool operator==(const Choices&) const = default;
 };
@@ -30,6 +34,7 @@ struct Edit : Choices {
     std::optional<std::string> branch;
     bool sync_branch = false;
     std::optional<std::string> feedback;
+    std::vector<std::string> unblock = {};
 
     template <class V>
     void describe(V& v) {
@@ -38,6 +43,7 @@ struct Edit : Choices {
         v.optional("sync_branch", sync_branch, "take over the branch that the workspace is on");
         Choices::describe(v);
         v.optional("feedback", feedback, "text for ## Feedback, written before the worker is told");
+        v.sparse("unblock", unblock, "tasks of blocked_by that it no longer waits for");
     }
     bool any() const { return *this != Edit{}; }
     /// Nothing but what an agent may change of its own task.

@@ -20,6 +20,8 @@ enum class NoticeKind {
     agent_crashed,
     agent_ended,
     start_failed,
+    blocker_gone,
+    merge_conflict,
     agent_dialog,
     usage_limit,
     agent_idle,
@@ -57,6 +59,8 @@ inline constexpr NoticeRule k_notice_rules[] = {
     {"agent_crashed", true, NoticeEnd::transition},
     {"agent_ended", true, NoticeEnd::transition},
     {"start_failed", true, NoticeEnd::transition},
+    {"blocker_gone", true, NoticeEnd::transition},  // also once nothing that is gone blocks it
+    {"merge_conflict", true, NoticeEnd::transition},
     {"agent_dialog", false, NoticeEnd::transition},  // it needs an answer: engine/needs.hpp
     {"usage_limit", true, NoticeEnd::cause},         // also a login that is missing
     {"agent_idle", true, NoticeEnd::transition},     // also once it works again

@@ -323,6 +323,8 @@ struct TaskRecord {
     std::optional<std::string> answered;
     bool stopped = false;
     std::optional<Timestamp> notified;
+    std::set<TaskId> blockers_done = {};
+    TaskId stacked_on = {};
 
     template <class V>
     void describe(V& v) {
@@ -367,7 +369,20 @@ struct TaskRecord {
         v.sparse("answered", answered, "`questions` when a human's answer was delivered; else the question stands");
         v.sparse("stopped", stopped, "a human stopped its agent, and nothing starts it by itself");
         v.sparse("notified", notified, "`since` of the need that its human was last notified of");
+        v.sparse("blockers_done", blockers_done,
+                 "those of `blocked_by` that were seen done, and count as such for ever");
+        v.sparse("stacked_on", stacked_on, "the blocker whose branch `base` names, until the task starts");
     }
+
+    /// Those of its blockers that are not known to be done; while there is one, the task does not start.
+    std::vector<TaskId> waits_for() const {
+        std::vector<TaskId> open;
+        for (const auto& id : task.blocked_by) {
+            if (!blockers_done.contains(id)) open.push_back(id);
+        }
+        return open;
+    }
+    bool blocked() const { return !waits_for().empty(); }
 
     const NativeSession* session_of(Role role) const {
         for (const auto& session : sessions) {

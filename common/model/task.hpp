@@ -36,6 +36,7 @@ struct Task {
     Timestamp created_at{};
     Timestamp updated_at{};
     std::string extra_frontmatter;
+    std::vector<TaskId> blocked_by = {};
 
     /// TASK.md's frontmatter in its order on disk (docs/files.md).
     template <class V>
@@ -65,6 +66,7 @@ struct Task {
                    "a sentence for the human; cleared by the next good transition or `orange task ack`");
         v.optional("created_at", created_at, "when it was created");
         v.optional("updated_at", updated_at, "when it was last changed");
+        v.sparse("blocked_by", blocked_by, "ids of the tasks that have to be done before it starts");
     }
     template <class V>
     void describe(V& v) {

@@ -46,7 +46,9 @@ struct TaskCreate : Choices {
         v.sparse("trust", trust, "harnesses that the human lets trust the repository");
         v.optional("no_spawn", no_spawn, "only create; wait for task.spawn");
         v.optional("status", status, "begin there: clarification, agent-review, reviewing (what the workflow has)");
-        v.optional("base", base, "where a new branch begins: a branch, tag or commit; else the default branch");
+        v.optional("base", base,
+                   "where a new branch begins: a branch, tag or commit, or the branch of a task in blocked_by; else "
+                   "the default branch");
         v.optional("name_branch", name_branch, "where no branch is given: name it after the summary");
         v.optional("add_project", add_project, "register the repository that cwd is in, where it is not");
         caller.describe(v);

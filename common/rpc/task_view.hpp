@@ -39,6 +39,27 @@ struct ChangeCounts {
     }
 };
 
+/// A task that another one is blocked by.
+struct BlockerView {
+    std::string id;
+    std::string short_id;
+    std::string state;
+    std::string status;
+    std::string project;
+    std::string summary;
+    template <class V>
+    void describe(V& v) {
+        v.required("id", id, "the task's id");
+        v.optional("short_id", short_id, "enough of it to name the task");
+        v.required("state", state,
+                   "open: not done yet; done: it holds nothing back any more; gone: it was cancelled or deleted, and "
+                   "will never be done");
+        v.optional("status", status, "its status; empty: it is deleted");
+        v.optional("project", project, "the project that it belongs to");
+        v.optional("summary", summary, "what is to be done, one line");
+    }
+};
+
 /// A task as programs see it: TASK.md's fields and what the daemon knows beside them.
 struct TaskView {
     Task fields;                                     ///< the frontmatter (docs/files.md)
@@ -60,6 +81,7 @@ struct TaskView {
     std::optional<PullRequest> pull_request;  ///< as its forge showed it last
     std::optional<ChangeCounts> committed;    ///< what the commits of its branch change; only in lists that ask for it
     std::optional<std::string> unreadable;    ///< why the task's files cannot be read
+    std::vector<BlockerView> blockers = {};   ///< the tasks that it is blocked by, done ones too
     template <class V>
     void describe(V& v) {
         v.required("fields", fields, "TASK.md's frontmatter");
@@ -84,6 +106,7 @@ struct TaskView {
         v.optional("committed", committed,
                    "what the commits of its branch change, in a list with `changes`; absent: nothing is known");
         v.optional("unreadable", unreadable, "why the task's files cannot be read");
+        v.sparse("blockers", blockers, "the tasks of `blocked_by`, and what is known of each");
     }
 };
 

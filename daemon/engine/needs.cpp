@@ -21,6 +21,7 @@ class Question {
             return here(Need::help, "the workflow " + definition_.name + " has no state " + printable(status()),
                         "orange task update " + id() + " --workflow default");
         }
+        if (!state_->terminal && record_.blocked()) return blocked();
         if (state_->terminal || record_.intent || !sight_.under_way.empty()) return nothing();
         if (state_->meaning == Meaning::stuck) return here(Need::help, "the task is stuck", agent_command());
         if (const auto* dialog = notice(NoticeKind::agent_dialog)) {
@@ -113,6 +114,12 @@ class Question {
         const auto role = std::string(name_of(*state_->agent));
         if (record_.stopped) return here(Need::start, "you stopped the " + role, "orange task restart " + id());
         return here(Need::start, "the " + role + " is not running", agent_command());
+    }
+    /// Also when its human has acknowledged that a blocker is gone: it will not start by itself.
+    Needs blocked() const {
+        if (sight_.gone.empty()) return here(Need::nothing, "waits for " + sight_.waits_for, {});
+        return here(Need::help, "waits for " + sight_.gone + ", which will never be done",
+                    "orange task update " + id() + " --unblock " + sight_.gone);
     }
     Needs nothing() const {
         if (record_.intent) return here(Need::nothing, record_.intent->from + " → " + record_.intent->to, {});

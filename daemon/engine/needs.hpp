@@ -17,6 +17,8 @@ struct Sight {
     std::string under_way;     ///< what Orange itself does with the task, if anything: "a merge …"
     bool room = false;         ///< the task is queued, and nothing that ends would start it: a workspace is free
     std::int64_t queue_place = 0;
+    std::string waits_for;  ///< the tasks that have to be done first, as people type them
+    std::string gone;       ///< those of them that never will be
 };
 
 /// What the task needs from its human; help comes before an answer, that before a review, that before a start. The one

@@ -38,7 +38,7 @@ class Offers {
     }
     void open() {
         const bool begun = state_->meaning != Meaning::initial;
-        if (!begun) add("spawn");
+        if (!begun && !(record_.queued && record_.blocked())) add("spawn");
         if (begun) agents();
         if (sight_.needs_answer && !sight_.shows_dialog) add("reply");
         if (begun && rejection_target(definition_, record_.task) != nullptr) add("reject");

@@ -166,6 +166,14 @@ Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string 
     co_return std::move(base.ref);
 }
 
+Awaitable<Result<void>> move_branch(Git& git, std::string repo, std::string branch, std::string to, std::string from) {
+    auto old = from.empty() ? std::string(to.size(), '0') : std::move(from);
+    CO_TRY(co_await ask_inside(
+        git, std::move(repo),
+        words("update-ref", "-m", "orange: stacked", std::string(k_heads) + branch, std::move(to), std::move(old))));
+    co_return Result<void>{};
+}
+
 Awaitable<Result<void>> rename_branch(Git& git, Pinned worktree, std::string from, std::string to) {
     CO_TRY(co_await check_branch_name(git, to));
     CO_TRY(const auto current, co_await current_branch(git, worktree));

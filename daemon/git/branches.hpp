@@ -43,6 +43,9 @@ Awaitable<Result<void>> fetch_ref(Git& git, std::string repo, std::string ref, s
 /// The ref of base_of() (refs.hpp).
 Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string default_branch);
 
+/// Moves or makes a branch that no worktree is on, if it still is at `from` (empty: if it does not exist).
+Awaitable<Result<void>> move_branch(Git& git, std::string repo, std::string branch, std::string to, std::string from);
+
 /// Renames the branch that `worktree` is on (refused where `to` exists).
 Awaitable<Result<void>> rename_branch(Git& git, Pinned worktree, std::string from, std::string to);
 

@@ -32,6 +32,7 @@ Monitor::~Monitor() {
 
 Awaitable<void> Monitor::run() {
     // Watched first: what one task's interrupted hooks wait for must not keep the others from being seen.
+    runner_.dependencies.look_at_all();
     const auto active = world_.tasks.active();
     for (const auto& id : active) {
         const auto* record = world_.tasks.find(id);
@@ -100,6 +101,7 @@ Awaitable<void> Monitor::poll() {
         co_await look_at(id);
     }
     co_await runner_.workspaces.release_left_over();
+    co_await runner_.dependencies.retry();
     co_await runner_.queue.restart_stalled();
     forget_ended_exits();
     last_poll_ = world_.clock.now();

@@ -3,6 +3,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/runner/blockers.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/sight.hpp"
@@ -100,8 +101,27 @@ TaskView Api::view(const TaskRecord& record) const {
     if (record.intent) view.in_progress = record.intent->from + " → " + record.intent->to;
     if (auto merge = Merges::under_way(record); !merge.empty() && !view.in_progress) view.in_progress = merge;
     view.pull_request = record.pull_request;
+    view.blockers = blockers(record);
     if (auto alarm = alarm_of(record); !alarm.empty()) view.alarm = std::move(alarm);
     return view;
+}
+
+std::vector<BlockerView> Api::blockers(const TaskRecord& record) const {
+    std::vector<BlockerView> all;
+    for (const auto& id : record.task.blocked_by) {
+        BlockerView view;
+        view.id = id.value;
+        view.short_id = world_.tasks.short_id(id);
+        const bool done = record.blockers_done.contains(id);
+        view.state = name_of(done ? BlockerState::done : blocker_state(world_, id));
+        if (const auto* blocker = world_.tasks.find(id)) {
+            view.status = blocker->task.status;
+            view.project = blocker->task.project;
+            view.summary = blocker->task.summary;
+        }
+        all.push_back(std::move(view));
+    }
+    return all;
 }
 
 Result<TaskView> Api::view(const TaskId& id) const {

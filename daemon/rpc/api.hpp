@@ -65,6 +65,7 @@ class Api {
     std::vector<std::string> sentences(std::vector<std::string> notes) const;
 
   private:
+    std::vector<BlockerView> blockers(const TaskRecord& record) const;
     std::string agent_view(const TaskRecord& record, Role role) const;
 
     Runner& runner_;

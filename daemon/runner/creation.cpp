@@ -37,7 +37,7 @@ Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string conte
     record.body_hash = content_hash(body);
     if (record.start) {
         CO_TRY(const auto decision, engine::decide_start(*definition, record.task, *record.start));
-        if (!engine::needs_workspace(decision)) {
+        if (!engine::needs_workspace(decision) && !record.blocked()) {
             at_once = true;
             engine::Entrance entrance{random_id(12), by, world_.clock.now(), store::parse_sections(body).hashes(), {}};
             engine::enter(record, *definition, decision, std::move(entrance));
@@ -58,7 +58,9 @@ Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string conte
     }
     Outcome outcome;
     if (no_spawn) {
-        outcome.notes = {"not started. To start its agent:\n  orange task spawn " + record.task.id.value};
+        const auto what = record.blocked() ? "not started. To start its agent when the task no longer waits for others:"
+                                           : "not started. To start its agent:";
+        outcome.notes = {what + ("\n  orange task spawn " + record.task.id.value)};
         co_return outcome;
     }
     outcome = co_await queue_.run_for(record.task.id, record.task.project);

@@ -9,6 +9,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/blockers.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {
@@ -72,6 +73,8 @@ Awaitable<Result<void>> Edits::set(TaskRecord& record, const Edit& edit, Caller 
     }
     if (edit.feedback) record.unwritten_feedback = *edit.feedback;
     CO_TRY(choose_agents(record, edit, true));
+    CO_TRY(drop_blockers(world_, record, edit.unblock));
+    CO_TRY(add_blockers(world_, record, edit.blocked_by));
     if (edit.workflow) CO_TRY(change_workflow(record, *edit.workflow, by));
     if (edit.branch) {
         CO_TRY(co_await change_branch(record, *edit.branch));
@@ -90,9 +93,10 @@ Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord before, Tas
     std::optional<store::BranchHolder> other;
     if (is.branch != was.branch) other = world_.tasks.on_branch(is.project, is.branch);
     auto saved = Result<void>{};
+    if (is.blocked_by != was.blocked_by) saved = check_cycle(world_, changed);  // nothing is waited for from here on
     if (other && other->task != is.id) {
         saved = taken_by(is.branch, *other);
-    } else {
+    } else if (saved) {
         saved = turns_.try_save(changed);
     }
     if (!saved) {
@@ -106,6 +110,11 @@ Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord before, Tas
     if (is.workflow_hash != was.workflow_hash || is.workflow != was.workflow) {
         tell_workflow(changed, was.workflow);
         notes.push_back("workflow is now " + is.workflow);
+    }
+    if (is.blocked_by != was.blocked_by) {
+        std::vector<std::string> ids;
+        for (const auto& id : is.blocked_by) ids.push_back(id.value);
+        world_.journal.write(changed, "blockers.changed", {{"blockers", join(ids, " ")}, {"by", who}});
     }
     if (is.branch != was.branch) {
         world_.journal.write(changed, "branch.changed", {{"from", was.branch}, {"to", is.branch}, {"by", who}});

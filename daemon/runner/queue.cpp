@@ -11,7 +11,9 @@
 #include "daemon/engine/start.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/blockers.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/stacking.hpp"
 
 namespace orange {
 namespace {
@@ -37,6 +39,11 @@ std::string more_room(const Project* project) {
 }  // namespace
 
 std::string Queue::waits(const TaskRecord& record) const {
+    if (record.blocked()) {
+        const auto blockers = waits_text(world_, record);
+        return "the task waits for " + blockers + " and starts by itself when that is done. To start it without:\n" +
+               "  orange task update " + record.task.id.value + " --unblock " + blockers;
+    }
     return "all workspaces are in use; the task is number " + std::to_string(world_.tasks.queue_place(record)) +
            " in the queue and starts when another task is merged. If a workspace becomes free in another way, start "
            "the "
@@ -55,6 +62,7 @@ void Queue::enqueue(TaskRecord& record) {
 }
 
 Awaitable<Result<Outcome>> Queue::start_pending(TaskRecord record, Caller by) {
+    if (!record.stacked_on.empty() && !record.blocked()) CO_TRY(co_await put_on_base(world_, turns_, record));
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     if (record.start) {
         CO_TRY(auto decision, engine::decide_start(*definition, record.task, *record.start));
@@ -111,7 +119,7 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
                                         "). To restart a dead agent:\n  orange task respawn " + id.value;
             co_return Error(ErrorCode::illegal_transition, "task " + id.value + text);
         }
-        if (is_next(record)) {
+        if (!record.blocked() && is_next(record)) {
             auto started = co_await start_now(record, by);
             if (!started && started.error().code != ErrorCode::pool_exhausted) kick(project);
             if (started || started.error().code != ErrorCode::pool_exhausted) co_return started;
@@ -197,7 +205,7 @@ Awaitable<void> Queue::start_queued(TaskId id, std::shared_ptr<Starts> starts) {
         }
     } ending{*this, id, *starts};
     auto turn = co_await transitions_.take(id);
-    if (!turn || !turn->record.queued) co_return;
+    if (!turn || !turn->record.queued || turn->record.blocked()) co_return;
     ending.project = turn->record.task.project;
     auto started = co_await start_pending(turn->record, queue_caller());
     ending.finished = true;
@@ -226,8 +234,12 @@ Awaitable<std::optional<std::string>> Queue::note_failure(TaskId id, Error why) 
     }
     if (starts_.contains(id)) starts_[id].spawn_error = error;
     const auto before = record->notices;
-    raise(world_, *record, NoticeKind::start_failed, "the task could not be started: " + error,
-          "orange task spawn " + id.value);
+    if (!record->stacked_on.empty() && why.details.contains("files")) {
+        raise(world_, *record, NoticeKind::merge_conflict, why.message, "orange task spawn " + id.value);
+    } else {
+        raise(world_, *record, NoticeKind::start_failed, "the task could not be started: " + error,
+              "orange task spawn " + id.value);
+    }
     if (!own_fault && record->notices == before) co_return std::nullopt;  // told
     if (!turns_.save(*record)) {  // still in the queue: to go on now would only meet it again
         stalled_.insert(project);

@@ -7,6 +7,7 @@
 #include "daemon/async/async.hpp"
 #include "daemon/engine/permissions.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/blockers.hpp"
 #include "daemon/runner/explained.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/store/sections.hpp"
@@ -93,9 +94,15 @@ Awaitable<Result<Outcome>> Requests::edit(TaskId id, Edit edit, Caller by) {
     if (edit.branch || (by.role == Role::human && !edit.workflow)) CO_TRY(co_await merges_.give_up(changed, false));
     CO_TRY(co_await edits_.set(changed, edit, by));
     if (!(changed.task == record.task)) changed.task.updated_at = world_.clock.now();
+    const bool unblocked = record.blocked() && !changed.blocked();
+    if (gone_text(world_, changed).empty()) (void)clear(changed, NoticeKind::blocker_gone);
     CO_TRY(auto notes, co_await edits_.commit(record, changed, by, edit.branch.has_value()));
     Outcome outcome;
     outcome.notes = std::move(notes);
+    if (unblocked && changed.queued) waiting_.kick(changed.task.project);
+    if (unblocked && !changed.queued) {
+        outcome.notes.push_back("it waits for no other task now. To start its agent:\n  orange task spawn " + id.value);
+    }
     co_await turns_.show(changed, &outcome);
     co_return outcome;
 }

@@ -4,6 +4,7 @@
 #include "daemon/runner/agent_control.hpp"
 #include "daemon/runner/checks.hpp"
 #include "daemon/runner/creation.hpp"
+#include "daemon/runner/dependencies.hpp"
 #include "daemon/runner/edits.hpp"
 #include "daemon/runner/exits.hpp"
 #include "daemon/runner/merges.hpp"
@@ -37,6 +38,7 @@ struct Runner {
           outbox(world, agents, turns, activities),
           requests(world, turns, edits, transitions, merges, workspaces, outbox, queue),
           queue(world, turns, transitions, requests),
+          dependencies(world, turns, queue),
           creation(world, turns, transitions, queue),
           respawns(world, agents, turns, transitions, workspaces),
           exits(world, agents, turns, transitions, respawns),
@@ -57,6 +59,7 @@ struct Runner {
     Outbox outbox;
     Requests requests;
     Queue queue;
+    Dependencies dependencies;
     Creation creation;
     Respawns respawns;
     Exits exits;

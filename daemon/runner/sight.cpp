@@ -4,6 +4,7 @@
 
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/offers.hpp"
+#include "daemon/runner/blockers.hpp"
 
 namespace orange {
 
@@ -30,6 +31,10 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
     sight.under_way = Merges::under_way(record);
     if (auto checks = runner.checks.under_way(task.id); !checks.empty()) sight.under_way = std::move(checks);
     if (runner.queue.is_starting(task.id)) sight.under_way = "its workspace is being prepared";
+    if (record.blocked()) {
+        sight.waits_for = waits_text(runner.world, record);
+        sight.gone = gone_text(runner.world, record);
+    }
     if (record.queued) {
         const auto* project = runner.world.projects.find(task.project);
         sight.room = project && runner.world.pool.free(*project) > 0;

@@ -5,11 +5,13 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/engine/blocking.hpp"
 #include "daemon/engine/enter.hpp"
 #include "daemon/engine/start.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/actions/actions.hpp"
+#include "daemon/runner/blockers.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/worktree.hpp"
@@ -106,6 +108,10 @@ Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Lib
                                                 engine::Decision decision, Stepped stepped, Caller by,
                                                 bool moved_branch) {
     CO_TRY(const auto before, turns_.record_of(record.task.id));
+    if (auto may = engine::may_leave(record, *definition, decision, waits_text(world_, record)); !may) {
+        if (moved_branch) co_await edits_.take_back_branch(before, record);
+        co_return may.error();
+    }
     const auto prepared = co_await prepare(record, decision);
     if (!prepared) {
         if (moved_branch) co_await edits_.take_back_branch(before, record);
@@ -274,7 +280,13 @@ Awaitable<Result<std::vector<engine::EdgeExplanation>>> Transitions::explain(Tas
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     CO_TRY(const auto stepped, co_await turns_.step_bodies(record));
     const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections};
-    co_return engine::explain(*definition, situation);
+    auto edges = engine::explain(*definition, situation);
+    for (auto& edge : edges) {
+        const auto* to = definition->state(edge.to);
+        if (!record.blocked() || (to && to->terminal)) continue;
+        edge.gate_problem = "The task waits for " + waits_text(world_, record);
+    }
+    co_return edges;
 }
 
 }  // namespace orange

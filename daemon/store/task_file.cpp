@@ -32,6 +32,13 @@ struct Field {
     bool is_left_out = false;  ///< it says nothing, and has no line then
 };
 
+/// How a list of ids is compared, and written between brackets: none of them needs quotes.
+std::string list_text(const std::vector<TaskId>& ids) {
+    std::vector<std::string> texts;
+    for (const auto& id : ids) texts.push_back(yaml::scalar_text(id.value));
+    return "[" + join(texts, ", ") + "]";
+}
+
 /// The frontmatter's fields in their order on disk.
 class Projection : public FieldVisitor<Projection> {
   public:
@@ -43,6 +50,9 @@ class Projection : public FieldVisitor<Projection> {
     void field(const char* name, const TaskId& id, const char*, Presence) { fields.push_back({name, id.value}); }
     void field(const char* name, Timestamp time, const char*, Presence) {
         fields.push_back({name, to_rfc3339(time), true});
+    }
+    void field(const char* name, const std::vector<TaskId>& ids, const char*, Presence presence) {
+        fields.push_back({name, list_text(ids), true, ids.empty() && presence == Presence::sparse});
     }
     void counter(const std::string& name, const Counters& all, const char*) {
         const auto found = all.find(name);
@@ -100,6 +110,16 @@ class FrontmatterReader : public FieldVisitor<FrontmatterReader> {
         const auto* node = find(name);
         if (node && !node->is_null() && !node->scalar.empty()) into = node->scalar;
     }
+    void field(const char* name, std::vector<TaskId>& into, const char*, Presence) {
+        const auto* node = find(name, true);
+        if (!node || node->is_null()) return;
+        into.clear();
+        const bool is_list = node->is_sequence();
+        for (const auto& item : is_list ? node->items : std::vector{*node}) {
+            if (!item.is_scalar()) return fail(node->place.line, name, "is not a list of ids");
+            into.push_back({item.scalar});
+        }
+    }
     void field(const char* name, Timestamp& into, const char*, Presence) {
         const auto* node = find(name);
         if (!node || node->is_null()) return;
@@ -121,13 +141,13 @@ class FrontmatterReader : public FieldVisitor<FrontmatterReader> {
     const std::optional<Error>& error() const { return error_; }
 
   private:
-    const yaml::Node* find(std::string_view name) {
+    const yaml::Node* find(std::string_view name, bool lists = false) {
         const yaml::Node* node = nullptr;
         for (const auto& [key, value] : map_.members) {
             if (key == name || (!node && current_name(key) == name)) node = &value;
         }
         if (!node || error_) return nullptr;
-        if (!node->is_scalar() && !node->is_null()) {
+        if (!node->is_scalar() && !node->is_null() && !(lists && node->is_sequence())) {
             fail(node->place.line, name, "is not a single value");
             return nullptr;
         }
@@ -244,19 +264,34 @@ std::string with_unknown_fields(const std::string& unknown, const std::string& f
     return merged;
 }
 
+namespace {
+
+/// What stands there, comparable with a Field's value.
+Value said_by(const std::string& name, const yaml::Node& node) {
+    if (node.is_null()) return std::nullopt;
+    if (node.is_scalar()) return name == "status" ? current_status(node.scalar) : node.scalar;
+    const bool plain =
+        name == "blocked_by" && node.is_sequence() && std::ranges::all_of(node.items, &yaml::Node::is_scalar);
+    if (!plain) return "(not a single value)";
+    std::vector<TaskId> ids;
+    for (const auto& item : node.items) ids.push_back({item.scalar});
+    return list_text(ids);
+}
+
+}  // namespace
+
 std::string frontmatter_difference(const Task& task, std::string_view found) {
     const auto map = parse_map(found);
     if (!map) return "all of it (" + map.error().message + ")";
     std::map<std::string, Value> values;
     for (const auto& [key, node] : map->members) {
         const auto name = current_name(key);
-        values[name] = node.is_scalar() ? Value(name == "status" ? current_status(node.scalar) : node.scalar)
-                       : node.is_null() ? Value()
-                                        : Value("(not a single value)");
+        values[name] = said_by(name, node);
     }
     std::vector<std::string> differences;
     for (const auto& [name, value, is_plain, is_left_out] : Projection(task).fields) {
         if (name == "updated_at") continue;  // differs in every stale copy, and says nothing
+        if (is_left_out && !values.contains(name)) continue;
         const auto there = values.find(name);
         const bool is_missing = there == values.end();
         const auto said = is_missing ? Value() : there->second;

@@ -226,6 +226,12 @@ std::int64_t TaskStore::queue_place(const TaskRecord& record) const {
     return place == found->second.end() ? 0 : std::distance(found->second.begin(), place) + 1;
 }
 
+std::vector<TaskId> TaskStore::blocked_by(const TaskId& id) const {
+    const auto found = dependents_.find(id);
+    if (found == dependents_.end()) return {};
+    return {found->second.begin(), found->second.end()};
+}
+
 bool TaskStore::is_open(const TaskRecord& record) const {
     return open_by_age_.contains({record.task.created_at, record.task.id});
 }
@@ -237,7 +243,10 @@ void TaskStore::index(const TaskRecord& record) {
     if (open && open_by_age_.emplace(record.task.created_at, id).second) ++open_[record.task.project];
     if (!has_ended(record)) by_branch_[branch_key(record)].insert(id);
     if (!has_ended(record) || record.intent || !record.runs.empty()) active_.insert(id);
-    if (record.queued) queues_[record.task.project].emplace(record.queued_seq, id);
+    const auto blockers = has_ended(record) ? std::vector<TaskId>() : record.waits_for();
+    for (const auto& blocker : blockers) dependents_[blocker].insert(id);
+    if (!blockers.empty()) blocked_.insert(id);
+    if (record.queued && blockers.empty()) queues_[record.task.project].emplace(record.queued_seq, id);
     runs_.add(record);
     ids_.emplace(to_lower(id.value), id);
     records_.insert_or_assign(id, record);
@@ -248,6 +257,13 @@ void TaskStore::unindex(const TaskRecord& record) {
     if (by_age_.erase({record.task.created_at, id}) > 0) --sizes_[record.task.project];
     if (open_by_age_.erase({record.task.created_at, id}) > 0) --open_[record.task.project];
     active_.erase(id);
+    blocked_.erase(id);
+    for (const auto& blocker : record.task.blocked_by) {
+        const auto found = dependents_.find(blocker);
+        if (found == dependents_.end()) continue;
+        found->second.erase(id);
+        if (found->second.empty()) dependents_.erase(found);
+    }
     runs_.remove(record);
     if (const auto found = by_branch_.find(branch_key(record)); found != by_branch_.end()) {
         found->second.erase(id);

@@ -76,10 +76,14 @@ class TaskStore {
     bool is_open(const TaskRecord& record) const;
     /// How many the others are; of that project, if one is named.
     std::size_t closed(const std::optional<std::string>& project) const;
-    /// Pending tasks of a project that wait for a workspace, first in first out.
+    /// Pending tasks of a project that wait for a workspace and for nothing else, first in first out.
     std::vector<TaskId> queue(const std::string& project) const;
     /// From 1; 0 where it does not wait.
     std::int64_t queue_place(const TaskRecord& record) const;
+    /// The tasks that wait until this one is done; it needs not be there.
+    std::vector<TaskId> blocked_by(const TaskId& id) const;
+    /// All that wait for others to be done.
+    const std::set<TaskId>& blocked() const { return blocked_; }
     /// Tasks that have not ended, or whose end is not finished (an intent, an agent): what the monitor looks at.
     const std::set<TaskId>& active() const { return active_; }
     /// Whose agent a process is.
@@ -147,6 +151,8 @@ class TaskStore {
     std::map<std::pair<std::string, std::string>, std::set<TaskId>> by_branch_;  ///< active tasks only
     std::map<std::string, std::set<std::pair<std::int64_t, TaskId>>> queues_;
     std::set<TaskId> active_;
+    std::set<TaskId> blocked_;
+    std::map<TaskId, std::set<TaskId>> dependents_;  ///< blocker → those of blocked_ that wait for it
     RunIndex runs_;
     /// History files whose end was looked at, with their size then: somebody else may write into one.
     std::map<std::string, std::uintmax_t> known_history_;

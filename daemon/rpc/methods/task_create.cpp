@@ -10,6 +10,7 @@
 #include "daemon/rpc/methods/harness_environment.hpp"
 #include "daemon/rpc/methods/registration.hpp"
 #include "daemon/rpc/methods/start_notes.hpp"
+#include "daemon/runner/blockers.hpp"
 
 /// `task.create`. Everything is looked at first, and nothing is written before all of it is fine: a call that is
 /// refused leaves no folder, no branch, no project. What was found free (the branch's name, the project's) is looked at
@@ -230,10 +231,26 @@ Awaitable<Result<void>> choose_branch(World& world, const TaskCreate& params, Dr
     co_return co_await check_branch(world, draft);
 }
 
+/// The task of `blocked_by` whose branch, which may not be there yet, --base names.
+const TaskRecord* stacked_on(World& world, const TaskCreate& params, const Task& task) {
+    for (const auto& id : task.blocked_by) {
+        const auto* blocker = world.tasks.find(id);
+        if (blocker && blocker->task.project == task.project && blocker->task.branch == params.base) return blocker;
+    }
+    return nullptr;
+}
+
 /// Where a new branch begins. It is kept as a ref, so that what the task is compared with moves along with it.
 Awaitable<Result<void>> choose_base(World& world, const TaskCreate& params, Draft& draft) {
     if (!params.base) co_return Result<void>{};
     auto& task = draft.record.task;
+    if (const auto* blocker = stacked_on(world, params, task)) {
+        draft.record.stacked_on = blocker->task.id;
+        task.base = "refs/heads/" + blocker->task.branch;
+        draft.notes.push_back("starts from the branch of task " + blocker->task.id.value + ", " + *params.base +
+                              ", when that is merged, and with " + draft.project.default_branch + " merged into it");
+        co_return Result<void>{};
+    }
     const auto repo = draft.project.path;
     auto found = co_await git::resolve_base(world.git, repo, *params.base);
     CO_TRY(co_await fetch(world, draft));
@@ -291,6 +308,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
     task.project = draft.project.name;
     CO_TRY(take_texts(params, task));
     CO_TRY(choose_workflow(world, params, draft));
+    CO_TRY(add_blockers(world, draft.record, params.blocked_by));
     CO_TRY(choose_harnesses(api, params, draft));
     CO_TRY(co_await choose_branch(world, params, draft));
     CO_TRY(co_await choose_base(world, params, draft));

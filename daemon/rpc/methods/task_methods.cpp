@@ -221,6 +221,7 @@ Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call ca
         CO_TRY(auto cancelled, co_await move(api, params, call, engine::Goal::cancelled, true));
         reply.notes = std::move(cancelled.notes);
     }
+    CO_TRY(co_await api.runner().dependencies.settle_waiting_for(id));
     CO_TRY(auto removed, co_await api.runner().requests.remove(id, call.caller, params.force));
     const auto notes = api.sentences(std::move(removed.notes));
     reply.notes.insert(reply.notes.end(), notes.begin(), notes.end());

@@ -10,6 +10,7 @@
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/runner/blockers.hpp"
 #include "daemon/runner/changes.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/store/task_file.hpp"
@@ -28,9 +29,12 @@ constexpr std::chrono::milliseconds k_step{20}, k_patience{1000};  // for who ho
 bool comes_first(const TaskView& a, const TaskView& b) {
     if (a.needs.kind != b.needs.kind) return more_urgent(a.needs.kind, b.needs.kind);
     if (a.needs.kind != Need::nothing) return a.needs.since < b.needs.since;
-    const auto waits = [](const TaskView& task) { return task.queue_place > 0; };
-    if (waits(a) != waits(b)) return waits(b);
-    if (waits(a) && a.fields.project == b.fields.project) return a.queue_place < b.queue_place;
+    const auto blocked = [](const TaskView& task) {
+        return std::ranges::any_of(task.blockers, [](const BlockerView& each) { return each.state != "done"; });
+    };
+    const auto waits = [&](const TaskView& task) { return blocked(task) ? 2 : task.queue_place > 0 ? 1 : 0; };
+    if (waits(a) != waits(b)) return waits(a) < waits(b);
+    if (waits(a) == 1 && a.fields.project == b.fields.project) return a.queue_place < b.queue_place;
     return a.fields.updated_at > b.fields.updated_at;
 }
 
@@ -271,6 +275,12 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
         reply.waiting_for = "its workspace to be prepared: fetch, checkout and setup command";
     } else if (!state || state->terminal) {
         reply.waiting_for = "nothing, because it has ended";
+    } else if (record.blocked()) {
+        const auto blockers = waits_text(api.world(), record);
+        reply.waiting_for = blockers + " to be done" + (record.queued ? "" : ", and then a human to start it");
+        reply.hints.push_back("To start it without:\n  orange task update " + id + " --unblock " + blockers);
+        if (!record.queued)
+            reply.hints.push_back("To have it started when it waits no longer:\n  orange task spawn " + id);
     } else if (record.queued) {
         const auto place = " (place " + std::to_string(reply.task.queue_place) + " in the queue)";
         const auto* project = api.world().projects.find(task.project);

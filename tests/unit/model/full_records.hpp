@@ -31,6 +31,7 @@ inline Task full_task() {
     task.created_at = k_full_time;
     task.updated_at = k_full_time + std::chrono::seconds(5);
     task.extra_frontmatter = "labels: [a, b]\n";
+    task.blocked_by = {{"V1StGXR8Z5jdHi6BmyT0a"}, {"aaaabbbbccccddddeeeef"}};
     return task;
 }
 
@@ -127,6 +128,8 @@ inline TaskRecord full_record() {
     record.body_hash = "ffff";
     record.queued = true;
     record.queued_seq = 12;
+    record.blockers_done = {TaskId{"aaaabbbbccccddddeeeef"}};
+    record.stacked_on.value = "V1StGXR8Z5jdHi6BmyT0a";
     return record;
 }
 

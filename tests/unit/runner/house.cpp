@@ -178,6 +178,7 @@ void RunnerWorld::back() {
 
 void RunnerWorld::recover() {
     auto& world = house().world();
+    house().runner().dependencies.look_at_all();
     const auto active = world.tasks.active();
     for (const auto& id : active) house().go(house().runner().recovery.resume(id));
     for (const auto& id : active) {

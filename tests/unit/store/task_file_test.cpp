@@ -47,6 +47,27 @@ TEST_CASE("every field of the frontmatter has a line, is read back and is none o
     CHECK(*read == task);
 }
 
+TEST_CASE("what a task waits for is a list of ids, however somebody has written it") {
+    for (const std::string text : {"blocked_by: [a1, b2]\n", "blocked_by:\n  - a1\n  - \"b2\"\n"}) {
+        const auto read = task_from_frontmatter(text);
+        REQUIRE(read);
+        CHECK(read->blocked_by == std::vector<TaskId>{{"a1"}, {"b2"}});
+        CHECK(read->extra_frontmatter.empty());
+        auto task = *read;
+        CHECK(frontmatter_difference(task, inner(task)).empty());
+        CHECK(frontmatter_difference(task, text).find("blocked_by") == std::string::npos);
+        task.blocked_by.pop_back();
+        CHECK_THAT(frontmatter_difference(task, text), Holds("blocked_by: [a1, b2]"));
+        task.blocked_by.clear();
+        CHECK_THAT(frontmatter_difference(task, text), Holds("blocked_by: [a1, b2]"));
+    }
+    CHECK(task_from_frontmatter("blocked_by: a1\n")->blocked_by == std::vector<TaskId>{{"a1"}});
+    CHECK(task_from_frontmatter("blocked_by: null\n")->blocked_by.empty());
+    CHECK_FALSE(task_from_frontmatter("blocked_by: [[a1]]\n"));
+    CHECK_FALSE(task_from_frontmatter("blocked_by: {a: b}\n"));
+    CHECK(inner({}).find("blocked_by") == std::string::npos);
+}
+
 TEST_CASE("a task survives its frontmatter") {
     auto task = example_record().task;
     for (const std::string summary :

@@ -113,6 +113,39 @@ TEST_CASE_METHOD(Stored, "saving moves a task between the indexes") {
     CHECK(reloaded().queue("shop") == store.queue("shop"));
 }
 
+TEST_CASE_METHOD(Stored, "who waits for whom is looked up, as long as they wait") {
+    auto first = example_record("aaaaaaaaaaaaaaaaaaaaa"), second = example_record("bbbbbbbbbbbbbbbbbbbbb");
+    const TaskId gone{"ccccccccccccccccccccc"};
+    second.task.branch = "second";
+    second.task.status = "pending";
+    second.task.workspace.reset();
+    second.task.blocked_by = {first.task.id, gone};
+    second.queued = true;
+    second.queued_seq = 3;
+    REQUIRE(store.create(first, ""));
+    REQUIRE(store.create(second, ""));
+    const std::vector<TaskId> waiting = {second.task.id};
+    CHECK(store.blocked_by(first.task.id) == waiting);
+    CHECK(store.blocked_by(gone) == waiting);
+    CHECK(store.blocked() == std::set<TaskId>{second.task.id});
+    CHECK(store.queue("shop").empty());
+    CHECK(store.queue_place(second) == 0);
+    second.blockers_done = {first.task.id};
+    REQUIRE(store.save(second));
+    CHECK(store.blocked_by(first.task.id).empty());
+    CHECK(store.blocked_by(gone) == waiting);
+    CHECK(reloaded().blocked_by(gone) == waiting);
+    second.task.blocked_by = {first.task.id};
+    REQUIRE(store.save(second));
+    CHECK(store.blocked().empty());
+    CHECK(store.queue("shop") == waiting);
+    second.task.blocked_by = {gone};
+    second.task.status = "cancelled";
+    REQUIRE(store.save(second));
+    CHECK(store.blocked().empty());
+    CHECK(store.blocked_by(gone).empty());
+}
+
 TEST_CASE_METHOD(Stored, "two active tasks on one branch do not hide each other") {
     auto one = made(k_a), two = made(k_b);
     one.task.branch = two.task.branch = "same";

@@ -1,0 +1,156 @@
+#include "client/output/tree.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "common/base/text.hpp"
+
+namespace orange::output {
+namespace {
+
+constexpr std::size_t k_least_summary = 10, k_widest_indent = 40;
+
+class Drawing {
+  public:
+    Drawing(const std::vector<TreeTask>& tasks, const Style& style) : tasks_(tasks), style_(style) {
+        for (std::size_t i = 0; i < tasks.size(); ++i) places_[tasks[i].id] = i;
+        children_.resize(tasks.size());
+        for (std::size_t i = 0; i < tasks.size(); ++i) {
+            for (const auto& blocker : tasks[i].blocked_by) {
+                if (const auto at = places_.find(blocker); at != places_.end()) children_[at->second].push_back(i);
+            }
+        }
+    }
+
+    std::string whole() {
+        std::vector<bool> has_blocker(tasks_.size(), false);
+        for (const auto& below : children_) {
+            for (const auto child : below) has_blocker[child] = true;
+        }
+        for (std::size_t i = 0; i < tasks_.size(); ++i) {
+            if (!has_blocker[i]) draw(i);
+        }
+        for (std::size_t i = 0; i < tasks_.size(); ++i) {
+            if (!drawn_.contains(i)) draw(i);  // a cycle, which Orange does not make
+        }
+        return std::move(out_);
+    }
+
+  private:
+    /// What is still to be drawn below a line, the next one last; a deep chain must not recurse.
+    struct Step {
+        std::size_t task;
+        std::string before;  ///< of its line
+        std::string below;   ///< of the lines below it
+    };
+
+    void draw(std::size_t root) {
+        std::vector<Step> steps = {{root, "", ""}};
+        while (!steps.empty()) {
+            const auto step = steps.back();
+            steps.pop_back();
+            const bool again = !drawn_.insert(step.task).second;
+            line(tasks_[step.task], step.before, again);
+            if (again) continue;
+            const auto& below = children_[step.task];
+            for (std::size_t n = below.size(); n > 0; --n) {
+                const bool last = n == below.size();
+                steps.push_back(
+                    {below[n - 1], step.below + (last ? "`-- " : "|-- "), step.below + (last ? "    " : "|   ")});
+            }
+        }
+    }
+
+    void line(const TreeTask& task, const std::string& before, bool again) {
+        // Of a very deep chain the beginning is left out.
+        const auto widest = style_.width > k_widest_indent ? style_.width - k_widest_indent : 0;
+        const auto indent = before.size() <= widest ? before : "..." + before.substr(before.size() - (widest / 4) * 4);
+        auto text = again ? "(above)" : printable(task.status);
+        if (!again && !task.summary.empty()) text += "  " + printable(task.summary);
+        const auto used = indent.size() + task.short_id.size() + 2;
+        const auto room = style_.width > used + k_least_summary ? style_.width - used : k_least_summary;
+        out_ += style_.paint(indent, Ink::dim) + style_.paint(task.short_id, Ink::blue) + "  " +
+                (again ? style_.paint(text, Ink::dim) : ellipsized(text, room)) + "\n";
+    }
+
+    const std::vector<TreeTask>& tasks_;
+    const Style& style_;
+    std::map<std::string, std::size_t> places_;
+    std::vector<std::vector<std::size_t>> children_;
+    std::set<std::size_t> drawn_;
+    std::string out_;
+};
+
+/// The ids that edges connect with `about`, itself too.
+std::set<std::string> connected(const std::vector<TreeTask>& tasks, const std::string& about) {
+    std::map<std::string, std::vector<std::string>> near;
+    for (const auto& task : tasks) {
+        for (const auto& blocker : task.blocked_by) {
+            near[task.id].push_back(blocker);
+            near[blocker].push_back(task.id);
+        }
+    }
+    std::set<std::string> found = {about};
+    std::vector<std::string> open = {about};
+    while (!open.empty()) {
+        const auto id = open.back();
+        open.pop_back();
+        for (const auto& next : near[id]) {
+            if (found.insert(next).second) open.push_back(next);
+        }
+    }
+    return found;
+}
+
+}  // namespace
+
+std::vector<TreeTask> tree_of(const std::vector<rpc::TaskView>& views, const std::string& about) {
+    auto sorted = views;
+    std::ranges::stable_sort(sorted, {}, [](const auto& view) { return view.fields.created_at; });
+    std::vector<TreeTask> all;
+    std::set<std::string> known, waited_for;
+    for (const auto& view : sorted) known.insert(view.fields.id.value);
+    for (const auto& view : sorted) {
+        TreeTask task{view.fields.id.value, view.short_id, view.fields.status, view.fields.summary, {}, {}};
+        if (task.summary.empty()) task.summary = view.fields.branch;
+        for (const auto& blocker : view.blockers) {
+            task.blocked_by.push_back(blocker.id);
+            if (blocker.state != "done") task.waits_for.push_back(blocker.id);
+            waited_for.insert(blocker.id);
+            if (!known.insert(blocker.id).second) continue;
+            all.push_back({blocker.id,
+                           blocker.short_id,
+                           blocker.status.empty() ? "deleted" : blocker.status,
+                           blocker.summary,
+                           {},
+                           {}});
+        }
+        all.push_back(std::move(task));
+    }
+    std::erase_if(all, [&](const auto& task) { return task.blocked_by.empty() && !waited_for.contains(task.id); });
+    if (about.empty()) return all;
+    const auto wanted = connected(all, about);
+    std::erase_if(all, [&](const auto& task) { return !wanted.contains(task.id); });
+    return all;
+}
+
+std::string tree_page(const std::vector<TreeTask>& tasks, const Style& style) {
+    if (tasks.empty()) return "No task waits for another one.\n";
+    return Drawing(tasks, style).whole();
+}
+
+Json tree_json(const std::vector<TreeTask>& tasks) {
+    Json all = Json::array();
+    for (const auto& task : tasks) {
+        all.push_back({{"id", task.id},
+                       {"short_id", task.short_id},
+                       {"status", task.status},
+                       {"summary", task.summary},
+                       {"blocked_by", task.blocked_by},
+                       {"waits_for", task.waits_for}});
+    }
+    return {{"tasks", std::move(all)}};
+}
+
+}  // namespace orange::output

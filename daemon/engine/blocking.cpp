@@ -1,0 +1,40 @@
+#include "daemon/engine/blocking.hpp"
+
+#include <map>
+#include <set>
+
+namespace orange::engine {
+
+std::vector<TaskId> cycle_through(const TaskId& task, const std::vector<TaskId>& blockers, const BlockersOf& of) {
+    std::map<TaskId, TaskId> came_from;
+    std::vector<TaskId> open;
+    const auto look = [&](const TaskId& from, const std::vector<TaskId>& next) {
+        for (const auto& id : next) {
+            if (came_from.emplace(id, from).second) open.push_back(id);
+        }
+    };
+    look(task, blockers);
+    while (!open.empty() && !came_from.contains(task)) {
+        const auto id = open.back();
+        open.pop_back();
+        look(id, of(id));
+    }
+    if (!came_from.contains(task)) return {};
+    std::vector<TaskId> way = {task};
+    do {
+        way.insert(way.begin(), came_from.at(way.front()));
+    } while (way.front() != task);
+    return way;
+}
+
+Result<void> may_leave(const TaskRecord& record, const Definition& definition, const Decision& decision,
+                       const std::string& blockers) {
+    const auto* to = definition.state(decision.to);
+    if (!record.blocked() || (to != nullptr && to->terminal)) return {};
+    return {ErrorCode::guard_failed, "task " + record.task.id.value + " waits for " + blockers +
+                                         ". It starts by itself when that is done. To start it without:\n  orange task "
+                                         "update " +
+                                         record.task.id.value + " --unblock " + blockers};
+}
+
+}  // namespace orange::engine

@@ -1,0 +1,116 @@
+#include "daemon/runner/blockers.hpp"
+
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/engine/blocking.hpp"
+
+namespace orange {
+namespace {
+
+constexpr std::size_t k_most_blockers = 100;
+
+std::string text_of(const World& world, const std::vector<TaskId>& ids) {
+    std::vector<std::string> names;
+    for (const auto& id : ids) names.push_back(world.tasks.short_id(id));
+    return join(names, ",");
+}
+
+Error has_begun(const Task& task) {
+    return {ErrorCode::conflict, "task " + task.id.value + " has the status " + task.status +
+                                     " and has already started; only a task that has not can wait for others"};
+}
+
+Result<void> check_is_initial(const World& world, const TaskRecord& record) {
+    TRY(const auto definition, world.workflows.pinned(record.task.workflow, record.task.workflow_hash));
+    return record.task.status == definition->initial().name ? Result<void>{} : has_begun(record.task);
+}
+
+/// One of `all` that a person means.
+Result<TaskId> one_of(const World& world, const std::vector<TaskId>& all, const std::string& name) {
+    std::vector<TaskId> found;
+    for (const auto& id : all) {
+        if (id.value == name) return id;
+        if (name.size() >= 2 && to_lower(id.value).starts_with(to_lower(name))) found.push_back(id);
+    }
+    if (found.size() == 1) return found.front();
+    TRY(auto id, world.tasks.resolve(name, store::Naming::id_or_branch));
+    if (std::ranges::find(all, id) != all.end()) return id;
+    return Error(ErrorCode::invalid_argument, "it does not wait for task " + id.value);
+}
+
+}  // namespace
+
+std::string_view name_of(BlockerState state) {
+    return state == BlockerState::open ? "open" : state == BlockerState::done ? "done" : "gone";
+}
+
+BlockerState blocker_state(const World& world, const TaskId& id) {
+    const auto* record = world.tasks.find(id);
+    if (!record) return BlockerState::gone;
+    if (!store::has_ended(*record) || record->intent) return BlockerState::open;
+    const auto definition = world.workflows.pinned(record->task.workflow, record->task.workflow_hash);
+    const bool done =
+        definition ? (*definition)->means(record->task.status, engine::Meaning::done) : record->task.status == "done";
+    return done ? BlockerState::done : BlockerState::gone;
+}
+
+Result<void> check_cycle(const World& world, const TaskRecord& record) {
+    const auto blockers_of = [&world](const TaskId& id) {
+        const auto* task = world.tasks.find(id);
+        return task && !store::has_ended(*task) ? task->waits_for() : std::vector<TaskId>();
+    };
+    const auto way = engine::cycle_through(record.task.id, record.waits_for(), blockers_of);
+    if (way.empty()) return {};
+    std::vector<std::string> names;
+    for (const auto& id : way) names.push_back(id.value);
+    Error error(ErrorCode::conflict, "the tasks would wait for each other: " + join(names, " → "));
+    error.details["cycle"] = join(names, " ");
+    return error;
+}
+
+Result<void> add_blockers(const World& world, TaskRecord& record, const std::vector<std::string>& names) {
+    if (names.empty()) return {};
+    TRY(check_is_initial(world, record));
+    auto& all = record.task.blocked_by;
+    for (const auto& name : names) {
+        TRY(auto id, world.tasks.resolve(name, store::Naming::id_or_branch));
+        if (id == record.task.id) {
+            return {ErrorCode::conflict, "task " + id.value + " cannot wait for itself"};
+        }
+        const auto state = blocker_state(world, id);
+        if (state == BlockerState::gone) {
+            return {ErrorCode::conflict, "task " + id.value + " has the status " + world.tasks.find(id)->task.status +
+                                             " and will never be done"};
+        }
+        if (std::ranges::find(all, id) == all.end()) all.push_back(id);
+        if (state == BlockerState::done) record.blockers_done.insert(id);
+    }
+    if (all.size() > k_most_blockers) {
+        return {ErrorCode::invalid_argument,
+                "a task can wait for at most " + std::to_string(k_most_blockers) + " others"};
+    }
+    return check_cycle(world, record);
+}
+
+Result<void> drop_blockers(const World& world, TaskRecord& record, const std::vector<std::string>& names) {
+    for (const auto& name : names) {
+        TRY(auto id, one_of(world, record.task.blocked_by, name));
+        std::erase(record.task.blocked_by, id);
+        record.blockers_done.erase(id);
+    }
+    return {};
+}
+
+std::string waits_text(const World& world, const TaskRecord& record) {
+    return text_of(world, record.waits_for());
+}
+
+std::string gone_text(const World& world, const TaskRecord& record) {
+    auto ids = record.waits_for();
+    std::erase_if(ids, [&](const TaskId& id) { return blocker_state(world, id) != BlockerState::gone; });
+    return text_of(world, ids);
+}
+
+}  // namespace orange

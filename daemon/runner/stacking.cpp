@@ -1,0 +1,124 @@
+#include "daemon/runner/stacking.hpp"
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/git/branch_names.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/merge.hpp"
+#include "daemon/git/update.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/runner/blockers.hpp"
+
+namespace orange {
+namespace {
+
+constexpr std::string_view k_heads = "refs/heads/";
+
+/// Where the blocker's branch is, or was when it was merged; empty: nobody knows.
+Awaitable<Result<std::string>> blockers_tip(World& world, std::string repo, TaskRecord record) {
+    const auto base = record.task.base.value_or("");
+    auto remote = base;
+    if (remote.starts_with(k_heads)) remote = "refs/remotes/origin/" + base.substr(k_heads.size());
+    for (const auto& ref : {base, "refs/orange/" + record.stacked_on.value + "/merged", remote}) {
+        if (ref.empty()) continue;
+        CO_TRY(auto commit, co_await git::commit_of(world.git, repo, ref));
+        if (!commit.empty()) co_return commit;
+    }
+    co_return std::string();
+}
+
+struct Stack {
+    std::string repo;
+    std::string tip;    ///< of the task's branch, or where it will begin
+    std::string old;    ///< of the local branch; empty: there is none
+    std::string base;   ///< of the default branch
+    std::string shown;  ///< "origin/main"
+    std::string scratch;
+};
+
+Error conflicts(const TaskRecord& record, const Stack& stack, Error conflict) {
+    const auto id = record.task.id.value;
+    const auto branch = shell_word(record.task.branch);
+    conflict.message = record.task.branch + " was to begin with the work of task " + record.stacked_on.value +
+                       ", and " + conflict.message + "\nMerge " + stack.shown +
+                       " into the branch, and start the task:\n  git switch " + branch + "\n  git merge " +
+                       shell_word(stack.shown) + "\n  orange task spawn " + id +
+                       "\nOr give it up:\n  orange task cancel " + id;
+    return conflict;
+}
+
+/// The commit that the task's branch is to be at.
+Awaitable<Result<std::string>> merged(World& world, TaskRecord record, Stack stack) {
+    CO_TRY(const auto behind, co_await git::contains(world.git, stack.repo, stack.base, stack.tip));
+    if (behind) co_return stack.base;
+    CO_TRY(const auto ahead, co_await git::contains(world.git, stack.repo, stack.tip, stack.base));
+    if (ahead) co_return stack.tip;
+    git::MergeRequest request;
+    request.repo = stack.repo;
+    request.scratch = stack.scratch;
+    request.branch = stack.shown;
+    request.tip = stack.base;
+    request.target = record.task.branch;
+    request.shown_base = stack.shown;
+    auto message = "Merge " + stack.shown + " into " + record.task.branch + "\n\nTask: " + record.task.id.value + "\n";
+    co_return co_await git::build_merge(world.git, request, git::MergeStrategy::merge, stack.tip, std::move(message));
+}
+
+Result<void> save_begun(Turns& turns, TaskRecord& record, bool on_default) {
+    record.stacked_on = {};
+    if (on_default) record.task.base.reset();
+    return turns.try_save(record);
+}
+
+}  // namespace
+
+Awaitable<Result<void>> put_on_base(World& world, Turns& turns, TaskRecord& record) {
+    const auto* registered = world.projects.find(record.task.project);
+    if (!registered) {
+        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
+    }
+    const auto project = *registered;
+    const bool done = record.blockers_done.contains(record.stacked_on) ||
+                      blocker_state(world, record.stacked_on) == BlockerState::done;
+    CO_TRY(const auto origin, co_await world.pool.known().has_origin(world.git, project.path));
+    if (origin && done) {
+        const auto fetched = co_await git::fetch(world.git, project.path, git::k_fetch_patience);
+        if (!fetched) log::info("runner", fetched.error().message, {{"task", record.task.id.value}});
+    }
+    const auto lock = co_await world.repositories.acquire(project.path);
+    CO_TRY(auto below, co_await blockers_tip(world, project.path, record));
+    if (!done || below.empty()) {
+        CO_TRY(const auto there, co_await git::commit_of(world.git, project.path, record.task.base.value_or(below)));
+        if (there.empty()) record.task.base = below;
+        CO_TRY(save_begun(turns, record, below.empty()));
+        co_return Result<void>{};
+    }
+    CO_TRY(const auto state, co_await git::branch_state(world.git, project.path, record.task.branch));
+    if (!state.checkout.empty()) co_return Result<void>{};  // taking the workspace says it
+    Stack stack;
+    stack.repo = project.path;
+    stack.scratch = (world.paths.workspaces() / (".merge-" + record.task.id.value)).string();
+    const auto local = std::string(k_heads) + record.task.branch;
+    CO_TRY(stack.old, co_await git::commit_of(world.git, stack.repo, local));
+    stack.tip = stack.old.empty() ? below : stack.old;
+    CO_TRY(const auto base_ref, co_await git::base_ref(world.git, stack.repo, project.default_branch));
+    CO_TRY(stack.base, co_await git::commit_of(world.git, stack.repo, base_ref));
+    stack.shown = base_ref.starts_with(k_heads) ? project.default_branch : "origin/" + project.default_branch;
+    auto to = co_await merged(world, record, stack);
+    if (!to && !to.error().details.contains("files")) co_return to.error();
+    const auto commit = to ? *to : stack.tip;
+    if (stack.old.empty()) {  // nothing of it is the task's own
+        record.branch_start = commit;
+        CO_TRY(turns.try_save(record));
+    }
+    if (commit != stack.old) {
+        CO_TRY(co_await git::move_branch(world.git, stack.repo, record.task.branch, commit, stack.old));
+    }
+    if (!to) co_return conflicts(record, stack, to.error());
+    CO_TRY(save_begun(turns, record, true));
+    world.journal.write(record, "branch.updated",
+                        {{"from", stack.tip}, {"to", commit}, {"base", stack.shown}, {"by", std::string("system")}});
+    co_return Result<void>{};
+}
+
+}  // namespace orange
