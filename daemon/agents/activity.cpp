@@ -48,6 +48,16 @@ std::string dense(std::string_view from, std::size_t most) {
     return out;
 }
 
+/// What programs do not change when they draw Markdown.
+std::string plain(std::string_view from, std::size_t most) {
+    std::string out;
+    for (const char c : from) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (out.size() < most && (byte >= 0x80 || std::isalnum(byte) != 0)) out += c;
+    }
+    return out;
+}
+
 bool any_begins(const std::vector<std::string>& signs, std::string_view text) {
     return std::any_of(signs.begin(), signs.end(), [&](const std::string& sign) { return text.starts_with(sign); });
 }
@@ -106,7 +116,10 @@ bool composer_is_empty(const Harness& harness, std::string_view screen) {
 }
 
 bool shows_text(std::string_view screen, std::string_view text) {
-    return dense(screen, screen.size()).find(dense(text, k_beginning)) != std::string::npos;
+    constexpr std::size_t k_telling = 4;
+    if (dense(screen, screen.size()).find(dense(text, k_beginning)) != std::string::npos) return true;
+    const auto words = plain(text, k_beginning);
+    return words.size() >= k_telling && plain(screen, screen.size()).find(words) != std::string::npos;
 }
 
 bool tells_busy(const Harness& harness) {

@@ -31,10 +31,10 @@ Result<void> may_leave(const TaskRecord& record, const Definition& definition, c
                        const std::string& blockers) {
     const auto* to = definition.state(decision.to);
     if (!record.blocked() || (to != nullptr && to->terminal)) return {};
-    return {ErrorCode::guard_failed, "task " + record.task.id.value + " waits for " + blockers +
-                                         ". It starts by itself when that is done. To start it without:\n  orange task "
-                                         "update " +
-                                         record.task.id.value + " --unblock " + blockers};
+    return {ErrorCode::guard_failed, "task " + record.task.id.value + " waits for " + blockers + ". " +
+                                         (record.queued ? "It starts by itself when that is done. " : "") +
+                                         "To start it without:\n  orange task update " + record.task.id.value +
+                                         " --unblock " + blockers};
 }
 
 }  // namespace orange::engine

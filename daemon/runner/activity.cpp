@@ -116,7 +116,7 @@ std::chrono::seconds Activities::patience_with(const TaskRecord& record) const {
 
 void Activities::note_progress(Progress& progress, const AgentRun& run, const agents::Reading& reading,
                                std::chrono::seconds patience) const {
-    constexpr std::int64_t k_share = 5;  // of a processor; a spinner alone uses less
+    constexpr std::int64_t k_share = 3;  // of a processor; the spinner of opencode alone uses almost a quarter
     constexpr auto k_least = std::chrono::milliseconds(500);
     const auto now = world_.clock.now();
     if (reading.activity != Activity::busy || progress.shown != reading.shown) {

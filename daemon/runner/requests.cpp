@@ -10,6 +10,7 @@
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/explained.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/stacking.hpp"
 #include "daemon/store/sections.hpp"
 
 namespace orange {
@@ -74,6 +75,9 @@ Awaitable<Result<Outcome>> Requests::move(TaskRecord record, engine::Request req
     }
     auto changed = record;
     CO_TRY(co_await edits_.set(changed, edit, by));
+    const auto* target = definition->state(decision->to);
+    const bool starts = !changed.stacked_on.empty() && !changed.blocked() && target && !target->terminal;
+    if (starts) CO_TRY(co_await put_on_base(world_, turns_, changed));
     if (edit.feedback) {  // part of what the new state begins with
         stepped.body = store::with_section(stepped.body, "Feedback", *edit.feedback);
         stepped.artifacts = store::parse_sections(stepped.body);

@@ -19,7 +19,11 @@ Awaitable<Result<std::string>> blockers_tip(World& world, std::string repo, Task
     const auto base = record.task.base.value_or("");
     auto remote = base;
     if (remote.starts_with(k_heads)) remote = "refs/remotes/origin/" + base.substr(k_heads.size());
-    for (const auto& ref : {base, "refs/orange/" + record.stacked_on.value + "/merged", remote}) {
+    std::vector<std::string> refs = {base, "refs/orange/" + record.stacked_on.value + "/merged", remote};
+    if (const auto* blocker = world.tasks.find(record.stacked_on)) {  // its agent may have renamed it
+        refs.insert(refs.begin(), std::string(k_heads) + blocker->task.branch);
+    }
+    for (const auto& ref : refs) {
         if (ref.empty()) continue;
         CO_TRY(auto commit, co_await git::commit_of(world.git, repo, ref));
         if (!commit.empty()) co_return commit;
@@ -39,11 +43,12 @@ struct Stack {
 Error conflicts(const TaskRecord& record, const Stack& stack, Error conflict) {
     const auto id = record.task.id.value;
     const auto branch = shell_word(record.task.branch);
+    const auto git = "git -C " + shell_word(stack.repo) + " ";
     conflict.message = record.task.branch + " was to begin with the work of task " + record.stacked_on.value +
                        ", and " + conflict.message + "\nMerge " + stack.shown +
-                       " into the branch, and start the task:\n  git switch " + branch + "\n  git merge " +
-                       shell_word(stack.shown) + "\n  orange task spawn " + id +
-                       "\nOr give it up:\n  orange task cancel " + id;
+                       " into the branch, leave the branch, and start the task:\n  " + git + "switch " + branch +
+                       "\n  " + git + "merge " + shell_word(stack.shown) + "\n  " + git +
+                       "switch -\n  orange task spawn " + id + "\nOr give it up:\n  orange task cancel " + id;
     return conflict;
 }
 

@@ -240,18 +240,27 @@ const TaskRecord* stacked_on(World& world, const TaskCreate& params, const Task&
     return nullptr;
 }
 
+Awaitable<Result<void>> check_is_new(World& world, std::string repo, std::string branch) {
+    CO_TRY(const auto state, co_await git::branch_state(world.git, repo, branch));
+    if (!state.exists()) co_return Result<void>{};
+    co_return Error(ErrorCode::invalid_argument, "--base is the start of a new branch, but branch " + branch +
+                                                     " already exists; omit --base, or choose another --branch");
+}
+
 /// Where a new branch begins. It is kept as a ref, so that what the task is compared with moves along with it.
 Awaitable<Result<void>> choose_base(World& world, const TaskCreate& params, Draft& draft) {
     if (!params.base) co_return Result<void>{};
     auto& task = draft.record.task;
+    const auto repo = draft.project.path;
     if (const auto* blocker = stacked_on(world, params, task)) {
-        draft.record.stacked_on = blocker->task.id;
-        task.base = "refs/heads/" + blocker->task.branch;
-        draft.notes.push_back("starts from the branch of task " + blocker->task.id.value + ", " + *params.base +
+        const auto below = blocker->task;
+        CO_TRY(co_await check_is_new(world, repo, task.branch));
+        draft.record.stacked_on = below.id;
+        task.base = "refs/heads/" + below.branch;
+        draft.notes.push_back("starts from the branch of task " + below.id.value + ", " + *params.base +
                               ", when that is merged, and with " + draft.project.default_branch + " merged into it");
         co_return Result<void>{};
     }
-    const auto repo = draft.project.path;
     auto found = co_await git::resolve_base(world.git, repo, *params.base);
     CO_TRY(co_await fetch(world, draft));
     if (!found) found = co_await git::resolve_base(world.git, repo, *params.base);
@@ -260,11 +269,7 @@ Awaitable<Result<void>> choose_base(World& world, const TaskCreate& params, Draf
         error.message += " to start from" + draft.why_not_fetched;
         co_return error;
     }
-    CO_TRY(const auto state, co_await git::branch_state(world.git, repo, task.branch));
-    if (state.exists()) {
-        co_return Error(ErrorCode::invalid_argument, "--base is the start of a new branch, but branch " + task.branch +
-                                                         " already exists; omit --base, or choose another --branch");
-    }
+    CO_TRY(co_await check_is_new(world, repo, task.branch));
     task.base = std::move(*found);
     CO_TRY(const auto target, co_await git::base_ref(world.git, repo, draft.project.default_branch));
     CO_TRY(const auto merged, co_await git::contains(world.git, repo, target, *task.base));

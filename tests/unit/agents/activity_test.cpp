@@ -95,3 +95,10 @@ TEST_CASE("a message that stands in the prompt line was not sent") {
     CHECK_FALSE(composer_holds(claude, "❯ what a person writes\n", said));
     CHECK_FALSE(composer_holds(claude, said, said));
 }
+
+TEST_CASE("a message is seen on the screen also where the program draws its Markdown") {
+    CHECK(agents::shows_text("● Say hi to id, in bold, and\n  go on\n", "Say hi to `id`, in **bold**, and go on"));
+    CHECK(agents::shows_text("> ###\n", "###"));
+    CHECK_FALSE(agents::shows_text("> something else\n", "Say hi to `id`"));
+    CHECK_FALSE(agents::shows_text("> abc\n", "!!!"));
+}

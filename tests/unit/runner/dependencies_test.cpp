@@ -257,7 +257,8 @@ TEST_CASE(
     CHECK(need(world, second) == Need::help);
     const auto* notice = notice_of(world, second, NoticeKind::merge_conflict);
     REQUIRE(notice);
-    CHECK_THAT(notice->text, Tells("feature") && Tells("git merge main") && Tells("orange task spawn " + second.value));
+    CHECK_THAT(notice->text, Tells("feature") && Tells("git -C " + world.repo() + " merge main") &&
+                                 Tells("orange task spawn " + second.value));
     CHECK_FALSE(world.record(second).queued);
     CHECK(world.record(second).task.workspace == std::nullopt);
     CHECK(world.git.plain(world.repo(), {"show", "above:feature"}) == "it");
