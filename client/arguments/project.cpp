@@ -64,7 +64,7 @@ Action project_update(CLI::App& app) {
     words(app, "--set", "KEY=VALUE", a->set, "Give the project a value of its own for a setting");
     words(app, "--unset", "KEY", a->unset, "Use the value of config.yml for a setting again");
     words(app, "--check", "COMMAND", a->checks,
-          "Command that must succeed before a merge; all --check together replace the list");
+          "Command that must succeed before a review and a merge; all --check together replace the list");
     app.add_flag("--no-checks", a->no_checks, "Run no checks");
     app.footer(settings_help());
     return [a](Context& context) {

@@ -115,6 +115,8 @@ constexpr Named k_simple[] = {
     {"spawn.failed", "could not be started", ""},
     {"task.deleted", "deleted", ""},
     {"checks.started", "check:", "command"},
+    {"status.asked", "moves when the checks pass, to", "to"},
+    {"status.dropped", "does not move to", "to"},
     {"checks.passed", "the checks passed on", "commit"},
     {"pr.created", "pull request opened:", "url"},
     {"pr.adopted", "pull request found:", "url"},

@@ -150,6 +150,17 @@ std::string changes_text(const rpc::ChangeCounts& changes) {
            std::to_string(changes.removed) + (changes.uncommitted ? ", some of it uncommitted" : "");
 }
 
+/// "passed on 1a2b3c4d5e6f, 2m ago (12 s)"; of those that run now, and what follows from them.
+std::string checks_text(const rpc::TaskView& task, Timestamp now) {
+    const auto then = task.asked.empty() ? std::string() : "; then " + task.asked;
+    if (!task.checking.empty()) return "the check runs: " + task.checking + then;
+    if (!task.checked) return {};
+    const auto& ended = *task.checked;
+    return (ended.passed ? std::string("passed") : "failed (" + ended.failed + ")") + " on " +
+           ended.commit.substr(0, 12) + ", " + ago(age_of(ended.at, now)) + " (" + std::to_string(ended.seconds) +
+           " s)";
+}
+
 /// "+120 -4"
 std::string lines_of(const rpc::TaskView& task) {
     const auto& changes = task.committed;
@@ -283,6 +294,7 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
         cells.push_back({task.fields.summary.empty() ? task.fields.branch : task.fields.summary});
         table.row(std::move(cells));
         if (const auto waits = waits_of(task); !waits.empty()) table.remark(waits, Ink::dim);
+        if (!task.checking.empty()) table.remark(checks_text(task, now), Ink::dim);
         if (task.unreadable) table.remark("! " + *task.unreadable, Ink::red);
         for (const auto& notice : task.notices) {
             table.remark("! " + std::string(first_line(notice.text)), Ink::yellow);
@@ -332,6 +344,7 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
     }
     fields.add("worktree", task.worktree);
     if (reply.changes) fields.add("changes", changes_text(*reply.changes));
+    fields.add("checks", checks_text(task, now), task.checked && !task.checked->passed ? Ink::yellow : Ink::plain);
     fields.add("session", known.tmux_session.value_or(""));
     if (task.pull_request) fields.add("PR", pull_text(*task.pull_request));
     fields.add(task.pull_request ? "" : "PR", known.pr_url.value_or(""));

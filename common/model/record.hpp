@@ -12,6 +12,7 @@
 
 #include "common/base/clock.hpp"
 #include "common/base/ids.hpp"
+#include "common/model/check.hpp"
 #include "common/model/notice.hpp"
 #include "common/model/pull_request.hpp"
 #include "common/model/role.hpp"
@@ -186,7 +187,10 @@ struct Message {
     std::optional<Timestamp> typed_at = {};
     int times = 0;
     bool seen = false;
+    bool lasts = false;
 
+    /// It is for whichever run of the role comes next.
+    bool waits() const { return from == Role::human || lasts; }
     /// "queued", "typed" or "seen".
     std::string_view state() const { return seen ? "seen" : typed_at ? "typed" : "queued"; }
 
@@ -200,6 +204,7 @@ struct Message {
         v.sparse("typed_at", typed_at, "when it was typed last");
         v.sparse("times", times, "how often it was typed");
         v.sparse("seen", seen, "the agent's window shows that its program took it");
+        v.sparse("lasts", lasts, "Orange's own, and for the agent's next run if this one has ended");
     }
     bool operator==(const Message&) const = default;
 };
@@ -269,23 +274,24 @@ struct MergeRecord {
     bool operator==(const MergeRecord&) const = default;
 };
 
-/// How the checks of the task's project went, the last time that they ran to their end.
-struct CheckRecord {
+/// A transition that was asked for and is not taken yet: all that it needs is that the checks pass on this commit. It
+/// is taken when they do. Another commit, another status and a check that fails end it.
+struct Asked {
+    std::string to;
     std::string commit;
-    std::string checks;
-    bool passed = false;
+    Caller by;
     Timestamp at{};
-    std::string failed;
+    bool force = false;
 
     template <class V>
     void describe(V& v) {
-        v.required("commit", commit, "what was checked");
-        v.optional("checks", checks, "hash of the commands");
-        v.optional("passed", passed, "all of them succeeded");
-        v.optional("at", at, "when they ended");
-        v.sparse("failed", failed, "the command that did not succeed; those after it were not run");
+        v.required("to", to, "the state that was asked for");
+        v.required("commit", commit, "what the branch was at");
+        v.optional("by", by, "who asked");
+        v.optional("at", at, "when; a check that had failed before is run again");
+        v.sparse("force", force, "with force");
     }
-    bool operator==(const CheckRecord&) const = default;
+    bool operator==(const Asked&) const = default;
 };
 
 /// Everything in a task's state.json: the daemon's own memory of it, authoritative (data.md).
@@ -325,6 +331,7 @@ struct TaskRecord {
     std::optional<Timestamp> notified;
     std::set<TaskId> blockers_done = {};
     TaskId stacked_on = {};
+    std::optional<Asked> asked;
 
     template <class V>
     void describe(V& v) {
@@ -372,6 +379,7 @@ struct TaskRecord {
         v.sparse("blockers_done", blockers_done,
                  "those of `blocked_by` that were seen done, and count as such for ever");
         v.sparse("stacked_on", stacked_on, "the blocker whose branch `base` names, until the task starts");
+        v.sparse("asked", asked, "the transition that is taken when the checks pass");
     }
 
     /// Those of its blockers that are not known to be done; while there is one, the task does not start.

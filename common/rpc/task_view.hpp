@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/model/activity.hpp"
+#include "common/model/check.hpp"
 #include "common/model/fields.hpp"
 #include "common/model/needs.hpp"
 #include "common/model/notice.hpp"
@@ -82,6 +83,9 @@ struct TaskView {
     std::optional<ChangeCounts> committed;    ///< what the commits of its branch change; only in lists that ask for it
     std::optional<std::string> unreadable;    ///< why the task's files cannot be read
     std::vector<BlockerView> blockers = {};   ///< the tasks that it is blocked by, done ones too
+    std::optional<CheckRecord> checked;       ///< how its checks ended last; without their output
+    std::string checking;                     ///< the check that runs; empty: none does
+    std::string asked;                        ///< the status that it moves to when its checks pass
     template <class V>
     void describe(V& v) {
         v.required("fields", fields, "TASK.md's frontmatter");
@@ -107,6 +111,9 @@ struct TaskView {
                    "what the commits of its branch change, in a list with `changes`; absent: nothing is known");
         v.optional("unreadable", unreadable, "why the task's files cannot be read");
         v.sparse("blockers", blockers, "the tasks of `blocked_by`, and what is known of each");
+        v.optional("checked", checked, "how its checks ended last, without their output");
+        v.sparse("checking", checking, "the check that runs at the moment");
+        v.sparse("asked", asked, "the status that the task moves to when its checks pass");
     }
 };
 

@@ -144,6 +144,7 @@ std::optional<Verdict> verdict_of(std::string_view text, VerdictLine line) {
 
 std::optional<std::string> gate_problem(const Gate& gate, const Artifacts& artifacts,
                                         const std::map<std::string, std::string>& entry) {
+    if (gate.section.empty()) return std::nullopt;
     const auto found = artifacts.sections.find(gate.section);
     if (found == artifacts.sections.end()) return missing(gate, artifacts);
     const Section& section = found->second;

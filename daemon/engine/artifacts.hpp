@@ -27,8 +27,8 @@ struct Artifacts {
     std::map<std::string, std::string> hashes() const;
 };
 
-/// Why `gate` does not hold, as a sentence that says what to write, or nothing where it holds. `entry` is what
-/// hashes() was when the current state was entered.
+/// Why `gate` does not hold of TASK.md, as a sentence that says what to write, or nothing where it holds; its facts are
+/// another matter. `entry` is what hashes() was when the current state was entered.
 std::optional<std::string> gate_problem(const Gate& gate, const Artifacts& artifacts,
                                         const std::map<std::string, std::string>& entry);
 

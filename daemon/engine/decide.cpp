@@ -39,7 +39,8 @@ std::string open_alternative(const Definition& definition, const Situation& situ
         for (const auto* edge : askable(definition.between(situation.task.status, to), request.by)) {
             const bool guard = !edge->when || edge->when->holds_for(situation.task.counter(edge->when->field));
             if (!edge->gate || !guard || edge->force) continue;
-            if (!gate_problem(*edge->gate, situation.artifacts, situation.entry_sections)) {
+            if (!gate_problem(*edge->gate, situation.artifacts, situation.entry_sections) &&
+                !fact_problem(edge->gate->facts, situation.facts)) {
                 return "\nThis is possible now:\n  orange task update --status " + to;
             }
         }
@@ -82,6 +83,13 @@ Result<Decision> decide_request(const Definition& definition, const Situation& s
             return Error(ErrorCode::gate_failed, *problem + open_alternative(definition, situation, request),
                          {{"section", edge.gate->section}});
         }
+        const auto& facts = edge.gate->facts;
+        if (auto problem = fact_problem(facts, situation.facts)) {
+            Error error(ErrorCode::gate_failed, std::move(*problem));
+            if (checks_failed(facts, situation.facts)) error.details["checks"] = "failed";
+            return error;
+        }
+        if (awaits_checks(facts, situation.facts)) return await_checks(facts, situation.facts, edge.to);
     }
     auto decision = decision_for(definition, task, edge);
     decision.attested = request.vouched || !edge.gate || !edge.gate->verdict;

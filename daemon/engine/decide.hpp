@@ -11,17 +11,23 @@
 #include "common/model/record.hpp"
 #include "daemon/engine/artifacts.hpp"
 #include "daemon/engine/definition.hpp"
+#include "daemon/engine/facts.hpp"
 
 /// The engine: decides, and touches nothing. Every change of a task's status, whoever asks for it, is one call of
 /// decide_request() or decide_exit(); the runner performs what comes back. No clock, no randomness, no I/O: the same
 /// arguments always give the same decision.
 namespace orange::engine {
 
-/// What the engine looks at: the task's fields as they are now, what its body says, and what it said on entry.
+/// Nobody has looked: no gate on facts holds.
+inline const Facts k_no_facts;
+
+/// What the engine looks at: the task's fields as they are now, what its body says, and what it said on entry; what was
+/// found of its branch, if a gate may ask for it.
 struct Situation {
     const Task& task;
     const Artifacts& artifacts;
     const std::map<std::string, std::string>& entry_sections;
+    const Facts& facts = k_no_facts;
 };
 
 /// What a request is for. All but `status` find their state in the workflow, whatever it is called there.
@@ -70,7 +76,8 @@ const State* rejection_target(const Definition& definition, const Task& task);
 /// one guard holds, the gate holds. Errors: illegal_transition, forbidden, needs_force, guard_failed, gate_failed; each
 /// message says what to do instead. `details` may hold `human_command` (what a human runs to get there), `section` (of
 /// a failed gate) and `attention` (what the task's attention should say: a stuck worker that asks for reviewing is
-/// "ready for review"). crash_count is reset by the runner when the actions have ended.
+/// "ready for review"). crash_count is reset by the runner when the actions have ended. If only checks have to run
+/// before it can be decided, the gate_failed is one of await_checks().
 Result<Decision> decide_request(const Definition& definition, const Situation& situation, const Request& request);
 
 /// The way to `done` for work that is merged already: gate, condition and force are passed over, since what they guard
@@ -86,7 +93,8 @@ struct NothingToDo {
 struct Crash {
     std::int64_t crash_count = 0;
     bool respawn = false;
-    std::string reason;  ///< "process exited without ## Handoff (exit status 1)"
+    std::string reason;     ///< "process exited without ## Handoff (exit status 1)"
+    std::string tell = {};  ///< to its next run: what the check printed that kept the task from advancing
 };
 /// Shown as dead, nothing else: a human is needed.
 struct MarkDead {
@@ -99,7 +107,13 @@ struct Advance {
     std::optional<Crash> crash;
 };
 
-using ExitOutcome = std::variant<NothingToDo, Crash, MarkDead, Advance>;
+/// Decided when these have run on the commit.
+struct AwaitChecks {
+    std::string commit;
+    Argvs checks;
+};
+
+using ExitOutcome = std::variant<NothingToDo, Crash, MarkDead, Advance, AwaitChecks>;
 
 /// What the death of an agent means for the task's current status (workflow.md, "Exit monitoring").
 ExitOutcome decide_exit(const Definition& definition, const Situation& situation, const AgentExit& exit);

@@ -35,14 +35,29 @@ enum class VerdictLine { first, any };
 
 std::string_view name_of(Verdict verdict);
 
-/// What must stand in TASK.md's body before a transition is taken, or for an exit rule to match.
+/// What must be so of the task's branch and worktree, whatever TASK.md says (engine/facts.hpp).
+struct GateFacts {
+    std::int64_t commits = 0;                     ///< at least so many that its base has not
+    bool clean = false;                           ///< nothing is uncommitted
+    bool merges = false;                          ///< into the default branch, without a conflict
+    bool reviewed_head = false;                   ///< the reviewer was given the commit that it is on
+    bool checks = false;                          ///< these succeed on its commit
+    std::vector<std::vector<std::string>> argvs;  ///< of `checks`; empty: the project's, which may be none
+
+    bool any() const { return commits > 0 || clean || merges || reviewed_head || checks; }
+    bool operator==(const GateFacts&) const = default;
+};
+
+/// What must hold before a transition is taken: something stands in TASK.md's body, or something is so of the branch.
+/// An exit rule's gate is about TASK.md alone.
 struct Gate {
-    std::string section;              ///< the heading's text without "## ", as "Handoff"
+    std::string section;              ///< the heading's text without "## ", as "Handoff"; empty: facts alone
     bool required = true;             ///< the section must have content
     std::vector<std::string> fields;  ///< any of these as `NAME: text` at a line's beginning
     std::optional<Verdict> verdict;
     VerdictLine verdict_line = VerdictLine::any;
     bool fresh = false;  ///< must differ from what it was when the current state was entered
+    GateFacts facts = {};
 
     bool operator==(const Gate&) const = default;
 };

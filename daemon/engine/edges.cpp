@@ -69,7 +69,8 @@ std::string first_hop(const Definition& definition, std::string_view from, std::
 
 std::string edge_summary(const Definition& definition, std::string_view from, const std::string& to) {
     for (const auto* edge : definition.between(from, to)) {
-        if (edge->gate) return to + " (needs " + gate_text(*edge->gate) + ")";
+        const auto needed = edge->gate ? gate_text(*edge->gate) : std::string();
+        if (!needed.empty()) return to + " (needs " + needed + ")";
     }
     return to;
 }
@@ -122,14 +123,16 @@ std::string role_list(const std::vector<Role>& roles) {
     return text;
 }
 
-std::string gate_text(const Gate& gate) {
+std::string gate_text(const Gate& gate, const Argvs& project_checks) {
+    const auto facts = facts_text(gate.facts, project_checks);
+    if (gate.section.empty()) return facts;
     std::string text = "## " + gate.section;
     if (gate.verdict) text += ", Verdict: " + std::string(name_of(*gate.verdict));
     for (std::size_t i = 0; i < gate.fields.size(); ++i) {
         text += (i == 0 ? " with a line " : i + 1 == gate.fields.size() ? " or " : ", ") + gate.fields[i] + ":";
     }
     if (gate.fresh) text += ", changed since the task entered this status";
-    return text;
+    return facts.empty() ? text : text + ", and " + facts;
 }
 
 std::string human_command(const Definition& definition, const Task& task, std::string_view to, bool force) {

@@ -16,7 +16,8 @@ std::string called(const Task& task);
 std::string role_list(const std::vector<Role>& roles);
 
 /// "## Handoff with a line DONE:, changed since the task entered this status", for lists of edges.
-std::string gate_text(const Gate& gate);
+/// The project's checks are named if they are given.
+std::string gate_text(const Gate& gate, const Argvs& project_checks = {});
 
 /// The command with which a human asks for `to`.
 std::string human_command(const Definition& definition, const Task& task, std::string_view to, bool force);

@@ -36,6 +36,8 @@ void enter(TaskRecord& record, const Definition& definition, const Decision& dec
     record.queued = false;
     record.start.reset();
     record.answered.reset();
+    record.asked.reset();
+    std::erase_if(record.outbox, [](const Message& message) { return message.lasts; });
     record.intent = intent_of(decision, std::move(entrance));
 }
 

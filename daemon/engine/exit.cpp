@@ -52,13 +52,19 @@ ExitOutcome crashed(const Definition& definition, const Situation& situation, co
 /// An advance that its own transition rejects counts as a crash (seed 003), by the status's own crash rule.
 ExitOutcome rejected(const Definition& definition, const Situation& situation, const AgentExit& exit,
                      const Error& error) {
-    const std::string reason = exited(exit) + ", and the task could not advance: " + error.message;
+    const bool by_check = checks_failed(error);
+    const std::string reason = exited(exit) + ", and the task could not advance: " +
+                               (by_check ? std::string(first_line(error.message)) : error.message);
+    const auto telling = [&](ExitOutcome outcome) {
+        if (auto* crash = std::get_if<Crash>(&outcome); crash && by_check) crash->tell = error.message;
+        return outcome;
+    };
     for (const auto& rule : definition.exit_rules) {
         if (rule.status == situation.task.status && rule.action == ExitAction::crash) {
-            return crashed(definition, situation, rule, reason);
+            return telling(crashed(definition, situation, rule, reason));
         }
     }
-    return Crash{situation.task.crash_count() + 1, false, reason};
+    return telling(Crash{situation.task.crash_count() + 1, false, reason});
 }
 
 ExitOutcome advanced(const Definition& definition, const Situation& situation, const ExitRule& rule,
@@ -75,6 +81,10 @@ ExitOutcome advanced(const Definition& definition, const Situation& situation, c
     }
     // The author is dead: the file cannot say who wrote a verdict.
     auto decision = decide_request(definition, situation, {target->to, Role::system, false, false});
+    if (!decision && awaits_checks(decision.error())) {
+        const auto wanted = facts_wanted(definition, situation.task, target->to);
+        return AwaitChecks{situation.facts.commit, checks_of(wanted, situation.facts)};
+    }
     if (!decision) return rejected(definition, situation, exit, decision.error());
     decision->auto_reason =
         exited(exit) + (rule.has_artifact ? ", ## " + rule.has_artifact->section + " is there" : std::string{});

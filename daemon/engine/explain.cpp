@@ -18,8 +18,13 @@ std::vector<EdgeExplanation> explain(const Definition& definition, const Situati
                 explanation.guard_holds = edge->when->holds_for(task.counter(edge->when->field));
             }
             if (edge->gate) {
-                explanation.gate = gate_text(*edge->gate);
+                const auto& facts = edge->gate->facts;
+                explanation.gate = gate_text(*edge->gate, situation.facts.project_checks);
                 explanation.gate_problem = gate_problem(*edge->gate, situation.artifacts, situation.entry_sections);
+                if (!explanation.gate_problem) explanation.gate_problem = fact_problem(facts, situation.facts);
+                if (!explanation.gate_problem && awaits_checks(facts, situation.facts)) {
+                    explanation.gate_problem = await_checks(facts, situation.facts, to).message;
+                }
             }
             explanations.push_back(std::move(explanation));
         }
@@ -32,7 +37,7 @@ std::string describe(const EdgeExplanation& edge) {
     if (edge.needs_force) text += ", only with --force";
     if (!edge.guard.empty()) text += "; when " + edge.guard + (edge.guard_holds ? " (holds)" : " (does not hold)");
     if (!edge.gate.empty()) text += "; needs " + edge.gate;
-    if (edge.gate_problem) return text + ". " + *edge.gate_problem + ".";
+    if (edge.gate_problem) return text + ". " + *edge.gate_problem + (edge.gate_problem->ends_with('.') ? "" : ".");
     return text + (edge.gate.empty() ? "" : " (holds)");
 }
 

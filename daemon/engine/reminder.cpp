@@ -66,7 +66,8 @@ std::optional<std::string> forgotten(const Definition& definition, const Situati
         if (gate_problem(gate, situation.artifacts, situation.entry_sections)) continue;
         const auto& to = target_of_rule(*rule, task)->to;
         const auto decision = decide_request(definition, situation, {to, *state->agent, false, true});
-        if (decision) return "Your ## " + gate.section + " is written. Run: " + update_command(to);
+        if (decision || awaits_checks(decision.error()))
+            return "Your ## " + gate.section + " is written. Run: " + update_command(to);
         // The edge asks for more than the rule does.
         return "The task is still in " + task.status + ": " + decision.error().message;
     }

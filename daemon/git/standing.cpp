@@ -15,6 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t k_named_files = 20;
+
 /// What follows `head` in a text that begins with it.
 std::optional<std::string> after(const std::string& text, std::string_view head) {
     if (!text.starts_with(head)) return std::nullopt;
@@ -25,6 +27,14 @@ std::optional<std::string> after(const std::string& text, std::string_view head)
 bool is_file(const std::string& entry) {
     if (entry.starts_with("? ")) return !entry.ends_with('/');
     return entry.starts_with("1 .") && entry.size() > 5 && entry[5] == 'N';
+}
+
+/// What an entry of status is about: the last of its fields, which may hold blanks.
+std::string path_in(const std::string& entry) {
+    const int fields = entry.starts_with("? ") ? 1 : entry.starts_with("u ") ? 10 : 8;
+    std::size_t at = 0;
+    for (int i = 0; i < fields && at != std::string::npos; ++i) at = entry.find(' ', at == 0 ? 0 : at + 1);
+    return at == std::string::npos ? entry : entry.substr(at + 1);
 }
 
 /// False for an answer that makes no sense.
@@ -40,6 +50,7 @@ bool read_status(const std::string& answer, Standing& standing) {
             has_branch = true;
         } else if (!entry.starts_with("# ")) {
             standing.clean = false;
+            if (standing.uncommitted.size() < k_named_files) standing.uncommitted.push_back(path_in(entry));
             if (!is_file(entry)) standing.only_files = false;
             if (entry.starts_with("? ") && entry.ends_with('/')) standing.may_hold_repositories = true;
         }

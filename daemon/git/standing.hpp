@@ -21,7 +21,8 @@ struct Standing {
     bool only_files = false;
     /// There may be repositories inside that are no submodules of HEAD's.
     bool may_hold_repositories = false;
-    std::set<std::string> at_top;  ///< files that the index has at its top
+    std::vector<std::string> uncommitted = {};  ///< paths, of which status tells; the first twenty
+    std::set<std::string> at_top;               ///< files that the index has at its top
 };
 
 Awaitable<Result<Standing>> standing_of(Git& git, Pinned worktree);

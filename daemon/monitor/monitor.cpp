@@ -116,6 +116,7 @@ Awaitable<void> Monitor::look_at(TaskId id) {
         async::spawn(world_.executor, "resume", runner_.recovery.resume(id));  // its actions may take minutes
         co_return;
     }
+    if (record->asked) runner_.gates.go_on(id);  // its transition could not be written down
     const auto runs = record->runs;
     if (!record->task.workspace && runs.empty()) co_return;
     for (const auto& run : runs) {

@@ -102,6 +102,10 @@ TaskView Api::view(const TaskRecord& record) const {
     if (auto merge = Merges::under_way(record); !merge.empty() && !view.in_progress) view.in_progress = merge;
     view.pull_request = record.pull_request;
     view.blockers = blockers(record);
+    view.checked = record.checked;
+    if (view.checked) view.checked->tail.clear();
+    view.checking = runner_.checks.running_for(record.task.id);
+    if (record.asked) view.asked = record.asked->to;
     if (auto alarm = alarm_of(record); !alarm.empty()) view.alarm = std::move(alarm);
     return view;
 }

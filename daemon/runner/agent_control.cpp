@@ -243,8 +243,7 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     *record.run_of(order.role) = run;
     record.died.erase(order.role);
     // What Orange had to say to the agent before this one is what the prompt says now; a human's words stay.
-    std::erase_if(record.outbox,
-                  [&](const Message& message) { return message.to == order.role && message.from == Role::system; });
+    std::erase_if(record.outbox, [&](const Message& message) { return message.to == order.role && !message.waits(); });
     if (!started->session.empty()) record.task.tmux_session = started->session;
     CO_TRY(turns_.try_save(record, Durability::atomic));
     tell_started(record, run, order.respawn);

@@ -38,6 +38,15 @@ Result<CommandEnd> end_of(Result<Completed> done, std::chrono::milliseconds time
     return in_context("running a check", error);
 }
 
+CheckRecord record_of(const CheckReport& report, std::string hash, Timestamp at) {
+    CheckRecord record{report.commit, std::move(hash), report.passed(), at, report.failed};
+    record.seconds = report.seconds;
+    if (report.passed()) return record;
+    record.why = report.why;
+    record.tail = report.tail;
+    return record;
+}
+
 std::string spoken(const std::vector<std::string>& argv) {
     std::vector<std::string> words;
     for (const auto& word : argv) words.push_back(shell_word(word));

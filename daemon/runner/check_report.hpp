@@ -7,6 +7,7 @@
 
 #include "common/base/ids.hpp"
 #include "common/base/result.hpp"
+#include "common/model/check.hpp"
 #include "daemon/files/file_system.hpp"
 #include "daemon/process/process_runner.hpp"
 
@@ -36,6 +37,9 @@ struct CommandEnd {
 
 /// An Error if nobody can say how it would have ended.
 Result<CommandEnd> end_of(Result<Completed> done, std::chrono::milliseconds time_limit);
+
+/// What is remembered of it.
+CheckRecord record_of(const CheckReport& report, std::string hash, Timestamp at);
 
 /// As a person would type it.
 std::string spoken(const std::vector<std::string>& argv);

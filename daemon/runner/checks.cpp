@@ -21,20 +21,22 @@ constexpr std::size_t k_kept_output = 256 << 10;  ///< bytes of one command
 constexpr std::size_t k_log_size = 1 << 20;
 constexpr std::chrono::milliseconds k_setup_deadline = std::chrono::minutes(10);  ///< at least
 
-std::string hash_of(const std::vector<std::vector<std::string>>& checks) {
-    std::string text;
-    for (const auto& argv : checks) {
-        for (const auto& word : argv) text += word + '\0';
-        text += '\n';
-    }
-    return content_hash(text);
-}
-
 /// The newest that fits, from the beginning of a line.
 std::string bounded(std::string text) {
     if (text.size() <= k_log_size) return text;
     const auto line = text.find('\n', text.size() - k_log_size / 2);
     return line == std::string::npos ? text.substr(text.size() - k_log_size / 2) : text.substr(line + 1);
+}
+
+Error has_changed(const TaskId& id) {
+    return {ErrorCode::conflict,
+            "task " + id.value + " has changed while its checks ran. Run them again:\n  orange task check " + id.value};
+}
+
+Error was_edited(const std::vector<std::string>& files) {
+    return {ErrorCode::conflict,
+            "the worktree was changed while the checks ran, so that nothing is known of its commit: " +
+                printable(join(files, ", ")) + ". Commit or remove these files; git must ignore what the checks make"};
 }
 
 using std::chrono::steady_clock;
@@ -50,7 +52,9 @@ struct Checks::Job {
     TaskRecord record;
     Project project;
     std::string commit;
-    std::vector<std::vector<std::string>> checks;
+    engine::Argvs checks;
+    std::string merge;
+    bool beside_agent = false;
     std::chrono::milliseconds time_limit{};
     std::map<std::string, std::string> env;
     std::string place;
@@ -67,7 +71,10 @@ class Checks::AtWork {
     AtWork(Checks& checks, TaskId id, std::shared_ptr<Running> running) : checks_(checks), id_(std::move(id)) {
         checks_.running_[id_] = std::move(running);
     }
-    ~AtWork() { checks_.running_.erase(id_); }
+    ~AtWork() {
+        const auto running = checks_.running_.extract(id_).mapped();
+        for (const auto& waiting : running->waiting) waiting->notify();
+    }
     AtWork(const AtWork&) = delete;
     AtWork& operator=(const AtWork&) = delete;
 
@@ -85,43 +92,85 @@ std::string Checks::missing(const TaskRecord& record, const Project& project, co
     const auto settings = settings_of(world_, project);
     if (settings.checks->empty()) return {};
     const auto& last = record.checked;
-    if (!last || last->commit != commit || last->checks != hash_of(*settings.checks)) return "the checks were not run";
+    if (!last || last->commit != commit || last->checks != engine::hash_of(*settings.checks))
+        return "the checks were not run";
     return last->passed ? std::string() : "the check `" + last->failed + "` failed";
 }
 
-Awaitable<Result<CheckReport>> Checks::run(TaskId id, std::string commit, std::string merge) {
+Awaitable<Result<CheckReport>> Checks::run(TaskId id, CheckOrder order) {
+    CO_TRY(const auto job, co_await prepare(id, std::move(order)));
     const std::string all;
     auto beginning = co_await beginning_.acquire(all);
-    if (const auto found = running_.find(id); found != running_.end()) {
-        co_return Error(ErrorCode::conflict, "the checks of task " + id.value +
-                                                 " are already running: " + found->second->command +
-                                                 ". Wait for them:\n  orange task show " + id.value);
+    while (true) {
+        const auto found = running_.find(id);
+        if (found == running_.end()) break;
+        const auto other = found->second;
+        const bool same = other->commit == job.commit && other->checks == engine::hash_of(job.checks);
+        // What an agent has asked for on a commit that it has left since is of no use any more.
+        const bool stale = other->beside_agent && other->commit != job.commit;
+        if (!same && !stale) {
+            co_return Error(ErrorCode::conflict, "other checks of task " + id.value +
+                                                     " are already running: " + other->command +
+                                                     ". Wait for them:\n  orange task show " + id.value);
+        }
+        if (stale) other->stop->request();
+        beginning.release();
+        auto result = co_await result_of(other);
+        if (same) co_return result;
+        beginning = co_await beginning_.acquire(all);
     }
+    if (ended_) co_return Error(ErrorCode::conflict, "the daemon ends");
+    if (!is_as_prepared(job)) co_return has_changed(id);
     const auto running = std::make_shared<Running>();
+    running->commit = job.commit;
+    running->checks = engine::hash_of(job.checks);
+    running->beside_agent = job.beside_agent;
     const AtWork at_work(*this, id, running);
     beginning.release();
-    CO_TRY(const auto job, co_await prepare(id, std::move(commit)));
-    auto report = co_await run_all(job, *running);
+    running->result = co_await run_and_remember(job, *running);
+    co_return *running->result;
+}
+
+/// Since then the task may have been cancelled, and its worktree may be another's.
+bool Checks::is_as_prepared(const Job& job) const {
+    const auto record = turns_.record_of(job.id());
+    return record && record->task.status == job.record.task.status &&
+           record->task.workspace == job.record.task.workspace;
+}
+
+Awaitable<Result<CheckReport>> Checks::result_of(std::shared_ptr<Running> running) {
+    const auto ended = std::make_shared<async::Notifier>(world_.executor);
+    running->waiting.push_back(ended);
+    co_await ended->wait();
+    if (!running->result) co_return Error(ErrorCode::conflict, "the checks were stopped");
+    co_return *running->result;
+}
+
+Awaitable<Result<CheckReport>> Checks::run_and_remember(const Job& job, Running& running) {
+    auto report = co_await run_all(job, running);
     if (!job.in_worktree()) {
         const auto removed = co_await remove_checkout(job.project.path, job.place);
-        if (!removed) log::warn("runner", removed.error().message, {{"task", id.value}});
+        if (!removed) log::warn("runner", removed.error().message, {{"task", job.id().value}});
     }
     if (!report) co_return report;
-    CO_TRY(co_await remember(job, *report, std::move(merge)));
+    CO_TRY(co_await remember(job, *report));
     co_return report;
 }
 
-Awaitable<Result<void>> Checks::pass(TaskId id, std::string commit, std::string merge) {
-    CO_TRY(const auto report, co_await run(id, std::move(commit), merge));
+Awaitable<Result<void>> Checks::pass(TaskId id, CheckOrder order) {
+    const auto merge = order.merge;
+    CO_TRY(const auto report, co_await run(id, std::move(order)));
     if (report.passed()) co_return Result<void>{};
     CO_TRY(const auto record, turns_.record_of(id));
     co_return refusal(record, report, merge);
 }
 
-Awaitable<Result<Checks::Job>> Checks::prepare(TaskId id, std::string commit) {
+Awaitable<Result<Checks::Job>> Checks::prepare(TaskId id, CheckOrder order) {
     CO_TRY(auto turn, co_await turns_.take(id));
     Job job;
     job.record = turn.record;
+    job.merge = std::move(order.merge);
+    job.beside_agent = order.beside_agent;
     const auto& task = job.record.task;
     if (store::has_ended(job.record)) {
         co_return Error(ErrorCode::conflict, "task " + id.value + " is " + task.status + "; there is nothing to check");
@@ -130,14 +179,14 @@ Awaitable<Result<Checks::Job>> Checks::prepare(TaskId id, std::string commit) {
     if (!project) co_return Error(ErrorCode::not_found, "project " + task.project + " is not registered");
     job.project = *project;
     const auto settings = settings_of(world_, job.project);
-    if (settings.checks->empty()) {
+    job.checks = order.checks.empty() ? *settings.checks : std::move(order.checks);
+    if (job.checks.empty()) {
         co_return Error(ErrorCode::conflict, "project " + task.project +
                                                  " has no checks. Add one, for example:\n  orange project update " +
                                                  task.project + " --check 'make test'");
     }
-    job.checks = *settings.checks;
     job.time_limit = std::chrono::seconds(*settings.checks_timeout);
-    job.commit = std::move(commit);
+    job.commit = std::move(order.commit);
     if (job.commit.empty()) {
         CO_TRY(job.commit, co_await git::branch_tip(world_.git, job.project.path, task.branch));
     }
@@ -157,7 +206,8 @@ Awaitable<Result<Checks::Job>> Checks::prepare(TaskId id, std::string commit) {
 Awaitable<bool> Checks::is_in_worktree(TaskRecord record, Job& job) {
     const auto definition = turns_.definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
-    if (!record.task.workspace || !state || (state->agent && agents_.alive(record, *state->agent))) co_return false;
+    const bool is_an_agents = state && state->agent && agents_.alive(record, *state->agent);
+    if (!record.task.workspace || !state || (is_an_agents && !job.beside_agent)) co_return false;
     const auto worktree = co_await open_worktree(world_, record);
     if (!worktree) co_return false;
     const auto standing = co_await git::standing_of(world_.git, *worktree);
@@ -259,31 +309,28 @@ void Checks::tell(const Job& job, const char* type, std::map<std::string, Scalar
     world_.journal.publish(job.id(), job.project.name, std::move(event));
 }
 
-Awaitable<Result<void>> Checks::remember(const Job& job, const CheckReport& report, std::string merge) {
+Awaitable<Result<void>> Checks::remember(const Job& job, const CheckReport& report) {
     CO_TRY(auto turn, co_await turns_.take(job.id()));
     auto& record = turn.record;
     bool same = !store::has_ended(record);
     if (same && job.in_worktree()) {
         const auto worktree = co_await open_worktree(world_, record);
-        Result<std::string> head = std::string();
-        if (worktree) head = co_await git::commit_of(world_.git, *worktree, "HEAD");
-        same = record.task.status == job.record.task.status && head && *head == job.commit;
+        Result<git::Standing> standing = git::Standing();
+        if (worktree) standing = co_await git::standing_of(world_.git, *worktree);
+        same = worktree && record.task.status == job.record.task.status && standing && standing->head == job.commit;
+        // Somebody was there: what was tested need not be what the commit has.
+        if (same && job.beside_agent && !standing->clean) co_return was_edited(standing->uncommitted);
     }
-    if (!same) {
-        co_return Error(ErrorCode::conflict, "task " + job.id().value +
-                                                 " has changed while its checks ran. Run them again:\n  orange task "
-                                                 "check " +
-                                                 job.id().value);
-    }
-    record.checked = CheckRecord{job.commit, hash_of(job.checks), report.passed(), world_.clock.now(), report.failed};
+    if (!same) co_return has_changed(job.id());
+    record.checked = checked::record_of(report, engine::hash_of(job.checks), world_.clock.now());
     std::map<std::string, Scalar> fields = {{"commit", job.commit}, {"seconds", report.seconds}};
     if (report.passed()) {
         (void)clear(record, NoticeKind::checks_failed);
     } else {
         fields["command"] = report.failed;
         fields["exit_status"] = std::int64_t{report.exit_status};
-        if (!merge.empty()) {
-            const auto refused = refusal(record, report, merge);
+        if (!job.merge.empty()) {
+            const auto refused = refusal(record, report, job.merge);
             raise(world_, record, NoticeKind::checks_failed,
                   "the check `" + report.failed + "` " + report.why + "\n" + report.log.string(),
                   refused.details.at("command"));
@@ -308,8 +355,14 @@ void Checks::stop(const TaskId& id) {
 }
 
 void Checks::stop_all() {
+    ended_ = true;
     const auto all = running_;
     for (const auto& [id, running] : all) running->stop->request();
+}
+
+std::string Checks::running_for(const TaskId& id) const {
+    const auto found = running_.find(id);
+    return found == running_.end() ? std::string() : found->second->command;
 }
 
 std::string Checks::under_way(const TaskId& id) const {

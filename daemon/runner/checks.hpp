@@ -2,20 +2,33 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
+#include "daemon/async/async.hpp"
 #include "daemon/async/keyed_mutex.hpp"
+#include "daemon/engine/facts.hpp"
 #include "daemon/process/process_runner.hpp"
 #include "daemon/runner/agent_control.hpp"
 #include "daemon/runner/check_report.hpp"
 #include "daemon/runner/turns.hpp"
 #include "daemon/runner/world.hpp"
 
-/// The checks of a project (its setting `checks`): commands that must succeed on the tip of a task's branch before it
-/// is merged. They are the project's own words, but they run what the branch has.
+/// The checks of a project (its setting `checks`) or of a gate: commands that must succeed on a commit of a task's
+/// branch before it is merged, or before a transition. They are the project's own words, but they run what the branch
+/// has.
 namespace orange {
+
+/// What is to be run, and on what.
+struct CheckOrder {
+    std::string commit = {};    ///< empty: the tip of the branch
+    engine::Argvs checks = {};  ///< empty: the project's
+    std::string merge = {};     ///< the command that waits for them, and whose failure is a notice; empty: none does
+    bool beside_agent = false;  ///< in the worktree, if it is clean, though an agent works in it
+};
 
 class Checks {
   public:
@@ -26,22 +39,25 @@ class Checks {
     /// are none, or they passed on it.
     std::string missing(const TaskRecord& record, const Project& project, const std::string& commit) const;
 
-    /// Runs them on a commit (empty: the tip of the branch), and remembers how they went. Nobody's lock is held
-    /// meanwhile: they may take half an hour. In the task's worktree if that is clean, on the commit, and no agent's at
-    /// the moment; else in a checkout of their own. conflict if they run already, or the task has changed under them.
-    /// `merge`: the command that waits for them, and whose failure is a notice; empty: none does.
-    Awaitable<Result<CheckReport>> run(TaskId id, std::string commit, std::string merge);
+    /// Runs them, and remembers how they went. Nobody's lock is held meanwhile: they may take half an hour. In the
+    /// task's worktree if that is clean, on the commit, and no agent's at the moment; else in a checkout of their own.
+    /// Whoever asks for what runs already waits for it. conflict if others run, or the task has changed under them.
+    Awaitable<Result<CheckReport>> run(TaskId id, CheckOrder order);
 
     /// The same for a merge: an Error with `why: checks_failed` if they fail, which says what to do.
-    Awaitable<Result<void>> pass(TaskId id, std::string commit, std::string merge);
+    Awaitable<Result<void>> pass(TaskId id, CheckOrder order);
 
     /// Ends those that run for a task, or for any: it is being cancelled, or the daemon ends.
     void stop(const TaskId& id);
     void stop_all();
 
+    /// The command that runs, as a person would type it; empty if none does.
+    std::string running_for(const TaskId& id) const;
     /// "its checks run: make test"; empty if none do.
     std::string under_way(const TaskId& id) const;
     bool any_under_way() const { return !running_.empty(); }
+    /// stop_all() was called.
+    bool have_ended() const { return ended_; }
 
     /// What checks of killed daemons left: processes in the workspaces of any project, and this one's checkouts. Before
     /// those of this daemon begin.
@@ -50,19 +66,27 @@ class Checks {
   private:
     struct Running {
         std::shared_ptr<Stop> stop = std::make_shared<Stop>();
+        std::string commit;
+        std::string checks;  ///< hash
         std::string command;
+        bool beside_agent = false;
+        std::optional<Result<CheckReport>> result;
+        std::vector<std::shared_ptr<async::Notifier>> waiting;
     };
     struct Job;
     class AtWork;
 
-    Awaitable<Result<Job>> prepare(TaskId id, std::string commit);
+    Awaitable<Result<Job>> prepare(TaskId id, CheckOrder order);
+    bool is_as_prepared(const Job& job) const;
+    Awaitable<Result<CheckReport>> result_of(std::shared_ptr<Running> running);
+    Awaitable<Result<CheckReport>> run_and_remember(const Job& job, Running& running);
     Awaitable<bool> is_in_worktree(TaskRecord record, Job& job);
     Awaitable<Result<std::vector<std::string>>> make_checkout(const Job& job, std::shared_ptr<Stop> stop);
     Awaitable<Result<void>> remove_checkout(std::string repo, std::string path);
     Awaitable<Result<CheckReport>> run_all(const Job& job, Running& running);
     Awaitable<Result<Completed>> run_one(const Job& job, std::vector<std::string> argv,
                                          std::chrono::milliseconds deadline, Running& running);
-    Awaitable<Result<void>> remember(const Job& job, const CheckReport& report, std::string merge);
+    Awaitable<Result<void>> remember(const Job& job, const CheckReport& report);
     void write_log(const Job& job, const std::string& command, const checked::CommandEnd& end);
     void tell(const Job& job, const char* type, std::map<std::string, Scalar> fields);
     Error refusal(const TaskRecord& record, const CheckReport& report, const std::string& merge) const;
@@ -75,6 +99,7 @@ class Checks {
     Turns& turns_;
     async::KeyedMutex beginning_;  ///< held while those of killed daemons are ended
     std::map<TaskId, std::shared_ptr<Running>> running_;
+    bool ended_ = false;
 };
 
 }  // namespace orange

@@ -4,6 +4,8 @@
 
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/facts.hpp"
+#include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
 
 namespace orange {
@@ -50,7 +52,7 @@ void forget_run(TaskRecord& record, const AgentRun& run, bool died) {
 
 }  // namespace
 
-Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id) {
+Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string unchecked) {
     auto turn = co_await turns_.take(id);
     if (!turn) co_return;
     auto& record = turn->record;
@@ -61,10 +63,10 @@ Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id) {
     if (world_.launcher.liveness(run) != agents::Liveness::dead) co_return;
     if (record.intent) co_return;                               // resume() comes first, and looks at the dead itself
     if (record.merge && record.merge->unfinished()) co_return;  // it ends the task, or the poll looks again
-    co_await handle_exit(std::move(record), run);
+    co_await handle_exit(std::move(record), run, std::move(unchecked));
 }
 
-Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run) {
+Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string unchecked) {
     const bool lost = co_await world_.launcher.server_is_gone(run);
     const auto end = co_await world_.launcher.bury(run, agents_.run_folder(record), agents_.log_file(record, run),
                                                    agents_.worktree_of(record));
@@ -110,9 +112,19 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run) {
         co_await begin_anew(std::move(record), *definition, run, fields);
         co_return;
     }
-    const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections};
+    auto facts = co_await facts_of(world_, record, **definition);
+    if (!unchecked.empty()) facts.unknown = std::move(unchecked);
+    const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections, facts};
     const engine::AgentExit exit{run.role, end.exit_status};
     auto outcome = engine::decide_exit(**definition, situation, exit);
+    if (auto* wanted = std::get_if<engine::AwaitChecks>(&outcome)) {
+        // The run stays in the record: this daemon or the next one comes back to its end when they have run.
+        const auto id = record.task.id;
+        gates_.run_for_exit(id, std::move(*wanted), [this, id, run = run.run](std::string why) {
+            async::spawn(world_.executor, "exit", agent_exited(id, run, std::move(why)));
+        });
+        co_return;
+    }
     forget_run(record, run, has_died(outcome, exit));
 
     if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
@@ -191,6 +203,10 @@ Awaitable<void> Exits::handle_crash(TaskRecord record, workflow::Library::Defini
     raise(world_, record, NoticeKind::agent_crashed,
           "the " + crash.reason + (held_back ? "; many agents died at once, so none is restarted automatically" : ""),
           {}, role);
+    if (!crash.tell.empty()) {
+        record.asked.reset();
+        add_message(world_, record, run.role, Role::system, "Your last run ended, and " + crash.tell, true);
+    }
     // Until it is started again this is so: a daemon that dies in between leaves somebody to be told.
     const bool restarts = crash.respawn && !held_back;
     if (restarts) restarting_.insert(record.task.id);

@@ -9,6 +9,7 @@
 #include "common/model/record.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/gates.hpp"
 #include "daemon/runner/respawns.hpp"
 #include "daemon/runner/transitions.hpp"
 
@@ -18,17 +19,24 @@ namespace orange {
 /// makes a death count once: it goes in the same write that counts it.
 class Exits {
   public:
-    Exits(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Respawns& respawns)
-        : world_(world), agents_(agents), turns_(turns), transitions_(transitions), respawns_(respawns) {}
+    Exits(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Respawns& respawns, Gates& gates)
+        : world_(world),
+          agents_(agents),
+          turns_(turns),
+          transitions_(transitions),
+          respawns_(respawns),
+          gates_(gates) {}
 
     /// A run's process is gone, as far as somebody saw.
-    Awaitable<void> agent_exited(TaskId id, RunId run);
+    Awaitable<void> agent_exited(TaskId id, RunId run) { return agent_exited(std::move(id), std::move(run), {}); }
 
     /// Its agent crashed and is being started again, so its notice needs nobody yet. A save of the record ends that.
     bool is_restarting(const TaskId& id) const { return restarting_.contains(id); }
 
   private:
-    Awaitable<void> handle_exit(TaskRecord record, AgentRun run);
+    /// `unchecked`: why the checks that its end waited for cannot be run; empty: nothing of the kind.
+    Awaitable<void> agent_exited(TaskId id, RunId run, std::string unchecked);
+    Awaitable<void> handle_exit(TaskRecord record, AgentRun run, std::string unchecked);
     Awaitable<void> handle_crash(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
                                  engine::Crash crash, std::map<std::string, Scalar> exited);
     Awaitable<void> advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
@@ -43,6 +51,7 @@ class Exits {
     Turns& turns_;
     Transitions& transitions_;
     Respawns& respawns_;
+    Gates& gates_;
     std::map<std::string, std::chrono::steady_clock::time_point> recent_crashes_;  ///< by run
     std::set<TaskId> restarting_;
 };

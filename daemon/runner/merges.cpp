@@ -7,6 +7,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/explained.hpp"
+#include "daemon/runner/facts.hpp"
 #include "daemon/runner/merge_concerns.hpp"
 #include "daemon/runner/merge_run.hpp"
 #include "daemon/runner/notices.hpp"
@@ -61,7 +62,8 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
     engine::Request done;
     done.to = definition.name_for(engine::Meaning::done);
     done.by = Role::system;
-    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections};
+    const auto facts = co_await facts_of(world_, record, definition, done.to);
+    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
     auto possible = engine::decide_request(definition, situation, done);
     const bool not_reviewed = !possible && possible.error().code == ErrorCode::needs_force;
     done.force = true;
@@ -126,10 +128,24 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
     if (pull.merged)
         co_return co_await finish_merged(std::move(record), std::move(*pull.merged), order.keep_branch, by);
     MergeRecord merge;
-    CO_TRY(auto tip, co_await confirmed_tip(record, *definition, order, by, merge.forced));
+    auto possible = co_await confirmed_tip(record, *definition, order, by, merge.forced);
+    if (!possible && engine::awaits_checks(possible.error())) {
+        CheckOrder wanted;  // of the workflow's own gate
+        const auto wants = engine::facts_wanted(*definition, record.task, possible.error().details.at("to"));
+        wanted.checks = wants.argvs;
+        wanted.commit = possible.error().details.at("commit");
+        wanted.merge = merge_command(id, order);
+        turn.lock.release();
+        CO_TRY(co_await checks_.pass(id, std::move(wanted)));
+        co_return co_await this->merge(id, std::move(order), std::move(by));
+    }
+    CO_TRY(auto tip, std::move(possible));
     if (const auto missing = checks_.missing(record, copy, tip); !missing.empty() && order.checks) {
         turn.lock.release();  // they may take half an hour
-        CO_TRY(co_await checks_.pass(id, tip, merge_command(id, order)));
+        CheckOrder wanted;
+        wanted.commit = tip;
+        wanted.merge = merge_command(id, order);
+        CO_TRY(co_await checks_.pass(id, std::move(wanted)));
         order.tip = tip;  // what has passed is what is merged
         co_return co_await this->merge(id, std::move(order), std::move(by));
     } else if (!missing.empty()) {

@@ -25,6 +25,11 @@ Result<void> queue_message(World& world, Turns& turns, TaskRecord& record, Role 
     for (const auto& waiting : record.outbox) {
         if (!key.empty() && waiting.id == key) return {};
     }
+    add_message(world, record, to, from, std::move(text), false, std::move(key));
+    return turns.try_save(record);
+}
+
+void add_message(World& world, TaskRecord& record, Role to, Role from, std::string text, bool lasts, std::string key) {
     Message message;
     message.id = key.empty() ? random_id(8) : std::move(key);
     message.to = to;
@@ -32,8 +37,8 @@ Result<void> queue_message(World& world, Turns& turns, TaskRecord& record, Role 
     message.text = std::string(k_message_prefix) + (from == Role::human ? "The human says: " : "") +
                    ended_sentence(printable(text));
     message.queued_at = world.clock.now();
+    message.lasts = lasts;
     record.outbox.push_back(std::move(message));
-    return turns.try_save(record);
 }
 
 }  // namespace orange

@@ -13,4 +13,8 @@ namespace orange {
 Result<void> queue_message(World& world, Turns& turns, TaskRecord& record, Role to, Role from, std::string text,
                            std::string key = {});
 
+/// The same for a record that the caller saves. `lasts`: for the agent's next run, if this one has ended.
+void add_message(World& world, TaskRecord& record, Role to, Role from, std::string text, bool lasts = false,
+                 std::string key = {});
+
 }  // namespace orange

@@ -76,7 +76,7 @@ Awaitable<bool> Outbox::deliver_all(TaskRecord& record) {
             const auto to = *run;
             if (!co_await deliver_one(record, to, message)) co_return false;
             typed_.insert(message.id);
-        } else if (run || message.from == Role::human) {
+        } else if (run || message.waits()) {
             co_return false;  // dying, starting, or not there: it waits for the next one
         }
         // Saved after the keys were typed: a crash in between repeats the message, which is harmless; losing it is not.

@@ -28,6 +28,7 @@ Awaitable<void> Recovery::resume(TaskId id) {
         co_return;
     }
     co_await turns_.show(record);
+    if (record.asked) gates_.go_on(id);
     if (record.merge && record.merge->unfinished()) co_await merges_.resume(std::move(record));
 }
 

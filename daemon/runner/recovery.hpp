@@ -3,6 +3,7 @@
 #include "common/model/record.hpp"
 #include "daemon/runner/agent_control.hpp"
 #include "daemon/runner/creation.hpp"
+#include "daemon/runner/gates.hpp"
 #include "daemon/runner/merges.hpp"
 #include "daemon/runner/transitions.hpp"
 
@@ -11,16 +12,18 @@ namespace orange {
 /// What a daemon that ended, or a tmux that did not answer, left in the middle of a task.
 class Recovery {
   public:
-    Recovery(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Merges& merges,
+    Recovery(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Merges& merges, Gates& gates,
              Creation& creation)
         : world_(world),
           agents_(agents),
           turns_(turns),
           transitions_(transitions),
           merges_(merges),
+          gates_(gates),
           creation_(creation) {}
 
-    /// At start: finishes an interrupted transition or merge, adopts what was being started.
+    /// At start: finishes an interrupted transition or merge, goes on with one that waits for checks, adopts what was
+    /// being started.
     Awaitable<void> resume(TaskId id);
 
     /// Finds out what became of agents that were being started when tmux did not answer.
@@ -32,6 +35,7 @@ class Recovery {
     Turns& turns_;
     Transitions& transitions_;
     Merges& merges_;
+    Gates& gates_;
     Creation& creation_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/log/log.hpp"
+#include "daemon/runner/facts.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/sight.hpp"
@@ -52,7 +53,9 @@ Awaitable<void> Reminders::keep_attending(TaskId id) {
 }
 
 std::optional<AgentActivity> Reminders::idle_agent(const TaskRecord& record) const {
-    if (store::has_ended(record) || record.intent || record.stopped || !record.outbox.empty()) return std::nullopt;
+    if (store::has_ended(record) || record.intent || record.stopped || !record.outbox.empty() || record.asked) {
+        return std::nullopt;
+    }
     if (!Merges::under_way(record).empty() || !runner_.checks.under_way(record.task.id).empty()) return std::nullopt;
     const auto definition = runner_.turns.definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
@@ -124,7 +127,8 @@ Awaitable<std::optional<Timestamp>> Reminders::attend(TaskId id) {
     if (!idle || idle->since != seen->since) co_return std::nullopt;  // the change that did it comes here, too
     auto stepped = co_await runner_.turns.step_bodies(record);
     if (!stepped) co_return std::nullopt;
-    const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections};
+    const auto facts = co_await facts_of(world_, record, **definition);
+    const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections, facts};
     auto text = engine::forgotten(**definition, situation);
     if (!text) co_return std::nullopt;
     const auto human = co_await human_at(record);
@@ -167,7 +171,8 @@ Awaitable<void> Reminders::give_up(TaskTurn turn, workflow::Library::DefinitionP
     const auto id = record.task.id.value;
     const auto* project = world_.projects.find(record.task.project);
     if (project && *settings_of(world_, *project).advance_idle) {
-        const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections};
+        const auto facts = co_await facts_of(world_, record, *definition);
+        const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
         if (auto decision = engine::decide_idle(*definition, situation)) {
             Caller by;
             by.role = Role::system;

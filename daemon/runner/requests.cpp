@@ -9,6 +9,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/explained.hpp"
+#include "daemon/runner/facts.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/stacking.hpp"
 #include "daemon/store/sections.hpp"
@@ -54,7 +55,20 @@ Awaitable<Result<Outcome>> Requests::move(TaskId id, engine::Request request, Ca
     CO_TRY(co_await transitions_.settle(record));
     CO_TRY(engine::may_change(record, by, request.force));
     CO_TRY(const auto given_up, co_await merges_.give_up(record, request.force));
-    auto moved = co_await move(std::move(record), std::move(request), by, std::move(edit));
+    const bool was_asked = record.asked.has_value(), edits = edit.any();
+    auto moved = co_await move(std::move(record), request, by, std::move(edit));
+    if (moved && was_asked) gates_.stop_checks(id);  // of what was asked for before
+    if (!moved && engine::awaits_checks(moved.error())) {
+        if (edits) {
+            co_return Error(ErrorCode::conflict, moved.error().message +
+                                                     ". The task moves when they have passed, so change its other "
+                                                     "fields first, with a command of its own");
+        }
+        CO_TRY(turn.record, turns_.record_of(id));
+        CO_TRY(gates_.ask(turn.record, moved.error(), request, by));
+        turn.lock.release();
+        moved = co_await gates_.wait(id);
+    }
     if (moved) moved->notes.insert(moved->notes.begin(), given_up.begin(), given_up.end());
     co_return moved;
 }
@@ -67,7 +81,8 @@ Awaitable<Result<Outcome>> Requests::move(TaskRecord record, engine::Request req
     CO_TRY(request.to, engine::target_of(*definition, record.task, request));
     CO_TRY(auto stepped, co_await turns_.step_bodies(record));
     request.vouched = by.through.empty();
-    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections};
+    const auto facts = co_await facts_of(world_, record, *definition, request.to, world_.clock.now());
+    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
     auto decision = engine::decide_request(*definition, situation, request);
     if (!decision) {
         remember_readiness(record, by, decision.error());

@@ -4,6 +4,7 @@
 #include "common/model/edit.hpp"
 #include "common/model/record.hpp"
 #include "daemon/engine/decide.hpp"
+#include "daemon/runner/gates.hpp"
 #include "daemon/runner/merges.hpp"
 #include "daemon/runner/outbox.hpp"
 #include "daemon/runner/transitions.hpp"
@@ -15,7 +16,7 @@ namespace orange {
 class Requests {
   public:
     Requests(World& world, Turns& turns, Edits& edits, Transitions& transitions, Merges& merges, Workspaces& workspaces,
-             Outbox& outbox, Waiting& waiting)
+             Outbox& outbox, Gates& gates, Waiting& waiting)
         : world_(world),
           turns_(turns),
           edits_(edits),
@@ -23,12 +24,14 @@ class Requests {
           merges_(merges),
           workspaces_(workspaces),
           outbox_(outbox),
+          gates_(gates),
           waiting_(waiting) {}
 
-    /// Moves a task. `edit` is applied first; both or neither.
+    /// Moves a task. `edit` is applied first; both or neither. If checks have to run first, they do, and after a while
+    /// the answer is that they still run; then the task moves by itself (Gates).
     Awaitable<Result<Outcome>> move(TaskId id, engine::Request request, Caller by, Edit edit);
     /// The same in a turn of a settled task. Decided on the edited fields, and written with them: a refused transition
-    /// leaves the fields alone too.
+    /// leaves the fields alone too. Nothing is waited for: checks that have to run first refuse it.
     Awaitable<Result<Outcome>> move(TaskRecord record, engine::Request request, Caller by, Edit edit);
 
     /// Changes fields without a transition.
@@ -52,6 +55,7 @@ class Requests {
     Merges& merges_;
     Workspaces& workspaces_;
     Outbox& outbox_;
+    Gates& gates_;
     Waiting& waiting_;
 };
 

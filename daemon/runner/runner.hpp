@@ -7,6 +7,7 @@
 #include "daemon/runner/dependencies.hpp"
 #include "daemon/runner/edits.hpp"
 #include "daemon/runner/exits.hpp"
+#include "daemon/runner/gates.hpp"
 #include "daemon/runner/merges.hpp"
 #include "daemon/runner/outbox.hpp"
 #include "daemon/runner/pull_sync.hpp"
@@ -32,17 +33,18 @@ struct Runner {
           edits(world, turns),
           transitions(world, agents, turns, edits, queue),
           checks(world, agents, turns),
+          gates(world, agents, turns, transitions, checks),
           merges(world, turns, transitions, checks),
           workspaces(world, agents, turns, transitions, queue),
           activities(world, agents, turns),
           outbox(world, agents, turns, activities),
-          requests(world, turns, edits, transitions, merges, workspaces, outbox, queue),
+          requests(world, turns, edits, transitions, merges, workspaces, outbox, gates, queue),
           queue(world, turns, transitions, requests),
           dependencies(world, turns, queue),
           creation(world, turns, transitions, queue),
           respawns(world, agents, turns, transitions, workspaces),
-          exits(world, agents, turns, transitions, respawns),
-          recovery(world, agents, turns, transitions, merges, creation),
+          exits(world, agents, turns, transitions, respawns, gates),
+          recovery(world, agents, turns, transitions, merges, gates, creation),
           pull_sync(world, turns, transitions, requests, merges) {}
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;
@@ -53,6 +55,7 @@ struct Runner {
     Edits edits;
     Transitions transitions;
     Checks checks;
+    Gates gates;
     Merges merges;
     Workspaces workspaces;
     Activities activities;

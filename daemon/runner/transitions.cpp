@@ -12,6 +12,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/actions/actions.hpp"
 #include "daemon/runner/blockers.hpp"
+#include "daemon/runner/facts.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/worktree.hpp"
@@ -279,7 +280,8 @@ Awaitable<Result<std::vector<engine::EdgeExplanation>>> Transitions::explain(Tas
     auto& record = turn.record;
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     CO_TRY(const auto stepped, co_await turns_.step_bodies(record));
-    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections};
+    const auto facts = co_await facts_of(world_, record, *definition);
+    const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
     auto edges = engine::explain(*definition, situation);
     for (auto& edge : edges) {
         const auto* to = definition->state(edge.to);

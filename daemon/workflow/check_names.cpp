@@ -60,6 +60,26 @@ void check_transitions(Reader& reader, const Source& source) {
     }
 }
 
+/// Gates on what can never be: a task that has not begun has no branch, and without reviewers there is no review.
+void check_facts(Reader& reader, const Source& source) {
+    const auto& definition = source.definition;
+    const auto& initial = definition.initial().name;
+    const bool reviews =
+        std::ranges::any_of(definition.states, [](const auto& state) { return state.agent == Role::reviewer; });
+    for (std::size_t i = 0; i < source.transitions.size(); ++i) {
+        const auto& transition = definition.transitions[i];
+        const auto& places = source.transitions[i];
+        if (!transition.gate || !transition.gate->facts.any() || !places.facts) continue;
+        const auto& from = transition.from;
+        if (transition.any_active || std::find(from.begin(), from.end(), initial) != from.end()) {
+            reader.problem(*places.facts, "never holds: a task in " + initial + " has no branch yet");
+        }
+        if (places.reviewed_head && !reviews) {
+            reader.problem(*places.reviewed_head, "never holds: no state of this workflow has agent: reviewer");
+        }
+    }
+}
+
 /// The first {variable} of each unknown name in a prompt, at its place in the file.
 void check_prompt(Reader& reader, const std::string& key, const std::string& prompt, const Place& place,
                   const std::vector<std::string_view>& lines) {
@@ -206,6 +226,7 @@ void check_names(Reader& reader, const Source& source, std::string_view text) {
     check_prompts(reader, source, text);
     if (source.definition.states.empty()) return;
     check_transitions(reader, source);
+    if (source.map_complete) check_facts(reader, source);
     if (source.map_complete) check_fields(reader, source);
     check_rules(reader, source);
 }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "common/base/text.hpp"
+#include "daemon/engine/facts.hpp"
 
 namespace orange::workflow {
 
@@ -52,10 +53,13 @@ std::string asker_text(const Transition& transition) {
 std::string need_text(const Transition& transition) {
     if (!transition.gate) return {};
     const auto& gate = *transition.gate;
+    const auto facts = engine::facts_text(gate.facts, std::nullopt);
+    if (gate.section.empty()) return facts;
     auto text = "## " + printable(gate.section);
     if (gate.verdict) text += ": " + std::string(engine::name_of(*gate.verdict));
     if (!gate.fields.empty()) text += " with " + printable(join(gate.fields, " or "));
-    return gate.fresh ? text + ", fresh" : text;
+    if (gate.fresh) text += ", fresh";
+    return facts.empty() ? text : text + "; " + facts;
 }
 
 std::string hook_text(const Transition& transition) {

@@ -82,7 +82,7 @@ void read_rule(Reader& reader, const Node& node, Source& source) {
         places.status = status->place;
     }
     const Node* has = node.find("has_artifact");
-    if (has != nullptr) rule.has_artifact = reader.gate(*has, "has_artifact");
+    if (has != nullptr) rule.has_artifact = reader.gate(*has, "has_artifact", nullptr);
     if (const Node* no = node.find("no_artifact")) {
         places.no_artifact = no->place;
         if (reader.boolean(*no, "no_artifact") == false) {

@@ -46,23 +46,12 @@ void read_message(Reader& reader, const Node& node, const ParamSpec& spec, const
     }
 }
 
-void read_argv(Reader& reader, const Node& node, Action& action) {
-    if (!reader.sequence(node, "argv")) return;
-    if (node.items.empty()) reader.problem(node.place, "argv needs at least the program");
-    for (const auto& item : node.items) {
-        if (!item.is_scalar()) {
-            reader.text(item, "an argument");
-        } else {
-            action.argv.push_back(item.scalar);
-        }
-    }
-    if (!action.argv.empty() && action.argv.front().empty())
-        reader.problem(node.items[0].place, "the program is empty");
-}
-
 void read_param(Reader& reader, const Node& node, const ParamSpec& spec, Source& source, Action& action) {
     const std::string what = action.name + "'s " + spec.name;
-    if (spec.kind == ParamKind::argv) return read_argv(reader, node, action);
+    if (spec.kind == ParamKind::argv) {
+        action.argv = reader.argv(node, "argv");
+        return;
+    }
     if (spec.kind == ParamKind::integer || spec.kind == ParamKind::seconds) {
         const bool seconds = spec.kind == ParamKind::seconds;
         const auto value = reader.integer(node, what, seconds ? 1 : INT64_MIN, seconds ? 3600 : INT64_MAX);
@@ -160,14 +149,15 @@ void read_transition(Reader& reader, const Node& node, Source& source) {
     if (!reader.map(node, "a transition")) return;
     reader.only_keys(node, "a transition", {"from", "to", "by", "gate", "when", "force", "hooks"});
     engine::Transition transition;
-    TransitionSource places{node.place, node.place, {}, {}};
+    TransitionSource places;
+    places.at = places.to = node.place;
     if (const Node* from = reader.required(node, "from", "a transition")) read_from(reader, *from, transition, places);
     if (const Node* to = reader.required(node, "to", "a transition")) {
         transition.to = reader.text(*to, "to").value_or("");
         places.to = to->place;
     }
     if (const Node* by = node.find("by")) read_by(reader, *by, transition);
-    if (const Node* gate = node.find("gate")) transition.gate = reader.gate(*gate, "a gate");
+    if (const Node* gate = node.find("gate")) transition.gate = reader.gate(*gate, "a gate", &places);
     if (const Node* when = node.find("when")) {
         transition.when = reader.condition(*when, source);
         places.when = when->place;

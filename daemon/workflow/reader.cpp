@@ -103,6 +103,13 @@ std::optional<std::string> Reader::choice(const Node& node, const std::string& w
     return std::nullopt;
 }
 
+namespace {
+
+constexpr const char* k_of_section[] = {"section", "required", "fields", "verdict", "verdict_line", "fresh"};
+constexpr const char* k_of_branch[] = {"commits", "clean", "checks", "merges", "reviewed_head"};
+
+}  // namespace
+
 std::optional<engine::Condition> Reader::condition(const Node& node, Source& source) {
     const auto written = text(node, "when");
     if (!written) return std::nullopt;
@@ -115,12 +122,24 @@ std::optional<engine::Condition> Reader::condition(const Node& node, Source& sou
     return *condition;
 }
 
-std::optional<engine::Gate> Reader::gate(const Node& node, const std::string& what) {
+std::optional<engine::Gate> Reader::gate(const Node& node, const std::string& what, TransitionSource* places) {
     if (!map(node, what)) return std::nullopt;
     const auto before = count();
-    only_keys(node, what, {"section", "required", "fields", "verdict", "verdict_line", "fresh"});
+    only_keys(node, what,
+              {"section", "required", "fields", "verdict", "verdict_line", "fresh", "commits", "clean", "checks",
+               "merges", "reviewed_head"});
     engine::Gate gate;
-    if (const Node* section = required(node, "section", what)) {
+    read_facts(node, gate.facts, places);
+    const bool needs_section = !gate.facts.any() || std::ranges::any_of(k_of_section, [&](const char* key) {
+        return node.find(key) != nullptr;
+    });
+    if (needs_section && count() == before) read_section(node, gate);
+    if (count() != before) return std::nullopt;
+    return gate;
+}
+
+void Reader::read_section(const Node& node, engine::Gate& gate) {
+    if (const Node* section = required(node, "section", "a gate on TASK.md")) {
         const auto heading = text(*section, "section");
         if (heading && heading->starts_with("## ") && !trim(heading->substr(3)).empty()) {
             gate.section = std::string(trim(heading->substr(3)));
@@ -135,8 +154,54 @@ std::optional<engine::Gate> Reader::gate(const Node& node, const std::string& wh
     if (const Node* fresh = node.find("fresh")) gate.fresh = boolean(*fresh, "fresh").value_or(false);
     if (const Node* fields = node.find("fields")) read_fields(*fields, gate);
     read_verdict(node, gate);
-    if (count() != before) return std::nullopt;
-    return gate;
+}
+
+void Reader::read_facts(const Node& map, engine::GateFacts& facts, TransitionSource* places) {
+    for (const char* key : k_of_branch) {
+        const Node* node = map.find(key);
+        if (node == nullptr) continue;
+        const std::string name = key;
+        if (places == nullptr) {
+            problem(node->place, name +
+                                     " belongs in the gate of a transition: an exit rule looks only at TASK.md, and "
+                                     "then takes the transition with its gate");
+            continue;
+        }
+        if (!places->facts) places->facts = node->place;
+        if (name == "commits") facts.commits = integer(*node, name, 1, 1000).value_or(1);
+        if (name == "clean") facts.clean = boolean(*node, name).value_or(true);
+        if (name == "merges") facts.merges = boolean(*node, name).value_or(true);
+        if (name == "checks") read_checks(*node, facts);
+        if (name != "reviewed_head") continue;
+        facts.reviewed_head = boolean(*node, name).value_or(true);
+        if (facts.reviewed_head) places->reviewed_head = node->place;
+    }
+}
+
+void Reader::read_checks(const Node& checks, engine::GateFacts& facts) {
+    if (!checks.is_sequence()) {
+        facts.checks = boolean(checks, "checks").value_or(true);
+        return;
+    }
+    if (!sequence(checks, "checks")) return;
+    facts.checks = true;
+    if (checks.items.empty()) problem(checks.place, "checks must hold at least one command, as [[make, test]]");
+    for (const auto& item : checks.items) facts.argvs.push_back(argv(item, "a check"));
+}
+
+std::vector<std::string> Reader::argv(const Node& node, const std::string& what) {
+    std::vector<std::string> words;
+    if (!sequence(node, what)) return words;
+    if (node.items.empty()) problem(node.place, what + " needs at least the program");
+    for (const auto& item : node.items) {
+        if (item.is_scalar()) {
+            words.push_back(item.scalar);
+        } else {
+            text(item, "an argument");
+        }
+    }
+    if (!words.empty() && words.front().empty()) problem(node.items[0].place, "the program is empty");
+    return words;
 }
 
 void Reader::read_fields(const Node& fields, engine::Gate& gate) {

@@ -32,6 +32,8 @@ struct TransitionSource {
     Place at, to;
     std::vector<Place> from;
     std::optional<Place> when;
+    std::optional<Place> facts;          ///< the first key of the gate that is about the branch
+    std::optional<Place> reviewed_head;  ///< if it is required
 };
 
 struct RuleSource {
@@ -85,11 +87,17 @@ class Reader {
     std::optional<std::string> choice(const Node& node, const std::string& what,
                                       const std::vector<std::string>& choices);
     std::optional<engine::Condition> condition(const Node& node, Source& source);
-    std::optional<engine::Gate> gate(const Node& node, const std::string& what);
+    /// `places`: of the transition that it is the gate of; nullptr: an exit rule's, which is about TASK.md alone.
+    std::optional<engine::Gate> gate(const Node& node, const std::string& what, TransitionSource* places);
+    /// A program and its arguments.
+    std::vector<std::string> argv(const Node& node, const std::string& what);
 
   private:
     void read_verdict(const Node& map, engine::Gate& gate);
     void read_fields(const Node& fields, engine::Gate& gate);
+    void read_section(const Node& map, engine::Gate& gate);
+    void read_facts(const Node& map, engine::GateFacts& facts, TransitionSource* places);
+    void read_checks(const Node& checks, engine::GateFacts& facts);
     bool few(std::size_t entries, const Node& node, const std::string& what);
 
     std::size_t count_ = 0;

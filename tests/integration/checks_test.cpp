@@ -105,4 +105,66 @@ TEST_CASE("A person on a terminal sees which check runs, and their yes to someth
     CHECK(read_file(f.orange.root() / "ran") == "x\n");
 }
 
+namespace {
+
+/// A project whose checks decide about the handover of its tasks.
+struct GatedProject {
+    explicit GatedProject(const std::string& script) {
+        repo = orange.add_project("shop");
+        rpc::ProjectUpdate update;
+        update.name = "shop";
+        update.settings["checks"] = Json::array({{"sh", "-c", script}});
+        orange.call(update);
+    }
+    Sandbox orange;
+    std::filesystem::path repo;
+};
+
+}  // namespace
+
+TEST_CASE("A worker is refused while a check fails, and hands over when it passes") {
+    GatedProject f("true");
+    const auto count = f.orange.root() / "count";
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    update.settings["checks"] = Json::array(
+        {{"sh", "-c", "echo x >>'" + count.string() + "'; [ $(wc -l <'" + count.string() + "') -gt 2 ]"}});
+    f.orange.call(update);
+    const auto id = f.orange.create("shop", "Add a greeting");
+    f.orange.wait_for_status(id, "reviewing");
+    CHECK(f.orange.history(id, "checks.failed").size() == 2);
+    CHECK(f.orange.history(id, "checks.passed").size() == 1);
+    CHECK_THAT(f.orange.orange({"task", "show", id}).out, Holds("sh -c") || Holds("passed"));
+    CHECK(f.orange.orange({"task", "merge", id, "--yes"}).status == 0);
+    CHECK(read_file(count) == "x\nx\nx\n");  // the merge has the reviewed commit
+}
+
+TEST_CASE("What a worker asked for is taken by the next daemon, once, and a check's own call of orange may only read") {
+    GatedProject f("true");
+    const auto begun = f.orange.root() / "begun", go_on = f.orange.root() / "go-on", said = f.orange.root() / "said";
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    update.settings["checks"] = Json::array(
+        {{"sh", "-c",
+          "orange task update --status clarification >'" + said.string() + "' 2>&1; echo $? >>'" + said.string() +
+              "'; touch '" + begun.string() + "'; while [ ! -e '" + go_on.string() + "' ]; do sleep 0.1; done"}});
+    f.orange.call(update);
+    const auto id = f.orange.create("shop", "Add a greeting");
+    f.orange.eventually("the check runs", [&] { return std::filesystem::exists(begun); });
+    CHECK(f.orange.status(id) == "working");
+    CHECK_THAT(read_file(said), !Holds("\n0\n"));
+    const auto shown = Json::parse(f.orange.orange({"task", "show", id, "--json"}).out)["task"];
+    CHECK(shown["asked"] == "agent-review");
+    CHECK_THAT(shown["checking"].get<std::string>(), Holds("sh -c"));
+    CHECK_THAT(f.orange.orange({"task", "list"}).out, Holds("sh -c"));
+    CHECK_THAT(f.orange.orange({"task", "why", id}).out, Holds("sh -c") && Holds("agent-review"));
+    f.orange.kill_daemon();
+    f.orange.start_daemon();
+    write_file(go_on, "");
+    f.orange.wait_for_status(id, "reviewing");
+    std::size_t moved = 0;
+    for (const auto& event : f.orange.history(id, "status.changed")) moved += event["to"] == "agent-review";
+    CHECK(moved == 1);
+}
+
 }  // namespace orange::tests

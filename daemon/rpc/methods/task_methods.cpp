@@ -195,7 +195,8 @@ Awaitable<Result<TaskMerge::Reply>> merge(Api& api, TaskMerge params, Call call)
 
 Awaitable<Result<TaskCheck::Reply>> check(Api& api, TaskCheck params, Call call) {
     CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
-    CO_TRY(auto report, co_await api.runner().checks.run(id, {}, {}));
+    CheckOrder order;
+    CO_TRY(auto report, co_await api.runner().checks.run(id, std::move(order)));
     CO_TRY(auto shown, api.view(id));
     TaskCheck::Reply reply;
     reply.task = std::move(shown);

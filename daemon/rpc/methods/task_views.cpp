@@ -271,6 +271,9 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
     } else if (const auto merge = Merges::under_way(record); !merge.empty()) {
         reply.waiting_for = merge + "; the daemon tries again";
         reply.hints.push_back(merge_command(task.id));
+    } else if (const auto checks = api.runner().checks.under_way(task.id); !checks.empty()) {
+        reply.waiting_for = checks;
+        if (record.asked) reply.waiting_for += "; the task moves to " + record.asked->to + " when they pass";
     } else if (api.runner().queue.is_starting(task.id)) {
         reply.waiting_for = "its workspace to be prepared: fetch, checkout and setup command";
     } else if (!state || state->terminal) {

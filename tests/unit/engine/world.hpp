@@ -91,6 +91,7 @@ struct World {
     Task task;
     Artifacts artifacts;
     std::map<std::string, std::string> entry;
+    Facts facts{true};
 
     explicit World(std::string status) {
         task.id.value = "0123456789abcdefghijk";
@@ -100,7 +101,7 @@ struct World {
         artifacts.sections[heading] = {text, hash};
         return *this;
     }
-    Situation situation() const { return {task, artifacts, entry}; }
+    Situation situation() const { return {task, artifacts, entry, facts}; }
     Result<Decision> ask(const std::string& to, Role by, bool force = false) const {
         return decide_request(definition, situation(), {to, by, force});
     }

@@ -118,9 +118,10 @@ inline TaskRecord full_record() {
     run.ending = true;
     run.resumed = true;
     run.spawned_at = k_full_time;
-    record.checked = CheckRecord{"abcdef0123456789", "cccc", false, k_full_time, "make test"};
+    record.checked = CheckRecord{"abcdef0123456789",         "cccc",       false, k_full_time, "make test",
+                                 "ended with exit status 2", "line\nline", 12};
     record.runs = {run};
-    record.typed = {{"m2", Role::reviewer, Role::system, "go on", k_full_time, k_full_time, 2, true}};
+    record.typed = {{"m2", Role::reviewer, Role::system, "go on", k_full_time, k_full_time, 2, true, true}};
     record.sessions = {{Role::worker, "claude", "0b1c", "/w/shop--1"}};
     record.reminder = Reminder{"Run it", k_full_time, 2, k_full_time};
     record.outbox = {{"m1", Role::worker, Role::human, "line\nline", k_full_time}};
@@ -130,6 +131,7 @@ inline TaskRecord full_record() {
     record.queued_seq = 12;
     record.blockers_done = {TaskId{"aaaabbbbccccddddeeeef"}};
     record.stacked_on.value = "V1StGXR8Z5jdHi6BmyT0a";
+    record.asked = Asked{"agent-review", "abcdef0123456789", intent.by, k_full_time, true};
     return record;
 }
 

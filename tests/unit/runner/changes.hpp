@@ -186,7 +186,9 @@ inline Change checking() {
     };
     change.act = [](RunnerWorld& world, const TaskId& id) {
         auto& runner = world.house().runner();
-        return world.house().go(runner.checks.pass(id, {}, merge_command(id)));
+        CheckOrder order;
+        order.merge = merge_command(id);
+        return world.house().go(runner.checks.pass(id, order));
     };
     change.is_done = [](RunnerWorld& world, const TaskId& id) {
         const auto& checked = world.record(id).checked;

@@ -40,7 +40,7 @@ struct CheckedTask {
     Result<MergeOutcome> merge(MergeOrder order = {}) {
         return world.house().go(runner().merges.merge(id, std::move(order), a_human()));
     }
-    Result<CheckReport> check() { return world.house().go(runner().checks.run(id, {}, {})); }
+    Result<CheckReport> check() { return world.house().go(runner().checks.run(id, CheckOrder{})); }
     Error refused() {
         const auto merged = merge();
         REQUIRE_FALSE(merged);
@@ -275,7 +275,7 @@ TEST_CASE("while the checks run the task is not locked, and whoever cancels it e
     CHECK_THAT(f.runner().checks.under_way(f.id), Holds("sh -c"));
     CHECK_FALSE(f.world.house().world().task_locks.busy(f.id.value));
     std::optional<Result<CheckReport>> second;
-    f.world.house().begin(f.runner().checks.run(f.id, {}, {}), second);
+    f.world.house().begin(f.runner().checks.run(f.id, CheckOrder{}), second);
     while (!second) f.world.house().io.run_for(std::chrono::milliseconds(5));
     REQUIRE_FALSE(*second);
     CHECK(second->error().code == ErrorCode::conflict);
@@ -327,7 +327,7 @@ TEST_CASE("without checks there is nothing to run, and a task that has ended has
     f.want({{"true"}});
     REQUIRE(f.merge());
     CHECK(f.check().error().code == ErrorCode::conflict);
-    CHECK(f.world.house().go(f.runner().checks.run(TaskId{"none"}, {}, {})).error().code == ErrorCode::not_found);
+    CHECK(f.world.house().go(f.runner().checks.run(TaskId{"none"}, CheckOrder{})).error().code == ErrorCode::not_found);
 }
 
 TEST_CASE("the log of the checks keeps its end, however much they print") {

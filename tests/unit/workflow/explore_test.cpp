@@ -108,6 +108,7 @@ class Exploration {
     void complain(const std::string& what, const World& world) { complaints_.insert(what + ": " + world.text()); }
 
     void note(const Gate& gate) {
+        if (gate.section.empty()) return;
         if (std::find(sections_.begin(), sections_.end(), gate.section) == sections_.end()) {
             sections_.push_back(gate.section);
         }
@@ -127,7 +128,8 @@ class Exploration {
         Task task;
         Artifacts artifacts;
         std::map<std::string, std::string> entry;
-        Situation situation() const { return {task, artifacts, entry}; }
+        Facts facts{true};  // of a project without checks
+        Situation situation() const { return {task, artifacts, entry, facts}; }
     };
     View view(const World& world) const {
         View view;

@@ -310,6 +310,48 @@ TEST_CASE("wrong exit rules are refused where they stand") {
     });
 }
 
+TEST_CASE("gates on facts are read as they are written, with a section or without") {
+    const std::string gate = R"({section: "## Handoff", fields: [DONE], fresh: true})";
+    const auto facts_of = [&](const std::string& written) {
+        const auto text = broken({gate, written, "", {}});
+        const auto loaded = load(text, "small.yml", "small");
+        INFO(describe(loaded.problems, "small.yml"));
+        REQUIRE(loaded.ok());
+        return *loaded.definition.transitions[1].gate;
+    };
+    auto all = facts_of(R"({section: "## Handoff", commits: 2, clean: true, checks: true, merges: true})");
+    CHECK(all.section == "Handoff");
+    CHECK(all.facts == engine::GateFacts{2, true, true, false, true, {}});
+    auto own = facts_of("{checks: [[make, test], [./lint]]}");
+    CHECK(own.section.empty());
+    CHECK(own.facts.argvs == engine::Argvs{{"make", "test"}, {"./lint"}});
+    CHECK(facts_of("{reviewed_head: true}").facts.reviewed_head);
+    CHECK_FALSE(facts_of(R"({section: "## Handoff", checks: false, clean: false})").facts.any());
+}
+
+TEST_CASE("wrong gates on facts, and such as never hold, are refused where they stand") {
+    const std::string gate = R"({section: "## Handoff", fields: [DONE], fresh: true})";
+    const std::string rule = R"({section: "## Handoff"})";
+    check_all({
+        {gate, "{commits: 0}", "17:21", {"1"}},
+        {gate, "{clean: perhaps}", "17:19", {"clean"}},
+        {gate, "{checks: []}", "17:20", {"checks"}},
+        {gate, "{checks: [make]}", "17:21", {"check"}},
+        {gate, "{checks: [[]]}", "17:21", {"check"}},
+        {gate, "{clean: true, fresh: true}", "17:11", {"section"}},
+        {gate, "{}", "17:11", {"section"}},
+        {gate, "{clean: false}", "17:11", {"section"}},
+        {rule, R"({section: "## Handoff", clean: true})", "35:51", {"clean", "TASK.md"}},
+        {"    to: working\n    hooks:", "    to: working\n    gate: {commits: 1}\n    hooks:", "12:21", {"pending"}},
+    });
+    auto text = broken({gate, "{reviewed_head: true}", "", {}});
+    const std::string agent = "agent: reviewer, ";
+    text.erase(text.find(agent), agent.size());
+    const auto problems = problems_of(text);
+    REQUIRE(problems.size() == 1);
+    CHECK_THAT(problems.front(), Catch::StartsWith("small.yml:17:27: "));
+}
+
 TEST_CASE("what is no list or no map where one belongs is refused where it stands") {
     const auto first = [](const std::string& text) { return problems_of("name: small\nversion: 1\n" + text).front(); };
     const auto at = [](const std::string& place) { return Catch::StartsWith("small.yml:" + place + ": "); };

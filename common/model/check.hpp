@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/clock.hpp"
+
+namespace orange {
+
+/// How a task's checks went, the last time that they ran to their end.
+struct CheckRecord {
+    std::string commit;
+    std::string checks;
+    bool passed = false;
+    Timestamp at{};
+    std::string failed;
+    std::string why = {};
+    std::string tail = {};
+    std::int64_t seconds = 0;
+
+    template <class V>
+    void describe(V& v) {
+        v.required("commit", commit, "what was checked");
+        v.optional("checks", checks, "hash of the commands");
+        v.optional("passed", passed, "all of them succeeded");
+        v.optional("at", at, "when they ended");
+        v.sparse("failed", failed, "the command that did not succeed; those after it were not run");
+        v.sparse("why", why, "how that one ended");
+        v.sparse("tail", tail, "its last lines");
+        v.sparse("seconds", seconds, "how long they took");
+    }
+    bool operator==(const CheckRecord&) const = default;
+};
+
+}  // namespace orange

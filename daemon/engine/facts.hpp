@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.hpp"
+#include "common/model/check.hpp"
+#include "daemon/engine/definition.hpp"
+
+/// Gates on facts: what the daemon has found of a task's branch is judged here, and found out in runner/facts.hpp.
+namespace orange::engine {
+
+using Argvs = std::vector<std::vector<std::string>>;
+
+/// What was found out, of one commit. Only what the gates name (facts_wanted).
+struct Facts {
+    bool known = false;        ///< somebody has looked; else no gate on facts holds
+    std::string unknown = {};  ///< why it could not be found out
+    std::string commit = {};   ///< what the branch is at
+    std::string base = {};     ///< what `commits` are counted from, as "main"
+    std::int64_t commits = 0;
+    std::vector<std::string> uncommitted = {};
+    std::string target = {};                  ///< what it is to merge into, as "origin/main"
+    std::vector<std::string> conflicts = {};  ///< files
+    std::string reviewed = {};                ///< the commit that the reviewer was given
+    Argvs project_checks = {};
+    std::optional<CheckRecord> checked = {};  ///< how checks went last, on whatever commit
+    std::string log = {};                     ///< where their output is
+};
+
+/// What the gates on the ways out of the task's state name together, as far as their conditions hold; `to`: of the way
+/// there alone; empty: of all.
+GateFacts facts_wanted(const Definition& definition, const Task& task, std::string_view to);
+
+/// The commands that have to succeed for the gate; none if it names none, or the project has none.
+Argvs checks_of(const GateFacts& gate, const Facts& facts);
+/// Tells lists of commands apart.
+std::string hash_of(const Argvs& checks);
+
+/// Why what the gate names is not so, as a sentence that says what to do; nothing where it is, or where only checks
+/// have to run to find it out.
+std::optional<std::string> fact_problem(const GateFacts& gate, const Facts& facts);
+/// They have not run on this commit.
+bool awaits_checks(const GateFacts& gate, const Facts& facts);
+bool checks_failed(const GateFacts& gate, const Facts& facts);
+
+/// A gate_failed that stands only until the checks have run: `details` has `to` and `commit`.
+Error await_checks(const GateFacts& gate, const Facts& facts, const std::string& to);
+bool awaits_checks(const Error& error);
+/// A gate_failed because of a check that failed.
+bool checks_failed(const Error& error);
+
+/// "at least 1 commit, nothing uncommitted and that make test succeeds". `project_checks`: unset if no project is
+/// meant.
+std::string facts_text(const GateFacts& gate, const std::optional<Argvs>& project_checks);
+
+}  // namespace orange::engine

@@ -1,0 +1,112 @@
+#include "daemon/runner/facts.hpp"
+
+#include <charconv>
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/merge.hpp"
+#include "daemon/git/standing.hpp"
+#include "daemon/runner/worktree.hpp"
+
+namespace orange {
+namespace {
+
+Awaitable<Result<void>> look_at_worktree(World& world, const TaskRecord& record, engine::Facts& facts) {
+    const auto& task = record.task;
+    if (!task.workspace) {  // nothing can be uncommitted
+        const auto repository = world.projects.find(task.project)->path;
+        CO_TRY(facts.commit, co_await git::branch_tip(world.git, repository, task.branch));
+        co_return Result<void>{};
+    }
+    CO_TRY(const auto worktree, co_await open_worktree(world, record));
+    CO_TRY(auto standing, co_await git::standing_of(world.git, worktree));
+    if (!standing.known || standing.head.empty()) {
+        co_return Error(ErrorCode::conflict, "git does not say which commit " + worktree.path() + " is on");
+    }
+    facts.commit = standing.head;
+    facts.uncommitted = std::move(standing.uncommitted);
+    if (!standing.clean && facts.uncommitted.empty()) {
+        facts.uncommitted = {"a merge, a rebase or files that git passes over"};
+    }
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> count_commits(World& world, const TaskRecord& record, const Project& project,
+                                      engine::Facts& facts) {
+    auto base = record.task.base.value_or("");
+    const auto default_branch = project.default_branch;
+    if (base.empty()) {
+        CO_TRY(base, co_await git::base_ref(world.git, project.path, default_branch));
+    }
+    GitCommand count;
+    count.place = project.path;
+    count.args = {"rev-list", "--count", facts.commit, "^" + base, "--"};
+    CO_TRY(const auto counted, co_await git_output(world.git, std::move(count)));
+    std::from_chars(counted.data(), counted.data() + counted.size(), facts.commits);
+    for (const std::string_view prefix : {"refs/remotes/", "refs/heads/"}) {
+        if (base.starts_with(prefix)) base.erase(0, prefix.size());
+    }
+    facts.base = std::move(base);
+    co_return Result<void>{};
+}
+
+/// As a merge that begins now would do it, which leaves no ref.
+Awaitable<Result<void>> try_merge(World& world, const TaskRecord& record, const Project& project,
+                                  engine::Facts& facts) {
+    git::MergeRequest request;
+    request.repo = project.path;
+    request.scratch = (world.paths.workspaces() / (".merge-" + record.task.id.value)).string();
+    request.branch = record.task.branch;
+    request.tip = facts.commit;
+    request.target = project.default_branch;
+    request.push = *settings_of(world, project).push;
+    CO_TRY(request.has_origin, co_await world.pool.known().has_origin(world.git, project.path));
+    request.push = request.push && *request.has_origin;
+    const auto lock = co_await world.repositories.acquire(project.path);
+    CO_TRY(const auto view, co_await git::look(world.git, request));
+    facts.target = request.shown_base = view.base == view.remote ? "origin/" + request.target : request.target;
+    const std::string base = view.base, message;
+    const auto built = co_await git::build_merge(world.git, request, git::MergeStrategy::merge, base, message);
+    if (built) co_return Result<void>{};
+    const auto files = built.error().details.find("files");
+    if (files == built.error().details.end()) co_return built.error();
+    for (const auto file : split_lines(files->second)) facts.conflicts.emplace_back(file);
+    co_return Result<void>{};
+}
+
+Awaitable<Result<void>> find_out(World& world, const TaskRecord& record, const Project& project,
+                                 const engine::GateFacts& wanted, engine::Facts& facts) {
+    CO_TRY(co_await look_at_worktree(world, record, facts));
+    if (wanted.commits > 0) CO_TRY(co_await count_commits(world, record, project, facts));
+    if (wanted.merges) CO_TRY(co_await try_merge(world, record, project, facts));
+    co_return Result<void>{};
+}
+
+}  // namespace
+
+Awaitable<engine::Facts> facts_of(World& world, const TaskRecord& record, const engine::Definition& definition,
+                                  std::string to, std::optional<Timestamp> since) {
+    engine::Facts facts;
+    facts.known = true;
+    auto wanted = engine::facts_wanted(definition, record.task, to);
+    if (!wanted.any()) co_return facts;
+    const auto* registered = world.projects.find(record.task.project);
+    if (!registered) {
+        facts.unknown = "project " + record.task.project + " is not registered";
+        co_return facts;
+    }
+    const Project project = *registered;
+    facts.project_checks = *settings_of(world, project).checks;
+    wanted.checks = wanted.checks && !(wanted.argvs.empty() && facts.project_checks.empty());
+    if (!wanted.any()) co_return facts;
+    facts.reviewed = record.reviewed_commit;
+    facts.checked = record.checked;
+    if (since && facts.checked && !facts.checked->passed && facts.checked->at < *since) facts.checked.reset();
+    facts.log = (world.tasks.folder(record) / "logs" / "checks.log").string();
+    const auto found = co_await find_out(world, record, project, wanted, facts);
+    if (!found) facts.unknown = found.error().message;
+    co_return facts;
+}
+
+}  // namespace orange

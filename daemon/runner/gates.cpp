@@ -1,0 +1,212 @@
+#include "daemon/runner/gates.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/runner/explained.hpp"
+#include "daemon/runner/facts.hpp"
+#include "daemon/runner/messages.hpp"
+#include "daemon/runner/notices.hpp"
+
+namespace orange {
+namespace {
+
+std::string short_of(const std::string& commit) {
+    return commit.substr(0, 12);
+}
+
+Error no_longer_asked(const TaskId& id) {
+    return {ErrorCode::conflict, "task " + id.value +
+                                     " is not asked for that status any more. What it waits for:\n  orange task why " +
+                                     id.value};
+}
+
+bool is_agent(Role role) {
+    return role == Role::worker || role == Role::reviewer;
+}
+
+}  // namespace
+
+Result<void> Gates::ask(TaskRecord& record, const Error& pending, const engine::Request& request, const Caller& by) {
+    Asked asked{pending.details.at("to"), pending.details.at("commit"), by, world_.clock.now(), request.force};
+    const auto& now = record.asked;
+    if (now && now->to == asked.to && now->commit == asked.commit && pursuits_.contains(record.task.id)) return {};
+    if (now) checks_.stop(record.task.id);  // of what was asked for before
+    record.asked = std::move(asked);
+    TRY(turns_.try_save(record));
+    world_.journal.write(
+        record, "status.asked",
+        {{"to", record.asked->to}, {"commit", record.asked->commit}, {"by", std::string(name_of(by.role))}});
+    return {};
+}
+
+void Gates::go_on(const TaskId& id) {
+    if (stopped_ || pursuits_.contains(id)) return;
+    const auto pursuit = std::make_shared<Pursuit>();
+    pursuits_[id] = pursuit;
+    async::spawn(world_.executor, "gates", pursue(id, pursuit));
+}
+
+Awaitable<Result<Outcome>> Gates::wait(TaskId id) {
+    go_on(id);
+    const auto found = pursuits_.find(id);
+    if (found == pursuits_.end()) co_return Error(ErrorCode::unavailable, "the daemon ends");
+    const auto pursuit = found->second;
+    const auto* record = world_.tasks.find(id);
+    const auto asked = record && record->asked ? *record->asked : Asked{};
+    const auto ended = std::make_shared<async::Notifier>(world_.executor);
+    pursuit->waiting.push_back(ended);
+    co_await ended->wait(patience_);
+    std::erase(pursuit->waiting, ended);
+    if (pursuit->end) co_return *pursuit->end;
+    Outcome outcome;
+    outcome.notes = {"Checks still run on " + short_of(asked.commit) + ". " +
+                     (is_agent(asked.by.role) ? "You will get a message; the" : "The") +
+                     " task moves by itself when they pass."};
+    co_return outcome;
+}
+
+void Gates::stop() {
+    stopped_ = true;
+    for (const auto& [id, pursuit] : pursuits_) {
+        for (const auto& waiting : pursuit->waiting) waiting->notify();
+    }
+}
+
+/// Somebody goes on with it for as long as this lives.
+class Gates::AtWork {
+  public:
+    AtWork(Gates& gates, TaskId id) : gates_(gates), id_(std::move(id)) {}
+    ~AtWork() {
+        const auto pursuit = gates_.pursuits_.extract(id_).mapped();
+        for (const auto& waiting : pursuit->waiting) waiting->notify();
+    }
+    AtWork(const AtWork&) = delete;
+    AtWork& operator=(const AtWork&) = delete;
+
+  private:
+    Gates& gates_;
+    TaskId id_;
+};
+
+Awaitable<void> Gates::pursue(TaskId id, std::shared_ptr<Pursuit> pursuit) {
+    const AtWork at_work(*this, id);
+    pursuit->end = co_await follow(id, pursuit);
+}
+
+/// Until it is decided. Whatever is found out in between is in the record, and the daemon that goes on finds it there.
+Awaitable<Result<Outcome>> Gates::follow(TaskId id, std::shared_ptr<Pursuit> pursuit) {
+    while (true) {
+        auto next = co_await step(id, !pursuit->waiting.empty());
+        if (next.end) co_return *next.end;
+        CheckOrder order;
+        order.commit = next.asked.commit;
+        order.checks = std::move(next.checks);
+        order.beside_agent = true;
+        const auto report = co_await checks_.run(id, std::move(order));
+        if (report) continue;
+        if (stopped_ || checks_.have_ended()) co_return report.error();
+        auto error = co_await drop(id, next.asked, report.error(), !pursuit->waiting.empty());
+        const auto* record = world_.tasks.find(id);
+        if (!record || !record->asked) co_return error;
+    }
+}
+
+Awaitable<Gates::Step> Gates::step(TaskId id, bool is_waited_for) {
+    Step step;
+    auto turn = co_await transitions_.take(id);
+    if (!turn) {
+        step.end = turn.error();
+        co_return step;
+    }
+    auto& record = turn->record;
+    if (!record.asked) {
+        step.end = no_longer_asked(id);
+        co_return step;
+    }
+    step.asked = *record.asked;
+    const auto definition = turns_.definition_of(record.task);
+    auto stepped = co_await turns_.step_bodies(record);
+    if (!definition || !stepped) {
+        step.end = definition ? stepped.error() : definition.error();
+        co_return step;
+    }
+    const auto facts = co_await facts_of(world_, record, **definition, step.asked.to, step.asked.at);
+    if (facts.unknown.empty() && facts.commit != step.asked.commit) {
+        step.end = drop(record,
+                        {ErrorCode::gate_failed, "the branch has moved from " + short_of(step.asked.commit) + " to " +
+                                                     short_of(facts.commit) + " since " + step.asked.to +
+                                                     " was asked for. Ask again"},
+                        is_waited_for);
+        co_return step;
+    }
+    const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections, facts};
+    const auto& by = step.asked.by;
+    engine::Request request{step.asked.to, by.role, step.asked.force, by.through.empty()};
+    auto decision = engine::decide_request(**definition, situation, request);
+    if (!decision && engine::awaits_checks(decision.error())) {
+        step.checks = engine::checks_of(engine::facts_wanted(**definition, record.task, step.asked.to), facts);
+        co_return step;
+    }
+    if (!decision) {
+        step.end = drop(record, explained(decision.error(), **definition, situation, by), is_waited_for);
+        co_return step;
+    }
+    auto caller = by;
+    auto moved = co_await transitions_.perform(record, *definition, std::move(*decision), std::move(*stepped),
+                                               std::move(caller));
+    // What could not be written is tried again; whatever else is in the way has to be told.
+    if (!moved && moved.error().code != ErrorCode::io) {
+        moved = drop(record, moved.error(), is_waited_for);
+    }
+    step.end = std::move(moved);
+    co_return step;
+}
+
+Awaitable<Error> Gates::drop(TaskId id, Asked asked, Error why, bool is_waited_for) {
+    auto turn = co_await turns_.take(id);
+    if (!turn) co_return turn.error();
+    auto& record = turn->record;
+    if (!record.asked || !(*record.asked == asked)) co_return no_longer_asked(id);  // something else was, meanwhile
+    co_return drop(record, std::move(why), is_waited_for);
+}
+
+/// Whoever does not wait for the answer any more is told in another way.
+Error Gates::drop(TaskRecord& record, Error why, bool is_waited_for) {
+    const auto asked = *std::exchange(record.asked, std::nullopt);
+    const auto text = "The task has not moved to " + asked.to + ": " + why.message;
+    if (!is_waited_for && is_agent(asked.by.role)) {
+        if (agents_.alive(record, asked.by.role)) {
+            add_message(world_, record, asked.by.role, Role::system, text);
+        }  // else its end says so
+    } else if (!is_waited_for) {
+        raise(world_, record, NoticeKind::checks_failed, text, "orange task why " + record.task.id.value);
+    }
+    if (const auto saved = turns_.try_save(record); !saved) return saved.error();
+    world_.journal.write(record, "status.dropped",
+                         {{"to", asked.to}, {"commit", asked.commit}, {"why", std::string(first_line(why.message))}});
+    return why;
+}
+
+void Gates::run_for_exit(const TaskId& id, engine::AwaitChecks wanted, std::function<void(std::string why)> then) {
+    if (stopped_ || !ends_waiting_.insert(id).second) return;
+    async::spawn(world_.executor, "gates", check_for_exit(id, std::move(wanted), std::move(then)));
+}
+
+Awaitable<void> Gates::check_for_exit(TaskId id, engine::AwaitChecks wanted,
+                                      std::function<void(std::string why)> then) {
+    CheckOrder order;
+    order.commit = std::move(wanted.commit);
+    order.checks = std::move(wanted.checks);
+    order.beside_agent = true;
+    const auto report = co_await checks_.run(id, std::move(order));
+    ends_waiting_.erase(id);
+    if (stopped_ || checks_.have_ended()) co_return;  // the next daemon sees the same end again
+    // A conflict is that the task has changed, or another run: it is looked at anew.
+    then(report || report.error().code == ErrorCode::conflict ? std::string() : report.error().message);
+}
+
+}  // namespace orange
