@@ -111,7 +111,7 @@ Awaitable<Result<Outcome>> Gates::follow(TaskId id, std::shared_ptr<Pursuit> pur
         if (stopped_ || checks_.have_ended()) co_return report.error();
         auto error = co_await drop(id, next.asked, report.error(), !pursuit->waiting.empty());
         const auto* record = world_.tasks.find(id);
-        if (!record || !record->asked) co_return error;
+        if (!record || !record->asked || error.code == ErrorCode::io) co_return error;
     }
 }
 

@@ -45,6 +45,9 @@ class Gates {
     /// Runs the checks that the end of an agent waits for, and calls `then`; with why not if they cannot be run.
     void run_for_exit(const TaskId& id, engine::AwaitChecks wanted, std::function<void(std::string why)> then);
 
+    /// They run, and it is called when they have ended.
+    bool end_waits(const TaskId& id) const { return ends_waiting_.contains(id); }
+
     /// Nobody waits any more; what is asked for stays.
     void stop();
 

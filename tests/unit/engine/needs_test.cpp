@@ -12,8 +12,8 @@ namespace {
 const Timestamp k_entered = *from_rfc3339("2026-11-20T10:00:00.000Z");
 const Timestamp k_later = *from_rfc3339("2026-11-20T11:00:00.000Z");
 
-struct Asked {
-    explicit Asked(const std::string& status) : definition(small_definition()) {
+struct AskedTask {
+    explicit AskedTask(const std::string& status) : definition(small_definition()) {
         record.task.id.value = "4f2a";
         record.task.status = status;
         record.entered_at = k_entered;
@@ -33,7 +33,7 @@ struct Asked {
 }  // namespace
 
 TEST_CASE("An agent at work needs nothing, whoever does not run has to be started") {
-    Asked task("working");
+    AskedTask task("working");
     task.sight.agent_alive = true;
     CHECK(task.needs().kind == Need::nothing);
     CHECK(task.needs().command.empty());
@@ -48,7 +48,7 @@ TEST_CASE("An agent at work needs nothing, whoever does not run has to be starte
 }
 
 TEST_CASE("A task that waits for its human says since when, and names the command") {
-    Asked task("reviewing");
+    AskedTask task("reviewing");
     CHECK(task.needs().kind == Need::review);
     CHECK(task.needs().since == k_entered);
     CHECK_THAT(task.needs().command, Holds("orange task diff 4f2a"));
@@ -57,7 +57,7 @@ TEST_CASE("A task that waits for its human says since when, and names the comman
 }
 
 TEST_CASE("A question stands until it is answered, and again if it changes") {
-    Asked task("asking");
+    AskedTask task("asking");
     task.sight.agent_alive = true;
     task.record.questions = "one";
     CHECK(task.needs().kind == Need::answer);
@@ -69,7 +69,7 @@ TEST_CASE("A question stands until it is answered, and again if it changes") {
 }
 
 TEST_CASE("Help comes first, then an answer, and other notices change nothing") {
-    Asked task("reviewing");
+    AskedTask task("reviewing");
     task.raise(NoticeKind::git_config_changed);
     task.raise(NoticeKind::unverified_review);
     CHECK(task.needs().kind == Need::review);
@@ -89,7 +89,7 @@ TEST_CASE("Help comes first, then an answer, and other notices change nothing") 
 }
 
 TEST_CASE("A dead agent is trouble if the state needs one and nothing restarts it") {
-    Asked task("working");
+    AskedTask task("working");
     task.raise(NoticeKind::agent_crashed);
     CHECK(task.needs().kind == Need::help);
     CHECK_THAT(task.needs().command, Holds("orange task respawn 4f2a"));
@@ -98,7 +98,7 @@ TEST_CASE("A dead agent is trouble if the state needs one and nothing restarts i
 }
 
 TEST_CASE("A stuck task asks for help where its agent is, or for a new agent") {
-    Asked task("stuck");
+    AskedTask task("stuck");
     task.sight.agent_alive = true;
     CHECK(task.needs().kind == Need::help);
     CHECK_THAT(task.needs().command, Holds("orange task attach 4f2a"));
@@ -107,7 +107,7 @@ TEST_CASE("A stuck task asks for help where its agent is, or for a new agent") {
 }
 
 TEST_CASE("A pending task has to be started, unless it waits for a workspace") {
-    Asked task("pending");
+    AskedTask task("pending");
     CHECK(task.needs().kind == Need::start);
     task.record.queued = true;
     CHECK(task.needs().kind == Need::nothing);
@@ -117,7 +117,7 @@ TEST_CASE("A pending task has to be started, unless it waits for a workspace") {
 }
 
 TEST_CASE("A state may say what it needs, and a notice still needs help") {
-    Asked task("working");
+    AskedTask task("working");
     task.sight.agent_alive = true;
     for (auto& state : task.definition.states) {
         if (state.name == "working") state.needs = Need::review;
@@ -128,7 +128,7 @@ TEST_CASE("A state may say what it needs, and a notice still needs help") {
 }
 
 TEST_CASE("No name of a state counts: a workflow with its own words needs the same") {
-    Asked task("reviewing");
+    AskedTask task("reviewing");
     const std::map<std::string, std::string> words = {
         {"pending", "idea"}, {"working", "making"}, {"review", "checking"},       {"reviewing", "tasting"},
         {"stuck", "burnt"},  {"done", "served"},    {"cancelled", "thrown away"}, {"asking", "calling"}};
@@ -152,7 +152,7 @@ TEST_CASE("No name of a state counts: a workflow with its own words needs the sa
 }
 
 TEST_CASE("Rejected work goes back to the worker, and only from where a human decides") {
-    Asked task("reviewing");
+    AskedTask task("reviewing");
     CHECK(rejection_target(task.definition, task.record.task) != nullptr);
     task.record.task.status = "working";
     const auto refused = target_of(task.definition, task.record.task, {"", Role::human, false, true, Goal::rejected});
