@@ -61,7 +61,7 @@ Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string uncheck
     if (found == record.runs.end()) co_return;  // dealt with already
     const auto run = *found;
     if (world_.launcher.liveness(run) != agents::Liveness::dead) co_return;
-    if (gates_.end_waits(id)) co_return;  // for checks; they come back to it
+    if (gates_.end_waits(id)) co_return;                        // for checks; they come back to it
     if (record.intent) co_return;                               // resume() comes first, and looks at the dead itself
     if (record.merge && record.merge->unfinished()) co_return;  // it ends the task, or the poll looks again
     co_await handle_exit(std::move(record), run, std::move(unchecked));

@@ -127,8 +127,8 @@ TEST_CASE("A worker is refused while a check fails, and hands over when it passe
     const auto count = f.orange.root() / "count";
     rpc::ProjectUpdate update;
     update.name = "shop";
-    update.settings["checks"] = Json::array(
-        {{"sh", "-c", "echo x >>'" + count.string() + "'; [ $(wc -l <'" + count.string() + "') -gt 2 ]"}});
+    update.settings["checks"] =
+        Json::array({{"sh", "-c", "echo x >>'" + count.string() + "'; [ $(wc -l <'" + count.string() + "') -gt 2 ]"}});
     f.orange.call(update);
     const auto id = f.orange.create("shop", "Add a greeting");
     f.orange.wait_for_status(id, "reviewing");

@@ -168,6 +168,7 @@ TEST_CASE("a check that outlives the agent's call moves the task by itself, once
     f.want(f.waiting());
     const auto answer = f.ask();
     REQUIRE(answer);
+    f.until_begun();
     CHECK(f.status() == "working");
     REQUIRE(answer->notes.size() == 1);
     CHECK_THAT(answer->notes[0], Holds(f.world.record(f.id).asked->commit.substr(0, 12)));
@@ -236,6 +237,7 @@ TEST_CASE("a commit made during a check drops what was asked for, and nothing is
     f.runner().gates.set_patience(100ms);
     f.want(f.waiting());
     REQUIRE(f.ask());
+    f.until_begun();
     f.world.git.commit(f.tree, "late", "l\n");
     SECTION("and the worker is told when the check ends") {
         f.let_go();
@@ -244,7 +246,9 @@ TEST_CASE("a commit made during a check drops what was asked for, and nothing is
         CHECK_FALSE(f.world.record(f.id).checked);
         CHECK(f.messages().size() == 1);
         REQUIRE(f.ask());
+        f.until_nothing_is_asked();
         CHECK(f.times_run() == 2);
+        CHECK(f.status() == "agent-review");
     }
     SECTION("and whoever asks again does not wait for the old one") {
         std::filesystem::remove(f.file("begun"));
@@ -264,6 +268,7 @@ TEST_CASE("an edit made during a check makes its result worthless") {
     f.runner().gates.set_patience(100ms);
     f.want(f.waiting());
     REQUIRE(f.ask());
+    f.until_begun();
     write_file(f.tree / "feature", "changed\n");
     f.let_go();
     f.until_nothing_is_asked();
@@ -278,6 +283,7 @@ TEST_CASE("another status ends the checks and what was asked for") {
     f.runner().gates.set_patience(100ms);
     f.want(f.waiting());
     REQUIRE(f.ask());
+    f.until_begun();
     SECTION("of the worker's") {
         REQUIRE(f.ask("clarification"));
         CHECK(f.status() == "clarification");
@@ -310,7 +316,13 @@ TEST_CASE("the end of a worker waits for the checks") {
     const auto exited = [&] {
         const auto run = f.world.record(f.id).run_of(Role::worker)->run;
         f.world.kill_agent(f.id, Role::worker, 0);
-        f.world.house().go(f.runner().exits.agent_exited(f.id, run));
+        std::optional<bool> ended;
+        const auto end = [](GatedTask& task, RunId its_run) -> Awaitable<bool> {
+            co_await task.runner().exits.agent_exited(task.id, its_run);
+            co_return true;
+        };
+        f.world.house().begin(end(f, run), ended);
+        f.until([&] { return ended.has_value(); });
         CHECK(f.status() == "working");
     };
     SECTION("that pass: it has finished") {
@@ -365,13 +377,14 @@ TEST_CASE("what was asked for outlives the daemon") {
     f.runner().gates.set_patience(100ms);
     f.want(f.waiting());
     REQUIRE(f.ask());
+    f.until_begun();
     f.runner().gates.stop();
     f.runner().checks.stop_all();
     f.until([&] { return !f.runner().checks.any_under_way(); });
     REQUIRE(f.world.record(f.id).asked);
     f.world.boot();
     f.let_go();
-    f.world.house().go(f.runner().recovery.resume(f.id));
+    f.world.house().go(f.runner().recovery.resume(f.id));  // until nothing is left to do
     f.until_nothing_is_asked();
     CHECK(f.status() == "agent-review");
     CHECK(f.times_run() == 2);

@@ -341,7 +341,7 @@ TEST_CASE("wrong gates on facts, and such as never hold, are refused where they 
         {gate, "{clean: true, fresh: true}", "17:11", {"section"}},
         {gate, "{}", "17:11", {"section"}},
         {gate, "{clean: false}", "17:11", {"section"}},
-        {rule, R"({section: "## Handoff", clean: true})", "35:51", {"clean", "TASK.md"}},
+        {rule, R"({section: "## Handoff", clean: true})", "38:52", {"clean", "TASK.md"}},
         {"    to: working\n    hooks:", "    to: working\n    gate: {commits: 1}\n    hooks:", "12:21", {"pending"}},
     });
     auto text = broken({gate, "{reviewed_head: true}", "", {}});
