@@ -33,7 +33,7 @@ bool is_agent(Role role) {
 Result<void> Gates::ask(TaskRecord& record, const Error& pending, const engine::Request& request, const Caller& by) {
     Asked asked{pending.details.at("to"), pending.details.at("commit"), by, world_.clock.now(), request.force};
     const auto& now = record.asked;
-    if (now && now->to == asked.to && now->commit == asked.commit && pursuits_.contains(record.task.id)) return {};
+    if (now && now->to == asked.to && now->commit == asked.commit && pursuits_->contains(record.task.id)) return {};
     if (now) checks_.stop(record.task.id);  // of what was asked for before
     record.asked = std::move(asked);
     TRY(turns_.try_save(record));
@@ -44,16 +44,16 @@ Result<void> Gates::ask(TaskRecord& record, const Error& pending, const engine::
 }
 
 void Gates::go_on(const TaskId& id) {
-    if (stopped_ || pursuits_.contains(id)) return;
+    if (stopped_ || pursuits_->contains(id)) return;
     const auto pursuit = std::make_shared<Pursuit>();
-    pursuits_[id] = pursuit;
+    (*pursuits_)[id] = pursuit;
     async::spawn(world_.executor, "gates", pursue(id, pursuit));
 }
 
 Awaitable<Result<Outcome>> Gates::wait(TaskId id) {
     go_on(id);
-    const auto found = pursuits_.find(id);
-    if (found == pursuits_.end()) co_return Error(ErrorCode::unavailable, "the daemon ends");
+    const auto found = pursuits_->find(id);
+    if (found == pursuits_->end()) co_return Error(ErrorCode::unavailable, "the daemon ends");
     const auto pursuit = found->second;
     const auto* record = world_.tasks.find(id);
     const auto asked = record && record->asked ? *record->asked : Asked{};
@@ -71,7 +71,7 @@ Awaitable<Result<Outcome>> Gates::wait(TaskId id) {
 
 void Gates::stop() {
     stopped_ = true;
-    for (const auto& [id, pursuit] : pursuits_) {
+    for (const auto& [id, pursuit] : *pursuits_) {
         for (const auto& waiting : pursuit->waiting) waiting->notify();
     }
 }
@@ -79,21 +79,21 @@ void Gates::stop() {
 /// Somebody goes on with it for as long as this lives.
 class Gates::AtWork {
   public:
-    AtWork(Gates& gates, TaskId id) : gates_(gates), id_(std::move(id)) {}
+    AtWork(std::shared_ptr<Pursuits> pursuits, TaskId id) : pursuits_(std::move(pursuits)), id_(std::move(id)) {}
     ~AtWork() {
-        const auto pursuit = gates_.pursuits_.extract(id_).mapped();
+        const auto pursuit = pursuits_->extract(id_).mapped();
         for (const auto& waiting : pursuit->waiting) waiting->notify();
     }
     AtWork(const AtWork&) = delete;
     AtWork& operator=(const AtWork&) = delete;
 
   private:
-    Gates& gates_;
+    std::shared_ptr<Pursuits> pursuits_;
     TaskId id_;
 };
 
 Awaitable<void> Gates::pursue(TaskId id, std::shared_ptr<Pursuit> pursuit) {
-    const AtWork at_work(*this, id);
+    const AtWork at_work(pursuits_, id);
     pursuit->end = co_await follow(id, pursuit);
 }
 

@@ -79,7 +79,8 @@ class Gates {
     Transitions& transitions_;
     Checks& checks_;
     std::chrono::milliseconds patience_ = std::chrono::seconds(45);
-    std::map<TaskId, std::shared_ptr<Pursuit>> pursuits_;
+    using Pursuits = std::map<TaskId, std::shared_ptr<Pursuit>>;
+    std::shared_ptr<Pursuits> pursuits_ = std::make_shared<Pursuits>();  ///< what is cut off may outlive its owner
     std::set<TaskId> ends_waiting_;  ///< for checks
     bool stopped_ = false;
 };
