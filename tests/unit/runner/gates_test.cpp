@@ -331,7 +331,7 @@ TEST_CASE("the end of a worker waits for the checks") {
         f.until_begun();
         CHECK(needs_of(f.runner(), f.world.record(f.id)).kind == Need::nothing);
         f.let_go();
-        f.until([&] { return f.status() == "agent-review"; });
+        f.until([&] { return f.status() == "agent-review" && !f.world.record(f.id).intent; });
         CHECK(f.told("agent.crashed") == 0);
         CHECK(f.told("agent.exited") == 1);
         CHECK(f.told("auto.advanced") == 1);
