@@ -24,7 +24,7 @@ inline constexpr SettingRule k_settings[] = {
     {"merge", "local|pr", "local", "how work is merged: here, or through a pull request"},
     {"push", "true|false", "true", "push a merge to origin"},
     {"keep_branch", "false|true", "false", "keep the local branch of a task after its merge"},
-    {"checks", "COMMANDS", "", "commands that must succeed before a merge"},
+    {"checks", "COMMANDS", "", "commands that must succeed before a review and a merge"},
     {"checks_timeout", "SECONDS", "1800", "time limit of each check"},
     {"pr_feedback", "notice|agent", "notice", "feedback on a pull request: for you, or the agent"},
     {"forge", "auto|github", "auto", "where pull requests are; auto: as origin's URL says"},

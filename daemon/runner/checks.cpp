@@ -28,9 +28,10 @@ std::string bounded(std::string text) {
     return line == std::string::npos ? text.substr(text.size() - k_log_size / 2) : text.substr(line + 1);
 }
 
-Error has_changed(const TaskId& id) {
-    return {ErrorCode::conflict,
-            "task " + id.value + " has changed while its checks ran. Run them again:\n  orange task check " + id.value};
+Error has_changed(const TaskId& id, bool asked_by_agent) {
+    return {ErrorCode::conflict, "task " + id.value + " has changed while its checks ran. " +
+                                     (asked_by_agent ? "Ask for the status again:\n  orange task update --status STATUS"
+                                                     : "Run them again:\n  orange task check " + id.value)};
 }
 
 Error was_edited(const std::vector<std::string>& files) {
@@ -108,7 +109,7 @@ Awaitable<Result<CheckReport>> Checks::run(TaskId id, CheckOrder order) {
         const bool same = other->commit == job.commit && other->checks == engine::hash_of(job.checks);
         // What an agent has asked for on a commit that it has left since is of no use any more.
         const bool stale = other->beside_agent && other->commit != job.commit;
-        if (!same && !stale) {
+        if (!same && !stale && !job.beside_agent) {
             co_return Error(ErrorCode::conflict, "other checks of task " + id.value +
                                                      " are already running: " + other->command +
                                                      ". Wait for them:\n  orange task show " + id.value);
@@ -120,7 +121,7 @@ Awaitable<Result<CheckReport>> Checks::run(TaskId id, CheckOrder order) {
         beginning = co_await beginning_.acquire(all);
     }
     if (ended_) co_return Error(ErrorCode::conflict, "the daemon ends");
-    if (!is_as_prepared(job)) co_return has_changed(id);
+    if (!is_as_prepared(job)) co_return has_changed(id, job.beside_agent);
     const auto running = std::make_shared<Running>();
     running->commit = job.commit;
     running->checks = engine::hash_of(job.checks);
@@ -261,7 +262,9 @@ Awaitable<Result<CheckReport>> Checks::run_all(const Job& job, Running& running)
     report.log = job.log;
     const auto began = steady_clock::now();
     auto commands = job.checks;
-    if (!job.in_worktree()) {
+    if (job.in_worktree()) {
+        co_await agents::end_left_by_daemons(job.place, world_.pool.mark());
+    } else {
         running.command = "git worktree add " + job.place;
         CO_TRY(auto setup, co_await make_checkout(job, running.stop));
         if (!setup.empty()) commands.insert(commands.begin(), std::move(setup));
@@ -321,7 +324,7 @@ Awaitable<Result<void>> Checks::remember(const Job& job, const CheckReport& repo
         // Somebody was there: what was tested need not be what the commit has.
         if (same && job.beside_agent && !standing->clean) co_return was_edited(standing->uncommitted);
     }
-    if (!same) co_return has_changed(job.id());
+    if (!same) co_return has_changed(job.id(), job.beside_agent);
     record.checked = checked::record_of(report, engine::hash_of(job.checks), world_.clock.now());
     std::map<std::string, Scalar> fields = {{"commit", job.commit}, {"seconds", report.seconds}};
     if (report.passed()) {

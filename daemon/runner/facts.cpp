@@ -24,6 +24,14 @@ Awaitable<Result<void>> look_at_worktree(World& world, const TaskRecord& record,
     if (!standing.known || standing.head.empty()) {
         co_return Error(ErrorCode::conflict, "git does not say which commit " + worktree.path() + " is on");
     }
+    if (standing.branch != task.branch) {  // what is merged is the branch
+        const auto on = standing.branch.empty() ? "no branch" : "branch " + standing.branch;
+        co_return Error(ErrorCode::conflict, "the worktree is on " + on + ", and the task's branch is " + task.branch +
+                                                 ". Switch to that in the worktree:\n  git switch " +
+                                                 shell_word(task.branch) +
+                                                 "\nOr take over the branch that is checked out:\n  orange task update "
+                                                 "--branch");
+    }
     facts.commit = standing.head;
     facts.uncommitted = std::move(standing.uncommitted);
     if (!standing.clean && facts.uncommitted.empty()) {

@@ -62,6 +62,7 @@ Awaitable<Result<Outcome>> Gates::wait(TaskId id) {
     co_await ended->wait(patience_);
     std::erase(pursuit->waiting, ended);
     if (pursuit->end) co_return *pursuit->end;
+    pursuit->sent_away = true;
     Outcome outcome;
     outcome.notes = {"Checks still run on " + short_of(asked.commit) + ". " +
                      (is_agent(asked.by.role) ? "You will get a message; the" : "The") +
@@ -100,7 +101,7 @@ Awaitable<void> Gates::pursue(TaskId id, std::shared_ptr<Pursuit> pursuit) {
 /// Until it is decided. Whatever is found out in between is in the record, and the daemon that goes on finds it there.
 Awaitable<Result<Outcome>> Gates::follow(TaskId id, std::shared_ptr<Pursuit> pursuit) {
     while (true) {
-        auto next = co_await step(id, !pursuit->waiting.empty());
+        auto next = co_await step(id, pursuit->is_heard());
         if (next.end) co_return *next.end;
         CheckOrder order;
         order.commit = next.asked.commit;
@@ -109,7 +110,7 @@ Awaitable<Result<Outcome>> Gates::follow(TaskId id, std::shared_ptr<Pursuit> pur
         const auto report = co_await checks_.run(id, std::move(order));
         if (report) continue;
         if (stopped_ || checks_.have_ended()) co_return report.error();
-        auto error = co_await drop(id, next.asked, report.error(), !pursuit->waiting.empty());
+        auto error = co_await drop(id, next.asked, report.error(), pursuit->is_heard());
         const auto* record = world_.tasks.find(id);
         if (!record || !record->asked || error.code == ErrorCode::io) co_return error;
     }
@@ -125,6 +126,10 @@ Awaitable<Gates::Step> Gates::step(TaskId id, bool is_waited_for) {
     auto& record = turn->record;
     if (!record.asked) {
         step.end = no_longer_asked(id);
+        co_return step;
+    }
+    if (record.merge && record.merge->unfinished()) {  // its end decides what becomes of the task; this waits for it
+        step.end = Error(ErrorCode::conflict, "a merge of task " + id.value + " is not finished");
         co_return step;
     }
     step.asked = *record.asked;

@@ -56,6 +56,9 @@ class Gates {
     struct Pursuit {
         std::optional<Result<Outcome>> end;
         std::vector<std::shared_ptr<async::Notifier>> waiting;
+        bool sent_away = false;  ///< somebody was told to expect a message
+
+        bool is_heard() const { return !waiting.empty() && !sent_away; }
     };
     /// What has to be run before the next step; or the end.
     struct Step {
@@ -81,7 +84,7 @@ class Gates {
     std::chrono::milliseconds patience_ = std::chrono::seconds(45);
     using Pursuits = std::map<TaskId, std::shared_ptr<Pursuit>>;
     std::shared_ptr<Pursuits> pursuits_ = std::make_shared<Pursuits>();  ///< what is cut off may outlive its owner
-    std::set<TaskId> ends_waiting_;  ///< for checks
+    std::set<TaskId> ends_waiting_;                                      ///< for checks
     bool stopped_ = false;
 };
 

@@ -62,7 +62,7 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
     engine::Request done;
     done.to = definition.name_for(engine::Meaning::done);
     done.by = Role::system;
-    const auto facts = co_await facts_of(world_, record, definition, done.to);
+    const auto facts = co_await facts_of(world_, record, definition, done.to, world_.clock.now());
     const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
     auto possible = engine::decide_request(definition, situation, done);
     const bool not_reviewed = !possible && possible.error().code == ErrorCode::needs_force;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "common/base/try.hpp"
 #include "daemon/engine/decide.hpp"
@@ -101,7 +102,12 @@ Awaitable<Result<Outcome>> Respawns::stop(TaskId id) {
     }
     engine::clear_for_transition(record, std::vector<Notice>(record.notices));
     record.task.updated_at = world_.clock.now();
+    const auto asked = std::exchange(record.asked, std::nullopt);  // nothing moves it by itself now
     CO_TRY(turns_.try_save(record));
+    if (asked) {
+        world_.journal.write(record, "status.dropped",
+                             {{"to", asked->to}, {"commit", asked->commit}, {"why", std::string("it was stopped")}});
+    }
     outcome.notes.push_back("To start it again:\n  orange task restart " + id.value);
     co_await turns_.show(record, &outcome);
     co_return outcome;
