@@ -17,8 +17,8 @@ using fakes::ChildFault;
 namespace {
 
 /// A reviewed task in a project whose origin is at GitHub.
-struct Fixture {
-    explicit Fixture(const std::string& workflow = "default") : github(world.programs()) {
+struct PullWorld {
+    explicit PullWorld(const std::string& workflow = "default") : github(world.programs()) {
         world.git.make_origin(world.repo(), "programs/ssh-root/acme/shop.git");
         world.git.plain(world.repo(), {"remote", "set-url", "origin", FakeGitHub::k_url});
         id = world.make_task("Sell lemons", 1, workflow);
@@ -91,7 +91,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("create-pr pushes, opens one pull request, and says where it is") {
-    Fixture f;
+    PullWorld f;
     pulls::PullText text;
     text.title = "Lemons, at last";
     text.draft = true;
@@ -115,7 +115,7 @@ TEST_CASE("create-pr pushes, opens one pull request, and says where it is") {
 }
 
 TEST_CASE("a pull request that somebody opened by hand is adopted, by create-pr and by a look") {
-    Fixture f;
+    PullWorld f;
     f.world.git.plain(f.world.repo(), {"push", "-q", f.github.origin(), f.branch()});
     f.github.open(f.branch());
     SECTION("create-pr") {
@@ -130,7 +130,7 @@ TEST_CASE("a pull request that somebody opened by hand is adopted, by create-pr 
 }
 
 TEST_CASE("a fork's pull request and closed ones are not the task's") {
-    Fixture f;
+    PullWorld f;
     f.world.git.plain(f.world.repo(), {"push", "-q", f.github.origin(), f.branch()});
     f.github.open(f.branch(), "main", "stranger");
     f.github.set_state(f.github.open(f.branch()), "CLOSED");
@@ -140,7 +140,7 @@ TEST_CASE("a fork's pull request and closed ones are not the task's") {
 }
 
 TEST_CASE("create-pr refuses what has not begun or has ended, and changes nothing") {
-    Fixture f;
+    PullWorld f;
     SECTION("ended") {
         REQUIRE(f.cancel());
     }
@@ -156,7 +156,7 @@ TEST_CASE("create-pr refuses what has not begun or has ended, and changes nothin
 }
 
 TEST_CASE("at another forge the branch is pushed, and the human opens the pull request") {
-    Fixture f;
+    PullWorld f;
     f.world.git.plain(f.world.repo(), {"remote", "set-url", "origin", f.github.origin()});
     const auto pushed = f.create();
     REQUIRE(pushed);
@@ -166,7 +166,7 @@ TEST_CASE("at another forge the branch is pushed, and the human opens the pull r
 }
 
 TEST_CASE("in the workflow pr the task waits in in-pr, and new work gets to the pull request after its review") {
-    Fixture f("pr");
+    PullWorld f("pr");
     REQUIRE(f.create());
     CHECK(f.status() == "in-pr");
     CHECK(f.need() == Need::nothing);
@@ -195,7 +195,7 @@ TEST_CASE("in the workflow pr the task waits in in-pr, and new work gets to the 
 }
 
 TEST_CASE("a pull request that was merged ends its task, once") {
-    Fixture f;
+    PullWorld f;
     REQUIRE(f.create());
     const auto tip = f.at_origin(f.branch());
     f.github.merge(1, GENERATE("MERGE", "SQUASH", "REBASE"));
@@ -217,7 +217,7 @@ TEST_CASE("a pull request that was merged ends its task, once") {
 }
 
 TEST_CASE("work that the merged pull request had not keeps the task, and is named") {
-    Fixture f;
+    PullWorld f;
     REQUIRE(f.create());
     std::string named;
     SECTION("a commit") {
@@ -246,14 +246,14 @@ TEST_CASE("work that the merged pull request had not keeps the task, and is name
     f.look();
     CHECK(f.world.state_text(f.id) == before);
     // The way out that it names is one.
-    auto order = Fixture::local();
+    auto order = PullWorld::local();
     order.force = true;  // the commit was not reviewed
     REQUIRE(f.merge(order));
     CHECK(f.status() == "done");
 }
 
 TEST_CASE("a task that has ended stays as it is, whatever becomes of its pull request") {
-    Fixture f;
+    PullWorld f;
     REQUIRE(f.create());
     f.look();
     SECTION("merged after the task was cancelled") {
@@ -268,7 +268,7 @@ TEST_CASE("a task that has ended stays as it is, whatever becomes of its pull re
         REQUIRE(f.world.house().go(f.world.house().runner().requests.remove(f.id, a_human())));
     }
     SECTION("done, and an older answer says that it is open") {
-        REQUIRE(f.merge(Fixture::local()));
+        REQUIRE(f.merge(PullWorld::local()));
         f.github.set_state(1, "OPEN");
         f.world.house().runner().pull_sync.look_soon(f.world.record(f.id));
         const auto before = f.world.state_text(f.id);
@@ -279,7 +279,7 @@ TEST_CASE("a task that has ended stays as it is, whatever becomes of its pull re
 }
 
 TEST_CASE("a pull request that was merged at GitHub leaves the branch to a project that keeps branches") {
-    Fixture f;
+    PullWorld f;
     f.set([](ProjectSettings& settings) { settings.keep_branch = true; });
     REQUIRE(f.create());
     f.github.merge(1);
@@ -289,7 +289,7 @@ TEST_CASE("a pull request that was merged at GitHub leaves the branch to a proje
 }
 
 TEST_CASE("a merged pull request ends its task although the folder of its workspace is gone") {
-    Fixture f;
+    PullWorld f;
     REQUIRE(f.create());
     std::filesystem::remove_all(f.tree());
     f.github.merge(1);
@@ -298,7 +298,7 @@ TEST_CASE("a merged pull request ends its task although the folder of its worksp
 }
 
 TEST_CASE("a closed pull request cancels its task and keeps the work, and its reopening is told") {
-    Fixture f;
+    PullWorld f;
     REQUIRE(f.create());
     write_file(f.tree() / "loose", "mine\n");
     const auto tip = f.world.git.ref(f.world.repo(), "refs/heads/" + f.branch());
@@ -320,7 +320,7 @@ TEST_CASE("a closed pull request cancels its task and keeps the work, and its re
 }
 
 TEST_CASE("what is wrong with a pull request is told once for a commit, and no longer than it is so") {
-    Fixture f;
+    PullWorld f;
     REQUIRE(f.create());
     f.look();
     CHECK_FALSE(f.notice(NoticeKind::pull_request));
@@ -345,7 +345,7 @@ TEST_CASE("what is wrong with a pull request is told once for a commit, and no l
 }
 
 TEST_CASE("a notice about a pull request ends when the fact does") {
-    Fixture f;
+    PullWorld f;
     REQUIRE(f.create());
     f.github.change(1, {{"checks", "FAILURE"}});
     f.look();
@@ -357,7 +357,7 @@ TEST_CASE("a notice about a pull request ends when the fact does") {
 
 TEST_CASE("with pr_feedback agent the worker gets what was said, if the workflow lets Orange give the task back") {
     const bool may = GENERATE(true, false);
-    Fixture f(may ? "pr" : "default");
+    PullWorld f(may ? "pr" : "default");
     REQUIRE(f.create());
     f.set([](ProjectSettings& settings) { settings.pr_feedback = "agent"; });
     f.github.change(1, {{"review", "CHANGES_REQUESTED"},
@@ -376,7 +376,7 @@ TEST_CASE("with pr_feedback agent the worker gets what was said, if the workflow
 }
 
 TEST_CASE("checks that go on failing come to the human after three returns to the worker") {
-    Fixture f("pr");
+    PullWorld f("pr");
     REQUIRE(f.create());
     f.set([](ProjectSettings& settings) { settings.pr_feedback = "agent"; });
     f.github.change(1, {{"checks", "FAILURE"}});
@@ -400,7 +400,7 @@ TEST_CASE("checks that go on failing come to the human after three returns to th
 }
 
 TEST_CASE("a GitHub that cannot be asked changes no task, and is left alone longer each time") {
-    Fixture f;
+    PullWorld f;
     REQUIRE(f.create());
     f.look();
     f.github.merge(1);
@@ -432,7 +432,7 @@ TEST_CASE("a GitHub that cannot be asked changes no task, and is left alone long
 }
 
 TEST_CASE("merge asks the pull request first") {
-    Fixture f;
+    PullWorld f;
     REQUIRE(f.create());
     const auto main = f.at_origin("main");
     SECTION("open: not without a word about how") {
@@ -442,7 +442,7 @@ TEST_CASE("merge asks the pull request first") {
         CHECK(refused.error().details.at("command") == "orange task merge " + f.id.value + " --via pr");
         CHECK(f.at_origin("main") == main);
         CHECK(f.status() == "reviewing");
-        const auto here = f.merge(Fixture::local());
+        const auto here = f.merge(PullWorld::local());
         REQUIRE(here);
         CHECK(here->pull == 0);
         CHECK(f.at_origin("main") == here->commit);
@@ -453,7 +453,7 @@ TEST_CASE("merge asks the pull request first") {
         const auto refused = f.merge();
         REQUIRE_FALSE(refused);
         CHECK(f.why(refused.error()) == "pull_request_closed");
-        REQUIRE(f.merge(Fixture::local()));
+        REQUIRE(f.merge(PullWorld::local()));
         CHECK(f.status() == "done");
     }
     SECTION("merged: nothing is left to do but to end the task") {
@@ -468,7 +468,7 @@ TEST_CASE("merge asks the pull request first") {
 }
 
 TEST_CASE("without gh a task that never had a pull request is merged here, and the reply says so") {
-    Fixture f;
+    PullWorld f;
     f.github.remove_gh();
     SECTION("never had one") {
         const auto merged = f.merge();
@@ -489,21 +489,21 @@ TEST_CASE("without gh a task that never had a pull request is merged here, and t
 }
 
 TEST_CASE("merge --via pr merges what was reviewed, with a method that the repository allows") {
-    Fixture f;
+    PullWorld f;
     REQUIRE(f.create());
     f.github.allow({"SQUASH", "REBASE"}, "SQUASH");
     SECTION("its preferred one") {
-        const auto merged = f.merge(Fixture::via_pr());
+        const auto merged = f.merge(PullWorld::via_pr());
         REQUIRE(merged);
         CHECK(merged->pull == 1);
         CHECK(f.status() == "done");
         CHECK(f.world.git.plain(f.github.origin(), {"rev-list", "--count", "--merges", "main"}) == "0");
         CHECK(f.world.git.ref(f.world.repo(), "refs/heads/main") == f.at_origin("main"));
-        REQUIRE(f.merge(Fixture::via_pr()));  // again: a success that does nothing
+        REQUIRE(f.merge(PullWorld::via_pr()));  // again: a success that does nothing
         CHECK(f.told("task.merged") == 1);
     }
     SECTION("one that it does not allow") {
-        auto order = Fixture::via_pr();
+        auto order = PullWorld::via_pr();
         order.strategy = git::MergeStrategy::merge;
         const auto refused = f.merge(order);
         REQUIRE_FALSE(refused);
@@ -514,14 +514,14 @@ TEST_CASE("merge --via pr merges what was reviewed, with a method that the repos
     SECTION("GitHub refuses") {
         f.github.change(1, {{"merge_state", "BLOCKED"}});
         const auto main = f.at_origin("main");
-        const auto refused = f.merge(Fixture::via_pr());
+        const auto refused = f.merge(PullWorld::via_pr());
         REQUIRE_FALSE(refused);
         CHECK(f.at_origin("main") == main);
         CHECK(f.status() == "reviewing");
         CHECK(f.world.record(f.id).merge->phase == MergePhase::failed);
     }
     SECTION("not without a push") {
-        auto order = Fixture::via_pr();
+        auto order = PullWorld::via_pr();
         order.push = false;
         const auto refused = f.merge(order);
         REQUIRE_FALSE(refused);
@@ -530,32 +530,32 @@ TEST_CASE("merge --via pr merges what was reviewed, with a method that the repos
     }
     SECTION("it is a draft") {
         f.github.change(1, {{"draft", true}});
-        const auto refused = f.merge(Fixture::via_pr());
+        const auto refused = f.merge(PullWorld::via_pr());
         REQUIRE_FALSE(refused);
         CHECK(f.why(refused.error()) == "pull_request_draft");
         CHECK_FALSE(f.world.record(f.id).merge);
     }
     SECTION("its answer is none, and it stays open") {
         f.github.misbehave(Trouble::empty, "PullRequestMerge", 1);
-        const auto refused = f.merge(Fixture::via_pr());
+        const auto refused = f.merge(PullWorld::via_pr());
         REQUIRE_FALSE(refused);
         CHECK(f.world.record(f.id).merge->phase == MergePhase::failed);
         CHECK(f.status() == "reviewing");
     }
     SECTION("what has to be confirmed is asked with the same options") {
         f.work("unreviewed");
-        const auto asked = f.merge(Fixture::via_pr());
+        const auto asked = f.merge(PullWorld::via_pr());
         REQUIRE_FALSE(asked);
         CHECK(asked.error().code == ErrorCode::needs_force);
         CHECK_THAT(asked.error().message, Holds("orange task merge " + f.id.value + " --via pr --force"));
     }
     SECTION("the answer is lost") {
         f.github.misbehave(Trouble::lost, "PullRequestMerge", 1);
-        const auto first = f.merge(Fixture::via_pr());
+        const auto first = f.merge(PullWorld::via_pr());
         if (!first) {
             CHECK(f.status() == "reviewing");
             CHECK(f.world.record(f.id).merge->unfinished());
-            REQUIRE(f.merge(Fixture::via_pr()));
+            REQUIRE(f.merge(PullWorld::via_pr()));
         }
         CHECK(f.status() == "done");
         CHECK(f.told("task.merged") == 1);
@@ -563,15 +563,15 @@ TEST_CASE("merge --via pr merges what was reviewed, with a method that the repos
 }
 
 TEST_CASE("merge --via pr without a pull request, or without a GitHub, says what to do") {
-    Fixture f;
+    PullWorld f;
     SECTION("none") {
-        const auto refused = f.merge(Fixture::via_pr());
+        const auto refused = f.merge(PullWorld::via_pr());
         REQUIRE_FALSE(refused);
         CHECK_THAT(refused.error().message, Holds("orange task create-pr " + f.id.value));
     }
     SECTION("another forge") {
         f.world.git.plain(f.world.repo(), {"remote", "set-url", "origin", f.github.origin()});
-        const auto refused = f.merge(Fixture::via_pr());
+        const auto refused = f.merge(PullWorld::via_pr());
         REQUIRE_FALSE(refused);
         CHECK(refused.error().code == ErrorCode::invalid_argument);
     }

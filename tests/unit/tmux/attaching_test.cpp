@@ -26,6 +26,8 @@ class Terminals : public TmuxFixture {
     }
     /// A terminal of that many columns, attached to a session.
     void attach(const std::string& name, const std::string& session_id, int columns = 80) {
+        // Else the server around it may be about to end, as the last terminal has.
+        screen({"start-server", ";", "set-option", "-s", "exit-empty", "off"});
         screen({"new-session", "-d", "-x", std::to_string(columns), "-y", "10", "-s", name, "--", "env", "-u", "TMUX",
                 "tmux", "-S", (dir / "tmux.sock").string(), "attach-session", "-t", session_id});
         REQUIRE(eventually([&] { return attached() == ++count_ || (--count_, false); }));

@@ -118,6 +118,7 @@ TEST_CASE("relay is seed 003's workflow with nothing but keys added") {
                          "transitions[2].by",  // nobody but a human cancels
                          "transitions[4].by",
                          "transitions[5].gate.fresh",
+                         "transitions[5].gate.checks",
                          "transitions[8].by",
                          "transitions[9].gate.fresh",
                          "transitions[10].gate.fresh",
