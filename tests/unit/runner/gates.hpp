@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stdexcept>
+
 #include "tests/unit/runner/changes.hpp"
 
 namespace orange::test {
@@ -52,7 +54,8 @@ struct GatedTask {
         }
         std::optional<Result<Outcome>> answer;
         world.house().begin(runner().requests.move(id, request, caller, Edit{}), answer);
-        until([&] { return answer.has_value(); });
+        until([&] { return answer.has_value() || world.outside.fuse.struck(); });
+        if (!answer) throw std::runtime_error("the daemon is dead");
         return *answer;
     }
     /// What runs in the background goes on until then.
