@@ -86,8 +86,8 @@ TEST_CASE("with advance_idle the task goes on without the call, and a verdict ta
     box.eventually(
         "it goes on", [&] { return box.status(id) != "planning"; }, 40s);
     CHECK(box.status(id) == "working");
+    box.eventually("the history tells", [&] { return box.history(id, "auto.advanced").size() == 1; });
     const auto advanced = box.history(id, "auto.advanced");
-    REQUIRE(advanced.size() == 1);
     CHECK_THAT(advanced[0].at("reason").get<std::string>(), Tells("idle"));
     CHECK_FALSE(box.run_of(id, "worker").is_null());
     CHECK(box.fields(id).at("crash_count") == 0);
