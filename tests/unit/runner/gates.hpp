@@ -73,7 +73,10 @@ struct GatedTask {
         until([this] { return std::filesystem::exists(file("begun")); });
     }
     void until_nothing_is_asked() {
-        until([this] { return !world.record(id).asked && !runner().checks.any_under_way(); });
+        until([this] {
+            const auto record = world.record(id);
+            return !record.asked && !record.intent && !runner().checks.any_under_way();
+        });
     }
     std::string status() { return world.record(id).task.status; }
     std::size_t told(const std::string& type) { return world.events(id, type).size(); }
