@@ -2,6 +2,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 namespace orange::engine {
 
@@ -28,13 +29,10 @@ std::vector<TaskId> cycle_through(const TaskId& task, const std::vector<TaskId>&
 }
 
 Result<void> may_leave(const TaskRecord& record, const Definition& definition, const Decision& decision,
-                       const std::string& blockers) {
+                       std::string why) {
     const auto* to = definition.state(decision.to);
     if (!record.blocked() || (to != nullptr && to->terminal)) return {};
-    return {ErrorCode::guard_failed, "task " + record.task.id.value + " waits for " + blockers + ". " +
-                                         (record.queued ? "It starts by itself when that is done. " : "") +
-                                         "To start it without:\n  orange task update " + record.task.id.value +
-                                         " --unblock " + blockers};
+    return {ErrorCode::guard_failed, std::move(why)};
 }
 
 }  // namespace orange::engine

@@ -18,9 +18,9 @@ using BlockersOf = std::function<std::vector<TaskId>(const TaskId&)>;
 /// Looks at each task once.
 std::vector<TaskId> cycle_through(const TaskId& task, const std::vector<TaskId>& blockers, const BlockersOf& of);
 
-/// guard_failed if the task waits for others and the decision is not the end of it. `blockers`: their names, as people
-/// type them.
+/// guard_failed if the task waits for others and the decision is not the end of it; `why` says for which, and the way
+/// out.
 Result<void> may_leave(const TaskRecord& record, const Definition& definition, const Decision& decision,
-                       const std::string& blockers);
+                       std::string why);
 
 }  // namespace orange::engine

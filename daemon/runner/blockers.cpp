@@ -113,4 +113,16 @@ std::string gone_text(const World& world, const TaskRecord& record) {
     return text_of(world, ids);
 }
 
+std::string waits_sentence(const World& world, const TaskRecord& record) {
+    const auto& id = record.task.id.value;
+    const auto names = waits_text(world, record), gone = gone_text(world, record);
+    auto text = "task " + id + " waits for " + names;
+    if (!gone.empty()) {
+        text += (gone == names ? ", which" : "; " + gone) + " will never be done";
+    } else if (record.queued) {
+        text += " and starts by itself when that is done";
+    }
+    return text + ". To start it without:\n  orange task update " + id + " --unblock " + (gone.empty() ? names : gone);
+}
+
 }  // namespace orange

@@ -32,5 +32,7 @@ Result<void> check_cycle(const World& world, const TaskRecord& record);
 std::string waits_text(const World& world, const TaskRecord& record);
 /// The same of those that are gone; empty: none is.
 std::string gone_text(const World& world, const TaskRecord& record);
+/// What it waits for, and how to start it without.
+std::string waits_sentence(const World& world, const TaskRecord& record);
 
 }  // namespace orange

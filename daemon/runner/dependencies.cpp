@@ -17,8 +17,11 @@ std::string gone_sentence(const World& world, const std::vector<TaskId>& gone) {
     std::vector<std::string> parts;
     for (const auto& id : gone) {
         const auto* record = world.tasks.find(id);
-        parts.push_back(world.tasks.short_id(id) +
-                        (record ? " has ended with the status " + record->task.status : " is deleted"));
+        const bool broken =
+            std::ranges::any_of(world.tasks.unreadable(), [&](const auto& each) { return each.id == id.value; });
+        parts.push_back(world.tasks.short_id(id) + (record   ? " has ended with the status " + record->task.status
+                                                    : broken ? " cannot be read (orange doctor)"
+                                                             : " is deleted"));
     }
     return join(parts, ", and ");
 }

@@ -39,11 +39,7 @@ std::string more_room(const Project* project) {
 }  // namespace
 
 std::string Queue::waits(const TaskRecord& record) const {
-    if (record.blocked()) {
-        const auto blockers = waits_text(world_, record);
-        return "the task waits for " + blockers + " and starts by itself when that is done. To start it without:\n" +
-               "  orange task update " + record.task.id.value + " --unblock " + blockers;
-    }
+    if (record.blocked()) return waits_sentence(world_, record);
     return "all workspaces are in use; the task is number " + std::to_string(world_.tasks.queue_place(record)) +
            " in the queue and starts when another task is merged. If a workspace becomes free in another way, start "
            "the "

@@ -109,7 +109,7 @@ Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Lib
                                                 engine::Decision decision, Stepped stepped, Caller by,
                                                 bool moved_branch) {
     CO_TRY(const auto before, turns_.record_of(record.task.id));
-    if (auto may = engine::may_leave(record, *definition, decision, waits_text(world_, record)); !may) {
+    if (auto may = engine::may_leave(record, *definition, decision, waits_sentence(world_, record)); !may) {
         if (moved_branch) co_await edits_.take_back_branch(before, record);
         co_return may.error();
     }
