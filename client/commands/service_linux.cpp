@@ -46,6 +46,18 @@ Result<void> check_unit(const std::string& unit, const std::string& then) {
                  file + why + then + "\n  mv " + shell_word(file) + " " + shell_word(file + ".mine"));
 }
 
+/// There is one service for each user. Another home's would be ended, and not start at login any more.
+Result<void> check_home(const Paths& paths) {
+    const auto other = connection::home_of_service();
+    if (!other || *other == paths.home) return {};
+    const bool named = std::getenv("ORANGE_HOME") != nullptr;
+    return {ErrorCode::conflict, "the service runs the daemon of " + other->string() +
+                                     ", and a user has one service. To let it run the daemon of " +
+                                     paths.home.string() + " instead:\n  orange service uninstall\n  " +
+                                     (named ? "ORANGE_HOME=" + shell_word(paths.home.string()) + " " : "") +
+                                     "orange service install"};
+}
+
 Result<void> write_unit(const std::string& text) {
     const auto file = connection::unit_file();
     std::error_code error;
@@ -89,6 +101,7 @@ Result<void> install(const Paths& paths) {
                 "an agent cannot start the daemon. Ask the human to run:\n  orange service install"};
     const auto before = text_of_unit();
     if (before) TRY(check_unit(*before, "To replace it, move it away and install again:"));
+    TRY(check_home(paths));
     if (systemctl({"show-environment"}, false) != 0) {
         return {ErrorCode::unavailable,
                 "systemd does not answer here (systemctl --user show-environment). Orange works without a service: the "
@@ -102,7 +115,7 @@ Result<void> install(const Paths& paths) {
     TRY(asked_of_systemd({"enable", k_unit}));
     // The home has one daemon: another one would keep the service from starting.
     TRY(connection::end_daemon(paths));
-    // Not "start": the service of another home may run. Agents live on.
+    // Not "start": it may run already, as the unit before said. Agents live on.
     if (systemctl({"restart", k_unit}, false) == 0) return {};
     return {ErrorCode::unavailable,
             "the service is installed, but could not start. Its output:\n  journalctl --user -u oranged"};
@@ -131,12 +144,14 @@ int service_install(const Context& context) {
 }
 
 int service_uninstall(const Context& context) {
+    const auto home = connection::home_of_service();
     const auto done = uninstall();
     if (!done) return fail(context, done.error());
     if (context.json) return put_json({{"removed", *done}});
-    output::put(*done
-                    ? "The service is removed. Agents keep running; the next command that needs the daemon starts it.\n"
-                    : "`orange service install` has installed no service.\n");
+    const auto whose = home && *home != context.paths.home ? " of " + home->string() : "";
+    output::put(*done ? "The service" + whose +
+                            " is removed. Agents keep running; the next command that needs the daemon starts it.\n"
+                      : "`orange service install` has installed no service.\n");
     return 0;
 }
 
@@ -165,7 +180,8 @@ int service_status(const Context& context) {
         output::put("unit      " + file +
                     (is_own_unit(*unit) ? connection::is_edited_unit(*unit) ? ", changed since Orange wrote it\n" : "\n"
                                         : ", not written by Orange\n"));
-    if (enabled && !this_home) output::put("! Its daemon has another home than " + context.paths.home.string() + ".\n");
+    if (const auto home = connection::home_of_service(); home && *home != context.paths.home)
+        output::put("! Its daemon has the home " + home->string() + ", not " + context.paths.home.string() + ".\n");
     output::put(linger_text());
     return 0;
 }

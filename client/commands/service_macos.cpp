@@ -71,7 +71,15 @@ Result<void> install(const Paths& paths) {
         return {ErrorCode::forbidden,
                 "an agent cannot start the daemon. Ask the human to run:\n  orange service install"};
     }
-    if (const auto before = text_of_agent()) TRY(check_agent(*before));
+    if (const auto before = text_of_agent()) {
+        TRY(check_agent(*before));
+        if (!connection::is_launch_agent_of(*before, paths)) {
+            return {ErrorCode::conflict,
+                    "the service runs the daemon of another ORANGE_HOME, and a user has one service. To let it run the "
+                    "daemon of " +
+                        paths.home.string() + " instead:\n  orange service uninstall\n  orange service install"};
+        }
+    }
     TRY(const auto oranged, connection::find_oranged());
     const char* path = std::getenv("PATH");
     TRY(const auto text, connection::launch_agent_for(oranged, paths, path ? path : ""));

@@ -8,6 +8,7 @@
 namespace orange::connection {
 namespace {
 
+constexpr std::string_view k_home = "<key>ORANGE_HOME</key>\n        <string>";
 constexpr std::string_view k_own = "<!-- Written by `orange service install`. ", k_own_end = " -->\n";
 
 Result<std::string> in_xml(const std::string& text) {
@@ -54,9 +55,9 @@ Result<std::string> launch_agent_for(const std::filesystem::path& oranged, const
     replace_all(text, "/Users/YOU/orange", home);
     replace_all(text, "/usr/local/bin/oranged", program);
     const std::string_view key = "    <key>RunAtLoad</key>\n";
-    text.insert(text.find(key),
-                "    <key>EnvironmentVariables</key>\n    <dict>\n        <key>ORANGE_HOME</key>\n        <string>" +
-                    home + "</string>\n        <key>PATH</key>\n        <string>" + path + "</string>\n    </dict>\n");
+    text.insert(text.find(key), "    <key>EnvironmentVariables</key>\n    <dict>\n        " + std::string(k_home) +
+                                    home + "</string>\n        <key>PATH</key>\n        <string>" + path +
+                                    "</string>\n    </dict>\n");
     const auto hash = content_hash(text);
     text.insert(place_of_mark(text), std::string(k_own) + hash + std::string(k_own_end));
     return text;
@@ -70,6 +71,11 @@ bool is_own_launch_agent(const std::string& text) {
     auto rest = text;
     rest.erase(begin, end + k_own_end.size() - begin);
     return text.substr(begin + k_own.size(), end - begin - k_own.size()) == content_hash(rest);
+}
+
+bool is_launch_agent_of(const std::string& text, const Paths& paths) {
+    const auto home = in_xml(paths.home.string());
+    return home && text.find(std::string(k_home) + *home + "</string>") != std::string::npos;
 }
 
 }  // namespace orange::connection

@@ -25,5 +25,7 @@ Result<std::string> launch_agent_for(const std::filesystem::path& oranged, const
                                      const std::string& search_path);
 /// `orange service install` wrote it, and nobody has changed it since.
 bool is_own_launch_agent(const std::string& text);
+/// Its daemon has this home.
+bool is_launch_agent_of(const std::string& text, const Paths& paths);
 
 }  // namespace orange::connection

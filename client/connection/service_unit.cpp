@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
-#include <optional>
 
 #include "client/connection/child.hpp"
 #include "common/base/text.hpp"
@@ -42,8 +41,26 @@ Result<std::string> quoted_for_unit(const std::string& text) {
     return out;
 }
 
-std::string default_home() {
-    return (fs::path(variable("HOME")) / "orange").string();
+/// The reverse of quoted_for_unit.
+std::string unquoted(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if ((text[i] == '\\' || text[i] == '%') && i + 1 < text.size()) ++i;
+        out += text[i];
+    }
+    return out;
+}
+
+/// The home of the daemon that this unit starts; nothing if the file cannot be read.
+std::optional<fs::path> home_in(const fs::path& unit) {
+    std::ifstream in(unit);
+    if (!in) return std::nullopt;
+    auto home = fs::path(variable("HOME")) / "orange";
+    for (std::string line; std::getline(in, line);) {
+        if (line.starts_with(k_home_line) && line.ends_with('"'))
+            home = unquoted(std::string_view(line).substr(k_home_line.size(), line.size() - k_home_line.size() - 1));
+    }
+    return home;
 }
 
 }  // namespace
@@ -83,16 +100,14 @@ bool is_edited_unit(const std::string& unit) {
     return unit.substr(0, end) != std::string(k_own_unit) + " " + content_hash(unit.substr(end + 1));
 }
 
+std::optional<fs::path> home_of_service() {
+    const auto enabled = home_in(enabled_link());
+    return enabled ? enabled : home_in(unit_file());
+}
+
 bool is_service_of(const Paths& paths) {
     std::error_code error;
-    if (!fs::is_symlink(enabled_link(), error)) return false;
-    std::ifstream in(enabled_link());
-    std::string home = quoted_for_unit(default_home()).value_or("");
-    for (std::string line; std::getline(in, line);) {
-        if (line.starts_with(k_home_line)) home = line.substr(k_home_line.size(), line.size() - k_home_line.size() - 1);
-    }
-    const auto wanted = quoted_for_unit(paths.home.string());
-    return wanted && home == *wanted;
+    return fs::is_symlink(enabled_link(), error) && home_in(enabled_link()) == paths.home;
 }
 
 int systemctl(std::vector<std::string> words, bool loud) {

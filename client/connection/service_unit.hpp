@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,8 @@ std::filesystem::path enabled_link();
 /// The shipped unit for this oranged, this home and this PATH. invalid_argument for a path that a unit cannot hold.
 Result<std::string> unit_for(const std::filesystem::path& oranged, const Paths& paths, const std::string& search_path);
 
+/// Of the daemon that the enabled unit starts, or else the one that is there; nothing without a unit.
+std::optional<std::filesystem::path> home_of_service();
 /// The unit is enabled, and its daemon has this home.
 bool is_service_of(const Paths& paths);
 

@@ -50,6 +50,9 @@ TEST_CASE("A launch agent that somebody has changed, or written, is known") {
     CHECK_FALSE(connection::is_own_launch_agent(text + "<!-- mine -->\n"));
     CHECK_FALSE(connection::is_own_launch_agent(std::string(connection::shipped_launch_agent())));
     CHECK_FALSE(connection::is_own_launch_agent(""));
+    CHECK(connection::is_launch_agent_of(text, paths));
+    CHECK_FALSE(connection::is_launch_agent_of(text, Paths{"/Users/ann"}));
+    CHECK_FALSE(connection::is_launch_agent_of(text, Paths{"/Users/ann/orange2"}));
     for (const std::string wrong : {"/a\nb", "/a\xff"}) {
         CHECK_FALSE(connection::launch_agent_for(wrong, paths, "/usr/bin"));
         CHECK_FALSE(connection::launch_agent_for("/oranged", Paths{wrong}, "/usr/bin"));

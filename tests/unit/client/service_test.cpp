@@ -43,13 +43,11 @@ struct Service {
         std::ofstream(home / ".profile") << "";
     }
     ~Service() { run({"daemon", "stop"}); }
-    test::Ran run(std::vector<std::string> words) {
+    test::Ran run(std::vector<std::string> words, std::vector<std::string> more = {}) {
         words.insert(words.begin(), ORANGE_BINARY_DIR "/bin/orange");
-        const auto path = std::string(std::getenv("PATH"));
-        return test::run(words,
-                         {"HOME=" + home.string(), "SHELL=/bin/sh", "ORANGE_SHARE=" ORANGE_SOURCE_DIR,
-                          "PATH=" + bin.string() + ":" + path},
-                         home);
+        more.insert(more.begin(), {"HOME=" + home.string(), "SHELL=/bin/sh", "ORANGE_SHARE=" ORANGE_SOURCE_DIR,
+                                   "PATH=" + bin.string() + ":" + std::string(std::getenv("PATH"))});
+        return test::run(words, more, home);
     }
     std::string text(const fs::path& file) const {
         std::ifstream in(file, std::ios::binary);
@@ -143,6 +141,38 @@ TEST_CASE("A unit that a person has changed stays, and one that is as Orange wro
         CHECK(service.text(service.unit) == written + "# mine\n");
     }
     service.put_file(service.unit, written);
+    CHECK(service.run({"service", "uninstall"}).status == 0);
+    CHECK_FALSE(fs::exists(service.unit));
+}
+
+TEST_CASE("A user has one service: that of another home is not replaced, and is removed by name") {
+    Service service;
+    const auto other = service.home / "a \"5 %\" home";
+    REQUIRE(service.run({"service", "install"}).status == 0);
+    const auto written = service.text(service.unit);
+    const auto pid = service.pid();
+    service.asked();
+    const auto at_other = [&](std::vector<std::string> words) {
+        return service.run(std::move(words), {"ORANGE_HOME=" + other.string()});
+    };
+    const auto refused = at_other({"service", "install", "--json"});
+    CHECK(refused.status == 1);
+    const auto error = Json::parse(refused.out)["error"];
+    CHECK(error["data"]["name"] == "conflict");
+    CHECK_THAT(error["message"].get<std::string>(),
+               Holds("the daemon of " + (service.home / "orange").string()) && Holds("\n  orange service uninstall\n"));
+    CHECK(service.text(service.unit) == written);
+    CHECK(service.asked().empty());
+    CHECK(service.pid() == pid);
+    CHECK_THAT(at_other({"service", "status"}).out, Holds("home " + (service.home / "orange").string() + ", not"));
+
+    CHECK_THAT(at_other({"service", "uninstall"}).out,
+               Holds("The service of " + (service.home / "orange").string() + " is removed"));
+    at_other({"service", "install"});  // the stand-in starts the daemon of the usual home, so only the unit counts
+    CHECK(service.status()["this_home"] == false);
+    CHECK(Json::parse(at_other({"service", "status", "--json"}).out)["this_home"] == true);
+    const auto home = service.run({"service", "install", "--json"});
+    CHECK_THAT(Json::parse(home.out)["error"]["message"].get<std::string>(), Holds("the daemon of " + other.string()));
     CHECK(service.run({"service", "uninstall"}).status == 0);
     CHECK_FALSE(fs::exists(service.unit));
 }
