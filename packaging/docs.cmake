@@ -1,0 +1,20 @@
+# Copies the documentation from the source tree ${FROM} into the folder ${TO}, as it is installed: a link to a file that
+# is not installed becomes its text.
+file(REMOVE_RECURSE ${TO})
+file(COPY ${FROM}/README.md ${FROM}/CHANGELOG.md ${FROM}/SECURITY.md ${FROM}/docs DESTINATION ${TO})
+file(GLOB_RECURSE pages ${TO}/*.md)
+foreach(page ${pages})
+    file(READ ${page} text)
+    get_filename_component(folder ${page} DIRECTORY)
+    # Without the bracket before it, which would be part of a list's syntax.
+    string(REGEX MATCHALL "\\([A-Za-z0-9_./-]+[)#]" links "${text}")
+    list(REMOVE_DUPLICATES links)
+    foreach(link ${links})
+        string(REGEX REPLACE "[()#]" "" target "${link}")
+        if(NOT EXISTS "${folder}/${target}")
+            string(REPLACE "." "\\." target "${target}")
+            string(REGEX REPLACE "\\[([^][]*)\\]\\(${target}(#[^)]*)?\\)" "\\1" text "${text}")
+        endif()
+    endforeach()
+    file(WRITE ${page} "${text}")
+endforeach()
