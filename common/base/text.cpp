@@ -188,15 +188,19 @@ std::string shell_word(std::string_view text) {
     return word + "'";
 }
 
+std::string_view first_columns(std::string_view text, std::size_t columns) {
+    std::size_t seen = 0, at = 0;
+    while (at < text.size()) {
+        if ((static_cast<unsigned char>(text[at]) & 0xC0) != 0x80 && seen++ == columns) break;
+        ++at;
+    }
+    return text.substr(0, at);
+}
+
 std::string ellipsized(std::string_view text, std::size_t columns) {
     if (columns_of(text) <= columns) return std::string(text);
     if (columns == 0) return {};
-    std::size_t seen = 0, at = 0;
-    while (at < text.size()) {
-        if ((static_cast<unsigned char>(text[at]) & 0xC0) != 0x80 && ++seen == columns) break;
-        ++at;
-    }
-    return std::string(text.substr(0, at)) + "…";
+    return std::string(first_columns(text, columns - 1)) + "…";
 }
 
 std::string content_hash(std::string_view bytes) {

@@ -38,6 +38,9 @@ std::string shell_word(std::string_view text);
 /// `text` cut to `columns` terminal columns (code points), ending in "…" where something was cut. Never splits UTF-8.
 std::string ellipsized(std::string_view text, std::size_t columns);
 
+/// The first `columns` code points of `text`.
+std::string_view first_columns(std::string_view text, std::size_t columns);
+
 /// How many columns `text` takes, one per code point.
 std::size_t columns_of(std::string_view text);
 

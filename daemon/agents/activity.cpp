@@ -48,12 +48,17 @@ std::string dense(std::string_view from, std::size_t most) {
     return out;
 }
 
-/// What programs do not change when they draw Markdown.
+/// Letters and digits: what programs do not change when they draw Markdown, boxes and spinners.
 std::string plain(std::string_view from, std::size_t most) {
+    constexpr unsigned char k_lead_of_signs = 0xe2;  // U+2000 to U+2FFF: punctuation, arrows, boxes, dingbats, Braille
     std::string out;
-    for (const char c : from) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (out.size() < most && (byte >= 0x80 || std::isalnum(byte) != 0)) out += c;
+    for (std::size_t i = 0; i < from.size() && out.size() < most; ++i) {
+        const auto byte = static_cast<unsigned char>(from[i]);
+        if (byte == k_lead_of_signs) {
+            i += 2;
+        } else if (byte >= 0x80 || std::isalnum(byte) != 0) {
+            out += from[i];
+        }
     }
     return out;
 }
@@ -90,19 +95,11 @@ std::optional<std::string> limit_on(const Harness& harness, std::string_view scr
 }
 
 std::string progress_on(const Harness& harness, std::string_view screen) {
-    constexpr unsigned char k_lead_of_signs = 0xe2;  // U+2000 to U+2FFF: punctuation, arrows, boxes, dingbats, Braille
     std::string text;
     for (const auto line : split_lines(screen)) {
-        if (line_with(harness.screen.busy, line)) continue;
-        for (std::size_t i = 0; i < line.size(); ++i) {
-            const auto byte = static_cast<unsigned char>(line[i]);
-            if (byte == k_lead_of_signs) {
-                i += 2;
-            } else if (byte >= 0x80 || std::isalpha(byte) != 0) {
-                text += line[i];
-            }
-        }
+        if (!line_with(harness.screen.busy, line)) text += plain(line, line.size());
     }
+    std::erase_if(text, [](unsigned char c) { return std::isdigit(c) != 0; });
     return text;
 }
 
@@ -120,6 +117,15 @@ bool shows_text(std::string_view screen, std::string_view text) {
     if (dense(screen, screen.size()).find(dense(text, k_beginning)) != std::string::npos) return true;
     const auto words = plain(text, k_beginning);
     return words.size() >= k_telling && plain(screen, screen.size()).find(words) != std::string::npos;
+}
+
+bool stands_at_cursor(std::string_view before_cursor, std::string_view text) {
+    constexpr std::size_t k_telling = 4, k_enough = 20;
+    const auto line = before_cursor.substr(before_cursor.rfind('\n') + 1);
+    if (plain(line, 1).empty()) return false;  // what is above belongs to a turn
+    const auto words = plain(text, text.size());
+    const auto end = words.substr(words.size() - std::min(words.size(), k_enough));
+    return end.size() >= k_telling && plain(before_cursor, before_cursor.size()).ends_with(end);
 }
 
 bool tells_busy(const Harness& harness) {

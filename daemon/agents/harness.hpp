@@ -127,6 +127,9 @@ bool tells_busy(const Harness& harness);
 /// Whether the line in which a person types goes on with that text: it was typed, and not sent.
 bool composer_holds(const Harness& harness, std::string_view screen, std::string_view text);
 
+/// The same of programs whose prompt has no sign, but the terminal's cursor: what is before it ends with the text.
+bool stands_at_cursor(std::string_view before_cursor, std::string_view text);
+
 /// The text of the screen without what changes while a program only waits: the line that says that it works, digits,
 /// spinners and other signs.
 std::string progress_on(const Harness& harness, std::string_view screen);

@@ -70,6 +70,7 @@ Awaitable<void> Terminals::settle(TaskId id) {
         if (std::chrono::steady_clock::now() < *due) continue;
         followed_[id].pacing.looked();
         co_await runner_.activities.look(id);
+        if (runner_.outbox.may_be_seen(id)) co_await runner_.outbox.acknowledge(id);
     }
     followed_[id].settling = false;
     follow(id);

@@ -88,11 +88,13 @@ void Activities::note(const TaskRecord& record, const AgentRun& run, const agent
         known = Known{};
         known.waited_until = run.spawned_at;
     }
-    if (reading.activity == Activity::waiting) {
-        known.reads = false;
+    const auto harness = world_.harnesses.find(run.harness);
+    const bool blank = reading.activity == Activity::unknown && harness && harness->harness.otherwise_idle;
+    if (reading.activity == Activity::waiting || blank) {
+        known.worked_at.reset();
         known.waited_until = world_.clock.now();
     }
-    known.reads = known.reads || reading.activity == Activity::busy;
+    if (reading.activity == Activity::busy) known.worked_at = world_.clock.now();
     known.run = run.run;
     known.seen = {reading.activity, since, reading.source, reading.text};
     note_progress(known.progress, run, reading, patience_with(record));
@@ -164,17 +166,25 @@ void Activities::mark_as(TaskRecord& record, NoticeKind kind, Activity activity,
     (void)clear(record, kind);
 }
 
+const Activities::Known* Activities::known(const TaskRecord& record, const AgentRun& run) const {
+    const auto task = known_.find(record.task.id);
+    if (task == known_.end()) return nullptr;
+    const auto found = task->second.find(run.role);
+    return found != task->second.end() && found->second.run == run.run ? &found->second : nullptr;
+}
+
+bool Activities::worked_since(const TaskRecord& record, const AgentRun& run, Timestamp time) const {
+    const auto* seen = known(record, run);
+    return seen != nullptr && seen->worked_at && *seen->worked_at > time;
+}
+
 bool Activities::reads_input(const TaskRecord& record, const AgentRun& run) const {
     constexpr auto k_patience = std::chrono::seconds(10);
     const auto entry = world_.harnesses.find(run.harness);
     if (!entry || !agents::tells_busy(entry->harness)) return true;
-    const Known* known = nullptr;
-    if (const auto task = known_.find(record.task.id); task != known_.end()) {
-        const auto found = task->second.find(run.role);
-        if (found != task->second.end() && found->second.run == run.run) known = &found->second;
-    }
-    if (known != nullptr && known->reads) return true;
-    const auto passed = world_.clock.now() - (known != nullptr ? known->waited_until : run.spawned_at);
+    const auto* seen = known(record, run);
+    if (seen != nullptr && seen->worked_at) return true;
+    const auto passed = world_.clock.now() - (seen != nullptr ? seen->waited_until : run.spawned_at);
     return passed < passed.zero() || passed >= k_patience;
 }
 

@@ -34,13 +34,20 @@ class Activities {
     Awaitable<agents::Reading> read(const TaskRecord& record, Role role);
 
     /// False until the run was seen busy since it was started, or since it last showed a dialog: what is typed before
-    /// may be lost. True after ten seconds, and for a program that does not show that it is busy.
+    /// may be lost. True ten seconds after it has drawn its window, and for a program that does not show that it is
+    /// busy.
     bool reads_input(const TaskRecord& record, const AgentRun& run) const;
+
+    /// Whether the run was seen busy after that time, and has shown no dialog since it was.
+    bool worked_since(const TaskRecord& record, const AgentRun& run, Timestamp time) const;
 
     /// As it was seen last; nothing for a role without a living agent.
     std::optional<AgentActivity> of(const TaskRecord& record, Role role) const;
 
   private:
+    struct Known;
+    const Known* known(const TaskRecord& record, const AgentRun& run) const;
+
     /// When a busy agent last got on. Its processor time is asked for only once its window stands still.
     struct Progress {
         std::string shown;
@@ -52,8 +59,8 @@ class Activities {
         RunId run;
         AgentActivity seen;
         Progress progress;
-        bool reads = false;        ///< it has been busy since the time below
-        Timestamp waited_until{};  ///< when it last showed a dialog; else the beginning of the run
+        std::optional<Timestamp> worked_at;  ///< when it was last seen busy; nothing until then after the time below
+        Timestamp waited_until{};  ///< when it last showed a dialog or had drawn nothing; else the beginning of the run
     };
 
     agents::Activity told_by_file(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness);

@@ -1,5 +1,7 @@
 #include "daemon/runner/outbox.hpp"
 
+#include <algorithm>
+
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/messages.hpp"
@@ -12,6 +14,8 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t k_kept_messages = 5;
 constexpr auto k_swallowed_after = 8s;
+/// A message that an agent has had for so long while it worked is one that its program has put into its queue.
+constexpr auto k_queued_after = 30s;
 
 }  // namespace
 
@@ -102,8 +106,9 @@ void Outbox::was_typed(TaskRecord& record, const Message& message) {
     if (record.typed.size() > k_kept_messages) record.typed.erase(record.typed.begin());
 }
 
-/// True once nothing more is to be found out about it. A program whose prompt Orange can read shows the message among
-/// its turns, or as queued; another one has taken it if it began to work since.
+/// True once nothing more is to be found out about it for now. A program whose prompt Orange can read shows the message
+/// among its turns, or as queued; another one has taken it if it began to work since. A program that worked for long
+/// may show it no more.
 Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
     const auto* current = record.run_of(message.to);
     if (message.seen || !current || current->spawned_at > *message.typed_at) co_return true;
@@ -115,19 +120,29 @@ Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
     const auto& harness = entry->harness;
     const bool readable = !harness.composer_empty.empty();
     const bool busy = reading.activity == Activity::busy;
-    const bool held = agents::composer_holds(harness, view->screen, message.text);  // typed, and not sent
+    const bool held = agents::composer_holds(harness, view->screen, message.text) ||
+                      agents::stands_at_cursor(view->before_cursor, message.text);  // typed, and not sent
     const bool empty = !held && (busy || !readable || agents::composer_is_empty(harness, view->screen));
     const bool shown = agents::shows_text(view->screen, message.text);
     const bool moved = record.entered_at && *record.entered_at > *message.typed_at;
-    if ((busy && !readable) || moved || (shown && empty)) {
+    const auto age = world_.clock.now() - *message.typed_at;
+    const bool old = age > k_queued_after;
+    const bool queued = old && message.times == 1 && reading.activity == Activity::idle &&
+                        activities_.worked_since(record, run, *message.typed_at);
+    if (moved || (!held && ((busy && !readable) || (shown && empty) || queued))) {
         message.seen = true;
+        if (told_.erase(message.id) > 0 && record.outbox.empty()) {
+            (void)clear(record, NoticeKind::message_undelivered);
+        }
         co_return true;
     }
-    const bool late = world_.clock.now() - *message.typed_at > k_swallowed_after;
+    const bool late = age > k_swallowed_after;
     // Nothing is concluded from a window that Orange cannot read.
     const bool unknown = reading.activity == Activity::unknown;
     if (!late || reading.activity != Activity::idle || (shown && !held)) co_return (late && unknown);
+    if (old && !held && message.times == 1) co_return true;  // nobody knows, and nobody is told the same twice
     if (held || message.times > 1) {
+        if (!told_.insert(message.id).second) co_return true;
         const auto role = std::string(name_of(message.to));
         const auto* what = held ? " did not take a message; press Enter in its window to send it: "
                                 : " did not take a message that was typed twice: ";
@@ -155,6 +170,15 @@ Awaitable<bool> Outbox::acknowledge(TaskId id) {
     }
     if (!(before == record.typed && notices == record.notices)) turns_.save(record);
     co_return all;
+}
+
+bool Outbox::may_be_seen(const TaskId& id) const {
+    const auto* record = world_.tasks.find(id);
+    if (!record) return false;
+    return std::any_of(record->typed.begin(), record->typed.end(), [&](const Message& message) {
+        const auto activity = activities_.of(*record, message.to);
+        return !message.seen && activity && activity->activity == Activity::idle;
+    });
 }
 
 bool Outbox::waits_too_long(const TaskId& id, const Message& message) {

@@ -39,6 +39,9 @@ class Outbox {
     /// its human is told. True where nothing is open any more.
     Awaitable<bool> acknowledge(TaskId id);
 
+    /// A typed message is not acknowledged, and its agent has nothing to do.
+    bool may_be_seen(const TaskId& id) const;
+
     /// A message that cannot be delivered is waited for as long again before somebody is told.
     void be_patient_again(const TaskId& id) { undelivered_.erase(id); }
 
@@ -64,6 +67,7 @@ class Outbox {
     Activities& activities_;
     std::map<TaskId, Undelivered> undelivered_;
     std::set<std::string> typed_;  ///< messages whose delivery could not be written down yet
+    std::set<std::string> told_;   ///< messages that were not taken, and whose human was told
 };
 
 }  // namespace orange

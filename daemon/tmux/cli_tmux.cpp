@@ -397,14 +397,11 @@ Awaitable<Result<std::string>> CliTmux::capture(std::string pane_id, int lines, 
 
 Awaitable<Result<PaneView>> CliTmux::look(std::string pane_id) {
     if (!tmux::is_id(pane_id, "%")) co_return bad_id(pane_id);
-    CO_TRY(const auto done, co_await call(words("display-message", "-p", "-t", pane_id, tmux::k_title_format, ";",
-                                                "capture-pane", "-p", "-J", "-t", pane_id)));
+    CO_TRY(const auto done,
+           co_await call(words("display-message", "-p", "-t", pane_id, tmux::k_view_format, ";", "capture-pane", "-p",
+                               "-t", pane_id, ";", "capture-pane", "-p", "-J", "-t", pane_id)));
     if (!done.ok()) co_return failed("capture-pane", done);
-    const auto end = done.out.find('\n');
-    PaneView view;
-    view.title = done.out.substr(0, end);
-    if (end != std::string::npos) view.screen = tmux::without_padding(std::string_view(done.out).substr(end + 1), 0);
-    co_return view;
+    co_return tmux::view_from(done.out);
 }
 
 Awaitable<Result<std::vector<TmuxClient>>> CliTmux::clients() {

@@ -89,6 +89,32 @@ std::string without_padding(std::string_view captured, std::size_t most) {
     return text;
 }
 
+PaneView view_from(std::string_view printed) {
+    const auto next_line = [&printed] {
+        const auto end = printed.find('\n');
+        const auto line = printed.substr(0, end);
+        printed.remove_prefix(end == std::string_view::npos ? printed.size() : end + 1);
+        return line;
+    };
+    PaneView view;
+    auto head = next_line();
+    std::int64_t numbers[3] = {};  // column and line of the cursor, lines
+    for (auto& each : numbers) {
+        const auto end = head.find(' ');
+        each = number(head.substr(0, end)).value_or(0);
+        head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
+    }
+    const auto [column, row, rows] = numbers;
+    view.title = head;
+    for (std::int64_t i = 0; i < rows; ++i) {
+        const auto line = next_line();
+        if (i < row) view.before_cursor.append(line).append("\n");
+        if (i == row) view.before_cursor.append(first_columns(line, static_cast<std::size_t>(column)));
+    }
+    view.screen = without_padding(printed, 0);
+    return view;
+}
+
 std::optional<TmuxClient> client_from(std::string_view line) {
     const auto fields = split(line, ' ');
     if (fields.size() != 3 || !fields[0].starts_with("/dev/")) return std::nullopt;

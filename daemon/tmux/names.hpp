@@ -26,7 +26,11 @@ inline constexpr std::string_view k_pane_format =
     "#{s|[^A-Za-z0-9_/-]|-|:session_name} #{s|[^A-Za-z0-9_/-]|-|:window_name} "
     ":#{s|[^A-Za-z0-9_/.-]|-|:pane_start_command} #{pane_title}";
 
-inline constexpr const char* k_title_format = "#{pane_title}";
+/// What a look at a pane prints first: where its cursor is, how many lines it has, and its title.
+inline constexpr const char* k_view_format = "#{cursor_x} #{cursor_y} #{pane_height} #{pane_title}";
+
+/// A line of k_view_format, the screen line by line, and the screen with broken lines joined.
+PaneView view_from(std::string_view printed);
 
 /// What capture-pane printed, without the screen's unused rows and the blanks at the ends of lines; the last `most`
 /// lines, 0: all.

@@ -38,8 +38,9 @@ struct PaneInfo {
 
 /// What a pane shows now, without escapes.
 struct PaneView {
-    std::string title;  ///< untrusted text
-    std::string screen;
+    std::string title;          ///< untrusted text
+    std::string screen;         ///< lines that the terminal broke are joined
+    std::string before_cursor;  ///< the screen up to the cursor, line by line
 };
 
 /// What tmux says of itself. No server is an answer (`server_pid` 0); a tmux that does not answer is an Error.
@@ -82,7 +83,7 @@ class Tmux {
     /// The last `lines` lines of a pane's scrollback and screen; 0: the visible screen alone. Escapes are left out, but
     /// with `colours` those of colours and attributes (SGR).
     virtual Awaitable<Result<std::string>> capture(std::string pane_id, int lines, bool colours = false) = 0;
-    /// The title and the visible screen of a pane.
+    /// The title, the visible screen and what is before the cursor of a pane.
     virtual Awaitable<Result<PaneView>> look(std::string pane_id) = 0;
     /// Who is attached, and to which session; none if no server runs.
     virtual Awaitable<Result<std::vector<TmuxClient>>> clients() = 0;

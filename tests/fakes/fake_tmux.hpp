@@ -147,11 +147,12 @@ class FakeTmux final : public Tmux {
         ++looks;
         for (const auto& pane : state.panes) {
             if (pane.ref.pane_id != pane_id) continue;
-            PaneView view{pane.title, screens[pane_id]};
+            PaneView view{pane.title, screens[pane_id], before_cursor[pane_id]};
             co_return view;
         }
         co_return Error(ErrorCode::not_found, "can't find pane: " + pane_id);
     }
+    std::map<std::string, std::string> before_cursor;
     int looks = 0;
     Awaitable<Result<std::vector<TmuxClient>>> clients() override {
         ++asked_for_clients;

@@ -17,6 +17,9 @@ struct TalkWorld : RunnerWorld {
         write_file(home() / "harnesses/shy.yml",
                    "name: shy\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nready_after: 2s\n"
                    "screen:\n  waiting: [\"Really?\"]\n  busy: [working]\ntitle:\n  waiting: [\"[!]\"]\n");
+        write_file(home() / "harnesses/slow.yml",
+                   "name: slow\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n"
+                   "screen:\n  busy: [working]\n  otherwise: idle\n");
         write_file(home() / "harnesses/filed.yml",
                    "name: filed\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n"
                    "state_file:\n  path: " +
@@ -250,4 +253,117 @@ TEST_CASE("what a human said and nobody heard before the task ended is in its hi
     world.house().world().settings.message_patience = 0ms;
     CHECK(world.deliver(id));
     CHECK(world.attention(id) == "none");
+}
+
+TEST_CASE("a message is seen, held or swallowed as the window shows") {
+    TalkWorld world;
+    const auto id = world.started_with("slow");
+    const auto pane = world.pane(id);
+    const std::string text = "[orange] The human says: go on.";
+    auto& screen = world.outside.tmux.screens[pane];
+    auto& before_cursor = world.outside.tmux.before_cursor[pane];
+    const auto show = [&](const std::string& shown, const std::string& at_cursor = "> ") {
+        screen = shown;
+        before_cursor = at_cursor;
+        world.look(id);
+    };
+    const auto state = [&] { return std::string(world.record(id).typed.back().state()); };
+    const auto acknowledge = [&] { return world.house().go(world.house().runner().outbox.acknowledge(id)); };
+    show("idle");
+    world.send(id, "go on").value();
+    REQUIRE(world.typed().size() == 1);
+    REQUIRE(state() == "typed");
+
+    SECTION("shown among its turns") {
+        show("> " + text + "\nidle");
+        CHECK(acknowledge());
+        CHECK(state() == "seen");
+    }
+    SECTION("queued while it works") {
+        show("working");
+        CHECK(acknowledge());
+        CHECK(state() == "seen");
+    }
+    SECTION("in its prompt while it works: sent, seen, and the notice goes") {
+        show("working\n> " + text, "> " + text);
+        CHECK_FALSE(acknowledge());
+        CHECK(state() == "typed");
+        world.outside.clock.pass(9s);
+        show("idle\n> " + text, "> " + text);
+        CHECK(acknowledge());
+        CHECK(state() == "typed");
+        CHECK_THAT(world.attention(id), Tells("orange task attach " + id.value));
+        show("> " + text + "\nidle");
+        CHECK(acknowledge());
+        CHECK(state() == "seen");
+        CHECK(world.attention(id) == "none");
+        CHECK(world.typed().size() == 1);
+    }
+    SECTION("in its prompt: who has seen the notice is not told again") {
+        world.outside.clock.pass(9s);
+        show("idle\n> " + text, "> " + text);
+        CHECK(acknowledge());
+        world.house().go(world.house().runner().requests.acknowledge(id)).value();
+        CHECK(acknowledge());
+        CHECK(world.attention(id) == "none");
+    }
+    SECTION("swallowed: typed once more, then told") {
+        world.outside.clock.pass(9s);
+        CHECK_FALSE(acknowledge());
+        CHECK(world.typed().size() == 2);
+        world.outside.clock.pass(9s);
+        CHECK(acknowledge());
+        CHECK(world.typed().size() == 2);
+        CHECK_THAT(world.attention(id), Tells("orange task attach " + id.value));
+    }
+    SECTION("nobody knows, and it is not typed again long afterwards") {
+        world.outside.clock.pass(31s);
+        CHECK(acknowledge());
+        CHECK(state() == "typed");
+        CHECK(world.typed().size() == 1);
+    }
+}
+
+TEST_CASE("a message that a program has queued for long is seen when its turn ends, also if it has scrolled away") {
+    TalkWorld world;
+    write_file(world.home() / "harnesses/reads.yml",
+               "name: reads\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n"
+               "screen:\n  busy: [working]\n  otherwise: idle\n  composer_empty: [\"❯\"]\n");
+    const auto id = world.started_with("reads");
+    auto& screen = world.outside.tmux.screens[world.pane(id)];
+    const auto acknowledge = [&] { return world.house().go(world.house().runner().outbox.acknowledge(id)); };
+    screen = "working\n";
+    world.look(id);
+    world.send(id, "go on").value();
+    REQUIRE(world.typed().size() == 1);
+    for (int i = 0; i < 5; ++i) {
+        world.outside.clock.pass(9s);
+        world.look(id);
+        CHECK_FALSE(acknowledge());
+        CHECK_FALSE(world.house().runner().outbox.may_be_seen(id));
+    }
+    screen = "much else\n❯\n";
+    world.look(id);
+    CHECK(world.house().runner().outbox.may_be_seen(id));
+    CHECK(acknowledge());
+    CHECK(world.record(id).typed.back().state() == "seen");
+    CHECK(world.typed().size() == 1);
+    CHECK_FALSE(world.house().runner().outbox.may_be_seen(id));
+}
+
+TEST_CASE("what is typed into a window that its program has not drawn yet would be lost, however long that takes") {
+    TalkWorld world;
+    const auto id = world.started_with("slow");
+    world.look(id);
+    world.send(id, "go on").value();
+    for (int i = 0; i < 3; ++i) {
+        world.outside.clock.pass(5s);
+        CHECK_FALSE(world.deliver(id));
+    }
+    world.outside.tmux.screens[world.pane(id)] = "ready";
+    world.outside.clock.pass(9s);
+    CHECK_FALSE(world.deliver(id));
+    world.outside.clock.pass(1s);
+    CHECK(world.deliver(id));
+    CHECK(world.typed().size() == 1);
 }

@@ -320,6 +320,18 @@ TEST_CASE_METHOD(TmuxFixture, "a server that is just going away is asked again, 
     CHECK(read_file(dir / "asked") == "6\n");
 }
 
+TEST_CASE_METHOD(TmuxFixture, "what is before a pane's cursor is told line by line, also what the terminal broke") {
+    const auto pane = opened(window("demo/b1", "w", "printf '%0500d\\nprompt> said\\033[s behind\\033[u'; exec cat"));
+    PaneView view;
+    REQUIRE(eventually([&] {
+        view = go(tmux.look(pane.pane_id)).value();
+        return view.screen.find("behind") != std::string::npos;
+    }));
+    CHECK(view.before_cursor.ends_with("\nprompt> said"));
+    CHECK(view.screen.find(std::string(500, '0')) != std::string::npos);
+    CHECK(view.before_cursor.find(std::string(500, '0')) == std::string::npos);
+}
+
 TEST_CASE_METHOD(TmuxFixture, "an attached terminal is listed with its session, and shows a line unchanged") {
     CHECK(go(tmux.clients()).value().empty());
     opened(window("demo/b1", "worker"));

@@ -50,6 +50,21 @@ TEST_CASE("a pane's line is read whole or not at all") {
     CHECK_FALSE(tmux::pane_from(""));
 }
 
+TEST_CASE("a look at a pane is its title, its screen and what is before the cursor") {
+    const auto view = tmux::view_from("4 1 3 [ ! ] two words\nfirst\nsecond line\n\nfirst\nsecond line\n\n");
+    CHECK(view.title == "[ ! ] two words");
+    CHECK(view.screen == "first\nsecond line\n");
+    CHECK(view.before_cursor == "first\nseco");
+    const auto umlauts = tmux::view_from("2 0 1 \nüöä\nüöä\n");
+    CHECK(umlauts.before_cursor == "üö");
+    CHECK(umlauts.title.empty());
+    for (const auto* cut : {"", "4", "4 1 3", "4 1 3 title", "x y z title\n"}) {
+        INFO(cut);
+        CHECK(tmux::view_from(cut).screen.empty());
+        CHECK(tmux::view_from(cut).before_cursor.find_first_not_of('\n') == std::string::npos);
+    }
+}
+
 TEST_CASE("typed text is one line without control characters") {
     CHECK(tmux::typeable("plain; text; #(id) $(id)") == "plain; text; #(id) $(id)");
     CHECK(tmux::typeable("a\nb\r\nc\td\n") == "a b c d");
