@@ -169,7 +169,7 @@ TEST_CASE("the demo worker names its branch, plans, commits, hands over and wait
     CHECK(scratch.exit_status() == 0);
 }
 
-TEST_CASE("the demo worker fixes what a review found, and stays when it passed") {
+TEST_CASE("the demo worker fixes what a review found, and stays when it passed", "[slow]") {
     Scratch scratch("x");
     scratch.start("worker");
     scratch.wait_for_output("the status agent-review");
@@ -201,7 +201,7 @@ TEST_CASE("a respawned demo worker goes on where the last one was") {
     CHECK(scratch.commits() == 2);
 }
 
-TEST_CASE("the demo reviewer passes, or fails as often as the task says") {
+TEST_CASE("the demo reviewer passes, or fails as often as the task says", "[slow]") {
     struct Row {
         const char* summary;
         const char* round;
@@ -223,7 +223,7 @@ TEST_CASE("the demo reviewer passes, or fails as often as the task says") {
     }
 }
 
-TEST_CASE("the demo agent crashes once or always, and knows it after a respawn") {
+TEST_CASE("the demo agent crashes once or always, and knows it after a respawn", "[slow]") {
     Scratch once("demo:crash-once", "working");
     once.start("worker");
     CHECK(once.exit_status() == 1);
@@ -263,7 +263,7 @@ TEST_CASE("the demo worker leaves without an artifact where it is told to") {
     CHECK(stale.commits() == 1);
 }
 
-TEST_CASE("the demo worker asks and goes on with the answer, however it comes") {
+TEST_CASE("the demo worker asks and goes on with the answer, however it comes", "[slow]") {
     Scratch scratch("demo:clarify");
     scratch.start("worker");
     scratch.wait_for_output("waiting for an answer");
@@ -285,7 +285,7 @@ TEST_CASE("the demo worker asks and goes on with the answer, however it comes") 
     CHECK_THAT(scratch.task(), Holds("## Plan\n\nAPPROACH"));
 }
 
-TEST_CASE("a refusal is shown, tried again, and given up after three") {
+TEST_CASE("a refusal is shown, tried again, and given up after three", "[slow]") {
     Scratch twice("x");
     twice.set("refuse", "2");
     twice.start("worker");

@@ -190,7 +190,7 @@ TEST_CASE("a process that outlives its window is waited for, then killed") {
     CHECK(WTERMSIG(status) == SIGKILL);
 }
 
-TEST_CASE("a process that nothing ends is an error, not an end") {
+TEST_CASE("a process that nothing ends is an error, not an end", "[slow]") {
     LauncherWorld world;
     world.launcher.set_patience(20ms);
     const auto run = world.started();
@@ -259,7 +259,7 @@ TEST_CASE("a burial removes the spec, which holds the environment") {
     CHECK_FALSE(world.files.files.contains(world.spec));
 }
 
-TEST_CASE("an agent that cannot be looked at is not dead, and what it began is not forgotten") {
+TEST_CASE("an agent that cannot be looked at is not dead, and what it began is not forgotten", "[slow]") {
     LauncherWorld world;
     const auto run = world.started();
     const auto starting = world.request().run;

@@ -165,7 +165,7 @@ std::vector<SearchPath> paths_of(ProcessRunner& runner, std::chrono::millisecond
 
 }  // namespace
 
-TEST_CASE("a real bash is asked twice, since .bashrc adds to PATH only where it is interactive") {
+TEST_CASE("a real bash is asked twice, since .bashrc adds to PATH only where it is interactive", "[slow]") {
     std::string home = (fs::temp_directory_path() / "orange-login-XXXXXX").string();
     REQUIRE(::mkdtemp(home.data()));
     std::ofstream(home + "/.profile") << ". \"$HOME/.bashrc\"\n";

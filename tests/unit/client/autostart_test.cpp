@@ -91,7 +91,7 @@ TEST_CASE("A daemon that cannot start is shown with its last words, at once") {
     CHECK((info.st_mode & 0777) == 0600);
 }
 
-TEST_CASE("A daemon that crashes is started again, five times within a minute, no more") {
+TEST_CASE("A daemon that crashes is started again, five times within a minute, no more", "[slow]") {
     Installed installed("echo run >&2\nkill -SEGV $$\n");
     const auto ran = installed.orange({"task", "list"});
     CHECK(ran.status == 1);
@@ -125,7 +125,7 @@ TEST_CASE("An agent starts no daemon, but waits for one that is coming back") {
     CHECK(installed.output().empty());
 }
 
-TEST_CASE("An agent whose daemon stays away is told that it is down") {
+TEST_CASE("An agent whose daemon stays away is told that it is down", "[slow]") {
     Installed installed("echo started >&2\nexit 1\n");
     // An ancestor named orange-agent tells as much as the environment does.
     const auto agent = installed.folder.path() / "orange-agent";

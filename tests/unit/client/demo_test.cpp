@@ -114,7 +114,7 @@ TEST_CASE("A tour that gets stuck says why, cleans up and fails, and --keep leav
     CHECK_FALSE(std::filesystem::is_empty(tour.scratch));
 }
 
-TEST_CASE("A tour that nothing happens on ends at its time limit") {
+TEST_CASE("A tour that nothing happens on ends at its time limit", "[slow]") {
     Tour tour;
     const auto ran = tour.run({"--timeout", "1"});
     CHECK(ran.status == 1);

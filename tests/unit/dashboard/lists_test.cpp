@@ -131,7 +131,7 @@ TEST_CASE("A frame has exactly its size, whatever the tasks are called") {
     }
 }
 
-TEST_CASE("A frame costs what it shows, with ten tasks or ten thousand") {
+TEST_CASE("A frame costs what it shows, with ten tasks or ten thousand", "[slow]") {
     for (const std::size_t count : {10U, 10'000U}) {
         Desk desk(many_tasks(count));
         for (const char* key : {"j", "G", "k", "g"}) {

@@ -164,7 +164,7 @@ TEST_CASE_METHOD(GitHubFixture, "One that exists is said to exist", "[github]") 
     CHECK(refused.error().code == ErrorCode::conflict);
 }
 
-TEST_CASE_METHOD(GitHubFixture, "A branch that is not at GitHub is told from one without commits", "[github]") {
+TEST_CASE_METHOD(GitHubFixture, "A branch that is not at GitHub is told from one without commits", "[github][slow]") {
     auto asked = request();
     asked.head = "nowhere";
     const auto unpushed = open(asked);
@@ -293,7 +293,7 @@ TEST_CASE_METHOD(GitHubFixture, "It is merged in each way, and then shown as mer
     CHECK(numbered(1) == pull);
 }
 
-TEST_CASE_METHOD(GitHubFixture, "A merge that GitHub refuses is told, and changes nothing", "[github]") {
+TEST_CASE_METHOD(GitHubFixture, "A merge that GitHub refuses is told, and changes nothing", "[github][slow]") {
     open().value();
     const auto before = origin_ref("main");
     auto commit_known = tip;
@@ -548,7 +548,7 @@ TEST_CASE_METHOD(GitHubFixture, "A repository that is not there is told", "[gith
     CHECK_THAT(opened.error().message, Tells("gh auth status"));
 }
 
-TEST_CASE_METHOD(GitHubFixture, "A GitHub that never answers is given up", "[github]") {
+TEST_CASE_METHOD(GitHubFixture, "A GitHub that never answers is given up", "[github][slow]") {
     renew({}, {std::chrono::milliseconds(500), std::chrono::milliseconds(500)});
     fake.misbehave(Trouble::silence);
     const auto looked = look({{0, "topic"}});

@@ -118,7 +118,8 @@ TEST_CASE_METHOD(GitFixture, "a branch is renamed where it is checked out, never
     CHECK(ref(repo, "refs/heads/a;b").empty());
 }
 
-TEST_CASE_METHOD(GitFixture, "a rename waits for a lock that another git holds for a moment, and not for a stale one") {
+TEST_CASE_METHOD(GitFixture, "a rename waits for a lock that another git holds for a moment, and not for a stale one",
+                 "[slow]") {
     /// Another git, which ends when the first rename has failed.
     struct Busy final : Git {
         Busy(Git& its_git, std::string its_lock) : git(its_git), lock(std::move(its_lock)) { write_file(lock, ""); }

@@ -47,7 +47,7 @@ bool anything_runs_with(const std::string& word) {
 
 }  // namespace
 
-TEST_CASE_METHOD(GitFixture, "a fetch from a silent peer ends at its deadline and leaves no process") {
+TEST_CASE_METHOD(GitFixture, "a fetch from a silent peer ends at its deadline and leaves no process", "[slow]") {
     const auto repo = make_repo();
     const SilentPeer peer;
     for (const std::string scheme : {"http", "git"}) {

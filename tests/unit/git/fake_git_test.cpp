@@ -153,7 +153,7 @@ const Words k_list = {"worktree", "list", "--porcelain", "-z"};
 
 }  // namespace
 
-TEST_CASE("FakeGit answers as git does: settings and names") {
+TEST_CASE("FakeGit answers as git does: settings and names", "[slow]") {
     Both both;
     both.begin();
     both.quick("repo", {"config", "--list", "--show-scope", "-z"});
@@ -182,7 +182,7 @@ TEST_CASE("FakeGit answers as git does: settings and names") {
     }
 }
 
-TEST_CASE("FakeGit answers as git does: worktrees, and what is changed in one") {
+TEST_CASE("FakeGit answers as git does: worktrees, and what is changed in one", "[slow]") {
     Both both;
     both.begin();
     both.quick("repo", k_list);
@@ -222,7 +222,7 @@ TEST_CASE("FakeGit answers as git does: worktrees, and what is changed in one") 
     both.handed_on("repo", {"worktree", "remove", "--force", "--force", "DIR/tree"});
 }
 
-TEST_CASE("FakeGit answers as git does: a checkout that meets something in its way") {
+TEST_CASE("FakeGit answers as git does: a checkout that meets something in its way", "[slow]") {
     Both both;
     both.begin();
     const auto second = both.commit("repo", "other", "two\n");
@@ -239,7 +239,7 @@ TEST_CASE("FakeGit answers as git does: a checkout that meets something in its w
     both.quick("tree", k_status);
 }
 
-TEST_CASE("FakeGit answers as git does: a snapshot of the files") {
+TEST_CASE("FakeGit answers as git does: a snapshot of the files", "[slow]") {
     Both both;
     both.begin();
     both.quick("tree", {"checkout", "--quiet", "--no-track", "-b", "it", both.first + "^0"});
@@ -273,7 +273,7 @@ TEST_CASE("FakeGit answers as git does: a snapshot of the files") {
                    "update refs/orange/it/more " + head + "\ndelete refs/heads/it " + head + "\n");
 }
 
-TEST_CASE("FakeGit answers as git does: merging") {
+TEST_CASE("FakeGit answers as git does: merging", "[slow]") {
     Both both;
     both.begin();
     both.quick("tree", {"checkout", "--quiet", "--no-track", "-b", "it", both.first + "^0"});
@@ -309,7 +309,7 @@ TEST_CASE("FakeGit answers as git does: merging") {
                             "--no-verify-signatures", last});
 }
 
-TEST_CASE("FakeGit answers as git does: an origin") {
+TEST_CASE("FakeGit answers as git does: an origin", "[slow]") {
     Both both;
     both.begin();
     for (auto* side : {&both.real, &both.fake}) (void)side->world.make_origin(side->world.path("repo"));
@@ -364,7 +364,7 @@ TEST_CASE("FakeGit answers as git does: an origin") {
     both.handed_on("repo", listed("main"));
 }
 
-TEST_CASE("FakeGit leaves to git what is not as usual") {
+TEST_CASE("FakeGit leaves to git what is not as usual", "[slow]") {
     Both both;
     both.begin();
     SECTION("a setting that it does not know") {

@@ -251,7 +251,7 @@ TEST_CASE_METHOD(Fixture, "programs that the repository names for signing and fo
     CHECK(std::filesystem::exists(mark));
 }
 
-TEST_CASE_METHOD(Fixture, "the user's own uncommitted files in the way are listed and kept") {
+TEST_CASE_METHOD(Fixture, "the user's own uncommitted files in the way are listed and kept", "[slow]") {
     commit(tree, "shared", "task's\n");
     std::string expected;
     SECTION("changed") {
@@ -293,7 +293,7 @@ TEST_CASE_METHOD(Fixture, "an ignored folder is in the way only where the very f
     CHECK(read_file(repo + "/build/out.o") == "o");
 }
 
-TEST_CASE_METHOD(Fixture, "an operation under way in the checkout is a conflict") {
+TEST_CASE_METHOD(Fixture, "an operation under way in the checkout is a conflict", "[slow]") {
     SECTION("merge") {
         plain(repo, {"checkout", "-q", "-b", "x"});
         commit(repo, "x", "x");
@@ -336,7 +336,7 @@ TEST_CASE_METHOD(Fixture, "with an origin the merge is pushed, and origin's newe
     CHECK(merged().elsewhere);
 }
 
-TEST_CASE_METHOD(Fixture, "commits of the user's that are not pushed are left out, and stay theirs") {
+TEST_CASE_METHOD(Fixture, "commits of the user's that are not pushed are left out, and stay theirs", "[slow]") {
     const auto origin = make_origin(repo);
     const auto mine = commit(repo, "mine", "m\n");
     SECTION("main is ahead") {}
@@ -379,7 +379,8 @@ TEST_CASE_METHOD(Fixture, "commits that are not pushed go with the merge if that
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "a merge that Orange made and did not push goes with the next one, without the user's commits") {
+                 "a merge that Orange made and did not push goes with the next one, without the user's commits",
+                 "[slow]") {
     const auto origin = make_origin(repo);
     const auto base = ref(origin, "refs/heads/main");
     const bool on_top_of_mine = GENERATE(false, true);
@@ -403,7 +404,7 @@ TEST_CASE_METHOD(Fixture,
     CHECK(ref(repo, done->commit + "^1") == (on_top_of_mine ? base : first->commit));
 }
 
-TEST_CASE_METHOD(Fixture, "work that only looks as if it was there, or was taken back, is merged") {
+TEST_CASE_METHOD(Fixture, "work that only looks as if it was there, or was taken back, is merged", "[slow]") {
     const auto lines = [](std::initializer_list<const char*> all) {
         std::string text;
         for (const auto* line : all) text += std::string(line) + "\n";
@@ -463,7 +464,7 @@ TEST_CASE_METHOD(Fixture, "work that only looks as if it was there, or was taken
     CHECK(ref(repo, done->commit + "^2") == tip);
 }
 
-TEST_CASE_METHOD(Fixture, "work that is there already is found, however it came") {
+TEST_CASE_METHOD(Fixture, "work that is there already is found, however it came", "[slow]") {
     const auto origin = make_origin(repo);
     plain(dir.path, {"clone", "-q", origin, path("other")});
     tip = commit(tree, "work", "work\nand more\n");
@@ -492,7 +493,7 @@ TEST_CASE_METHOD(Fixture, "work that is there already is found, however it came"
     CHECK(ref(origin, "refs/heads/main") == before);
 }
 
-TEST_CASE_METHOD(Fixture, "what only looks as if it were there is merged") {
+TEST_CASE_METHOD(Fixture, "what only looks as if it were there is merged", "[slow]") {
     const auto origin = make_origin(repo);
     SECTION("one commit of two") {
         commit(tree, "more", "m\n");
@@ -654,7 +655,7 @@ TEST_CASE_METHOD(Fixture, "a push that says it succeeded is no merge where origi
     CHECK(ref(path("elsewhere.git"), "refs/heads/main") != before);  // it did succeed, there
 }
 
-TEST_CASE_METHOD(Fixture, "what the user does while the merge is pushed is seen") {
+TEST_CASE_METHOD(Fixture, "what the user does while the merge is pushed is seen", "[slow]") {
     const auto origin = make_origin(repo);
     MeddlingGit watched(git);
     const auto user = [&](std::vector<std::string> args) { return in_own_loop(repo, std::move(args)); };

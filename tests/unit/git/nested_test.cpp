@@ -78,7 +78,7 @@ TEST_CASE("a repository inside becomes plain files, and its commits are kept") {
     CHECK(read_file(at.nested / "staged") == "staged\n");
 }
 
-TEST_CASE("a link in the place of a repository inside leads the daemon nowhere, whenever it is put there") {
+TEST_CASE("a link in the place of a repository inside leads the daemon nowhere, whenever it is put there", "[slow]") {
     for (const auto& step : k_steps) {
         for (const std::string folder : {"deep/nested", "deep"}) {
             INFO(step << ", " << folder);
@@ -100,7 +100,7 @@ TEST_CASE("a link in the place of a repository inside leads the daemon nowhere, 
     }
 }
 
-TEST_CASE("a link in the place of the .git of a repository inside loses nothing of what it leads to") {
+TEST_CASE("a link in the place of the .git of a repository inside loses nothing of what it leads to", "[slow]") {
     for (const auto& step : k_steps) {
         INFO(step);
         WithNested at;
@@ -131,7 +131,7 @@ TEST_CASE("a link in the place of git's own folder for a worktree is not emptied
     CHECK_FALSE(fs::exists(at.dir / "admin/sequencer"));
 }
 
-TEST_CASE("a repository inside with more files than git makes is refused, and stays as it is") {
+TEST_CASE("a repository inside with more files than git makes is refused, and stays as it is", "[slow]") {
     WithNested at;
     write_many(at.nested / ".git/objects/00", 50'001);
     const auto refused = at.keep();
@@ -141,7 +141,7 @@ TEST_CASE("a repository inside with more files than git makes is refused, and st
     CHECK(at.is_kept_in(at.nested));
 }
 
-TEST_CASE("git's own folder for a worktree with more files than git makes is refused") {
+TEST_CASE("git's own folder for a worktree with more files than git makes is refused", "[slow]") {
     WithNested at;
     write_many(at.admin, 50'001);
     const auto refused = at.go(git::pin_new(at.git, at.repo.string(), at.tree.string()));

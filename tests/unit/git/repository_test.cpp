@@ -33,7 +33,7 @@ void let_settle(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE_METHOD(GitFixture, "what is known of a repository is asked again only if it may have changed") {
+TEST_CASE_METHOD(GitFixture, "what is known of a repository is asked again only if it may have changed", "[slow]") {
     const auto repo = make_repo();
     CountingGit counting(git);
     KnownRepositories known;
@@ -60,7 +60,8 @@ TEST_CASE_METHOD(GitFixture, "what is known of a repository is asked again only 
     }
 }
 
-TEST_CASE_METHOD(GitFixture, "an origin that a file beside the repository's own names is asked for each time") {
+TEST_CASE_METHOD(GitFixture, "an origin that a file beside the repository's own names is asked for each time",
+                 "[slow]") {
     const auto repo = make_repo();
     write_file(repo + "/.git/more", "[remote \"origin\"]\n\turl = /elsewhere\n");
     plain(repo, {"config", "include.path", "more"});

@@ -56,7 +56,7 @@ TEST_CASE_METHOD(WorktreesFixture, "a worktree deleted by hand is made anew") {
     CHECK(read_file(tree + "/README") == "one\n");
 }
 
-TEST_CASE_METHOD(WorktreesFixture, "what a killed `worktree add` left is mended") {
+TEST_CASE_METHOD(WorktreesFixture, "what a killed `worktree add` left is mended", "[slow]") {
     // A filter that never ends holds git in the middle of its checkout.
     write_file(repo + "/.gitattributes", "big filter=slow\n");
     write_file(repo + "/big", "x");

@@ -414,7 +414,7 @@ TEST_CASE("The client links nothing of the daemon's") {
     }
 }
 
-TEST_CASE("No shell, no detached coroutine, no reaping of whoever comes") {
+TEST_CASE("No shell, no detached coroutine, no reaping of whoever comes", "[slow]") {
     struct Word {
         std::regex pattern;
         const char* why;
@@ -479,7 +479,7 @@ TEST_CASE("Who decides asks the disk through FileSystem alone: std::filesystem::
     });
 }
 
-TEST_CASE("No test asks for the words of a text: facts are asked for with Tells(), contents with Holds()") {
+TEST_CASE("No test asks for the words of a text: facts are asked for with Tells(), contents with Holds()", "[slow]") {
     static const std::regex words(R"(\bContains\()");
     none(sources_of({"tests"}), [](const Source& source) -> std::string {
         if (source.folder == "tests/unit/layers" || source.path == "tests/facts.hpp") return "";

@@ -7,7 +7,8 @@
 
 using namespace orange;
 
-TEST_CASE("The log is rotated at 10 MB, five old ones are kept, none is readable by others, no line is lost") {
+TEST_CASE("The log is rotated at 10 MB, five old ones are kept, none is readable by others, no line is lost",
+          "[slow]") {
     orange::testing::TemporaryFolder folder;
     const auto file = folder.path() / "orange.log";
     const auto mask = ::umask(077);

@@ -256,19 +256,20 @@ void check_nothing_outside_changes(const std::vector<Variant>& variants) {
 
 }  // namespace
 
-TEST_CASE("whatever an agent makes of its .git, nothing outside is followed or changed, and its work is kept") {
+TEST_CASE("whatever an agent makes of its .git, nothing outside is followed or changed, and its work is kept",
+          "[slow]") {
     check_nothing_outside_changes(k_dot_git);
 }
 
-TEST_CASE("whatever repository an agent makes inside, nothing outside is changed") {
+TEST_CASE("whatever repository an agent makes inside, nothing outside is changed", "[slow]") {
     check_nothing_outside_changes(k_nested);
 }
 
-TEST_CASE("whatever an agent makes of git's own folder for its worktree, nothing outside is changed") {
+TEST_CASE("whatever an agent makes of git's own folder for its worktree, nothing outside is changed", "[slow]") {
     check_nothing_outside_changes(k_admin);
 }
 
-TEST_CASE("whatever an agent puts in its worktree's place, nothing is changed in it") {
+TEST_CASE("whatever an agent puts in its worktree's place, nothing is changed in it", "[slow]") {
     check_nothing_outside_changes(k_folder);
 }
 

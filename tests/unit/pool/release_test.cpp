@@ -173,7 +173,7 @@ class Sitter {
 
 }  // namespace
 
-TEST_CASE_METHOD(Agent, "whatever a worktree held when it was released is reachable from a ref") {
+TEST_CASE_METHOD(Agent, "whatever a worktree held when it was released is reachable from a ref", "[slow]") {
     for (unsigned seed = 1; seed <= 12; ++seed) {
         INFO("seed " << seed);
         Random random(seed);
@@ -224,7 +224,8 @@ TEST_CASE_METHOD(Agent, "a repository made inside leaves its commits, its staged
     CHECK_FALSE(fs::exists(inner));
 }
 
-TEST_CASE_METHOD(Agent, "a release is refused while a process works in the directory, and succeeds afterwards") {
+TEST_CASE_METHOD(Agent, "a release is refused while a process works in the directory, and succeeds afterwards",
+                 "[slow]") {
     const auto tree = taken(task("a"));
     write_file(tree / "work", "mine\n");
     Sitter sitter(tree);
@@ -240,7 +241,7 @@ TEST_CASE_METHOD(Agent, "a release is refused while a process works in the direc
     CHECK(holder(1) == "");
 }
 
-TEST_CASE_METHOD(Agent, "gc leaves alone what it would remove while a process works there") {
+TEST_CASE_METHOD(Agent, "gc leaves alone what it would remove while a process works there", "[slow]") {
     const auto first = taken(task("a"));
     const auto tree = taken(task("b"));
     REQUIRE(go(pool.release(project, task("b"))));
@@ -268,7 +269,8 @@ TEST_CASE_METHOD(Agent, "locks that a killed git left keep no task from leaving 
     CHECK(holder(1) == "");
 }
 
-TEST_CASE_METHOD(Agent, "locks of a git that was killed in a worktree are in nobody's way once nobody works there") {
+TEST_CASE_METHOD(Agent, "locks of a git that was killed in a worktree are in nobody's way once nobody works there",
+                 "[slow]") {
     const auto tree = taken(task("a"));
     write_file(tree / "work", "mine\n");
     const fs::path admin = plain(tree, {"rev-parse", "--absolute-git-dir"});
@@ -377,7 +379,7 @@ TEST_CASE_METHOD(Agent, "looking for what was stashed runs no program that the r
     CHECK_FALSE(fs::exists(dir / "ran"));
 }
 
-TEST_CASE_METHOD(Agent, "what git's own view of a worktree passes over is reachable from a ref, too") {
+TEST_CASE_METHOD(Agent, "what git's own view of a worktree passes over is reachable from a ref, too", "[slow]") {
     const auto racy = [&](const Path& tree) {  // as young as the index, and as long
         write_file(tree / "a.txt", "v2\n");
         plain(tree, {"commit", "-qam", "v2"});

@@ -208,7 +208,7 @@ TEST_CASE_METHOD(Fixture, "a grandchild that holds the pipes does not hold up th
     ::kill(static_cast<pid_t>(sleeper), SIGKILL);
 }
 
-TEST_CASE_METHOD(Fixture, "at the deadline the whole group ends, one that ignores TERM included") {
+TEST_CASE_METHOD(Fixture, "at the deadline the whole group ends, one that ignores TERM included", "[slow]") {
     auto command = script("trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > pid; while :; do sleep 1; done'");
     command.deadline = 300ms;
     const auto done = run_command(command);

@@ -218,7 +218,7 @@ TEST_CASE("a connection beyond the limit is refused with a sentence, and taken w
     CHECK(four.said("c") == "c");
 }
 
-TEST_CASE("without a descriptor for another connection, who waits is told so, and the next one is taken") {
+TEST_CASE("without a descriptor for another connection, who waits is told so, and the next one is taken", "[slow]") {
     Listening listening({});
     Client one(listening), two(listening), three(listening);
     CHECK(one.said("a") == "a");
@@ -378,7 +378,7 @@ TEST_CASE("of a client that does not read, no more requests are begun, and all a
     CHECK(listening.until([&] { return listening.server.held() == 0; }));
 }
 
-TEST_CASE("what is held for all clients together has a limit, at which one reply each is held") {
+TEST_CASE("what is held for all clients together has a limit, at which one reply each is held", "[slow]") {
     rpc::Limits limits;
     limits.held = 1 << 20;
     Listening listening(limits, long_table());

@@ -182,7 +182,7 @@ const std::vector<Row>& rows() {
 
 }  // namespace
 
-TEST_CASE("An action that is done again changes nothing") {
+TEST_CASE("An action that is done again changes nothing", "[slow]") {
     for (std::size_t i = 0; i < rows().size(); ++i) {
         const auto& row = rows()[i];
         DYNAMIC_SECTION(i << " " << row.action.name) {
@@ -248,7 +248,7 @@ TEST_CASE("A number that a transition counts is counted once, wherever the daemo
     }
 }
 
-TEST_CASE("A command at its time limit is ended with everything that it started") {
+TEST_CASE("A command at its time limit is ended with everything that it started", "[slow]") {
     ActionWorld world;
     world.perform(action("run_command", {{"timeout", "1"}},
                          {"/bin/sh", "-c", "sleep 300 & echo $! > pids; echo $$ >> pids; trap '' TERM; wait; wait"}));
@@ -343,7 +343,7 @@ TEST_CASE("A pull request that cannot be opened is told with the way out", "[git
     CHECK((world.origin_refs().find(world.branch()) != std::string::npos) == pushed);
 }
 
-TEST_CASE("An action of a project that is gone is told, and changes nothing") {
+TEST_CASE("An action of a project that is gone is told, and changes nothing", "[slow]") {
     for (const char* name : {"acquire_workspace", "release_workspace", "spawn_agent", "push_branch", "create_pr",
                              "delete_remote_branch"}) {
         DYNAMIC_SECTION(name) {

@@ -101,7 +101,7 @@ TEST_CASE("a dialog needs an answer, a limit needs help, and both are over when 
     CHECK(world.heard == std::vector<std::string>{"worker waiting", "worker busy", "worker limited", "worker busy"});
 }
 
-TEST_CASE("a busy agent whose window only counts seconds hangs, and one that uses a processor does not") {
+TEST_CASE("a busy agent whose window only counts seconds hangs, and one that uses a processor does not", "[slow]") {
     ActiveWorld world;
     const auto waits = [&] { return attention(world, world.ids.front()); };
     SECTION("its window") {

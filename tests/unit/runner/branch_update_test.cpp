@@ -86,7 +86,7 @@ TEST_CASE("a conflict stays in the worktree, names its files, and is committed b
     CHECK(task.world.git.plain(task.tree, {"log", "-1", "--format=%P"}) == task.before + " " + task.base);
 }
 
-TEST_CASE("a branch is not updated over what is not committed, nor without its worktree") {
+TEST_CASE("a branch is not updated over what is not committed, nor without its worktree", "[slow]") {
     Stale task;
     SECTION("an edit") {
         write_file(task.tree + "/feature", "edited\n");

@@ -194,7 +194,8 @@ TEST_CASE("a setup command that fails in a checkout for checks is no check that 
     f.nothing_is_left();
 }
 
-TEST_CASE("a check whose time is over ends with all that it started, and so does what a good one leaves behind") {
+TEST_CASE("a check whose time is over ends with all that it started, and so does what a good one leaves behind",
+          "[slow]") {
     CheckedTask f;
     const auto pids = f.file("pids").string();
     const std::string children = "sleep 300 & echo $! >> " + pids + "; setsid sh -c 'echo $$ >> " + pids +

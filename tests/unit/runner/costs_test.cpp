@@ -63,7 +63,7 @@ TaskId in_a_warm_pool(RunnerWorld& world) {
 
 }  // namespace
 
-TEST_CASE("what a start, an end and a transition cost stays within its bounds") {
+TEST_CASE("what a start, an end and a transition cost stays within its bounds", "[slow]") {
     RunnerWorld world;
     let_settings_settle(world);
     const auto id = in_a_warm_pool(world);
@@ -109,7 +109,7 @@ TEST_CASE("what a list counts of branches stays within its bounds, and is what t
 }
 
 /// From the creation to the merge at origin: at most 30 processes in all.
-TEST_CASE("what one short life costs stays within its bounds") {
+TEST_CASE("what one short life costs stays within its bounds", "[slow]") {
     RunnerWorld world;
     world.git.make_origin(world.repo(), "live/origin.git");
     let_settings_settle(world);

@@ -257,7 +257,7 @@ void cut_off_in_every_way(const Creation& creation) {
 
 }  // namespace
 
-TEST_CASE("a start that was cut off anywhere is finished once") {
+TEST_CASE("a start that was cut off anywhere is finished once", "[slow]") {
     end_in_every_way({[](RunnerWorld& world) { return world.make_task(); },
                       moving("planning"),
                       "pending",
@@ -265,7 +265,7 @@ TEST_CASE("a start that was cut off anywhere is finished once") {
                       {{"worker", 1}}});
 }
 
-TEST_CASE("a transition without hooks that was cut off anywhere is finished once") {
+TEST_CASE("a transition without hooks that was cut off anywhere is finished once", "[slow]") {
     end_in_every_way({[](RunnerWorld& world) {
                           const auto id = planned(world);
                           world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
@@ -277,11 +277,11 @@ TEST_CASE("a transition without hooks that was cut off anywhere is finished once
                       {{"worker", 1}}});
 }
 
-TEST_CASE("the start of a review that was cut off anywhere is finished once") {
+TEST_CASE("the start of a review that was cut off anywhere is finished once", "[slow]") {
     end_in_every_way({worked, moving("agent-review"), "working", "agent-review", {{"worker", 1}, {"review-1", 1}}});
 }
 
-TEST_CASE("a verdict that was cut off anywhere is acted on once") {
+TEST_CASE("a verdict that was cut off anywhere is acted on once", "[slow]") {
     SECTION("passed") {
         end_in_every_way({[](RunnerWorld& world) { return reviewed(world, "PASS"); },
                           moving("reviewing"),
@@ -300,11 +300,11 @@ TEST_CASE("a verdict that was cut off anywhere is acted on once") {
     }
 }
 
-TEST_CASE("instructions for a worker that lives are given once") {
+TEST_CASE("instructions for a worker that lives are given once", "[slow]") {
     end_in_every_way({worked, moving("stuck"), "working", "stuck", {{"worker", 1}}, 1});
 }
 
-TEST_CASE("a cancellation that was cut off anywhere is finished once") {
+TEST_CASE("a cancellation that was cut off anywhere is finished once", "[slow]") {
     end_in_every_way({[](RunnerWorld& world) { return reviewed(world, "PASS"); },
                       moving("cancelled"),
                       "agent-review",
@@ -314,7 +314,7 @@ TEST_CASE("a cancellation that was cut off anywhere is finished once") {
                       1});
 }
 
-TEST_CASE("an agent's end that was dealt with up to anywhere moves its task once") {
+TEST_CASE("an agent's end that was dealt with up to anywhere moves its task once", "[slow]") {
     end_in_every_way({[](RunnerWorld& world) {
                           const auto id = worked(world);
                           world.kill_agent(id, Role::worker, 0);
@@ -432,7 +432,7 @@ TEST_CASE("a merge whose daemon ends at any of its children is published once, a
     }
 }
 
-TEST_CASE("a command and a push that were cut off anywhere have happened in the end") {
+TEST_CASE("a command and a push that were cut off anywhere have happened in the end", "[slow]") {
     Scenario scenario;
     scenario.arrange = publishable;
     scenario.act = moving("published");
@@ -446,7 +446,7 @@ TEST_CASE("a command and a push that were cut off anywhere have happened in the 
     end_in_every_way(scenario);
 }
 
-TEST_CASE("a creation that was cut off anywhere leaves no task, or a whole one that is started") {
+TEST_CASE("a creation that was cut off anywhere leaves no task, or a whole one that is started", "[slow]") {
     cut_off_in_every_way({{}, "planning", {{"worker", 1}}, 0});
 }
 
@@ -458,7 +458,7 @@ TEST_CASE("a creation of work that is there, cut off anywhere, leaves no task, o
     cut_off_in_every_way({"reviewing", "reviewing", {}, 0});
 }
 
-TEST_CASE("a recovery that is killed, again and again, recovers in the end: starts and reviews") {
+TEST_CASE("a recovery that is killed, again and again, recovers in the end: starts and reviews", "[slow]") {
     end_in_recovery_too({[](RunnerWorld& world) { return world.make_task(); },
                          moving("planning"),
                          "pending",
@@ -476,7 +476,7 @@ TEST_CASE("a recovery that is killed, again and again, recovers in the end: star
                         3);
 }
 
-TEST_CASE("a recovery that is killed, again and again, recovers in the end: what ends a task") {
+TEST_CASE("a recovery that is killed, again and again, recovers in the end: what ends a task", "[slow]") {
     end_in_recovery_too({[](RunnerWorld& world) { return reviewed(world, "PASS"); },
                          moving("cancelled"),
                          "agent-review",

@@ -93,13 +93,13 @@ void end_everywhere(bool stacked, Fuse::Ending ending) {
 
 }  // namespace
 
-TEST_CASE("a blocker's end that was cut off anywhere starts the task that waits for it, once") {
+TEST_CASE("a blocker's end that was cut off anywhere starts the task that waits for it, once", "[slow]") {
     for (const auto ending : {Fuse::Ending::killed, Fuse::Ending::disk_full_for_good, Fuse::Ending::disk_full_once}) {
         INFO("ending " << static_cast<int>(ending));
         end_everywhere(false, ending);
     }
 }
 
-TEST_CASE("the start of stacked work that was cut off anywhere begins it once, on one branch") {
+TEST_CASE("the start of stacked work that was cut off anywhere begins it once, on one branch", "[slow]") {
     end_everywhere(true, Fuse::Ending::killed);
 }

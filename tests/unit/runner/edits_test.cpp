@@ -53,7 +53,7 @@ void refused(RunnerWorld& world, const TaskId& id, const Edit& edit, ErrorCode c
 
 }  // namespace
 
-TEST_CASE("fields that make no sense are refused, and none of them is changed") {
+TEST_CASE("fields that make no sense are refused, and none of them is changed", "[slow]") {
     RunnerWorld world;
     write_file(
         world.home() / "harnesses/ghost.yml",
@@ -453,7 +453,7 @@ TEST_CASE("a task that has ended may follow another workflow, and has ended ther
     CHECK(change(world, TaskId{"aaaaaaaaaaaaaaaaaaaaa"}, edit).error().code == ErrorCode::not_found);
 }
 
-TEST_CASE("a branch that the record could not be changed to is left again, as far as git lets that be") {
+TEST_CASE("a branch that the record could not be changed to is left again, as far as git lets that be", "[slow]") {
     RunnerWorld world;
     const auto id = planning(world, "do it", 3);
     const auto before = world.record(id).task.branch;

@@ -32,7 +32,7 @@ TEST_CASE("a terminal state of a workflow's own ends a task as done and cancelle
     CHECK_FALSE(is_active());
 }
 
-TEST_CASE("a history that is larger than anything that is read keeps no task from moving") {
+TEST_CASE("a history that is larger than anything that is read keeps no task from moving", "[slow]") {
     RunnerWorld world;
     const auto id = world.make_task("do it");
     const auto file = world.house().world().tasks.folder(world.record(id)) / "history.jsonl";

@@ -89,15 +89,15 @@ void fail_everywhere(const Change& change) {
 
 }  // namespace
 
-TEST_CASE("a child that fails while a task is started is told, and the next try succeeds") {
+TEST_CASE("a child that fails while a task is started is told, and the next try succeeds", "[slow]") {
     fail_everywhere(starting());
 }
 
-TEST_CASE("a child that fails while a task is created is told, and the next try succeeds") {
+TEST_CASE("a child that fails while a task is created is told, and the next try succeeds", "[slow]") {
     fail_everywhere(creating());
 }
 
-TEST_CASE("a child that fails while a task is cancelled loses no work, and the next try succeeds") {
+TEST_CASE("a child that fails while a task is cancelled loses no work, and the next try succeeds", "[slow]") {
     fail_everywhere(cancelling());
 }
 
@@ -109,28 +109,28 @@ TEST_CASE("a child that fails in a merge never makes it done without being merge
     fail_everywhere(merging_with_checks());
 }
 
-TEST_CASE("a child that fails while checks run is told, and the next try succeeds") {
+TEST_CASE("a child that fails while checks run is told, and the next try succeeds", "[slow]") {
     fail_everywhere(checking());
 }
 
-TEST_CASE("a child that fails while a branch is renamed is told, and the next try succeeds") {
+TEST_CASE("a child that fails while a branch is renamed is told, and the next try succeeds", "[slow]") {
     fail_everywhere(renaming_the_branch());
     fail_everywhere(switching_the_branch());
     fail_everywhere(taking_over_the_branch());
 }
 
-TEST_CASE("a child that fails while workspaces change is told, and the next try succeeds") {
+TEST_CASE("a child that fails while workspaces change is told, and the next try succeeds", "[slow]") {
     fail_everywhere(making_workspaces());
     fail_everywhere(removing_workspaces());
     fail_everywhere(releasing_again());
     fail_everywhere(leaving());
 }
 
-TEST_CASE("a setup command that fails is told, and the next try succeeds") {
+TEST_CASE("a setup command that fails is told, and the next try succeeds", "[slow]") {
     fail_everywhere(starting_with_setup());
 }
 
-TEST_CASE("a command, a push or gh that fails is told, and the next try succeeds") {
+TEST_CASE("a command, a push or gh that fails is told, and the next try succeeds", "[slow]") {
     fail_everywhere(publishing());
 }
 

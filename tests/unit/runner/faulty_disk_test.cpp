@@ -49,7 +49,7 @@ void fail_disk_everywhere(const Change& change) {
 
 }  // namespace
 
-TEST_CASE("a failing disk while a task is created leaves the old or the new, and it can be tried again") {
+TEST_CASE("a failing disk while a task is created leaves the old or the new, and it can be tried again", "[slow]") {
     fail_disk_everywhere(creating());
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("a failing disk while a task is merged leaves the old or the new, and 
     fail_disk_everywhere(merging_with_origin());
 }
 
-TEST_CASE("a failing disk while a task is changed leaves the old or the new, and it can be tried again") {
+TEST_CASE("a failing disk while a task is changed leaves the old or the new, and it can be tried again", "[slow]") {
     fail_disk_everywhere(changing_fields());
     fail_disk_everywhere(choosing_the_branch());
     fail_disk_everywhere(renaming_the_branch());
@@ -85,12 +85,14 @@ TEST_CASE("a failing disk while a task is changed leaves the old or the new, and
     fail_disk_everywhere(respawning());
 }
 
-TEST_CASE("a failing disk while a task changes its workflow leaves the old or the new, and it can be tried again") {
+TEST_CASE("a failing disk while a task changes its workflow leaves the old or the new, and it can be tried again",
+          "[slow]") {
     fail_disk_everywhere(moving_to_another_workflow());
     fail_disk_everywhere(leaving_a_lost_workflow());
 }
 
-TEST_CASE("a failing disk while workspaces or projects change leaves the old or the new, and it can be tried again") {
+TEST_CASE("a failing disk while workspaces or projects change leaves the old or the new, and it can be tried again",
+          "[slow]") {
     fail_disk_everywhere(making_workspaces());
     fail_disk_everywhere(removing_workspaces());
     fail_disk_everywhere(releasing_again());
@@ -110,12 +112,12 @@ TEST_CASE("a failing disk while a task is published leaves the old or the new, a
     fail_disk_everywhere(merging_at_github());
 }
 
-TEST_CASE("a failing disk while an agent's end is noticed loses no death and counts none twice") {
+TEST_CASE("a failing disk while an agent's end is noticed loses no death and counts none twice", "[slow]") {
     fail_disk_everywhere(crashing());
     fail_disk_everywhere(crashing_in_review());
     fail_disk_everywhere(leaving_an_artifact());
 }
 
-TEST_CASE("a failing disk while a start fails leaves a task that is queued or asked for") {
+TEST_CASE("a failing disk while a start fails leaves a task that is queued or asked for", "[slow]") {
     fail_disk_everywhere(failing_to_start());
 }

@@ -44,7 +44,7 @@ void end_everywhere(const std::string& script, bool passes) {
 
 }  // namespace
 
-TEST_CASE("a daemon killed anywhere between a question and its checks' success moves the task once") {
+TEST_CASE("a daemon killed anywhere between a question and its checks' success moves the task once", "[slow]") {
     end_everywhere("true", true);
 }
 

@@ -222,7 +222,8 @@ TEST_CASE("whoever asks while the checks run waits for the same run") {
     CHECK(f.changes_to("agent-review") == 1);
 }
 
-TEST_CASE("a check that hangs ends with its time limit and all that it started, and is told like one that failed") {
+TEST_CASE("a check that hangs ends with its time limit and all that it started, and is told like one that failed",
+          "[slow]") {
     GatedTask f;
     f.want("sleep 300 & echo $! > " + f.file("pid").string() + "; echo so far; wait", 1);
     const auto refused = f.ask();

@@ -133,7 +133,7 @@ TEST_CASE("a merge does what the project's settings say, unless the order says o
     }
 }
 
-TEST_CASE("what is to be kept, not pushed, or pushed with it, is as asked for") {
+TEST_CASE("what is to be kept, not pushed, or pushed with it, is as asked for", "[slow]") {
     Fixture f;
     const auto before = f.at_origin();
     MergeOrder order;
@@ -170,7 +170,7 @@ TEST_CASE("what is to be kept, not pushed, or pushed with it, is as asked for") 
     }
 }
 
-TEST_CASE("whatever a human has to look at first is confirmed with force, and the merge says so") {
+TEST_CASE("whatever a human has to look at first is confirmed with force, and the merge says so", "[slow]") {
     Fixture f;
     std::string fact;
     auto record = f.world.record(f.id);
@@ -245,7 +245,7 @@ TEST_CASE("a branch that is at a commit of the target's own is not taken for mer
     CHECK(f.at_origin() == before);
 }
 
-TEST_CASE("what is merged here alone leaves origin's branch, and publishes nothing of the user's") {
+TEST_CASE("what is merged here alone leaves origin's branch, and publishes nothing of the user's", "[slow]") {
     Fixture f;
     f.world.git.plain(f.tree, {"push", "-q", "origin", f.branch});
     const auto before = f.at_origin();
@@ -335,7 +335,7 @@ TEST_CASE("a protected branch is one line with origin's reason, and nothing has 
     REQUIRE(f.cancel());
 }
 
-TEST_CASE("a remote whose hook takes its time is waited for, and gets the merge once") {
+TEST_CASE("a remote whose hook takes its time is waited for, and gets the merge once", "[slow]") {
     Fixture f;
     f.hook("pre-receive", "sleep 1\n");
     f.hook("post-receive", "sleep 1\necho once >>\"$PWD/pushes\"\n");
@@ -346,7 +346,7 @@ TEST_CASE("a remote whose hook takes its time is waited for, and gets the merge 
     CHECK(read_file(f.origin + "/pushes") == "once\n");
 }
 
-TEST_CASE("a race that is lost is run again until it is won, and given up in the end") {
+TEST_CASE("a race that is lost is run again until it is won, and given up in the end", "[slow]") {
     Fixture f;
     // Somebody moves main while the push is being taken, three times.
     const std::string move =
@@ -412,7 +412,8 @@ TEST_CASE("a merge that nothing was published of is undone by the next daemon, o
     }
 }
 
-TEST_CASE("a merge that is published and not finished keeps its task from anything else, and is finished by name") {
+TEST_CASE("a merge that is published and not finished keeps its task from anything else, and is finished by name",
+          "[slow]") {
     Fixture f;
     f.world.keep();
     f.killed_at("push");
@@ -476,7 +477,8 @@ TEST_CASE("checkouts that older versions left in merges are removed, with their 
     CHECK_THAT(f.world.git.plain(f.world.repo(), {"worktree", "list"}), !Holds(".merge-"));
 }
 
-TEST_CASE("every kind of open notice has to be confirmed before a merge, but for those that the merge answers") {
+TEST_CASE("every kind of open notice has to be confirmed before a merge, but for those that the merge answers",
+          "[slow]") {
     for (std::size_t i = 0; i < std::size(k_notice_rules); ++i) {
         const auto kind = static_cast<NoticeKind>(i);
         DYNAMIC_SECTION(name_of(kind)) {

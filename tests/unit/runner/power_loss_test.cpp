@@ -142,7 +142,8 @@ void fail_every_sync(const Change& change) {
 }  // namespace
 
 TEST_CASE(
-    "a disk that fails at any fsync is an error or no matter, is not believed afterwards, and the next try is whole") {
+    "a disk that fails at any fsync is an error or no matter, is not believed afterwards, and the next try is whole",
+    "[slow]") {
     fail_every_sync(creating());
     fail_every_sync(asking_for_review());
     fail_every_sync(cancelling());
@@ -151,7 +152,7 @@ TEST_CASE(
     fail_every_sync(leaving());
 }
 
-TEST_CASE("power that goes while a task is created leaves no task, or a whole one") {
+TEST_CASE("power that goes while a task is created leaves no task, or a whole one", "[slow]") {
     lose_power_everywhere(creating());
 }
 
@@ -159,7 +160,8 @@ TEST_CASE("power that goes while a task is started leaves it pending, or started
     lose_power_everywhere(starting());
 }
 
-TEST_CASE("power that goes while a task moves on leaves the old or the new status, and what was written for it") {
+TEST_CASE("power that goes while a task moves on leaves the old or the new status, and what was written for it",
+          "[slow]") {
     const auto handoff = [](RunnerWorld& world, const TaskId& id) { return holds(world.task_text(id), "all of it"); };
     const auto write_handoff = [](RunnerWorld& world, const TaskId& id) {
         world.append_body(id, "\n## Handoff\nall of it\n");
@@ -182,23 +184,23 @@ TEST_CASE("power that goes while a task moves on leaves the old or the new statu
     lose_power_everywhere(getting_stuck());
 }
 
-TEST_CASE("power that goes while a task ends leaves its work reachable, and an end that was told") {
+TEST_CASE("power that goes while a task ends leaves its work reachable, and an end that was told", "[slow]") {
     lose_power_everywhere(cancelling());
     lose_power_everywhere(removing());
 }
 
-TEST_CASE("power that goes while a task is merged leaves it merged once, or not at all") {
+TEST_CASE("power that goes while a task is merged leaves it merged once, or not at all", "[slow]") {
     lose_power_everywhere(merging());
     lose_power_everywhere(merging_by_squash());
 }
 
-TEST_CASE("power that goes while a task is changed leaves the old fields or the new") {
+TEST_CASE("power that goes while a task is changed leaves the old fields or the new", "[slow]") {
     lose_power_everywhere(changing_fields());
     lose_power_everywhere(renaming_the_branch());
     lose_power_everywhere(acknowledging());
 }
 
-TEST_CASE("power that goes while an agent is told or started again takes no task with it") {
+TEST_CASE("power that goes while an agent is told or started again takes no task with it", "[slow]") {
     // Nobody lives after it: what was told is told again to whoever is started then.
     auto telling = sending();
     telling.act = [](RunnerWorld& world, const TaskId& id) {

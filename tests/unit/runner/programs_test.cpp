@@ -82,7 +82,7 @@ TEST_CASE("what git is made to run after the review has to be confirmed before t
     CHECK_FALSE(world.record(id).programs);
 }
 
-TEST_CASE("each change of what git runs is told, many are counted, and a failed hook stands beside them") {
+TEST_CASE("each change of what git runs is told, many are counted, and a failed hook stands beside them", "[slow]") {
     RunnerWorld world;
     const auto id = with_work(world);
     for (const char* name : {"a", "b", "c", "d", "e", "f", "\x1b[31mg"}) plants(world, name);

@@ -194,7 +194,7 @@ TEST_CASE("in the workflow pr the task waits in in-pr, and new work gets to the 
     CHECK(f.status() == "done");
 }
 
-TEST_CASE("a pull request that was merged ends its task, once") {
+TEST_CASE("a pull request that was merged ends its task, once", "[slow]") {
     PullWorld f;
     REQUIRE(f.create());
     const auto tip = f.at_origin(f.branch());
@@ -216,7 +216,7 @@ TEST_CASE("a pull request that was merged ends its task, once") {
     CHECK(f.at_origin("main") == main);
 }
 
-TEST_CASE("work that the merged pull request had not keeps the task, and is named") {
+TEST_CASE("work that the merged pull request had not keeps the task, and is named", "[slow]") {
     PullWorld f;
     REQUIRE(f.create());
     std::string named;
@@ -319,7 +319,7 @@ TEST_CASE("a closed pull request cancels its task and keeps the work, and its re
     CHECK(f.need() == Need::help);
 }
 
-TEST_CASE("what is wrong with a pull request is told once for a commit, and no longer than it is so") {
+TEST_CASE("what is wrong with a pull request is told once for a commit, and no longer than it is so", "[slow]") {
     PullWorld f;
     REQUIRE(f.create());
     f.look();
@@ -399,7 +399,7 @@ TEST_CASE("checks that go on failing come to the human after three returns to th
     CHECK(f.status() == "working");
 }
 
-TEST_CASE("a GitHub that cannot be asked changes no task, and is left alone longer each time") {
+TEST_CASE("a GitHub that cannot be asked changes no task, and is left alone longer each time", "[slow]") {
     PullWorld f;
     REQUIRE(f.create());
     f.look();
@@ -431,7 +431,7 @@ TEST_CASE("a GitHub that cannot be asked changes no task, and is left alone long
     CHECK(f.world.house().runner().pull_sync.problems().empty());
 }
 
-TEST_CASE("merge asks the pull request first") {
+TEST_CASE("merge asks the pull request first", "[slow]") {
     PullWorld f;
     REQUIRE(f.create());
     const auto main = f.at_origin("main");
@@ -488,7 +488,7 @@ TEST_CASE("without gh a task that never had a pull request is merged here, and t
     }
 }
 
-TEST_CASE("merge --via pr merges what was reviewed, with a method that the repository allows") {
+TEST_CASE("merge --via pr merges what was reviewed, with a method that the repository allows", "[slow]") {
     PullWorld f;
     REQUIRE(f.create());
     f.github.allow({"SQUASH", "REBASE"}, "SQUASH");

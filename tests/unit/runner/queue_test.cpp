@@ -519,7 +519,7 @@ TEST_CASE("a project that is removed while its queue stands still is no longer t
     CHECK(world.events(record.task.id, "spawn.failed").size() == 1);
 }
 
-TEST_CASE("a release that is done again is not the end of what else had failed, nor of an agent that lives") {
+TEST_CASE("a release that is done again is not the end of what else had failed, nor of an agent that lives", "[slow]") {
     RunnerWorld world;
     write_file(world.home() / "workflows/noisy.yml", R"(name: noisy
 version: 1

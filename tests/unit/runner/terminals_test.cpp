@@ -53,7 +53,7 @@ TEST_CASE("an agent is looked at once it is quiet, and every three seconds if it
     CHECK(pacing.due() == begin + 5s);
 }
 
-TEST_CASE("an agent that writes is looked at, and one that writes nothing is left alone") {
+TEST_CASE("an agent that writes is looked at, and one that writes nothing is left alone", "[slow]") {
     TerminalsWorld world;
     const PseudoTerminal terminal;
     const auto id = world.start(terminal);

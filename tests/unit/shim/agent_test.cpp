@@ -132,7 +132,7 @@ TEST_CASE_METHOD(Fixture, "signals to the shim reach the agent, which may end in
     }
 }
 
-TEST_CASE_METHOD(Fixture, "an agent that ignores the signal is killed five seconds later") {
+TEST_CASE_METHOD(Fixture, "an agent that ignores the signal is killed five seconds later", "[slow]") {
     const auto spec = script("trap '' TERM HUP INT; echo $$ > $OUT/pid; while :; do sleep 0.05; done");
     const auto before = std::chrono::steady_clock::now();
     const auto done = run_shim_with(spec, [](std::int64_t shim) { ::kill(static_cast<pid_t>(shim), SIGTERM); });
@@ -155,7 +155,7 @@ TEST_CASE_METHOD(Fixture, "a stopped agent is continued") {
     CHECK(done.exit_status == 5);
 }
 
-TEST_CASE_METHOD(Fixture, "what stays behind in its session or in the worktree is ended, after the record") {
+TEST_CASE_METHOD(Fixture, "what stays behind in its session or in the worktree is ended, after the record", "[slow]") {
     // One that ignores everything in the shim's session, one with a session of its own but in the worktree, one
     // double-forked; and one that has gone elsewhere, which is nobody's business.
     const auto loop = std::string("while :; do sleep 0.05; done");

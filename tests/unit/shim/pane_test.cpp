@@ -74,7 +74,7 @@ TEST_CASE_METHOD(PaneFixture, "Ctrl-C goes to the agent, not to the shim") {
     CHECK(exit_record().exit_status == 9);
 }
 
-TEST_CASE_METHOD(PaneFixture, "killing the session ends the agent and what it started, and still records") {
+TEST_CASE_METHOD(PaneFixture, "killing the session ends the agent and what it started, and still records", "[slow]") {
     const auto pane =
         open(script("setsid sh -c 'trap \"\" TERM HUP; echo $$ > $OUT/left; while :; do sleep 0.05; done' & "
                     "while [ ! -s $OUT/left ]; do sleep 0.02; done; echo $$ > $OUT/pid; sleep 600"));

@@ -143,7 +143,7 @@ TEST_CASE_METHOD(TaskWorld, "the last five replaced texts are kept, and edits th
     CHECK(read_text(home / "task" / kept.back()) == "## Round 7\n\ntext\n");
 }
 
-TEST_CASE_METHOD(TaskWorld, "whatever fails while sections are put back, the next call puts them back once") {
+TEST_CASE_METHOD(TaskWorld, "whatever fails while sections are put back, the next call puts them back once", "[slow]") {
     start(k_body);
     int failures = 0;
     for (int n = 1;; ++n) {

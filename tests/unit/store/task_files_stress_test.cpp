@@ -143,12 +143,12 @@ constexpr auto k_time = std::chrono::milliseconds(2000);
 
 }  // namespace
 
-TEST_CASE_METHOD(Stress, "no line that was appended is lost") {
+TEST_CASE_METHOD(Stress, "no line that was appended is lost", "[slow]") {
     run({GENERATE(true, false) ? copies.own : *copies.mirror}, append, k_time);
     check();
 }
 
-TEST_CASE_METHOD(Stress, "no line that was written in place is lost") {
+TEST_CASE_METHOD(Stress, "no line that was written in place is lost", "[slow]") {
     run({GENERATE(true, false) ? copies.own : *copies.mirror}, rewrite_in_place, k_time);
     check();
 }
@@ -158,17 +158,17 @@ TEST_CASE_METHOD(Stress, "no line of an editor that stands still in the middle i
     check();
 }
 
-TEST_CASE_METHOD(Stress, "no line that was renamed over is lost") {
+TEST_CASE_METHOD(Stress, "no line that was renamed over is lost", "[slow]") {
     run({GENERATE(true, false) ? copies.own : *copies.mirror}, rename_over, k_time);
     check();
 }
 
-TEST_CASE_METHOD(Stress, "no line that sed -i wrote is lost") {
+TEST_CASE_METHOD(Stress, "no line that sed -i wrote is lost", "[slow]") {
     run({GENERATE(true, false) ? copies.own : *copies.mirror}, sed, k_time);
     check();
 }
 
-TEST_CASE_METHOD(Stress, "no line is lost by deleting and creating") {
+TEST_CASE_METHOD(Stress, "no line is lost by deleting and creating", "[slow]") {
     run({GENERATE(true, false) ? copies.own : *copies.mirror}, delete_and_create, k_time);
     check();
 }

@@ -334,7 +334,8 @@ TEST_CASE_METHOD(TaskWorld, "a writer that still has the displaced file open los
     CHECK(names("work") == std::vector<std::string>{"TASK.md"});
 }
 
-TEST_CASE_METHOD(TaskWorld, "a writer that has found the file, but opens it only after the exchange, loses nothing") {
+TEST_CASE_METHOD(TaskWorld, "a writer that has found the file, but opens it only after the exchange, loses nothing",
+                 "[slow]") {
     start("one\n");
     const Path copy = GENERATE(true, false) ? copies.own : *copies.mirror;
     const int found = ::open(copy.c_str(), O_PATH | O_CLOEXEC);  // as far as open() is when it stands still
@@ -531,7 +532,8 @@ TEST_CASE_METHOD(TaskWorld, "whatever fails while a section is written, the next
 }
 
 TEST_CASE_METHOD(TaskWorld,
-                 "whatever fails while a mirror is retired, its last word is kept, and the next call retires it") {
+                 "whatever fails while a mirror is retired, its last word is kept, and the next call retires it",
+                 "[slow]") {
     int failures = 0;
     for (int n = 1;; ++n) {
         CAPTURE(n);

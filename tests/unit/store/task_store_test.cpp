@@ -758,7 +758,7 @@ TEST_CASE("a task whose folder became a link is not removed through it, and not 
     CHECK_THAT(again.unreadable().front().why, Tells("link"));
 }
 
-TEST_CASE("a history is read from its end, whatever is before, and mended without reading the whole") {
+TEST_CASE("a history is read from its end, whatever is before, and mended without reading the whole", "[slow]") {
     Stored s;
     const auto record = s.made(k_a);
     const auto file = s.history_of(record);

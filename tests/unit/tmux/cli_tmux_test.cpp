@@ -135,7 +135,7 @@ TEST_CASE_METHOD(TmuxFixture, "a server whose socket was deleted is found again 
     CHECK(names().size() == 2);
 }
 
-TEST_CASE_METHOD(TmuxFixture, "a server whose socket was deleted is still a server to whoever looks") {
+TEST_CASE_METHOD(TmuxFixture, "a server whose socket was deleted is still a server to whoever looks", "[slow]") {
     const auto first = opened(window("demo", "w"));
     std::filesystem::remove(dir / "tmux.sock");
     CHECK(state().server_pid == first.server_pid);
@@ -161,8 +161,8 @@ TEST_CASE_METHOD(TmuxFixture, "a server whose socket was deleted before anybody 
     CHECK(now.panes.size() == 2);
 }
 
-TEST_CASE_METHOD(TmuxFixture,
-                 "a server that does not make its socket anew is an error, neither none nor a second one") {
+TEST_CASE_METHOD(TmuxFixture, "a server that does not make its socket anew is an error, neither none nor a second one",
+                 "[slow]") {
     const auto first = opened(window("demo", "w"));
     ::kill(static_cast<pid_t>(first.server_pid), SIGSTOP);
     std::filesystem::remove(dir / "tmux.sock");
@@ -297,7 +297,7 @@ TEST_CASE_METHOD(TmuxFixture, "what the user has configured of tmux is not read"
     CHECK_FALSE(std::filesystem::exists(mark));
 }
 
-TEST_CASE_METHOD(TmuxFixture, "a server that is just going away is asked again, though not for ever") {
+TEST_CASE_METHOD(TmuxFixture, "a server that is just going away is asked again, though not for ever", "[slow]") {
     const auto here = dir.path.string();
     write_file(dir / "bin/tmux", "#!/bin/sh\nn=$(cat " + here + "/asked)\necho $((n + 1)) >" + here +
                                      "/asked\nif [ \"$n\" -lt \"$(cat " + here + "/failures)\" ]; then cat " + here +

@@ -523,7 +523,7 @@ TEST_CASE("nothing that can happen on relay breaks it") {
     check_sound("workflows/", "relay", 300);
 }
 
-TEST_CASE("nothing that can happen on pr breaks it") {
+TEST_CASE("nothing that can happen on pr breaks it", "[slow]") {
     check_sound("workflows/", "pr", 500);
 }
 
@@ -548,7 +548,7 @@ TEST_CASE("a way around the reviewer is found") {
                "agents end their task by themselves"));
 }
 
-TEST_CASE("a hook that is missing is found") {
+TEST_CASE("a hook that is missing is found", "[slow]") {
     CHECK(says(
         complaints_after("default", "- from: agent-review\n    to: reviewing", "      - action: kill_reviewer\n", ""),
         "a reviewer lives on"));
@@ -559,7 +559,7 @@ TEST_CASE("a hook that is missing is found") {
              "something is left of a task that is over"));
 }
 
-TEST_CASE("a review that never ends is found") {
+TEST_CASE("a review that never ends is found", "[slow]") {
     // The first failed review is the last one, and after a human's help they go on for ever.
     auto text = text_of("workflows/default.yml");
     const std::string reset = "      - action: set_field\n        field: review_round\n        value: 0\n";
