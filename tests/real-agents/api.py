@@ -147,6 +147,11 @@ def tool_call(step, tools):
             script = "const r = await tools.exec_command({cmd: %s}); text(r.output ?? JSON.stringify(r));"
             return "exec", script % json.dumps(command)
         return "shell", {"command": ["bash", "-lc", command]}
+    if "skill" in step:
+        for name, key in (("Skill", "skill"), ("skill", "name")):
+            if name in tools:
+                return name, {key: "orange"}
+        return tool_call({"read": step["skill"]}, tools)
     if "read" in step:
         path = step["read"]
         if "Read" in tools:
@@ -251,9 +256,11 @@ class Handler(BaseHTTPRequestHandler):
         if tools:
             turns = read(body)
             folder = folder_of(body)
-            step, at = model.next_step(turns, folder, tools, self.server.state)
+            told = json.dumps(body, ensure_ascii=False)
+            step, at = model.next_step(turns, folder, tools, self.server.state, told)
             if at:
                 record = {"at": time.time(), "done": None, "folder": folder, "step": step, **at}
+                record["lists"] = model.skill_line() in told
                 record["messages"] = [text for kind, _, text in turns if kind == "user"]
                 record["result"] = next((text for kind, _, text in reversed(turns) if kind == "result"), "")
                 self.server.served.append(record)

@@ -8,15 +8,23 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
 
 import api
+import model
 import world
 
 ASKS_FOR_TRUST = ("claude", "codex")
 CONTINUES = ("claude", "codex", "pi")  # opencode loses the prompt if it continues a conversation
 REFUSES = ("claude", "codex", "opencode")  # pi has no permissions
+ALONE = {  # outside of Orange, for one turn
+    "claude": ["claude", "-p", "--dangerously-skip-permissions"],
+    "codex": ["codex", "exec", "--dangerously-bypass-approvals-and-sandbox"],
+    "opencode": ["opencode", "run", "--auto"],
+    "pi": ["pi", "-p"],
+}
 WAYS = ("edit", "write", "append", "sed", "mv", "bare", "rm", "halves", "python")
 
 
@@ -386,6 +394,57 @@ class Life:
             self.note("left behind by the reviewer", "something" if left else "nothing")
 
 
+    def skill(self):
+        w = self.enter()
+        w.orange("project", "update", "--harness", "demo", check=True)
+
+        def asks(text):
+            return w.login_shell(ALONE[self.worker] + ["[orange] " + text])
+
+        def listed(text):
+            asks("# Hello: " + text)
+            return [request["lists"] for request in w.asked("# Hello: " + text)]
+
+        before = listed("before")
+        self.step("a program without the skill tells its model nothing of it", before and not any(before), before)
+        done = w.orange("install", "--harness", self.worker)
+        self.step("orange install", done.returncode == 0, done.stdout + done.stderr)
+        after = listed("after")
+        self.step("the program lists the skill", after and all(after), after)
+
+        ended = threading.Event()
+
+        def human():
+            """Merges what waits for a review."""
+            while not ended.wait(0.5):
+                for view in w.json("task", "list").get("tasks", []):
+                    if view["fields"]["status"] == "reviewing":
+                        w.orange("task", "merge", view["fields"]["id"])
+
+        merging = threading.Thread(target=human)
+        merging.start()
+        try:
+            done = asks("# Delegate: two files")
+        finally:
+            ended.set()
+            merging.join()
+        views = w.json("task", "list", "--all").get("tasks", [])
+        branches = sorted(view["fields"].get("branch", "") for view in views)
+        told = done.stdout + done.stderr
+        self.step("who has only the skill creates two tasks", branches == sorted(model.DELEGATED), (branches, told))
+        contexts = [w.text(view["fields"]["id"]) for view in views]
+        good = all("# Goal\nThe file exists" in text for text in contexts)
+        self.step("each with a context", contexts and good, contexts)
+        ends = [view["fields"]["status"] for view in views]
+        self.step("both are done", ends == ["done", "done"], (ends, told))
+        reported = {view["fields"]["id"] for view in views for task in re.findall(r"(\w+) is done", told)
+                    if view["fields"]["id"].startswith(task)}
+        self.step("and it reports their ends", len(reported) == 2, told)
+        w.orange("uninstall")
+        gone = listed("gone")
+        self.step("orange uninstall: the skill is not listed any more", gone and not any(gone), gone)
+
+
 def alive(pid):
     try:
         return open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()[0] != "Z"
@@ -397,7 +456,7 @@ def at(event, key="timestamp"):
     return datetime.datetime.fromisoformat(event[key].replace("Z", "+00:00")).timestamp()
 
 
-GROUPS = ("trust", "life", "crash", "resume", "edit", "oneshot", "forget", "limit", "messages", "review")
+GROUPS = ("trust", "life", "crash", "resume", "edit", "oneshot", "forget", "limit", "messages", "review", "skill")
 
 
 def main():

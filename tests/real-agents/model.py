@@ -19,6 +19,9 @@ Words in the summary of a task change the script:
   play:limit          the API reports a usage limit to the worker, until its tag is in `State.lifted`
   play:login          the API reports a wrong login, likewise
   play:curious        the reviewer also tries what it must not do
+
+Who begins with `# Delegate:` is no agent of a task. It knows Orange only from the skill that its program offers: the
+commands that it runs are those of that page, with its own words put in.
 """
 import os
 import re
@@ -53,6 +56,49 @@ def has(summary, word):
 def value(summary, word, default):
     found = re.search(r"play:%s=(\S+)" % word, summary)
     return found.group(1) if found else default
+
+
+# ---- the skill
+SKILL = os.path.abspath(os.path.dirname(__file__) + "/../../skills/orange/SKILL.md")
+
+
+def skill_line():
+    """What a program tells its model of the skill begins with this."""
+    with open(SKILL) as page:
+        return re.search(r"(?m)^description: (.*?) \(", page.read()).group(1)
+
+
+def skill_file(told):
+    """Where the program says that the skill is; codex has a table of the folders that its list begins with."""
+    found = re.search(r"([^\s\"'`<>()\\]*)/orange/SKILL\.md", told)
+    if not found:
+        return "/nowhere/SKILL.md"
+    root = re.search(r"`%s` = `([^`]+)`" % re.escape(found.group(1)), told)
+    return (root or found).group(1) + "/orange/SKILL.md"
+
+
+DELEGATED = ("delegate-one", "delegate-two")
+
+
+def delegate(page, results):
+    """Two tasks, each waited for until it needs the human and then until its end, and a report of both. The page is in
+    what the program has told; `results` are those of the goals."""
+    goals = [("skill",), ("text", "PLAY: there is no skill")]
+    example = re.search(r"(?ms)^ *(orange task create [^\n]*<<'END')\n.*?^ *(## Goal)\n.*?^ *END$", page)
+    wait = re.search(r"orange task wait ID --timeout \d+", page)
+    if not example or not wait:
+        return goals
+    goals.pop()
+    for branch in DELEGATED:
+        command = re.sub(r"--branch \S+", "--branch " + branch, example.group(1))
+        command = re.sub(r"\".*?\"", '"Write play-%s.txt"' % branch, command)
+        goals.append(("shell", "%s\n%s\nThe file exists on the branch %s.\nEND" % (command, example.group(2), branch)))
+    told = "\n".join(results.get(number, "") for number in (1, 2))
+    ids = re.findall(r"(?m)^(\w{4,})  \S ", told)
+    for more in ("", " --for ended"):
+        goals += [("shell", wait.group(0).replace("ID", task) + more) for task in ids]
+    ends = [(re.search(r"\b(done|cancelled)\b", results.get(number, "")) or ["unknown"])[0] for number in (5, 6)]
+    return goals + [("text", "PLAY: " + ", ".join("%s is %s" % each for each in zip(ids, ends)))]
 
 
 # ---- TASK.md
@@ -237,7 +283,7 @@ def refusal(word, tools):
     return {"status": 429, "body": {"type": "error", "error": error}, "headers": wait}
 
 
-def next_step(turns, folder, tools, state):
+def next_step(turns, folder, tools, state, told):
     """The next step of the conversation `turns`, and what it belongs to; a fixed text for one that is no task's."""
     messages = [(i, text) for i, (kind, _, text) in enumerate(turns) if kind == "user" and MARK in text]
     if not messages:
@@ -252,7 +298,11 @@ def next_step(turns, folder, tools, state):
     for number, (at, message) in enumerate(messages):
         if number < begin:
             continue
-        goals = goals_of(message, first, number, folder)
+        if MARK + "# Delegate:" in message:
+            heard = "\n".join(text for kind, _, text in turns if kind in ("user", "result"))
+            goals = delegate(heard, {goal: texts[-1] for (owner, goal), texts in results.items() if owner == number})
+        else:
+            goals = goals_of(message, first, number, folder)
         furthest = max([goal for owner, goal in results if owner == number] or [-1])
         info = {"user": message, "first": first, "earlier": messages[begin][0] if begin else 0}
         for position, goal in enumerate(goals):
@@ -280,6 +330,8 @@ def next_step(turns, folder, tools, state):
                 return {**write_section(folder, goal[1], goal[2], goal[3]), **call}, info
             if tries:
                 continue
+            if kind == "skill":
+                return {"skill": skill_file(told), **call}, info
             if kind == "read":
                 return {"read": task_file(folder), **call}, info
             if kind == "write":

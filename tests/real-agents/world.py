@@ -134,6 +134,10 @@ class World:
     def shell(self, command, **options):
         return self.run(["bash", "-c", command], **options)
 
+    def login_shell(self, argv):
+        """As a person would start a program: with the settings of a login."""
+        return self.run(["bash", "-lc", 'exec "$@"', "bash", *argv])
+
     def orange(self, *words, **options):
         return self.run(["orange", *words], **options)
 
