@@ -35,9 +35,13 @@ bool is_alive(const rpc::TaskView& task) {
     return task.worker == "alive" || task.reviewer == "alive";
 }
 
+const rpc::TaskView* selected_in(const State& state) {
+    const bool any = state.at < state.items.size() && !state.items[state.at].heading;
+    return any ? &state.tasks[state.items[state.at].task] : nullptr;
+}
+
 const rpc::TaskView* Core::selected() const {
-    const bool any = state_.at < state_.items.size() && !state_.items[state_.at].heading;
-    return any ? &state_.tasks[state_.items[state_.at].task] : nullptr;
+    return selected_in(state_);
 }
 
 void Core::say(std::string text, bool bad, Moment now) {
@@ -221,6 +225,7 @@ Effects Core::on_time(Moment now) {
         ++state_.spinner;
         spin_due_.reset();
     }
+    if (const auto due = question_due(); due && *due <= now.steady) state_.question->readable = true;
     if (!state_.busy.empty() && !spin_due_) spin_due_ = now.steady + k_spin;
     if (!minute_due_ || *minute_due_ <= now.steady) minute_due_ = now.steady + k_ages;
     if (pane_due_ && *pane_due_ <= now.steady) pane_due_.reset();
@@ -230,7 +235,7 @@ Effects Core::on_time(Moment now) {
 
 std::optional<std::chrono::steady_clock::time_point> Core::next_time() const {
     std::optional<Time> next = minute_due_;
-    for (const auto& due : {list_due_, pane_due_, spin_due_}) {
+    for (const auto& due : {list_due_, pane_due_, spin_due_, question_due()}) {
         if (due && (!next || *due < *next)) next = due;
     }
     return next;

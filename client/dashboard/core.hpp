@@ -74,6 +74,7 @@ class Core {
     void remove(Moment now);
     void respawn(Effects& effects, Moment now);
     void stop(Effects& effects, Moment now);
+    void moves_reply(Result<Json> reply, Moment now);
     void edit_task_file(Effects& effects, Moment now);
     void client(Effects& effects, std::vector<std::string> words, bool pauses = false);
     bool refuse(const rpc::TaskView& task, Action action, Moment now, Effects& effects);
@@ -83,6 +84,7 @@ class Core {
     void ask(Question question, Moment now);
     void question_key(const Key& key, Moment now, Effects& effects);
     void next_question(Moment now);
+    std::optional<Time> question_due() const;
     // core_texts.cpp
     void open_prompt(Prompt::For what, const rpc::TaskView* task);
     void prompt_key(const Key& key, Moment now, Effects& effects);
@@ -93,6 +95,8 @@ class Core {
     void open_form(Moment now, Effects& effects);
     void form_key(const Key& key, Moment now, Effects& effects);
     void send_form(Moment now, Effects& effects);
+    bool ask_to_register(bool late, Moment now);
+    void project_added(Result<Json> reply, Moment now);
     // core_replies.cpp
     void list_reply(const Json& reply, Moment now);
     void act_reply(const Request& request, Result<Json> reply, Moment now, Effects& effects);
@@ -116,11 +120,14 @@ class Core {
     Time list_sent_{}, counts_sent_{};
     Time::duration list_took_{};
     bool editing_form_ = false, editing_prompt_ = false;
+    bool asked_to_register_ = false;
     std::string clicked_;
     Time clicked_at_{};
     std::size_t ended_wanted_ = 0;  ///< 0: none
 };
 
+/// The task of the selected row; nullptr: none is.
+const rpc::TaskView* selected_in(const State& state);
 /// "fix/total", or what else names a task to a person.
 std::string title_of(const rpc::TaskView& task);
 Section section_of(const rpc::TaskView& task);

@@ -42,6 +42,11 @@ std::string why_not(const rpc::TaskView& task, Action action) {
             return "has no agent in the status " + status;
         case Action::acknowledge:
             return "has no notices";
+        case Action::move_to:
+            return "cannot be moved by you from " + status + " now; 5 shows every way out";
+        case Action::update_branch:
+            if (is_alive(task)) return "is being worked on: its agent merges, or S stops it first";
+            return "";
         default:
             return "";
     }
@@ -165,6 +170,11 @@ void Core::run(Action action, Moment now, Effects& effects) {
             return open_prompt(Prompt::For::reply, task);
         case Action::send:
             return open_prompt(Prompt::For::send, task);
+        case Action::move_to: {
+            rpc::TaskWhy why;
+            why.id = id;
+            return effects.requests.push_back(request_of(why, Purpose::moves, id));
+        }
         case Action::acknowledge:
             return act(effects, action_of(rpc::TaskAck{}, id, "acknowledging", "notices acknowledged"));
         case Action::update_branch:

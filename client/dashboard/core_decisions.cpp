@@ -4,6 +4,7 @@
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
 #include "common/base/text.hpp"
+#include "common/rpc/task_queries.hpp"
 
 namespace orange::dashboard {
 namespace {
@@ -169,6 +170,40 @@ void Core::stop(Effects& effects, Moment now) {
     question.text = "Stop the agents of " + title_of(task) + "?";
     question.if_yes.push_back(action_of(rpc::TaskStop{}, id, "stopping", "stopped"));
     ask(std::move(question), now);
+}
+
+/// The steps that the workflow leaves to a human. Ends have keys of their own.
+void Core::moves_reply(Result<Json> reply, Moment now) {
+    if (!reply) return say(reply.error().message, true, now);
+    const auto why = read_as<rpc::TaskWhy::Reply>(*reply, "", UnknownKeys::ignore);
+    if (!why) return say(why.error().message, true, now);
+    const auto& task = why->task;
+    std::vector<Question> options;
+    Question choice;
+    choice.late = true;
+    for (const auto& edge : why->edges) {
+        const bool ends = edge.means == "done" || edge.means == "cancelled";
+        const bool for_human = std::ranges::find(edge.by, "human") != edge.by.end();
+        if (ends || !for_human || !edge.guard_holds) continue;
+        rpc::TaskUpdate params;
+        params.status = edge.to;
+        params.force = edge.needs_force;
+        const auto to = clean(edge.to);
+        Question question;
+        question.late = true;
+        if (edge.needs_force) add_fact(question, "The workflow wants this to be confirmed");
+        if (edge.missing) add_fact(question, "Not yet: " + std::string(first_line(*edge.missing)));
+        question.text = "Move " + title_of(task) + " from " + clean(task.fields.status) + " to " + to + "?";
+        question.if_yes.push_back(
+            action_of(std::move(params), task.fields.id.value, "moving to " + to, "moved to " + to));
+        add_fact(choice, std::to_string(options.size() + 1) + "  " + to + (edge.missing ? "  (not yet)" : ""));
+        options.push_back(std::move(question));
+    }
+    if (options.empty()) return say("There is no step for you from " + clean(task.fields.status), true, now);
+    if (options.size() == 1) return ask(std::move(options.front()), now);
+    choice.text = "Move " + title_of(task) + " from " + clean(task.fields.status) + " to which status?";
+    choice.options = std::move(options);
+    ask(std::move(choice), now);
 }
 
 }  // namespace orange::dashboard

@@ -53,13 +53,15 @@ void Core::open_form(Moment now, Effects& effects) {
     effects.requests.push_back(request_of(rpc::WorkflowList{}, Purpose::workflows));
     if (state_.kept_form) {
         state_.form = std::exchange(state_.kept_form, std::nullopt);
-        return update_choices();
+        update_choices();
+        if (!asked_to_register_) ask_to_register(false, now);
+        return;
     }
     Form form;
     form.fields = {
         {"summary", "", {}, "the agent asks what to do", 0},
         {"context", "", {}, "none (Ctrl-e opens $EDITOR)", 0},
-        {"project", "", {""}, "none: add one with `orange project add`", 0},
+        {"project", "", {""}, "none yet", 0},
         {"branch", "", {}, "named after the summary", 0},
         {"base", "", {}, "the default branch", 0},
         {"harness", "", {""}, "the project's", 0},
@@ -83,6 +85,44 @@ void Core::open_form(Moment now, Effects& effects) {
             if (value != last->second.end() && value->is_string()) field.value = value->get<std::string>();
         }
     }
+    if (!asked_to_register_) ask_to_register(false, now);
+}
+
+/// Whether the repository that the dashboard was started in is to become a project, if it is none. Asked once; again
+/// only where there is no other project.
+bool Core::ask_to_register(bool late, Moment now) {
+    if (!state_.repository || !state_.projects_known || state_.project || !state_.shown_project.empty()) return false;
+    if (!state_.cwd && !state_.projects.empty()) return false;
+    const auto& path = *state_.repository;
+    if (std::ranges::find(state_.projects, path, &rpc::ProjectView::path) != state_.projects.end()) return false;
+    asked_to_register_ = true;
+    rpc::ProjectAdd add;
+    add.path = path;
+    Question question;
+    question.late = late;
+    question.facts = {"The git repository " + clean(path) + " is no project of Orange yet",
+                      "This only notes its path and default branch; the repository stays as it is"};
+    question.text = "Register it as a project?";
+    question.if_yes.push_back(request_of(add, Purpose::add_project));
+    ask(std::move(question), now);
+    return true;
+}
+
+void Core::project_added(Result<Json> reply, Moment now) {
+    state_.busy.erase("");
+    if (!reply) return say("Not registered: " + reply.error().message, true, now);
+    const auto added = read_as<rpc::ProjectReply>(*reply, "", UnknownKeys::ignore);
+    if (!added) return say("Not registered: " + added.error().message, true, now);
+    const auto& project = added->project;
+    std::erase_if(state_.projects, [&](const auto& each) { return each.name == project.name; });
+    state_.projects.push_back(project);
+    header_project();
+    update_choices();
+    if (state_.form) state_.form->fields[k_project].value = project.name;
+    say("Registered " + clean(project.path) + " as project " + clean(project.name) + ", default branch " +
+            clean(project.default_branch),
+        false, now);
+    refresh(now);
 }
 
 void Core::set_last_choices(const Json& choices) {
@@ -135,7 +175,11 @@ void Core::form_key(const Key& key, Moment now, Effects& effects) {
 void Core::send_form(Moment now, Effects& effects) {
     const auto& fields = state_.form->fields;
     const auto project = given(fields[k_project]);
-    if (!project) return say("There is no project yet. In its repository: orange project add", true, now);
+    if (!project) {
+        if (ask_to_register(false, now)) return;
+        return say("There is no project yet. Start the dashboard in a git repository, or add one: orange project add",
+                   true, now);
+    }
     rpc::TaskCreate params;
     params.id = random_id(k_task_id_length);
     params.summary = join_lines(fields[k_summary].value);

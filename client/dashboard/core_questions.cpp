@@ -12,6 +12,7 @@ constexpr std::chrono::milliseconds k_reading{300}, k_expected{150};
 
 void Core::ask(Question question, Moment now) {
     question.since = now.steady;
+    question.readable = false;
     if (state_.question) {
         question.late = true;
         state_.questions.push_back(std::move(question));
@@ -28,14 +29,23 @@ void Core::next_question(Moment now) {
     state_.question->since = now.steady;
 }
 
+/// When the question on the screen can be answered; nothing: it can.
+std::optional<Core::Time> Core::question_due() const {
+    if (!state_.question || state_.question->readable) return std::nullopt;
+    return state_.question->since + (state_.question->late ? k_reading : k_expected);
+}
+
 void Core::question_key(const Key& key, Moment now, Effects& effects) {
-    const bool late = state_.question->late;
-    const bool is_read = now.steady - state_.question->since >= (late ? k_reading : k_expected);
-    if (!is_read && (late || key == "y")) return;
+    const auto due = question_due();
+    const bool is_read = !due || now.steady >= *due;
+    if (!is_read && (state_.question->late || key == "y")) return;
     auto question = std::move(*state_.question);
     next_question(now);
     state_.message.reset();
-    const bool yes = key == "y";
+    if (key.size() == 1 && key[0] >= '1' && static_cast<std::size_t>(key[0] - '1') < question.options.size()) {
+        return ask(std::move(question.options[static_cast<std::size_t>(key[0] - '1')]), now);
+    }
+    const bool yes = key == "y" && question.options.empty();
     auto& chosen = yes ? question.if_yes : question.if_no;
     if (!yes && chosen.empty()) say("Nothing was changed", false, now);
     if (chosen.size() > 1) {

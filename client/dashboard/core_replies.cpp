@@ -257,9 +257,16 @@ Effects Core::on_reply(const Request& request, Result<Json> reply, Moment now) {
             break;
         case Purpose::projects:
             if (auto list = reply ? typed<rpc::ProjectList::Reply>(*reply) : std::nullopt)
-                state_.projects = std::move(list->projects);
+                state_.projects = std::move(list->projects), state_.projects_known = true;
             header_project();
             update_choices();
+            if (state_.form && !state_.question && !asked_to_register_) ask_to_register(true, now);
+            break;
+        case Purpose::moves:
+            moves_reply(std::move(reply), now);
+            break;
+        case Purpose::add_project:
+            project_added(std::move(reply), now);
             break;
         case Purpose::workspaces:
             if (auto list = reply ? typed<rpc::WorkspaceReply>(*reply) : std::nullopt)

@@ -17,6 +17,7 @@ const Binding k_bindings[] = {
     {"p", Action::pull_request, "PR", "Open a pull request, or show the open one in the browser"},
     {"s", Action::send, "send", "Send the worker a message"},
     {"x", Action::cancel, "cancel", "Cancel the task; uncommitted work is kept"},
+    {"t", Action::move_to, "move to", "Move the task to another status, as its workflow lets you"},
     {"!", Action::acknowledge, "ack", "Acknowledge the task's notices"},
     {"S", Action::stop, "stop", "Stop the task's agents, or start the agent of its state again"},
     {"R", Action::respawn, "respawn", "Start the task's agent again"},
@@ -75,7 +76,40 @@ constexpr NeededOffer k_offers[] = {
     {Action::stop, "stop restart"},
     {Action::remove, "delete"},
     {Action::acknowledge, "ack"},
+    {Action::move_to, "move"},
     {Action::update_branch, "update_branch"},
+};
+
+/// What a command line asks for, and the key that does it; `needs`: one of what the daemon must offer for it.
+struct CommandKey {
+    const char* words;
+    const char* key;
+    const char* needs;
+};
+constexpr CommandKey k_command_keys[] = {
+    {"task attach", "Enter", "attach"},
+    {"task spawn", "Enter", "spawn"},
+    {"task reply", "a", "reply"},
+    {"task merge", "m", "merge force_merge"},
+    {"task reject", "r", "reject"},
+    {"task create-pr", "p", "create_pr"},
+    {"task send", "s", "send"},
+    {"task cancel", "x", "cancel"},
+    {"task ack", "!", "ack"},
+    {"task stop", "S", "stop"},
+    {"task respawn", "R", "respawn"},
+    {"task restart", "R", "restart"},
+    {"task update-branch", "u", "update_branch"},
+    {"task update", "t", "move"},
+    {"task delete", "d", "delete"},
+    {"task diff", "D", ""},
+    {"task shell", "o", ""},
+    {"task peek", "1", ""},
+    {"task show", "3", ""},
+    {"task history", "4", ""},
+    {"task why", "5", ""},
+    {"workspace list", "w", ""},
+    {"task create", "c", ""},
 };
 
 struct Part {
@@ -139,6 +173,22 @@ bool is_refused_to_readers(Action action) {
     return action == Action::create || (action >= Action::enter && action <= Action::copy && !looks);
 }
 
+std::string key_for(const rpc::TaskView* task, std::string_view command) {
+    const auto words = split(trim(command), ' ');
+    if (words.size() < 3 || words[0] != "orange") return {};
+    const auto name = std::string(words[1]) + " " + std::string(words[2]);
+    const auto found = std::ranges::find(k_command_keys, name, &CommandKey::words);
+    if (found == std::end(k_command_keys)) return {};
+    if (words[1] != "task" || words[2] == "create") return found->key;
+    if (words[2] == "update" && command.find(" --status ") == std::string_view::npos) return {};
+    const bool is_its = task != nullptr && words.size() > 3 && !words[3].empty() &&
+                        (words[3] == task->fields.id.value || words[3] == task->short_id);
+    const auto needs = split(found->needs, ' ');
+    const bool is_there =
+        is_its && (*found->needs == '\0' || std::ranges::any_of(needs, [&](auto what) { return can(*task, what); }));
+    return is_there ? found->key : std::string();
+}
+
 std::string label_of(const rpc::TaskView* task, const Binding& binding) {
     if (task == nullptr) return binding.label;
     if (binding.action == Action::enter) {
@@ -156,7 +206,15 @@ std::string label_of(const rpc::TaskView* task, const Binding& binding) {
 std::vector<Line> footer(const State& state, const rpc::TaskView* task, std::size_t width, int rows) {
     if (state.question) {
         std::vector<Line> answers(static_cast<std::size_t>(std::max(1, rows)));
-        answers.back() = key_row({{"y", "yes"}, {"any other key", "no"}}, {}, width);
+        const auto choices = state.question->options.size();
+        std::vector<Part> keys;
+        if (choices > 0) {
+            keys.push_back({"1-" + std::to_string(choices), "choose"});
+        } else if (state.question->readable) {
+            keys.push_back({"y", "yes"});
+        }
+        keys.push_back({"any other key", "no"});
+        answers.back() = key_row(keys, {}, width);
         return answers;
     }
     std::vector<Part> of_task, fixed, last;

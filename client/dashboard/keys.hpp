@@ -30,6 +30,7 @@ enum class Action {
     stop,
     remove,
     acknowledge,
+    move_to,
     update_branch,
     diff,
     shell,
@@ -71,6 +72,8 @@ bool can(const rpc::TaskView& task, std::string_view what);
 bool is_offered(const rpc::TaskView& task, Action action);
 /// What --read-only leaves out: an agent's terminal, a shell and an editor can change things, too.
 bool is_refused_to_readers(Action action);
+/// The key that does what `command` ("orange task stop 7JJC") says, for a row that is that task; else empty.
+std::string key_for(const rpc::TaskView* task, std::string_view command);
 std::string label_of(const rpc::TaskView* task, const Binding& binding);
 
 /// "Enter attach  m merge …" for the row, cut at a key, always with ? and q, in one row or two.

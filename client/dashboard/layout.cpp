@@ -10,10 +10,13 @@ namespace {
 constexpr int k_least_width = 40, k_least_height = 8, k_beside = 110, k_tall_width = 84, k_tall = 46;
 constexpr std::size_t k_most_message_rows = 6;
 
-/// The text, and the commands in it on lines of their own.
-void add_wrapped(std::vector<Line>& lines, std::string_view text, std::size_t room, Look look) {
+/// The text, and the commands in it on lines of their own, with the keys that do the same for the selected task.
+void add_wrapped(std::vector<Line>& lines, std::string_view text, std::size_t room, Look look,
+                 const rpc::TaskView* task) {
     for (const auto row : split_lines(text)) {
-        for (auto& part : wrapped(clean(row), room)) lines.push_back(Line(" ").add(std::move(part), look));
+        const auto key = key_for(task, row);
+        const auto shown = clean(row) + (key.empty() ? "" : "   (here: " + key + ")");
+        for (auto& part : wrapped(shown, room)) lines.push_back(Line(" ").add(std::move(part), look));
     }
 }
 
@@ -23,17 +26,17 @@ std::vector<Line> message_lines(const State& state) {
     std::vector<Line> lines;
     const auto room = static_cast<std::size_t>(std::max(10, state.width - 2));
     if (state.question) {
-        for (const auto& fact : state.question->facts) add_wrapped(lines, fact, room, {});
+        for (const auto& fact : state.question->facts) add_wrapped(lines, fact, room, {}, nullptr);
         const auto rows = wrapped(state.question->text, room > 8 ? room - 8 : room);
         for (std::size_t i = 0; i < rows.size(); ++i) {
             Line line(" ");
             line.add(rows[i], k_bold);
-            if (i + 1 == rows.size()) line.add(" (y/N)", k_bold);
+            if (i + 1 == rows.size() && state.question->options.empty()) line.add(" (y/N)", k_bold);
             lines.push_back(std::move(line));
         }
     } else if (state.message) {
         const auto look = state.message->bad ? k_red : Look{};
-        add_wrapped(lines, (state.message->bad ? "✗ " : "") + state.message->text, room, look);
+        add_wrapped(lines, (state.message->bad ? "✗ " : "") + state.message->text, room, look, selected_in(state));
         if (lines.size() > k_most_message_rows) {
             lines.resize(k_most_message_rows - 1);
             lines.push_back(Line(" ").add("… the rest is under ?", k_dim));

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,23 @@ constexpr const char* k_help =
     "  --read-only      look, but change nothing\n"
     "  --no-mouse       leave the mouse to the terminal\n\n"
     "In it, ? shows all keys.\n";
+
+/// The main worktree of the repository that `folder` is in, as far as the files say; the daemon asks git.
+std::optional<std::string> repository_of(std::filesystem::path folder) {
+    std::error_code error;
+    for (;; folder = folder.parent_path()) {
+        const auto git = folder / ".git";
+        if (std::filesystem::is_directory(git, error)) return folder.string();
+        if (std::filesystem::is_regular_file(git, error)) {
+            std::string line;
+            std::getline(std::ifstream(git) >> std::ws, line);  // gitdir: /home/me/shop/.git/worktrees/other
+            const auto end = line.rfind("/.git/worktrees/");
+            const bool linked = line.starts_with("gitdir: /") && end != std::string::npos;
+            return linked ? line.substr(8, end - 8) : folder.string();
+        }
+        if (folder == folder.parent_path()) return std::nullopt;
+    }
+}
 
 int usage_problem(const std::string& problem) {
     output::complain("error: " + printable(problem) + "\nhint:  orange dashboard --help\n");
@@ -62,6 +80,7 @@ int dashboard_main(const std::vector<std::string>& words) {
     std::error_code error;
     const auto here = std::filesystem::current_path(error);
     if (!everywhere && !error) state.cwd = here.string();
+    if (!error) state.repository = repository_of(here);
     const auto paths = paths_from_environment();
     const auto status = paths ? run(*paths, std::move(state), options) : Result<int>(paths.error());
     if (status) return *status;

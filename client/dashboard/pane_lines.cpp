@@ -172,7 +172,9 @@ Lines why_lines(const Json& reply, std::size_t width) {
         const auto text = with_word(hint, why->task.fields.id.value, why->task.short_id);
         for (const auto row : split_lines(text)) {
             const bool command = trim(row).starts_with("orange ");
-            add_rows(lines, trim(row), width, command ? k_cyan : Look{}, command ? "  " : "");
+            const auto key = key_for(&why->task, row);
+            add_rows(lines, std::string(trim(row)) + (key.empty() ? "" : "   (here: " + key + ")"), width,
+                     command ? k_cyan : Look{}, command ? "  " : "");
         }
     }
     return lines;

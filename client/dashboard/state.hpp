@@ -46,6 +46,8 @@ enum class Purpose {
     why,
     act,
     create,
+    add_project,
+    moves,
     reason
 };
 
@@ -104,10 +106,12 @@ struct PaneText {
 
 struct Question {
     std::vector<std::string> facts;
-    std::string text;             ///< "Merge fix/total into main?"
-    std::vector<Request> if_yes;  ///< sent for y
-    std::vector<Request> if_no;   ///< for everything else
-    bool late = false;            ///< it came by itself: keys typed before it was seen do not answer it
+    std::string text;               ///< "Merge fix/total into main?"
+    std::vector<Request> if_yes;    ///< sent for y
+    std::vector<Request> if_no;     ///< for everything else
+    std::vector<Question> options;  ///< not empty: a digit chooses one of them, in place of y
+    bool late = false;              ///< it came by itself: keys typed before it was seen do not answer it
+    bool readable = false;          ///< it has been there long enough to be answered
     std::chrono::steady_clock::time_point since{};
 };
 
@@ -152,6 +156,7 @@ struct State {
     // What it was started with.
     std::optional<std::string> project;  ///< absent: by `cwd`, or all
     std::optional<std::string> cwd;
+    std::optional<std::string> repository;  ///< that it was started in, registered or not
     bool read_only = false;
     int width = 80;
     int height = 24;
@@ -164,6 +169,7 @@ struct State {
     bool more_ended = false;           ///< there are more than were fetched
     std::map<std::string, rpc::ChangeCounts> changes;
     std::vector<rpc::ProjectView> projects;
+    bool projects_known = false;
     std::vector<rpc::WorkspaceView> workspaces;
     std::vector<std::string> harnesses, workflows;
     std::string shown_project;  ///< the header's

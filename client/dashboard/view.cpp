@@ -95,8 +95,9 @@ std::vector<std::string> empty_texts(const State& state) {
     if (state.filter == Filter::needs) return {"Nothing needs you.", "f shows other tasks."};
     if (state.filter == Filter::ended) return {"No task has ended yet.", "f shows other tasks."};
     if (state.projects.empty())
-        return {"There is no project yet.", "In a git repository: orange project add",
-                "or simply: orange run \"what to do\""};
+        return {"There is no project yet.",
+                state.repository ? "c registers " + clean(*state.repository) + " and creates a task."
+                                 : "Start the dashboard in a git repository; c registers it and creates a task."};
     return {"There are no active tasks.", "c creates one, f shows those that have ended."};
 }
 
@@ -226,6 +227,7 @@ void draw_form(Canvas& canvas, Frame& frame, const State& state, const Box& box)
             frame.cursor = {row, std::min(state.width - 1, 16 + static_cast<int>(columns(clean(field.value.substr(
                                                                     0, std::min(field.cursor, field.value.size()))))))};
     }
+    if (state.question) return;
     canvas.put(box.row + box.height - 1, 0, state.width,
                Line(" Tab next   arrows choose   Ctrl-e editor   Enter create   Esc keep it", k_dim));
 }
@@ -271,8 +273,7 @@ Frame draw(const State& state, Timestamp now) {
     Frame frame;
     Canvas canvas(state.width, state.height);
     const auto layout = layout_of(state);
-    const bool any = state.at < state.items.size() && !state.items[state.at].heading;
-    const auto* task = any ? &state.tasks[state.items[state.at].task] : nullptr;
+    const auto* task = selected_in(state);
     if (layout.tiny) {
         draw_numbers(canvas, state);
         frame.rows = canvas.finish();
@@ -303,7 +304,7 @@ Frame draw(const State& state, Timestamp now) {
     } else if (!state.form) {
         draw_facts(canvas, state, row, layout.message_rows, task, now);
     }
-    if (!state.form) {
+    if (!state.form || state.question) {
         auto keys = footer(state, task, static_cast<std::size_t>(state.width), layout.footer_rows);
         for (int i = 0; i < layout.footer_rows; ++i)
             canvas.put(state.height - layout.footer_rows + i, 0, state.width,

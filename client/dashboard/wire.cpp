@@ -1,8 +1,13 @@
 #include "client/dashboard/wire.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <thread>
 #include <utility>
 
 #include "client/connection/autostart.hpp"
+#include "common/base/system.hpp"
 
 namespace orange::dashboard {
 namespace {
@@ -16,15 +21,39 @@ constexpr milliseconds k_soon{200}, k_later{2000}, k_fresh{10'000}, k_patience{5
 
 }  // namespace
 
+Wire::~Wire() {
+    if (start_descriptor_ >= 0) ::close(start_descriptor_);
+}
+
 void Wire::start() {
-    auto opened = connection::Connection::open(paths_.socket(), milliseconds(0), k_no_questions);
-    if (!opened) {
-        auto started = connection::connect_or_start(paths_);
-        if (!started) return lose(started.error().message);
-        opened = connection::Connection::open(paths_.socket(), milliseconds(500), k_no_questions);
-    }
-    if (!opened) return lose(opened.error().message);
-    use(std::move(*opened));
+    if (starting_) return;
+    lost_at_ = steady_clock::now();
+    retry_at_ = lost_at_;
+    retry();
+    int ends[2];
+    if (connection_) return;
+    if (system::make_pipe(ends) != 0) return lose(io_error("making a pipe", errno).message);
+    handlers_.link(Link::State::starting, "");
+    starting_ = std::make_shared<Start>();
+    start_descriptor_ = ends[0];
+    // A daemon may take many seconds to come; q does not wait for it, so that nobody joins this.
+    std::thread([start = starting_, paths = paths_, end = ends[1]] {
+        const auto started = connection::connect_or_start(paths);
+        if (!started) start->problem = started.error().message;
+        start->done.store(true);
+        ::close(end);
+    }).detach();
+}
+
+/// What a start has come to, once it has.
+void Wire::take_start() {
+    if (!starting_ || !starting_->done.load()) return;
+    const auto start = std::exchange(starting_, nullptr);
+    ::close(std::exchange(start_descriptor_, -1));
+    if (connection_) return;
+    retry_at_ = {};
+    retry();
+    if (!connection_) lose(start->problem);
 }
 
 void Wire::use(connection::Connection connection) {
@@ -59,6 +88,7 @@ void Wire::send(const Request& request) {
 }
 
 void Wire::take() {
+    take_start();
     while (connection_) {
         auto came = connection_->wait_for_message(milliseconds(0));
         if (!came) return lose("");

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -24,14 +26,15 @@ class Wire {
     };
 
     Wire(Paths paths, Handlers handlers) : paths_(std::move(paths)), handlers_(std::move(handlers)) {}
+    ~Wire();
     Wire(const Wire&) = delete;
     Wire& operator=(const Wire&) = delete;
 
-    /// Connects; starts a daemon if none runs, which may take a moment.
+    /// Connects; starts a daemon if none runs. Does not wait for it.
     void start();
     void send(const Request& request);
     /// To wait for; -1: nothing.
-    int descriptor() const { return connection_ ? connection_->descriptor() : -1; }
+    int descriptor() const { return connection_ ? connection_->descriptor() : start_descriptor_; }
     /// Takes what has come.
     void take();
     /// Looks for the next daemon, if it is time.
@@ -41,6 +44,12 @@ class Wire {
     bool is_silent() const;
 
   private:
+    /// Another thread waits for a daemon, and leaves here what came of it.
+    struct Start {
+        std::atomic<bool> done = false;
+        std::string problem;  ///< read when it is done; empty: it runs
+    };
+    void take_start();
     void use(connection::Connection connection);
     void lose(std::string why);
     std::optional<std::chrono::steady_clock::time_point> silent_at() const;
@@ -48,6 +57,8 @@ class Wire {
     Paths paths_;
     Handlers handlers_;
     std::optional<connection::Connection> connection_;
+    std::shared_ptr<Start> starting_;
+    int start_descriptor_ = -1;  ///< readable when it is done
     struct Open {
         Request request;
         std::chrono::steady_clock::time_point sent;

@@ -117,6 +117,7 @@ struct TaskShow : TaskSelector {
 /// One outgoing edge of a task's state.
 struct EdgeView {
     std::string to;
+    std::string means;
     std::vector<std::string> by;
     bool open = false;
     bool needs_force = false;
@@ -127,6 +128,7 @@ struct EdgeView {
     template <class V>
     void describe(V& v) {
         v.required("to", to, "the state it leads to");
+        v.sparse("means", means, "what that state stands for: initial, done, cancelled, stuck or clarification");
         v.required("by", by, "who may ask for it");
         v.required("open", open, "guard and gate hold now");
         v.required("needs_force", needs_force, "only with a human's confirmation");

@@ -11,6 +11,7 @@ std::vector<EdgeExplanation> explain(const Definition& definition, const Situati
         for (const auto* edge : definition.between(task.status, to)) {
             EdgeExplanation explanation;
             explanation.to = to;
+            if (const auto* target = definition.state(to)) explanation.means = target->meaning;
             explanation.by = askers(*edge);
             explanation.needs_force = edge->force;
             if (edge->when) {

@@ -11,7 +11,8 @@ namespace orange::engine {
 /// One outgoing edge of a task's state, and whether it could be taken now.
 struct EdgeExplanation {
     std::string to;
-    std::vector<Role> by;  ///< who may ask; `anyone` resolved to the roles it means
+    Meaning means = Meaning::none;  ///< of that state
+    std::vector<Role> by;           ///< who may ask; `anyone` resolved to the roles it means
     bool needs_force = false;
     std::string guard;  ///< "review_round < 2", or empty
     bool guard_holds = true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/engine/decide.hpp"
+#include "daemon/engine/permissions.hpp"
 
 namespace orange::engine {
 namespace {
@@ -47,8 +48,21 @@ class Offers {
             add(forced ? "force_merge" : "merge");
         }
         if (begun && !record_.task.pr_url) add("create_pr");
-        if (begun && record_.task.workspace) add("update_branch");
+        if (begun && record_.task.workspace && !sight_.works) add("update_branch");
+        if (begun && has_other_step()) add("move");
         if (!edges_to(Meaning::cancelled).empty()) add("cancel");
+    }
+    /// A step that its human may ask for, and that no other name of the list stands for.
+    bool has_other_step() const {
+        const auto* back = rejection_target(definition_, record_.task);
+        return std::ranges::any_of(definition_.targets_from(record_.task.status), [&](const std::string& to) {
+            const auto* target = definition_.state(to);
+            if (target == nullptr || target == back || target->terminal) return false;
+            return std::ranges::any_of(definition_.between(record_.task.status, to), [&](const auto* edge) {
+                const bool guard = !edge->when || edge->when->holds_for(record_.task.counter(edge->when->field));
+                return guard && may_ask(*edge, Role::human);
+            });
+        });
     }
     void agents() {
         if (!respawn_need(definition_, record_.task)) return;

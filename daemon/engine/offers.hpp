@@ -12,6 +12,7 @@ namespace orange::engine {
 struct Offering {
     bool alive = false;        ///< one of its agents runs
     bool state_alive = false;  ///< the agent that its state would start runs
+    bool works = false;        ///< the agent that works in its state runs
     bool under_way = false;    ///< Orange itself does something with the task: a merge, the setup of its workspace
     bool needs_answer = false;
     bool shows_dialog = false;

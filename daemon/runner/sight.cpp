@@ -51,6 +51,8 @@ std::vector<std::string> offers_of(const Runner& runner, const TaskRecord& recor
     sight.alive = alive(Role::worker) || alive(Role::reviewer);
     const auto need = engine::respawn_need(**definition, record.task);
     sight.state_alive = need && alive(need->role);
+    const auto* state = (*definition)->state(record.task.status);
+    sight.works = state && state->agent && alive(*state->agent);
     sight.under_way = !Merges::under_way(record).empty() || runner.queue.is_starting(record.task.id);
     sight.needs_answer = needs.kind == Need::answer;
     sight.shows_dialog = std::ranges::any_of(

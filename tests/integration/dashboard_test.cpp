@@ -82,11 +82,26 @@ TEST_CASE("The dashboard at 80x24, 120x40 and 200x50") {
     }
 }
 
-TEST_CASE("Three tasks are brought from the form to merged in the dashboard alone") {
+TEST_CASE("Three tasks are brought from a new repository to merged in the dashboard alone") {
     Sandbox box;
-    const auto repository = box.add_project("shop", 3);
+    const auto repository = box.make_repository("shop");
     Stage stage(box, repository, 120, 40);
-    stage.start("There are no active tasks");
+    stage.start("There is no project yet");
+    stage.press({"c"});
+    stage.wait_for("Register it as a project?");
+    stage.wait_for("y yes");
+    stage.press({"y"});
+    stage.wait_for("Registered " + repository.string() + " as project shop");
+    stage.press({"Tab", "Tab", "Tab", "Tab", "Tab"});
+    while (stage.shown().find("< demo >") == std::string::npos) stage.press({"Right"});
+    stage.press({"Tab", "Tab", "Tab", "Tab", "Tab"});
+    stage.letters("Nothing but a question demo:clarify");
+    stage.press({"Enter"});
+    stage.wait_for("answer ");
+    stage.press({"x"});
+    stage.wait_for("y yes");
+    stage.press({"y"});
+    stage.wait_for("ENDED 1");
     const auto create = [&](const std::string& summary, const std::string& branch) {
         stage.press({"c"});
         stage.wait_for("Create a task");
@@ -105,7 +120,7 @@ TEST_CASE("Three tasks are brought from the form to merged in the dashboard alon
     const auto merge = [&](const std::string& branch) {
         stage.press({"m"});
         stage.wait_for("Merge " + branch + " into main?");
-        std::this_thread::sleep_for(std::chrono::milliseconds(200));  // a person reads it
+        stage.wait_for("y yes");
         stage.press({"y"});
         stage.wait_for("merged as");
         stage.press({"Escape"});
@@ -133,12 +148,11 @@ TEST_CASE("Three tasks are brought from the form to merged in the dashboard alon
         stage.wait_for("review " + branch);
         merge(branch);
     }
-    stage.wait_for("ENDED 3");
+    stage.wait_for("ENDED 4");
     rpc::TaskList list;
     list.all = true;
     const auto all = box.call(list).tasks;
-    CHECK(all.size() == 3);
-    CHECK(std::ranges::all_of(all, [](const auto& task) { return task.means == "done"; }));
+    CHECK(std::ranges::count(all, "done", &rpc::TaskView::means) == 3);
     stage.press({"q"});
     stage.wait_for("status 0");
 }
@@ -367,6 +381,25 @@ TEST_CASE("orange alone on a terminal is the dashboard, and the help page elsewh
     const auto ran = box.orange({"dashboard"});
     CHECK(ran.status == 1);
     CHECK_THAT(ran.err, Tells("orange inbox"));
+}
+
+TEST_CASE("While it connects every key works") {
+    Sandbox box;
+    const auto repository = box.add_project("shop");
+    // The next daemon waits for the end of this one, which holds the home.
+    box.run({"kill", "-STOP", std::to_string(box.daemon_pid())});
+    fs::remove(box.home() / "orange.sock");
+    Stage stage(box, repository);
+    stage.start("Connecting to the daemon", "unset ORANGE_NO_AUTOSTART; orange-dashboard");
+    stage.press({"?"});
+    stage.wait_for("Open a shell");
+    stage.press({"Escape", "q"});
+    stage.wait_for("status 0");
+    CHECK_THAT(read_file(box.home() / "oranged.out"), !Holds("exited"));  // the start goes on
+    box.kill_daemon();
+    CHECK(box.orange({"daemon", "start"}).status == 0);
+    CHECK(box.orange({"daemon", "stop"}).status == 0);
+    box.start_daemon();
 }
 
 TEST_CASE("A dashboard without a daemon starts one, which stays when it quits") {

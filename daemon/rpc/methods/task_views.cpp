@@ -226,6 +226,7 @@ Awaitable<Result<TaskAttach::Reply>> attach(Api& api, TaskAttach params, Call ca
 EdgeView edge_view(const engine::EdgeExplanation& edge) {
     EdgeView view;
     view.to = edge.to;
+    view.means = name_of(edge.means);
     for (const auto role : edge.by) view.by.emplace_back(name_of(role));
     view.open = edge.open();
     view.needs_force = edge.needs_force;

@@ -213,3 +213,164 @@ TEST_CASE("Trust in a repository is asked for, and without it the task is create
         CHECK(request.params.value("ask_trust", false) == yes);
     }
 }
+
+namespace {
+
+rpc::EdgeView step(const std::string& to, const std::string& means = {}, std::vector<std::string> by = {"human"}) {
+    rpc::EdgeView edge;
+    edge.to = to;
+    edge.means = means;
+    edge.by = std::move(by);
+    edge.open = true;
+    return edge;
+}
+
+/// A task with that edges, after t and the daemon's answer.
+Desk after_t(std::vector<rpc::EdgeView> edges) {
+    auto view = task_view("aaaa0000", "waits", Need::help, {"move"});
+    Desk desk({view});
+    desk.press("t");
+    rpc::TaskWhy::Reply why;
+    why.task = view;
+    why.edges = std::move(edges);
+    desk.answer(Purpose::moves, written(why));
+    desk.pass(milliseconds(400));
+    return desk;
+}
+
+Desk in_new_repository(std::vector<rpc::ProjectView> projects, std::optional<std::string> cwd = "/home/new/src") {
+    dashboard::State state;
+    state.repository = "/home/new";
+    state.cwd = std::move(cwd);
+    Desk desk({}, 80, 24, state);
+    rpc::ProjectList::Reply reply;
+    reply.projects = std::move(projects);
+    (void)desk.core.on_reply(dashboard::request_of(rpc::ProjectList{}, Purpose::projects), written(reply), desk.now);
+    desk.press("c");
+    return desk;
+}
+
+}  // namespace
+
+TEST_CASE("t takes the only step that is left to a human, after a question") {
+    auto desk = after_t({step("fixed"), step("over", "cancelled"), step("next", "", {"worker"})});
+    REQUIRE(desk.core.state().question);
+    CHECK_THAT(desk.screen(), Holds("from waits to fixed?"));
+    CHECK(desk.methods().empty());
+    desk.press("y");
+    CHECK(desk.methods() == std::vector<std::string>{"task.update"});
+    const auto params = desk.last(Purpose::act).params;
+    CHECK(params.at("status") == "fixed");
+    CHECK(params.value("force", false) == false);
+}
+
+TEST_CASE("t lists the steps if there are several, and a digit asks for one of them") {
+    auto forced = step("again");
+    forced.needs_force = true;
+    auto gated = step("checked");
+    gated.open = false;
+    gated.missing = "## Plan is missing";
+    auto closed = step("never");
+    closed.guard_holds = closed.open = false;
+    const std::vector<rpc::EdgeView> edges = {gated, closed, forced};
+    for (const char* key : {"3", "0", "y", "Esc", "q"}) {
+        auto desk = after_t(edges);
+        CHECK_THAT(desk.screen(), Holds("1  checked") && Holds("2  again") && !Holds("never"));
+        desk.press(key);
+        CHECK_FALSE(desk.core.state().question);
+        CHECK(desk.methods().empty());
+        CHECK(desk.outside.empty());
+    }
+    auto desk = after_t(edges);
+    desk.press("1");
+    CHECK_THAT(desk.screen(), Holds("## Plan is missing"));
+    desk.press("n");
+    CHECK(desk.methods().empty());
+    desk = after_t(edges);
+    desk.press("2");
+    CHECK(desk.methods().empty());
+    desk.press("y");
+    CHECK(desk.last(Purpose::act).params.at("status") == "again");
+    CHECK(desk.last(Purpose::act).params.at("force") == true);
+}
+
+TEST_CASE("In a repository that is no project, c asks whether it becomes one, and the form goes on") {
+    auto desk = in_new_repository({});
+    REQUIRE(desk.core.state().question);
+    CHECK_THAT(desk.screen(), Holds("/home/new") && Holds("Create a task"));
+    desk.pass(milliseconds(400));
+    desk.press("y");
+    CHECK(desk.last(Purpose::add_project).params.at("path") == "/home/new");
+    rpc::ProjectReply reply;
+    reply.project.name = "new";
+    reply.project.path = "/home/new";
+    reply.project.default_branch = "trunk";
+    desk.answer(Purpose::add_project, written(reply));
+    CHECK(desk.core.state().shown_project == "new");
+    desk.type("Do it");
+    desk.press("Enter");
+    CHECK(desk.last(Purpose::create).params.at("project") == "new");
+    CHECK(desk.last(Purpose::create).params.at("summary") == "Do it");
+}
+
+TEST_CASE("Without a project the form asks again, and a refusal of the daemon is shown") {
+    auto desk = in_new_repository({});
+    desk.pass(milliseconds(400));
+    desk.press("n");
+    CHECK_FALSE(desk.has_sent(Purpose::add_project));
+    desk.type("Do it");
+    desk.press("Enter");
+    CHECK(desk.methods().empty());
+    REQUIRE(desk.core.state().question);
+    desk.press("y");
+    desk.answer(Purpose::add_project, Error(ErrorCode::not_found, "it has no branch"));
+    CHECK_THAT(desk.screen(), Holds("it has no branch"));
+    CHECK(desk.core.state().form->fields[0].value == "Do it");
+}
+
+TEST_CASE("c asks nothing where the repository is known, another project was chosen, or it was asked before") {
+    rpc::ProjectView known, other;
+    known.name = "known";
+    known.path = "/home/new";
+    other.name = "other";
+    other.path = "/home/other";
+    CHECK_FALSE(in_new_repository({known}, "/home/linked").core.state().question);
+    CHECK_FALSE(in_new_repository({known}).core.state().question);
+    CHECK_FALSE(in_new_repository({other}, std::nullopt).core.state().question);  // --everywhere
+    auto desk = in_new_repository({other});
+    REQUIRE(desk.core.state().question);
+    desk.pass(milliseconds(400));
+    desk.press("n");
+    desk.press("Esc");
+    desk.press("c");
+    CHECK_FALSE(desk.core.state().question);
+    CHECK(desk.core.state().form->fields[2].value == "other");
+}
+
+TEST_CASE("The key for yes is shown when it counts") {
+    Desk desk({in_review("aaaa0000")});
+    desk.press("x");
+    CHECK_THAT(desk.footer(), !Holds("y yes"));
+    REQUIRE(desk.core.next_time());
+    desk.pass(std::chrono::duration_cast<milliseconds>(*desk.core.next_time() - desk.now.steady));
+    CHECK_THAT(desk.footer(), Holds("y yes"));
+    desk.press_at_once("y");
+    CHECK(desk.methods() == std::vector<std::string>{"task.cancel"});
+}
+
+TEST_CASE("A command in a message has its key beside it, if the key does it for the selected task") {
+    const auto shown = [](const std::string& command, rpc::TaskView view) {
+        view.short_id = "aaaa";
+        Desk desk({view});
+        desk.press("y");
+        desk.core.say("No:\n  " + command, true, desk.now);
+        return desk.screen();
+    };
+    CHECK_THAT(shown("orange task stop aaaa", running("aaaa0000")), Holds("orange task stop aaaa   (here: S)"));
+    CHECK_THAT(shown("orange task stop aaaa0000", running("aaaa0000")), Holds("(here: S)"));
+    CHECK_THAT(shown("orange task stop bbbb", running("aaaa0000")), !Holds("(here:"));
+    CHECK_THAT(shown("orange task stop aaaa", in_review("aaaa0000")), !Holds("(here:"));
+    CHECK_THAT(shown("orange task merge aaaa --force", running("aaaa0000")), Holds("(here: m)"));
+    CHECK_THAT(shown("orange task update aaaa --status x", running("aaaa0000")), !Holds("(here:"));
+    CHECK_THAT(shown("orange harness list", running("aaaa0000")), !Holds("(here:"));
+}

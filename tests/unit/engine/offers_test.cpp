@@ -88,3 +88,34 @@ TEST_CASE("A question is answered, but not a dialog") {
     task.sight.shows_dialog = true;
     CHECK_FALSE(task.has("reply"));
 }
+
+TEST_CASE("A step of a human is offered if no other name stands for it and its condition holds") {
+    CHECK(Offered("stuck").has("move"));
+    CHECK_FALSE(Offered("pending").has("move"));  // spawn stands for it
+    CHECK_FALSE(Offered("done").has("move"));
+    Offered task("reviewing");
+    CHECK_FALSE(task.has("move"));  // merge and cancel
+    auto back = edge({"reviewing"}, "working", {Role::human});
+    task.definition.transitions.push_back(back);
+    CHECK_FALSE(task.has("move"));  // reject
+    CHECK(task.has("reject"));
+    auto on = edge({"reviewing"}, "stuck", {Role::worker});
+    task.definition.transitions.push_back(on);
+    CHECK_FALSE(task.has("move"));  // a worker's
+    task.definition.transitions.back().by = {Role::human};
+    CHECK(task.has("move"));
+    task.definition.transitions.back().when = Condition{"review_round", Comparison::greater_equal, 1};
+    CHECK_FALSE(task.has("move"));
+    task.record.task.counters["review_round"] = 1;
+    CHECK(task.has("move"));
+}
+
+TEST_CASE("A branch is updated while nobody works in its worktree") {
+    Offered task("working");
+    CHECK(task.has("update_branch"));
+    task.sight.works = true;
+    CHECK_FALSE(task.has("update_branch"));
+    task.sight.works = false;
+    task.record.task.workspace.reset();
+    CHECK_FALSE(task.has("update_branch"));
+}
