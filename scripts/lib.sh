@@ -61,7 +61,7 @@ build() {
     preset=$1
     shift
     case $preset in
-        release*) what='some 5 minutes of one core and 200 MB of disk' ;;
+        release*) what='7 minutes of one core, 200 MB of disk' ;;
         *) what='some 5 minutes of one core and 1.5 GB of disk; with sanitizers three times that' ;;
     esac
     if [ -d "$root/build/$preset" ]; then what='what has changed'; else what="the first time it takes $what"; fi
