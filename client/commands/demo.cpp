@@ -80,12 +80,16 @@ std::string Tour::elapsed() const {
 
 void Tour::say(const std::string& sentence) {
     if (context_.json) return;
-    output::put_now(context_.style.paint(elapsed(), output::Ink::dim) + "  " + printable(sentence) + "\n");
+    const auto time = elapsed();
+    const auto lines = output::wrapped(printable(sentence), std::string(time.size() + 2, ' '), context_.style.width);
+    output::put_now(context_.style.paint(time, output::Ink::dim) + lines.substr(time.size()));
 }
 
 void Tour::command(const std::string& line) {
     if (context_.json) return;
-    output::put_now(context_.style.paint(elapsed() + "  $ " + line, output::Ink::bold) + "\n");
+    const auto time = elapsed();
+    auto lines = output::wrapped("$ " + line, std::string(time.size() + 2, ' '), context_.style.width);
+    output::put_now(context_.style.paint(lines.replace(0, time.size(), time), output::Ink::bold));
 }
 
 void Tour::on_event(const Json& event) {
