@@ -91,7 +91,9 @@ Reading activity_on(const Harness& harness, std::string_view screen, std::string
 }
 
 std::optional<std::string> limit_on(const Harness& harness, std::string_view screen) {
-    return line_with(harness.screen.limited, end_of(screen));
+    auto end = end_of(screen);
+    if (const auto told = end.rfind("[orange]"); told != std::string_view::npos) end.remove_prefix(told);
+    return line_with(harness.screen.limited, end);
 }
 
 std::string progress_on(const Harness& harness, std::string_view screen) {

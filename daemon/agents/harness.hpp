@@ -137,8 +137,8 @@ std::string progress_on(const Harness& harness, std::string_view screen);
 /// What the text of the state file says; `unknown` where it is not what the definition describes.
 Activity activity_in(const StateFile& file, std::string_view text);
 
-/// The line at the end of the screen that says why the agent cannot work; nothing if none does. A dialog about a limit
-/// is a limit: no answer of a human's lifts it.
+/// The line at the end of the screen, below Orange's last message, that says why the agent cannot work; nothing if none
+/// does. A dialog about a limit is a limit: no answer of a human's lifts it.
 std::optional<std::string> limit_on(const Harness& harness, std::string_view screen);
 
 /// A line at the end of the screen says that nothing is typed into the program's prompt.

@@ -28,6 +28,13 @@ const CheckRecord* result_of(const GateFacts& gate, const Facts& facts) {
     return facts.checked->checks == hash_of(checks_of(gate, facts)) ? &*facts.checked : nullptr;
 }
 
+/// Why what the gate names could not be found out; empty: it could.
+std::string unknown_of(const GateFacts& gate, const Facts& facts) {
+    if (!facts.unknown.empty()) return facts.unknown;
+    if (gate.commits > 0 && !facts.unknown_commits.empty()) return facts.unknown_commits;
+    return gate.merges ? facts.unknown_merge : std::string();
+}
+
 std::string failure_text(const CheckRecord& failed, const std::string& log) {
     auto text = "the check `" + failed.failed + "` " + (failed.why.empty() ? "failed" : failed.why) + " on " +
                 short_commit(failed.commit) + "\n";
@@ -76,7 +83,8 @@ std::optional<std::string> fact_problem(const GateFacts& gate, const Facts& fact
     const bool checks = !checks_of(gate, facts).empty();
     const bool needs_branch = gate.commits > 0 || gate.clean || gate.merges || gate.reviewed_head || checks;
     if (!needs_branch) return std::nullopt;
-    if (!facts.unknown.empty()) return "the task's branch could not be examined: " + facts.unknown;
+    const auto unknown = unknown_of(gate, facts);
+    if (!unknown.empty()) return "the task's branch could not be examined: " + unknown;
     if (facts.commits < gate.commits) {
         return "the branch has " + counted(static_cast<std::size_t>(facts.commits), "commit") + " that " + facts.base +
                " has not, and at least " + std::to_string(gate.commits) + (gate.commits == 1 ? " is" : " are") +

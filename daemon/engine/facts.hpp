@@ -16,10 +16,12 @@ using Argvs = std::vector<std::vector<std::string>>;
 
 /// What was found out, of one commit. Only what the gates name (facts_wanted).
 struct Facts {
-    bool known = false;        ///< somebody has looked; else no gate on facts holds
-    std::string unknown = {};  ///< why it could not be found out
-    std::string commit = {};   ///< what the branch is at
-    std::string base = {};     ///< what `commits` are counted from, as "main"
+    bool known = false;                ///< somebody has looked; else no gate on facts holds
+    std::string unknown = {};          ///< why the branch could not be looked at
+    std::string unknown_commits = {};  ///< why they could not be counted
+    std::string unknown_merge = {};    ///< why it could not be tried
+    std::string commit = {};           ///< what the branch is at
+    std::string base = {};             ///< what `commits` are counted from, as "main"
     std::int64_t commits = 0;
     std::vector<std::string> uncommitted = {};
     std::string target = {};                  ///< what it is to merge into, as "origin/main"

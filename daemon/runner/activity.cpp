@@ -125,16 +125,19 @@ void Activities::note_progress(Progress& progress, const AgentRun& run, const ag
         progress = {reading.shown, now, 0, {}};
         return;
     }
-    if (now - progress.at < patience / 2) return;
+    const bool first = progress.measured == std::chrono::steady_clock::time_point{};
+    if (now - progress.at < (first ? patience / 2 : patience)) return;
     const auto measured = std::chrono::steady_clock::now();
     const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(measured - progress.measured);
-    const bool first = progress.measured == std::chrono::steady_clock::time_point{};
     if (!first && passed < k_least) return;
     std::int64_t cpu_ms = 0;
     for (const auto pid : family_of(run.pid)) cpu_ms += process::cpu_ms_of(pid).value_or(0);
-    if (!first && (cpu_ms - progress.cpu_ms) * k_share > passed.count()) progress.at = now;
-    progress.cpu_ms = cpu_ms;
-    progress.measured = measured;
+    if (first) {
+        progress.cpu_ms = cpu_ms;
+        progress.measured = measured;
+    } else if ((cpu_ms - progress.cpu_ms) * k_share > passed.count()) {  // on average: a spinner's share varies
+        progress = {reading.shown, now, 0, {}};
+    }
 }
 
 void Activities::mark_hung(TaskRecord& record) const {

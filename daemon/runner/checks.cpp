@@ -69,18 +69,19 @@ struct Checks::Job {
 /// They are under way for as long as this lives.
 class Checks::AtWork {
   public:
-    AtWork(Checks& checks, TaskId id, std::shared_ptr<Running> running) : checks_(checks), id_(std::move(id)) {
-        checks_.running_[id_] = std::move(running);
+    AtWork(std::shared_ptr<AllRunning> all, TaskId id, std::shared_ptr<Running> running)
+        : all_(std::move(all)), id_(std::move(id)) {
+        (*all_)[id_] = std::move(running);
     }
     ~AtWork() {
-        const auto running = checks_.running_.extract(id_).mapped();
+        const auto running = all_->extract(id_).mapped();
         for (const auto& waiting : running->waiting) waiting->notify();
     }
     AtWork(const AtWork&) = delete;
     AtWork& operator=(const AtWork&) = delete;
 
   private:
-    Checks& checks_;
+    std::shared_ptr<AllRunning> all_;
     TaskId id_;
 };
 
@@ -103,8 +104,8 @@ Awaitable<Result<CheckReport>> Checks::run(TaskId id, CheckOrder order) {
     const std::string all;
     auto beginning = co_await beginning_.acquire(all);
     while (true) {
-        const auto found = running_.find(id);
-        if (found == running_.end()) break;
+        const auto found = running_->find(id);
+        if (found == running_->end()) break;
         const auto other = found->second;
         const bool same = other->commit == job.commit && other->checks == engine::hash_of(job.checks);
         // What an agent has asked for on a commit that it has left since is of no use any more.
@@ -126,7 +127,7 @@ Awaitable<Result<CheckReport>> Checks::run(TaskId id, CheckOrder order) {
     running->commit = job.commit;
     running->checks = engine::hash_of(job.checks);
     running->beside_agent = job.beside_agent;
-    const AtWork at_work(*this, id, running);
+    const AtWork at_work(running_, id, running);
     beginning.release();
     running->result = co_await run_and_remember(job, *running);
     co_return *running->result;
@@ -351,38 +352,38 @@ Error Checks::refusal(const TaskRecord& record, const CheckReport& report, const
 }
 
 void Checks::stop(const TaskId& id) {
-    const auto found = running_.find(id);
-    if (found == running_.end()) return;
+    const auto found = running_->find(id);
+    if (found == running_->end()) return;
     const auto running = found->second;
     running->stop->request();
 }
 
 void Checks::stop_all() {
     ended_ = true;
-    const auto all = running_;
+    const auto all = *running_;
     for (const auto& [id, running] : all) running->stop->request();
 }
 
 std::string Checks::running_for(const TaskId& id) const {
-    const auto found = running_.find(id);
-    return found == running_.end() ? std::string() : found->second->command;
+    const auto found = running_->find(id);
+    return found == running_->end() ? std::string() : found->second->command;
 }
 
 std::string Checks::under_way(const TaskId& id) const {
-    const auto found = running_.find(id);
-    if (found == running_.end()) return {};
+    const auto found = running_->find(id);
+    if (found == running_->end()) return {};
     return "its checks run" + (found->second->command.empty() ? "" : ": " + found->second->command);
 }
 
 Awaitable<void> Checks::remove_left(Project project) {
     const std::string all;
     const auto beginning = co_await beginning_.acquire(all);
-    if (running_.empty()) co_await agents::end_left_by_daemons(world_.paths.workspaces(), world_.pool.mark());
+    if (running_->empty()) co_await agents::end_left_by_daemons(world_.paths.workspaces(), world_.pool.mark());
     const auto names = world_.files.list(world_.paths.workspaces());
     for (const auto& name : names.value_or({})) {
         const auto id = TaskId{name.starts_with(".check-") ? name.substr(7) : ""};
         const auto* record = world_.tasks.find(id);
-        if (!record || record->task.project != project.name || running_.contains(id)) continue;
+        if (!record || record->task.project != project.name || running_->contains(id)) continue;
         const auto path = (world_.paths.workspaces() / name).string();
         const auto removed = co_await remove_checkout(project.path, path);
         if (!removed) log::warn("runner", removed.error().message);

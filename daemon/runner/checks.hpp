@@ -55,7 +55,7 @@ class Checks {
     std::string running_for(const TaskId& id) const;
     /// "its checks run: make test"; empty if none do.
     std::string under_way(const TaskId& id) const;
-    bool any_under_way() const { return !running_.empty(); }
+    bool any_under_way() const { return !running_->empty(); }
     /// stop_all() was called.
     bool have_ended() const { return ended_; }
 
@@ -98,7 +98,8 @@ class Checks {
     AgentControl& agents_;
     Turns& turns_;
     async::KeyedMutex beginning_;  ///< held while those of killed daemons are ended
-    std::map<TaskId, std::shared_ptr<Running>> running_;
+    using AllRunning = std::map<TaskId, std::shared_ptr<Running>>;
+    std::shared_ptr<AllRunning> running_ = std::make_shared<AllRunning>();  ///< what is cut off may outlive its owner
     bool ended_ = false;
 };
 

@@ -83,12 +83,21 @@ Awaitable<Result<void>> try_merge(World& world, const TaskRecord& record, const 
     co_return Result<void>{};
 }
 
-Awaitable<Result<void>> find_out(World& world, const TaskRecord& record, const Project& project,
-                                 const engine::GateFacts& wanted, engine::Facts& facts) {
-    CO_TRY(co_await look_at_worktree(world, record, facts));
-    if (wanted.commits > 0) CO_TRY(co_await count_commits(world, record, project, facts));
-    if (wanted.merges) CO_TRY(co_await try_merge(world, record, project, facts));
-    co_return Result<void>{};
+/// What one fact lacks does not hinder the others.
+Awaitable<void> find_out(World& world, const TaskRecord& record, const Project& project,
+                         const engine::GateFacts& wanted, engine::Facts& facts) {
+    if (const auto looked = co_await look_at_worktree(world, record, facts); !looked) {
+        facts.unknown = looked.error().message;
+        co_return;
+    }
+    if (wanted.commits > 0) {
+        const auto counted = co_await count_commits(world, record, project, facts);
+        if (!counted) facts.unknown_commits = counted.error().message;
+    }
+    if (wanted.merges) {
+        const auto tried = co_await try_merge(world, record, project, facts);
+        if (!tried) facts.unknown_merge = tried.error().message;
+    }
 }
 
 }  // namespace
@@ -112,8 +121,7 @@ Awaitable<engine::Facts> facts_of(World& world, const TaskRecord& record, const 
     facts.checked = record.checked;
     if (since && facts.checked && !facts.checked->passed && facts.checked->at < *since) facts.checked.reset();
     facts.log = (world.tasks.folder(record) / "logs" / "checks.log").string();
-    const auto found = co_await find_out(world, record, project, wanted, facts);
-    if (!found) facts.unknown = found.error().message;
+    co_await find_out(world, record, project, wanted, facts);
     co_return facts;
 }
 

@@ -75,6 +75,9 @@ TEST_CASE("a limit at the end of the screen is told from work, and from what has
               .activity == Activity::limited);
     CHECK(read("codex", Activity::unknown, "■ exceeded retry limit\n", "⠙ x").activity == Activity::busy);
     CHECK(read("pi", Activity::unknown, "Error: Retry failed after 3 attempts: 429 x\n").activity == Activity::limited);
+    const std::string login = "Error: 401 Incorrect API key\n";
+    CHECK(read("pi", Activity::unknown, login + "[orange] go on\n Done.\n").activity == Activity::idle);
+    CHECK(read("pi", Activity::unknown, "[orange] go on\n" + login).activity == Activity::limited);
     CHECK(read("pi", Activity::unknown, "").activity == Activity::unknown);
 }
 

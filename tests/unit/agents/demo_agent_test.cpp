@@ -250,6 +250,24 @@ TEST_CASE("the demo agent crashes once or always, and knows it after a respawn",
     CHECK(silent.get("status") == "agent-review");
 }
 
+TEST_CASE("the demo worker mends what a check refuses after as many failures as the task says") {
+    const auto tries = [](const std::string& word, int refusals) {
+        INFO(word);
+        Scratch scratch(word, "working");
+        scratch.set("refuse", std::to_string(refusals));
+        scratch.start("worker");
+        scratch.wait_for_output("the status agent-review");
+        CHECK(scratch.get("round") == "1");
+        CHECK(scratch.git({"status", "--porcelain", "--untracked-files=no"}) == "");
+        const bool broken = !scratch.git({"ls-files", "orange-demo/broken"}).empty();
+        return std::pair(scratch.commits(), broken);
+    };
+    CHECK(tries("x", 0) == std::pair(2, false));
+    CHECK(tries("demo:check-fails", 1) == std::pair(4, false));
+    CHECK(tries("demo:check-fails=2", 2) == std::pair(5, false));
+    CHECK(tries("demo:check-fails=2", 0) == std::pair(3, true));  // no check looks at it
+}
+
 TEST_CASE("the demo worker leaves without an artifact where it is told to") {
     Scratch none("demo:no-artifact", "working");
     none.start("worker");

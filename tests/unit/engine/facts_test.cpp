@@ -104,6 +104,22 @@ TEST_CASE("what nobody has looked at, or could not find out, does not hold") {
     auto world = handed_over(wanted);
     world.facts.unknown = "the disk is on fire";
     closed(world, "the disk is on fire");
+    world.facts.unknown.clear();
+    world.facts.unknown_commits = world.facts.unknown_merge = "there is no such base";
+    open(world);  // its gate names neither
+    wanted.commits = 1;
+    world = handed_over(wanted);
+    world.facts.commits = 1;
+    world.facts.unknown_merge = "no origin";
+    open(world);
+    world.facts.unknown_commits = "there is no such base";
+    closed(world, "there is no such base");
+    wanted.merges = true;
+    world = handed_over(wanted);
+    world.facts.commits = 1;
+    open(world);
+    world.facts.unknown_merge = "no origin";
+    closed(world, "no origin");
     world.facts = {};
     CHECK_FALSE(world.ask("review", Role::worker));
 }
