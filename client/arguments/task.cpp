@@ -67,6 +67,8 @@ Action task_list(CLI::App& app) {
     app.add_flag("-e,--everywhere", a->options.everywhere, "Tasks of all projects");
     text(app, "-s,--status", a->params.status, "Only tasks with this status");
     app.add_flag("-a,--all", a->params.all, "Also show ended tasks (done, cancelled)");
+    text(app, "--search", a->params.search,
+         "Only tasks with this text in branch, summary, id or project; a capital letter makes it exact");
     app.add_option("-n,--limit", a->params.limit, "Show at most N tasks, newest first")->check(between(0, 1'000'000));
     app.add_flag("-w,--watch", a->options.watch, "Show the list again after each change, until Ctrl-C");
     form(app, a->options.form);

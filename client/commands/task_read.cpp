@@ -25,7 +25,7 @@ int task_list(Context& context, rpc::TaskList params, const ListOptions& options
     const auto reply = call_with_caller(call, written(params), {"changes"});
     if (options.form && !context.json) return put_formed(context, reply, *options.form);
     return print<rpc::TaskList>(context, reply, [&](const rpc::TaskList::Reply& list) {
-        return output::task_list_page(list, SystemClock().now(), context.style);
+        return output::task_list_page(list, SystemClock().now(), context.style, params.search.has_value());
     });
 }
 

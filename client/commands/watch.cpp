@@ -116,7 +116,8 @@ int watch_tasks(Context& context, const rpc::TaskList& params, const std::option
             if (form) {
                 put_formed(context, shown, *form);
             } else {
-                output::put(output::task_list_page(reply, SystemClock().now(), context.style));
+                output::put(
+                    output::task_list_page(reply, SystemClock().now(), context.style, params.search.has_value()));
             }
         }
         output::put_now("");

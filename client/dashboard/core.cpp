@@ -151,7 +151,7 @@ bool Core::overlay_key(const Key& key, Effects& effects) {
 }
 
 /// Esc, with nothing open any more: what covers the list, marks, the search, the filter.
-void Core::back() {
+void Core::back(Moment now) {
     auto& screen = state_.panes[Pane::screen];
     if (state_.pane == Pane::screen && screen.scroll > 0 && layout_of(state_).pane.height > 0) {
         screen.scroll = 0;
@@ -160,7 +160,7 @@ void Core::back() {
     } else if (!state_.marked.empty()) {
         state_.marked.clear();
     } else if (!state_.search.empty()) {
-        search_for("");
+        search_for("", now);
     } else if (state_.pane_open) {
         state_.pane_open = false;
     } else if (state_.filter != Filter::active) {
@@ -177,7 +177,7 @@ Effects Core::on_link(Link::State link, std::string why, Moment now) {
     list_asked_ = false;
     if (link == Link::State::up) {
         effects.requests.push_back(request_of(rpc::EventsSubscribe{}, Purpose::subscribe));
-        effects.requests.push_back(request_of(rpc::ProjectList{}, Purpose::projects));
+        effects.requests.push_back(request_of(rpc::ProjectList{true}, Purpose::projects));
         counts_wanted_ = true;
         request_list(effects, now);
     } else if (was_up) {
@@ -221,6 +221,7 @@ Effects Core::on_event(const rpc::EventNotification& event, Moment now) {
 Effects Core::on_time(Moment now) {
     Effects effects;
     if (list_due_ && *list_due_ <= now.steady) request_list(effects, now);
+    if (search_due_ && *search_due_ <= now.steady) request_search(effects);
     if (spin_due_ && *spin_due_ <= now.steady) {
         ++state_.spinner;
         spin_due_.reset();
@@ -235,7 +236,7 @@ Effects Core::on_time(Moment now) {
 
 std::optional<std::chrono::steady_clock::time_point> Core::next_time() const {
     std::optional<Time> next = minute_due_;
-    for (const auto& due : {list_due_, pane_due_, spin_due_, question_due()}) {
+    for (const auto& due : {list_due_, search_due_, pane_due_, spin_due_, question_due()}) {
         if (due && (!next || *due < *next)) next = due;
     }
     return next;

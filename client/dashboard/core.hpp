@@ -51,6 +51,7 @@ class Core {
     void keep_selection();
     void keep_in_view();
     bool is_shown(const rpc::TaskView& task) const;
+    bool is_found(const rpc::TaskView& task) const;
     void move(int by);
     void select_at(std::size_t item);
     void next_filter(Effects& effects);
@@ -86,11 +87,11 @@ class Core {
     void next_question(Moment now);
     std::optional<Time> question_due() const;
     // core_texts.cpp
-    void open_prompt(Prompt::For what, const rpc::TaskView* task);
+    void open_prompt(Prompt::For what, const rpc::TaskView* task, Moment now);
     void prompt_key(const Key& key, Moment now, Effects& effects);
     void close_prompt(bool keep);
     void send_prompt(Moment now, Effects& effects);
-    void search_for(const std::string& text);
+    void search_for(const std::string& text, Moment now);
     // core_form.cpp
     void open_form(Moment now, Effects& effects);
     void form_key(const Key& key, Moment now, Effects& effects);
@@ -98,6 +99,10 @@ class Core {
     bool ask_to_register(bool late, Moment now);
     void project_added(Result<Json> reply, Moment now);
     // core_replies.cpp
+    void request_search(Effects& effects);
+    void search_reply(const Request& request, const Json& reply);
+    void add_found(std::vector<rpc::TaskView> tasks);
+    void hide_pull_requests();
     void list_reply(const Json& reply, Moment now);
     void act_reply(const Request& request, Result<Json> reply, Moment now, Effects& effects);
     bool ask_for_trust(const Request& request, const Error& error, Moment now);
@@ -111,11 +116,14 @@ class Core {
     void key(const Key& key, Moment now, Effects& effects);
     bool is_unwanted(const Key& key, Moment now);
     bool overlay_key(const Key& key, Effects& effects);
-    void back();
+    void back(Moment now);
     void paste(const std::string& text, Moment now);
 
     State state_;
-    std::optional<Time> list_due_, pane_due_, spin_due_, minute_due_;
+    /// Ended tasks are searched by the daemon: after the last character, so many, and more at their end.
+    static constexpr std::chrono::milliseconds k_search_rests{150};
+    static constexpr std::size_t k_found_at_once = 200;
+    std::optional<Time> list_due_, search_due_, pane_due_, spin_due_, minute_due_;
     bool list_asked_ = false, counts_wanted_ = true;
     Time list_sent_{}, counts_sent_{};
     Time::duration list_took_{};
@@ -123,6 +131,9 @@ class Core {
     bool asked_to_register_ = false;
     std::string clicked_;
     Time clicked_at_{};
+    std::size_t listed_ = 0;  ///< of State::tasks; behind them are those that only the search has found
+    std::size_t found_wanted_ = k_found_at_once;
+    bool more_found_ = false;
     std::size_t ended_wanted_ = 0;  ///< 0: none
 };
 

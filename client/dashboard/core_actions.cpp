@@ -95,7 +95,7 @@ void Core::run(Action action, Moment now, Effects& effects) {
         case Action::filter:
             return next_filter(effects);
         case Action::search:
-            return open_prompt(Prompt::For::search, nullptr);
+            return open_prompt(Prompt::For::search, nullptr, now);
         case Action::next_pane:
             return show_pane(pane_is_visible() ? static_cast<Pane>((static_cast<int>(state_.pane) + 1) % k_panes)
                                                : state_.pane);
@@ -110,7 +110,7 @@ void Core::run(Action action, Moment now, Effects& effects) {
         case Action::pane_5:
             return show_pane(Pane::why);
         case Action::back:
-            return back();
+            return back(now);
         case Action::help:
             state_.overlay = Overlay::help;
             state_.overlay_scroll = 0;
@@ -165,11 +165,11 @@ void Core::run(Action action, Moment now, Effects& effects) {
         case Action::pull_request:
             return pull_request(effects, now);
         case Action::reject:
-            return open_prompt(Prompt::For::reject, task);
+            return open_prompt(Prompt::For::reject, task, now);
         case Action::reply:
-            return open_prompt(Prompt::For::reply, task);
+            return open_prompt(Prompt::For::reply, task, now);
         case Action::send:
-            return open_prompt(Prompt::For::send, task);
+            return open_prompt(Prompt::For::send, task, now);
         case Action::move_to: {
             rpc::TaskWhy why;
             why.id = id;

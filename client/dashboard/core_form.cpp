@@ -48,7 +48,7 @@ std::optional<std::string> given(const FormField& field) {
 
 void Core::open_form(Moment now, Effects& effects) {
     if (state_.link.state != Link::State::up) return say("The daemon does not run; Ctrl-r starts it", true, now);
-    effects.requests.push_back(request_of(rpc::ProjectList{}, Purpose::projects));
+    effects.requests.push_back(request_of(rpc::ProjectList{true}, Purpose::projects));
     effects.requests.push_back(request_of(rpc::HarnessList{}, Purpose::harnesses));
     effects.requests.push_back(request_of(rpc::WorkflowList{}, Purpose::workflows));
     if (state_.kept_form) {

@@ -13,12 +13,6 @@ constexpr std::size_t k_margin = 2, k_more_ended = 200;
 constexpr std::size_t k_most_ended = 2000;  ///< in memory; older ones are for `orange task list --all`
 constexpr std::chrono::milliseconds k_double_click{500};
 
-/// Smart case: a capital in the search makes it exact.
-bool holds(const std::string& text, const std::string& search) {
-    const bool exact = std::ranges::any_of(search, [](char c) { return c >= 'A' && c <= 'Z'; });
-    return (exact ? text : to_lower(text)).find(search) != std::string::npos;
-}
-
 }  // namespace
 
 Section section_of(const rpc::TaskView& task) {
@@ -39,11 +33,14 @@ bool Core::is_shown(const rpc::TaskView& task) const {
     if (state_.filter == Filter::needs && task.needs.kind == Need::nothing && !task.unreadable) return false;
     if (state_.filter == Filter::needs && section == Section::ended) return false;
     if (state_.filter == Filter::ended && section != Section::ended) return false;
-    if (state_.search.empty()) return true;
+    return is_found(task);
+}
+
+bool Core::is_found(const rpc::TaskView& task) const {
     const auto& fields = task.fields;
     return std::ranges::any_of(
         std::initializer_list<const std::string*>{&fields.branch, &fields.summary, &fields.id.value, &fields.project},
-        [&](const auto* text) { return holds(*text, state_.search); });
+        [&](const auto* text) { return found_in(*text, state_.search); });
 }
 
 void Core::rebuild() {
@@ -55,12 +52,17 @@ void Core::rebuild() {
         sections[static_cast<std::size_t>(section)].push_back({i, section});
     }
     state_.items.clear();
+    // Of the ended ones, the list says how many there are to see with another filter.
+    auto folded_count = static_cast<std::size_t>(state_.hidden);
+    if (!state_.search.empty()) {
+        folded_count = static_cast<std::size_t>(
+            std::ranges::count_if(state_.tasks, [&](const auto& task) { return has_ended(task) && is_found(task); }));
+    }
     for (std::size_t s = 0; s < 4; ++s) {
         auto& rows = sections[s];
-        const bool folded =
-            s == 3 && rows.empty() && state_.hidden > 0 && state_.filter == Filter::active && state_.search.empty();
+        const bool folded = s == 3 && rows.empty() && folded_count > 0 && state_.filter == Filter::active;
         if (rows.empty() && !folded) continue;
-        Item heading{0, static_cast<Section>(s), true, folded ? static_cast<std::size_t>(state_.hidden) : rows.size()};
+        Item heading{0, static_cast<Section>(s), true, folded ? folded_count : rows.size()};
         state_.items.push_back(heading);
         state_.items.insert(state_.items.end(), rows.begin(), rows.end());
     }
@@ -107,10 +109,14 @@ void Core::move(int by) {
     select_at(static_cast<std::size_t>(best));
     keep_in_view();
     // More of the ended tasks, before their end is reached.
+    if (best + 20 <= size || list_asked_) return;
     const bool may_be_more = state_.more_ended && ended_wanted_ > 0 && ended_wanted_ < k_most_ended;
-    if (may_be_more && best + 20 > size && !list_asked_) {
+    if (may_be_more && state_.search.empty()) {
         ended_wanted_ += k_more_ended;
         list_due_ = Time{};
+    } else if (more_found_ && found_wanted_ < k_most_ended) {
+        found_wanted_ += k_more_ended;
+        search_due_ = Time{};
     }
 }
 

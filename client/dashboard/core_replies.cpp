@@ -105,17 +105,64 @@ void Core::request_list(Effects& effects, Moment now) {
     effects.requests.push_back(request_of(list, Purpose::list));
 }
 
+/// Ended tasks that were not fetched. What has not ended is searched here.
+void Core::request_search(Effects& effects) {
+    search_due_.reset();
+    if (state_.search.empty() || state_.link.state != Link::State::up) return;
+    rpc::TaskList list;
+    list.project = state_.project;
+    if (!state_.project) list.cwd = state_.cwd;
+    list.all = true;
+    list.search = state_.search;
+    list.limit = static_cast<int>(state_.active + found_wanted_);
+    effects.requests.push_back(request_of(list, Purpose::search));
+}
+
+void Core::search_reply(const Request& request, const Json& json) {
+    if (request.params.value("search", std::string()) != state_.search) return;  // typed on since
+    auto reply = typed<rpc::TaskList::Reply>(json);
+    if (!reply) return;
+    more_found_ = reply->tasks.size() >= state_.active + found_wanted_;
+    state_.tasks.resize(listed_);
+    add_found(std::move(reply->tasks));
+    rebuild();
+}
+
+void Core::add_found(std::vector<rpc::TaskView> tasks) {
+    for (auto& task : tasks) {
+        const bool is_new = has_ended(task) && std::ranges::none_of(state_.tasks, [&](const auto& each) {
+                                return each.fields.id == task.fields.id;
+                            });
+        if (is_new) state_.tasks.push_back(std::move(task));
+    }
+}
+
+/// Where no pull request can be.
+void Core::hide_pull_requests() {
+    for (const auto& project : state_.projects) {
+        if (project.place.empty() || project.place == "github") continue;
+        for (auto& task : state_.tasks) {
+            if (task.fields.project == project.name) std::erase(task.can, "create_pr");
+        }
+    }
+}
+
 void Core::list_reply(const Json& json, Moment now) {
     auto reply = typed<rpc::TaskList::Reply>(json);
     if (!reply)
         return say("The daemon's list cannot be read; is it of another version? orange daemon restart", true, now);
+    const auto first_found = state_.tasks.begin() + static_cast<std::ptrdiff_t>(listed_);
+    std::vector<rpc::TaskView> found(std::make_move_iterator(first_found), std::make_move_iterator(state_.tasks.end()));
     state_.tasks = std::move(reply->tasks);
+    listed_ = state_.tasks.size();
     std::stable_partition(state_.tasks.begin(), state_.tasks.end(), [](const auto& task) { return !has_ended(task); });
     state_.active = static_cast<std::size_t>(
         std::ranges::count_if(state_.tasks, [](const auto& task) { return !has_ended(task); }));
     const auto ended = state_.tasks.size() - state_.active;
     state_.more_ended = ended_wanted_ > 0 && ended >= ended_wanted_;
     if (ended_wanted_ == 0) state_.hidden = reply->hidden;
+    add_found(std::move(found));
+    if (!state_.search.empty()) search_due_ = now.steady;
     bool moving = false;
     state_.needs_help = state_.needs_answer = state_.needs_review = 0;
     for (auto& task : state_.tasks) {
@@ -131,6 +178,7 @@ void Core::list_reply(const Json& json, Moment now) {
         return std::ranges::none_of(state_.tasks, [&](const auto& task) { return task.fields.id.value == id; });
     });
     state_.listed = true;
+    hide_pull_requests();
     header_project();
     rebuild();
     if (moving && !list_due_) list_due_ = now.steady + k_in_progress;  // its end is no event
@@ -255,9 +303,13 @@ Effects Core::on_reply(const Request& request, Result<Json> reply, Moment now) {
                 say(whole_error(reply.error()), true, now);
             }
             break;
+        case Purpose::search:
+            if (reply) search_reply(request, *reply);
+            break;
         case Purpose::projects:
             if (auto list = reply ? typed<rpc::ProjectList::Reply>(*reply) : std::nullopt)
                 state_.projects = std::move(list->projects), state_.projects_known = true;
+            hide_pull_requests();
             header_project();
             update_choices();
             if (state_.form && !state_.question && !asked_to_register_) ask_to_register(true, now);

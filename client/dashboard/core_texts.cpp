@@ -84,7 +84,7 @@ void insert_text(std::string& text, std::size_t& cursor, std::string_view pasted
     cursor += shown.size();
 }
 
-void Core::open_prompt(Prompt::For what, const rpc::TaskView* task) {
+void Core::open_prompt(Prompt::For what, const rpc::TaskView* task, Moment now) {
     Prompt prompt;
     prompt.what = what;
     if (task != nullptr) {
@@ -95,7 +95,7 @@ void Core::open_prompt(Prompt::For what, const rpc::TaskView* task) {
         if (what == Prompt::For::send) prompt.label = "Message to " + title;
     } else {
         prompt.label = "Search";
-        search_for("");
+        search_for("", now);
     }
     const auto draft = state_.drafts.find(draft_key(what, prompt.task));
     if (draft != state_.drafts.end()) prompt.text = draft->second;
@@ -112,8 +112,13 @@ void Core::close_prompt(bool keep) {
     state_.prompt.reset();
 }
 
-void Core::search_for(const std::string& text) {
+void Core::search_for(const std::string& text, Moment now) {
     state_.search = text;
+    search_due_.reset();
+    found_wanted_ = k_found_at_once;
+    more_found_ = false;
+    state_.tasks.resize(listed_);  // without what an earlier search has found
+    if (!text.empty()) search_due_ = now.steady + k_search_rests;
     rebuild();
 }
 
@@ -121,7 +126,7 @@ void Core::prompt_key(const Key& key, Moment now, Effects& effects) {
     auto& prompt = *state_.prompt;
     const bool is_search = prompt.what == Prompt::For::search;
     if (key == "Esc" || key == "C-c") {
-        if (is_search) search_for("");
+        if (is_search) search_for("", now);
         const bool kept = !prompt.text.empty() && !is_search;
         close_prompt(true);
         state_.message.reset();
@@ -132,7 +137,7 @@ void Core::prompt_key(const Key& key, Moment now, Effects& effects) {
         editing_prompt_ = true;
         effects.outside.push_back({Outside::What::edit, {}, prompt.text});
     } else if (edit_line(prompt.text, prompt.cursor, key) && is_search) {
-        search_for(prompt.text);
+        search_for(prompt.text, now);
     }
 }
 

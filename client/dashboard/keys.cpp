@@ -57,8 +57,8 @@ const Binding k_bindings[] = {
     {"C-r", Action::reconnect, "", "Connect again; starts the daemon if it does not run"},
     {"C-l", Action::redraw, "", "Draw the screen again"},
     {"C-z", Action::suspend, "", "Suspend the dashboard"},
-    {"?", Action::help, "help", "This page: all keys, and the last messages"},
     {"q", Action::quit, "quit", "Quit; agents and daemon go on"},
+    {"?", Action::help, "help", "This page: all keys, and the last messages"},
 };
 
 struct NeededOffer {
@@ -217,7 +217,8 @@ std::vector<Line> footer(const State& state, const rpc::TaskView* task, std::siz
         answers.back() = key_row(keys, {}, width);
         return answers;
     }
-    std::vector<Part> of_task, fixed, last;
+    std::vector<Part> urgent, of_task, later, fixed, last;
+    const auto needed = task == nullptr ? std::string() : key_for(task, task->needs.command);
     for (const auto& binding : bindings()) {
         const auto label = label_of(task, binding);
         if (label.empty()) continue;
@@ -225,8 +226,14 @@ std::vector<Line> footer(const State& state, const rpc::TaskView* task, std::siz
         if (is_tasks && (task == nullptr || !is_offered(*task, binding.action))) continue;
         if (state.read_only && is_refused_to_readers(binding.action)) continue;
         const bool always = binding.action == Action::help || binding.action == Action::quit;
-        (always ? last : is_tasks ? of_task : fixed).push_back({shown_key(binding.key), label});
+        // What the task needs comes first; what most people need never, last.
+        const bool is_needed = shown_key(binding.key) == needed;
+        const bool is_rare = binding.action == Action::merge && !can(*task, "merge");
+        auto& group = always ? last : !is_tasks ? fixed : is_needed ? urgent : is_rare ? later : of_task;
+        group.push_back({shown_key(binding.key), label});
     }
+    of_task.insert(of_task.begin(), urgent.begin(), urgent.end());
+    of_task.insert(of_task.end(), later.begin(), later.end());
     if (rows < 2) {
         of_task.insert(of_task.end(), fixed.begin(), fixed.end());
         return {key_row(of_task, last, width)};

@@ -35,6 +35,7 @@ enum class Overlay { none, help, workspaces };
 enum class Purpose {
     subscribe,
     list,
+    search,
     projects,
     workspaces,
     harnesses,

@@ -83,14 +83,9 @@ std::vector<std::string> empty_texts(const State& state) {
                             : state.filter == Filter::needs ? "task that needs you"
                             : state.filter == Filter::ended ? "ended task"
                                                             : "task";
-        std::vector<std::string> texts = {std::string("No ") + which + " has \"" + clean(state.search) +
-                                          "\" in its branch, summary, id or project."};
-        if (state.more_ended && state.filter != Filter::active && state.filter != Filter::needs) {
-            texts.push_back("Of the ended ones, only the newest " + std::to_string(state.tasks.size() - state.active) +
-                            " were searched; all: orange task list --all");
-        }
-        texts.emplace_back("Esc shows all again.");
-        return texts;
+        return {
+            std::string("No ") + which + " has \"" + clean(state.search) + "\" in its branch, summary, id or project.",
+            "Esc shows all again."};
     }
     if (state.filter == Filter::needs) return {"Nothing needs you.", "f shows other tasks."};
     if (state.filter == Filter::ended) return {"No task has ended yet.", "f shows other tasks."};

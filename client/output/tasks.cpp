@@ -264,7 +264,7 @@ std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const S
     return out.empty() ? "Nothing needs you.\n" : out;
 }
 
-std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style) {
+std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style, bool searched) {
     std::set<std::string> projects;
     for (const auto& task : reply.tasks) projects.insert(task.fields.project);
     const bool several = projects.size() > 1;
@@ -300,9 +300,10 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
             table.remark("! " + std::string(first_line(notice.text)), Ink::yellow);
         }
     }
-    std::string out = table.empty() ? std::string(reply.hidden > 0 ? "No active tasks." : "No tasks.") +
-                                          " Create one: orange task create \"what to do\"\n"
-                                    : table.render(style);
+    std::string out = table.empty()
+                          ? std::string(reply.hidden > 0 ? "No active tasks" : "No tasks") +
+                                (searched ? " have this text.\n" : ". Create one: orange task create \"what to do\"\n")
+                          : table.render(style);
     if (reply.hidden > 0) {
         const auto n = static_cast<std::size_t>(reply.hidden);
         out += style.paint(counted(n, "ended task") + " not shown (--all)", Ink::dim) + "\n";

@@ -22,7 +22,7 @@ std::string command_of(const rpc::TaskView& task);
 /// What needs its human, each with the command that answers it on a line of its own.
 std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style);
 
-std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style);
+std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style, bool searched = false);
 std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const Style& style);
 std::string why_page(const rpc::TaskWhy::Reply& reply, const Style& style);
 std::string history_page(const Json& events, const Style& style);

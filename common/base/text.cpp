@@ -102,6 +102,13 @@ std::string to_lower(std::string_view text) {
     return lower;
 }
 
+bool found_in(std::string_view text, std::string_view wanted) {
+    const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b; };
+    const bool exact = std::any_of(wanted.begin(), wanted.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+    if (exact) return text.find(wanted) != std::string_view::npos;
+    return std::search(text.begin(), text.end(), wanted.begin(), wanted.end(), same) != text.end() || wanted.empty();
+}
+
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
     return to_lower(a) == to_lower(b);
 }

@@ -19,6 +19,9 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 std::string to_lower(std::string_view text);
 bool equal_ignoring_case(std::string_view a, std::string_view b);
 
+/// Whether `text` has `wanted` in it. Without a capital letter in `wanted`, capitals do not matter.
+bool found_in(std::string_view text, std::string_view wanted);
+
 bool is_valid_utf8(std::string_view text);
 
 /// `text` made safe for a terminal: control characters (C0, C1, DEL), bidirectional controls and invalid UTF-8 become

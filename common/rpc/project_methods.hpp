@@ -23,12 +23,17 @@ struct SettingView {
 struct ProjectView : Project {
     std::int64_t active_tasks = 0;
     std::map<std::string, SettingView> in_force;
+    std::string place;
     template <class V>
     void describe(V& v) {
         Whole<V> whole(v);
         Project::describe_but_settings(whole);
         v.required("active_tasks", active_tasks, "tasks that have not ended");
         v.optional("settings", in_force, "what is in force for it, name by name, and where that is said");
+        v.sparse(
+            "place", place,
+            "where its pull requests are, in a list with `places`: github, other (origin is elsewhere) or none (it "
+            "has no origin)");
     }
 };
 
@@ -66,8 +71,11 @@ struct ProjectAdd {
 
 struct ProjectList {
     static constexpr const char* k_name = "project.list";
+    bool places = false;
     template <class V>
-    void describe(V&) {}
+    void describe(V& v) {
+        v.sparse("places", places, "find out where pull requests are, too, which asks git");
+    }
     struct Reply {
         std::vector<ProjectView> projects;
         template <class V>

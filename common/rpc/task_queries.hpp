@@ -18,6 +18,7 @@ struct TaskList {
     bool all = false;
     bool needs = false;
     bool changes = false;
+    std::optional<std::string> search;
     int limit = 0;
     template <class V>
     void describe(V& v) {
@@ -27,6 +28,8 @@ struct TaskList {
         v.optional("all", all, "ended tasks (done, cancelled) too");
         v.optional("needs", needs, "only tasks that need their human");
         v.sparse("changes", changes, "count what the commits of their branches change, too, which asks git");
+        v.optional("search", search,
+                   "only tasks with this text in branch, summary, id or project; capitals matter if it has one");
         v.optional("limit", limit, "at most this many; 0: all");
     }
     struct Reply {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <deque>
 #include <fstream>
 #include <string>
 
@@ -77,9 +78,53 @@ void measure(std::size_t count) {
                 microseconds(listed, 1), microseconds(spent, k_runs), drawn / k_runs, resident_kib());
 }
 
+/// What stays after ENDED was unfolded to its end, and folded again: each page is all of the ended tasks so far.
+void unfold(std::size_t count) {
+    Core core{State{}};
+    Moment now{Steady::now(), {}};
+    std::deque<Request> sent;
+    const auto take = [&](Effects effects) {
+        for (auto& request : effects.requests) sent.push_back(std::move(request));
+    };
+    take(core.on_resize(120, 40, now));
+    take(core.on_link(Link::State::up, "", now));
+    const auto answer = [&] {
+        for (; !sent.empty(); sent.pop_front()) {
+            if (sent.front().purpose != Purpose::list) continue;
+            rpc::TaskList::Reply list;
+            const auto wanted = sent.front().params.value("limit", 0);
+            for (std::size_t i = 0; i < count && i < static_cast<std::size_t>(wanted); ++i) {
+                list.tasks.push_back(view_number(i));
+                list.tasks.back().means = "done";
+            }
+            take(core.on_reply(sent.front(), written(list), now));
+        }
+    };
+    answer();
+    for (int i = 0; i < 3; ++i) take(core.on_input({Input::What::key, "f"}, now));
+    std::size_t before = 1;
+    while (before != core.state().tasks.size()) {
+        before = core.state().tasks.size();
+        now.steady += std::chrono::seconds(1);
+        take(core.on_time(now));
+        answer();
+        take(core.on_input({Input::What::key, "G"}, now));
+    }
+    std::printf("%6zu ended   unfolded %zu   resident %ld KiB", count, core.state().tasks.size(), resident_kib());
+    for (int i = 0; i < 2; ++i) take(core.on_input({Input::What::key, "f"}, now));
+    now.steady += std::chrono::seconds(1);
+    take(core.on_time(now));
+    answer();
+    std::printf("   folded %zu   resident %ld KiB\n", core.state().tasks.size(), resident_kib());
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char**) {
+    if (argc > 1) {  // in a process of its own: what was resident before stays so
+        unfold(10'000);
+        return 0;
+    }
     measure(10);
     measure(10'000);
 }

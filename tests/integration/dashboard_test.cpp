@@ -438,3 +438,33 @@ TEST_CASE("task.diff gives the changes themselves, and task.peek the colours of 
     const auto can = box.call(show).task.can;
     CHECK(std::ranges::find(can, "merge") != can.end());
 }
+
+TEST_CASE("task.list searches ended tasks, too, and project.list says where pull requests are") {
+    Sandbox box;
+    const auto repository = box.add_project("shop");
+    const auto kept = box.create("shop", "Round the Total", true), ended = box.create("shop", "Round the edges", true);
+    box.call(rpc::TaskCancel{{ended, {}}});
+    rpc::TaskList list;
+    list.search = "round";
+    auto reply = box.call(list);
+    REQUIRE(reply.tasks.size() == 1);
+    CHECK(reply.tasks[0].fields.id.value == kept);
+    CHECK(reply.hidden == 1);
+    list.all = true;
+    CHECK(box.call(list).tasks.size() == 2);
+    list.search = "Total";
+    CHECK(box.call(list).tasks.size() == 1);
+    list.search = "TOTAL";
+    CHECK(box.call(list).tasks.empty());
+    list.search = ended.substr(2, 15);
+    CHECK(box.call(list).tasks.size() == 1);
+
+    rpc::ProjectList projects;
+    CHECK(box.call(projects).projects.at(0).place.empty());
+    projects.places = true;
+    CHECK(box.call(projects).projects.at(0).place == "none");
+    box.add_origin(repository);
+    CHECK(box.call(projects).projects.at(0).place == "other");
+    box.git({"remote", "set-url", "origin", "https://github.com/acme/shop.git"}, repository);
+    CHECK(box.call(projects).projects.at(0).place == "github");
+}

@@ -345,6 +345,7 @@ class Hostile {
     /// After all that: what was stored is shown without harm, and nothing stands where nothing may.
     void look_around() {
         for (const Words& words : std::vector<Words>{{"task", "list", "-e", "-a"},
+                                                     {"task", "list", "-e", "-a", "--search", "$(touch x) \x1b[31m%s"},
                                                      {"project", "list"},
                                                      {"workspace", "list"},
                                                      {"workflow", "list"},

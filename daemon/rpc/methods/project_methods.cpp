@@ -4,6 +4,7 @@
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/methods/registration.hpp"
 #include "daemon/runner/project_names.hpp"
+#include "daemon/runner/pull_requests.hpp"
 
 namespace orange::rpc {
 namespace {
@@ -20,7 +21,7 @@ std::map<std::string, SettingView> setting_views(Api& api, const Project& projec
 }
 
 ProjectView view(Api& api, const Project& project) {
-    ProjectView view{project, 0, setting_views(api, project)};
+    ProjectView view{project, 0, setting_views(api, project), {}};
     if (!view.workflow) view.workflow = "default";
     for (const auto& id : api.world().tasks.active()) {
         const auto* record = api.world().tasks.find(id);
@@ -112,9 +113,21 @@ Awaitable<Result<ProjectRemove::Reply>> remove(Api& api, ProjectRemove params) {
     co_return reply;
 }
 
-Awaitable<Result<ProjectList::Reply>> list_projects(Api& api) {
+/// Empty: git could not say.
+Awaitable<std::string> place_name(Api& api, Project project) {
+    const auto place = co_await pulls::place_of(api.world(), std::move(project));
+    if (place) co_return place->kind == ForgeKind::github ? "github" : "other";
+    co_return place.error().code == ErrorCode::not_found ? "none" : "";
+}
+
+Awaitable<Result<ProjectList::Reply>> list_projects(Api& api, ProjectList params) {
     ProjectList::Reply reply;
-    for (const auto& project : api.world().projects.list()) reply.projects.push_back(view(api, project));
+    const auto projects = api.world().projects.list();
+    for (const auto& project : projects) {
+        auto shown = view(api, project);
+        if (params.places) shown.place = co_await place_name(api, project);
+        reply.projects.push_back(std::move(shown));
+    }
     co_return reply;
 }
 
@@ -129,7 +142,7 @@ void add_project_methods(MethodTable& table, Api& api) {
     table.add<ProjectRemove>(Access::human, "Forgets a project; its repository is untouched.", {not_found, conflict},
                              [&api](ProjectRemove params, Call) { return remove(api, std::move(params)); });
     table.add<ProjectList>(Access::read, "Lists the projects.", {},
-                           [&api](const ProjectList&, Call) { return list_projects(api); });
+                           [&api](ProjectList params, Call) { return list_projects(api, params); });
 }
 
 }  // namespace orange::rpc

@@ -93,9 +93,14 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     TaskList::Reply reply;
     const auto most =
         params.limit > 0 ? static_cast<std::size_t>(params.limit) : std::numeric_limits<std::size_t>::max();
+    const auto has_text = [&](const Task& task) {
+        if (!params.search) return true;
+        const auto has = [&](const std::string& text) { return found_in(text, *params.search); };
+        return has(task.branch) || has(task.summary) || has(task.id.value) || has(task.project);
+    };
     const auto wanted = [&](const TaskRecord& record) {
         return (!project || record.task.project == *project) &&
-               (!params.status || record.task.status == *params.status);
+               (!params.status || record.task.status == *params.status) && has_text(record.task);
     };
     // An alarm is about the repository, and outlives its task.
     world.tasks.each_open([&](const TaskRecord& record) {
@@ -114,6 +119,11 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
             if (wanted(record) && !world.tasks.is_open(record)) reply.tasks.push_back(api.view(record));
             return true;
         });
+    } else if (params.search) {
+        world.tasks.each([&](const TaskRecord& record) {
+            if (wanted(record) && !world.tasks.is_open(record)) ++reply.hidden;
+            return true;
+        });
     } else {
         reply.hidden = static_cast<decltype(reply.hidden)>(world.tasks.closed(project));
     }
@@ -126,6 +136,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
         view.fields.id.value = broken.id;
         view.short_id = world.tasks.short_id({broken.id});
         view.fields.project = broken.project;
+        if (!has_text(view.fields)) continue;
         view.fields.status = "unreadable";
         view.worker = view.reviewer = "unknown";
         view.unreadable = broken.why;

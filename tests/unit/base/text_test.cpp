@@ -84,3 +84,11 @@ TEST_CASE("A count has its noun in the right number, a hash tells texts apart") 
     CHECK(content_hash("a") != content_hash("b"));
     CHECK(content_hash("") == "cbf29ce484222325");
 }
+
+TEST_CASE("Capitals matter to a search that has one") {
+    CHECK(found_in("Round the Total", "total"));
+    CHECK(found_in("Round the Total", "Total"));
+    CHECK_FALSE(found_in("Round the total", "Total"));
+    CHECK_FALSE(found_in("Round", "rounds"));
+    CHECK(found_in("", ""));
+}

@@ -1,4 +1,5 @@
 // Which keys a row shows, and what they do.
+#include "common/base/text.hpp"
 #include "tests/unit/dashboard/desk.hpp"
 
 using namespace orange;
@@ -231,4 +232,40 @@ TEST_CASE("A pane never shows another task's text, and an outage is not hidden b
     desk.press("j");
     desk.press("5");
     CHECK_THAT(desk.screen(), !Holds("of the first") && Holds("cannot be read"));
+}
+
+TEST_CASE("At 80 columns the first key is what the task needs, and the last one is ?") {
+    const auto keys_of = [](rpc::TaskView view, const std::string& command) {
+        view.needs.command = command;
+        const auto rows = Desk({view}).frame().rows;
+        CHECK_THAT(rows.back().text(), Holds("? help"));
+        CHECK(trim(rows.back().text()).ends_with("? help"));
+        return std::string(trim(rows[rows.size() - 2].text()));
+    };
+    const auto review = keys_of(in_review("7JJC0000"), "orange task diff 7JJC0000");
+    CHECK(review.starts_with("D diff"));
+    CHECK_THAT(review, Holds("m merge") && Holds("r reject") && Holds("x cancel"));
+    const auto dead = keys_of(crashed("7JJC0000"), "orange task respawn 7JJC0000");
+    CHECK(dead.starts_with("R respawn"));
+    CHECK_THAT(dead, Holds("! ack") && Holds("x cancel"));
+    auto asking = running("7JJC0000");
+    asking.can.emplace_back("reply");
+    CHECK(keys_of(asking, "orange task reply 7JJC0000 \"...\"").starts_with("a answer"));
+    CHECK_THAT(keys_of(running("7JJC0000"), ""), Holds("Enter attach") && Holds("s send") && Holds("S stop"));
+}
+
+TEST_CASE("p is offered only if pull requests can be where the project's origin is") {
+    for (const std::string place : {"", "github", "other", "none"}) {
+        Desk desk({in_review("7JJC0000")}, 200);
+        rpc::ProjectList::Reply reply;
+        reply.projects.resize(1);
+        reply.projects[0].name = "shop";
+        reply.projects[0].place = place;
+        (void)desk.core.on_reply(dashboard::request_of(rpc::ProjectList{}, Purpose::projects), written(reply),
+                                 desk.now);
+        const bool hidden = place == "other" || place == "none";
+        CHECK((desk.footer().find(" p create PR") == std::string::npos) == hidden);
+        desk.list({in_review("7JJC0000")});
+        CHECK((desk.footer().find(" p create PR") == std::string::npos) == hidden);
+    }
 }

@@ -208,3 +208,45 @@ TEST_CASE("The mouse selects, and a double click is Enter") {
     (void)desk.core.on_input({dashboard::Input::What::wheel_up, "", 5, 3}, desk.now);
     CHECK(desk.core.state().selected == "aaaa0000");
 }
+
+TEST_CASE("The search finds ended tasks that were not fetched, and keeps them while the list changes") {
+    Desk desk({running("7JJC0000")});
+    desk.list({running("7JJC0000")}, 12);
+    desk.press("/");
+    desk.type("8kkd");
+    CHECK_FALSE(desk.has_sent(Purpose::search));  // somebody types
+    desk.pass(std::chrono::milliseconds(200));
+    const auto asked = desk.last(Purpose::search).params;
+    CHECK(asked.at("search") == "8kkd");
+    CHECK(asked.at("all") == true);
+    rpc::TaskList::Reply found;
+    found.tasks = {ended("8KKD0000"), ended("8KKD1111")};
+    desk.answer(Purpose::search, written(found));
+    CHECK_THAT(desk.screen(), Holds("ENDED 2"));  // behind the filter
+    desk.press("Enter");
+    desk.press("f");
+    desk.press("f");
+    desk.pass(std::chrono::milliseconds(1));
+    desk.list({running("7JJC0000"), ended("9LLE0000")});
+    CHECK_THAT(desk.screen(), Holds("branch-8KKD1111") && !Holds("branch-9LLE0000"));
+    desk.press("G");
+    CHECK(desk.core.state().selected == "8KKD1111");
+    desk.list({running("7JJC0000"), ended("9LLE0000")});
+    CHECK(desk.core.state().selected == "8KKD1111");
+    desk.press("Esc");
+    CHECK_THAT(desk.screen(), !Holds("branch-8KKD1111") && Holds("branch-9LLE0000"));
+}
+
+TEST_CASE("What an earlier search has found is not shown for the next one") {
+    Desk desk({running("7JJC0000")});
+    desk.press("/");
+    desk.type("8");
+    desk.pass(std::chrono::milliseconds(200));
+    desk.type("9");
+    rpc::TaskList::Reply found;
+    found.tasks = {ended("89990000")};
+    desk.answer(Purpose::search, written(found));
+    CHECK_THAT(desk.screen(), !Holds("ENDED"));
+    desk.pass(std::chrono::milliseconds(200));
+    CHECK(desk.last(Purpose::search).params.at("search") == "89");
+}
