@@ -50,7 +50,12 @@ const std::vector<Place>& places() {
           {"-p", "shop", "--no-spawn", "--blocked-by={}", "Blocked"}}},
         {"task",
          "list",
-         {{"--project={}"}, {"-e", "--status={}"}, {"--limit={}"}, {"-e", "{}"}, {"-e", "--format={}"}}},
+         {{"--project={}"},
+          {"-e", "--status={}"},
+          {"-e", "-a", "--search={}"},
+          {"--limit={}"},
+          {"-e", "{}"},
+          {"-e", "--format={}"}}},
         {"task", "tree", {{"{}"}, {"--project={}"}}},
         {"task", "show", {{"{}"}, {"TASK", "--format={}"}}},
         {"task", "why", {{"{}"}}},
@@ -345,7 +350,6 @@ class Hostile {
     /// After all that: what was stored is shown without harm, and nothing stands where nothing may.
     void look_around() {
         for (const Words& words : std::vector<Words>{{"task", "list", "-e", "-a"},
-                                                     {"task", "list", "-e", "-a", "--search", "$(touch x) \x1b[31m%s"},
                                                      {"project", "list"},
                                                      {"workspace", "list"},
                                                      {"workflow", "list"},
