@@ -29,6 +29,19 @@ constexpr const char* k_kept[] = {
 constexpr std::size_t k_longest_temporary = 50;
 constexpr rlim_t k_descriptors = 4096;
 
+/// Nothing that tools()/git keeps from git is there, so it can be called itself: a shell before each git costs a third
+/// of the time of most tests.
+bool is_git_undisturbed(const std::string& temporary) {
+    std::error_code error;
+    if (fs::read_symlink(tools() + "/git-itself/git", error) != "/usr/bin/git" || error) return false;
+    if (fs::exists("/etc/gitconfig", error)) return false;
+    for (auto folder = fs::canonical(temporary, error); !error && folder.has_relative_path();) {
+        if (fs::exists(folder / ".git", error)) return false;
+        folder = folder.parent_path();
+    }
+    return !error && !fs::exists("/.git", error);
+}
+
 void forget_environment() {
     std::map<std::string, std::string> kept;
     for (const char* name : k_kept) {
@@ -41,7 +54,8 @@ void forget_environment() {
     if (!usable) kept["TMPDIR"] = "/tmp";
     ::clearenv();
     for (const auto& [name, value] : kept) ::setenv(name.c_str(), value.c_str(), 1);
-    ::setenv("PATH", tools().c_str(), 1);
+    const auto path = (is_git_undisturbed(kept["TMPDIR"]) ? tools() + "/git-itself:" : "") + tools();
+    ::setenv("PATH", path.c_str(), 1);
     ::setenv("SHELL", (tools() + "/login-shell").c_str(), 1);
     ::setenv("HOME", "/nonexistent", 1);
     ::setenv("LANG", "C.UTF-8", 1);

@@ -7,7 +7,7 @@
 namespace orange::tests {
 
 /// The folder that is PATH for tests: links to those programs, `git` without /etc/gitconfig, and `login-shell`, which
-/// reads no /etc/profile.
+/// reads no /etc/profile. If there is nothing to keep from git, the folder `git-itself` in it comes first.
 std::string tools();
 
 /// Called by every test program before anything else. Environment, terminal, standard input, descriptors, signals, mode

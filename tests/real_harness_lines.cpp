@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
     asked.worktree = asked.repo = (work / "repo").string();
     asked.git_dir = asked.git_common = (work / "repo" / ".git").string();
     asked.role = "worker";
+    asked.shipped = definition.parent_path().string();
     asked.summary = "hello";
     asked.trusted = true;
     for (const auto mode : {agents::Mode::persistent, agents::Mode::oneshot}) {

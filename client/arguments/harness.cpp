@@ -44,9 +44,45 @@ Action harness_trust(CLI::App& app) {
     return [a](Context& context) { return commands::harness_trust(context, a->params, a->yes); };
 }
 
+Action harness_new(CLI::App& app) {
+    auto options = std::make_shared<commands::HarnessNew>();
+    app.add_option("NAME", options->name, "Name of the new harness: a-z, 0-9, - and _")->required();
+    app.add_option("--from", options->from, "Harness to start from; default: claude")->option_text("NAME");
+    app.add_flag("--force", options->force, "Replace an existing file");
+    app.footer(
+        "Writes a file with a comment for each key to harnesses/ in Orange's home. With the name of a "
+        "shipped harness, the new file replaces that one.\n\n"
+        "Example:\n"
+        "  orange harness new mine --from claude");
+    return [options](Context& context) { return commands::harness_new(context, *options); };
+}
+
+Action harness_test(CLI::App& app) {
+    auto options = std::make_shared<commands::HarnessTest>();
+    app.add_option("NAME", options->name, "Name of the harness")->required();
+    app.add_option("--permissions", options->permissions, "full (default) or reduced")
+        ->check(one_of({"full", "reduced"}))
+        ->option_text("WORD");
+    app.add_option("--timeout", options->timeout_seconds, "Seconds for its work; default: 300")
+        ->check(between(1, 86400))
+        ->option_text("SECONDS");
+    app.add_flag("--keep", options->keep, "Keep the scratch repository and its Orange");
+    app.add_flag("-y,--yes", options->yes, "Do not ask for confirmation");
+    app.footer(
+        "Starts the agent in a scratch repository, below an Orange of its own that ends afterwards. The demo agent "
+        "reviews. Each step is PASS, FAIL or UNKNOWN (Orange could not see it). After a FAIL, the keys of the "
+        "definition to look at follow. The agent calls its model, which may cost money.\n\n"
+        "Exit status: 0 if no step failed, 1 if one did.\n\n"
+        "Example:\n"
+        "  orange harness test mine --yes");
+    return [options](Context& context) { return commands::harness_test(context, *options); };
+}
+
 constexpr Command k_harness_commands[] = {
     {"harness", "list", "List the agents and what each needs to run", harness_list},
     {"harness", "show", "Show how an agent is started", harness_show},
+    {"harness", "new", "Write a definition for your own agent", harness_new},
+    {"harness", "test", "Play one short life with an agent, and say what works", harness_test},
     {"harness", "trust", "Trust a repository: for an agent, or to run its setup", harness_trust},
 };
 

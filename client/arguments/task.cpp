@@ -38,6 +38,8 @@ Action task_create(CLI::App& app) {
          "First status; in the default workflow: clarification, agent-review or reviewing");
     text(app, "--base", a->params.base, "Branch, tag or commit that a new branch starts from");
     ids(app, "--blocked-by", a->params.blocked_by, "Start it when these tasks are done");
+    text(app, "--parent", a->params.parent, "Make it a sub-task of this task; what an agent creates is one of its own")
+        ->type_name("ID");
     app.add_flag("--no-spawn", a->params.no_spawn, "Do not start an agent; `orange task spawn` starts it later");
     app.footer(
         "Examples:\n"
@@ -50,6 +52,7 @@ Action task_create(CLI::App& app) {
         "  orange task create --branch total --base release-2 \"Round the total there too\"\n"
         "  orange task create --blocked-by 4f2a \"Use the new API\"\n"
         "                                        (starts when 4f2a is merged)\n"
+        "  orange task create --parent 4f2a \"Write its tests\"\n"
         "  orange task create --branch pr-12 --status agent-review \"Retry failed uploads\"\n"
         "                                        (review an existing branch)\n"
         "  orange task create --branch done-by-hand --status reviewing\n"
@@ -92,7 +95,7 @@ Action task_tree(CLI::App& app) {
     app.add_flag("-a,--all", a->params.all, "Also draw tasks that ended without another one waiting for them");
     app.footer(
         "Each task stands below one that it waits for. A task that waits for several stands below the first one; "
-        "(above) marks it below the others.");
+        "(above) marks it below the others. Sub-tasks stand below their task, whose line counts them: 3/5 are done.");
     return [a](Context& context) { return commands::task_tree(context, a->params, a->everywhere, a->about); };
 }
 
@@ -268,6 +271,7 @@ Action task_create_pr(CLI::App& app) {
 Action task_cancel(CLI::App& app) {
     auto a = std::make_shared<Ending<rpc::TaskCancel>>();
     id(app, a->params.id);
+    app.add_flag("--with-children", a->params.with_children, "Also cancel its sub-tasks, and theirs; else they go on");
     app.add_flag("--force", a->params.force, "Cancel during an unfinished merge even if origin does not answer");
     app.add_flag("-y,--yes", a->yes, "Do not ask for confirmation; required without a terminal");
     return [a](Context& context) { return commands::task_cancel(context, a->params, a->yes); };
@@ -324,6 +328,8 @@ constexpr Command k_task_commands[] = {
     {"task", "update", "Change the status, summary, branch or agents of a task", task_update},
     {"task", "complete", "Hand the work over for review", only_id<rpc::TaskComplete, commands::task_complete>},
     {"task", "stuck", "Mark the task as stuck", only_id<rpc::TaskStuck, commands::task_stuck>},
+    {"task", "approve", "Let the sub-tasks that the task's agent has created start",
+     only_id<rpc::TaskApprove, commands::task_approve>},
     {"task", "ack", "Clear the task's notices and alarms", only_id<rpc::TaskAck, commands::task_ack>},
     {"task", "check", "Run the project's checks on the task's branch", only_id<rpc::TaskCheck, commands::task_check>},
     {"task", "merge", "Merge the branch and finish the task", task_merge},

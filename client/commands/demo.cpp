@@ -3,6 +3,8 @@
 // Only the real way through the product: each step is the request that the command of that name sends.
 #include "client/commands/demo.hpp"
 
+#include <map>
+
 #include "client/commands/follow.hpp"
 #include "client/commands/interrupts.hpp"
 #include "client/commands/scratch_repository.hpp"
@@ -27,7 +29,7 @@ class Tour {
     Tour(Context& context, connection::Connection& daemon, const DemoOptions& options, ScratchRepository repository)
         : context_(context), daemon_(daemon), options_(options), repository_(std::move(repository)) {
         follower_.until = start_ + std::chrono::seconds(options.timeout_seconds);
-        follower_.event = [this](const rpc::EventNotification& event) { on_event(event.event); };
+        follower_.event = [this](const rpc::EventNotification& event) { on_event(event); };
         follower_.enough = [this](const EventStream::Next& came) { return look(came.what); };
     }
 
@@ -44,9 +46,12 @@ class Tour {
     Result<bool> look(EventStream::What came);
     Result<void> respawn_crashed_worker();
     Result<void> merge();
+    Result<void> merge_children();
+    Result<void> merge(const std::string& id, const std::string& short_id);
     Result<void> show_result();
 
-    void on_event(const Json& event);
+    void on_event(const rpc::EventNotification& came);
+    std::vector<std::string> tasks();
     /// On the stream's connection, once there is one: it is the one that outlives a restart of the daemon.
     template <class Method>
     Result<typename Method::Reply> call(const Method& params) {
@@ -69,6 +74,7 @@ class Tour {
     std::string status_;
     std::string commit_;
     bool worker_crashed_ = false;
+    std::map<std::string, std::string> reviewed_;  ///< sub-tasks that wait for their merge: id, and its short form
 };
 
 std::string Tour::elapsed() const {
@@ -92,15 +98,19 @@ void Tour::command(const std::string& line) {
     output::put_now(context_.style.paint(lines.replace(0, time.size(), time), output::Ink::bold));
 }
 
-void Tour::on_event(const Json& event) {
+void Tour::on_event(const rpc::EventNotification& came) {
+    const auto& event = came.event;
+    const bool is_child = options_.delegate && !id_.empty() && came.task != id_;
     const auto type = output::text_of(event, "type");
     const auto from = output::text_of(event, "from"), to = output::text_of(event, "to");
     std::string sentence = output::event_sentence(event);
+    if (!to.empty() && is_child && to == "reviewing") reviewed_[came.task] = came.short_id;
     if (!to.empty()) {
-        status_ = to;
+        if (!is_child) status_ = to;
         // The demo's workflow is `default`: where a review leads to is its verdict.
         if (from == "agent-review") sentence += to == "reviewing" ? "   (review: PASS)" : "   (review: FAIL)";
     }
+    if (is_child) sentence.insert(0, printable(came.short_id) + "  ");
     if (type == "agent.crashed") worker_crashed_ = output::text_of(event, "role") != "reviewer";
     if (type == "agent.respawned" || type == "agent.spawned") worker_crashed_ = false;
     if (context_.json) {
@@ -125,9 +135,10 @@ Result<void> Tour::add_project() {
     add.path = repository_.path().string();
     add.name = "demo-" + to_lower(random_id(6));
     add.harness = "demo";
-    add.pool_size = 1;
+    add.pool_size = options_.delegate ? 3 : 1;
     say("created a scratch repository: " + add.path);
-    command("orange project add " + add.path + " --name " + *add.name + " --harness demo --pool-size 1");
+    command("orange project add " + add.path + " --name " + *add.name + " --harness demo --pool-size " +
+            std::to_string(*add.pool_size));
     TRY(auto reply, call(add));
     project_ = reply.project.name;
     rpc::EventsSubscribe subscribe;
@@ -140,7 +151,8 @@ Result<void> Tour::add_project() {
 Result<void> Tour::create_task() {
     rpc::TaskCreate create;
     create.project = project_;
-    create.summary = std::string("Add a greeting demo:fail-once") + (options_.crash ? " demo:crash-once" : "");
+    create.summary = options_.delegate ? "Add three greetings demo:split=3" : "Add a greeting demo:fail-once";
+    if (options_.crash) create.summary += " demo:crash-once";
     create.harness = create.review_harness = "demo";
     command("orange task create --project " + project_ + " \"" + create.summary + "\"");
     TRY(auto reply, call(create));
@@ -162,7 +174,8 @@ Result<bool> Tour::look(EventStream::What came) {
         return {ErrorCode::conflict, "the task has the status " + status_ + ", which the demo does not expect"};
     }
     if (came == EventStream::What::nothing && worker_crashed_) TRY(respawn_crashed_worker());
-    return status_ == "reviewing";
+    if (came == EventStream::What::nothing) TRY(merge_children());
+    return status_ == (options_.delegate ? "done" : "reviewing");
 }
 
 /// The workflow leaves a worker's crash to a human; the tour is one.
@@ -175,13 +188,27 @@ Result<void> Tour::respawn_crashed_worker() {
     return {};
 }
 
-Result<void> Tour::merge() {
+Result<void> Tour::merge(const std::string& id, const std::string& short_id) {
     rpc::TaskMerge merge;
-    merge.id = id_;
-    command("orange task merge " + short_id_);
+    merge.id = id;
+    command("orange task merge " + printable(short_id));
     TRY(auto reply, call(merge));
     commit_ = reply.commit;
-    status_ = printable(reply.task.fields.status);
+    if (id == id_) status_ = printable(reply.task.fields.status);
+    return {};
+}
+
+Result<void> Tour::merge_children() {
+    while (!reviewed_.empty()) {
+        const auto child = reviewed_.extract(reviewed_.begin());
+        TRY(merge(child.key(), child.mapped()));
+    }
+    return {};
+}
+
+Result<void> Tour::merge() {
+    if (options_.delegate) return {};  // it ended with its sub-tasks
+    TRY(merge(id_, short_id_));
     take_rest(*stream_, follower_.event);
     if (status_ != "done")
         return {ErrorCode::conflict, "merged, but the task has the status " + status_ + " instead of done"};
@@ -207,6 +234,21 @@ Result<void> Tour::show_result() {
     return {};
 }
 
+/// Its task, and the sub-tasks that came of it.
+std::vector<std::string> Tour::tasks() {
+    std::vector<std::string> ids;
+    if (id_.empty()) return ids;
+    rpc::TaskList list;
+    list.project = project_;
+    list.all = true;
+    auto reply = options_.delegate ? call(list) : rpc::TaskList::Reply{};
+    for (const auto& task : reply ? reply->tasks : std::vector<rpc::TaskView>()) {
+        if (task.fields.id.value != id_) ids.push_back(task.fields.id.value);
+    }
+    ids.push_back(id_);
+    return ids;
+}
+
 void Tour::explain() {
     if (id_.empty()) return;
     rpc::TaskWhy why;
@@ -225,7 +267,9 @@ void Tour::say_goodbye() {
     output::put("\nKept:\n  repository  " + repository_.path().string() + "\n  project     " + project_ + "\n");
     if (!id_.empty()) output::put("  task        orange task show " + id + "; orange task history " + id + "\n");
     output::put("To remove them:\n");
-    if (!id_.empty()) output::put("  orange task delete --yes --force " + id + "\n");
+    for (const auto& each : tasks()) {
+        output::put("  orange task delete --yes --force " + (each == id_ ? id : each.substr(0, 8)) + "\n");
+    }
     if (!project_.empty()) output::put("  orange project remove " + project_ + "\n");
     output::put("  rm -r " + repository_.path().parent_path().string() + "\n");
 }
@@ -234,9 +278,9 @@ void Tour::clean_up() {
     const auto complain = [](const std::string& doing, const Error& error) {
         output::complain("orange: " + doing + ": " + printable(error.message, true) + "\n");
     };
-    if (!id_.empty()) {
+    for (const auto& id : tasks()) {
         rpc::TaskDelete erase;
-        erase.id = id_;
+        erase.id = id;
         erase.force = true;
         if (auto done = call(erase); !done) complain("deleting the demo's task", done.error());
     }

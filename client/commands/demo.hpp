@@ -5,8 +5,9 @@
 namespace orange::commands {
 
 struct DemoOptions {
-    bool keep = false;   ///< leave repository, project and task for a look around
-    bool crash = false;  ///< the agent crashes once
+    bool keep = false;      ///< leave repository, project and task for a look around
+    bool crash = false;     ///< the agent crashes once
+    bool delegate = false;  ///< the agent splits its task into three
     int timeout_seconds = 60;
 };
 

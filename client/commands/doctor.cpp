@@ -144,7 +144,7 @@ void look_at_daemon(Findings& findings, const Paths& paths, const Error& no_daem
 }
 
 /// Asked of oranged, which knows the harness files. A line for each: name, program or nothing, command that installs
-/// it.
+/// it (nothing if nobody has tried it).
 void look_at_agents(Findings& findings) {
     const auto oranged = connection::find_oranged();
     const auto listed = oranged ? connection::output_of({oranged->string(), "--agents"}).value_or("") : std::string();
@@ -155,6 +155,7 @@ void look_at_agents(Findings& findings) {
         if (cells.size() < 3) continue;
         const std::string name(cells[0]);
         any = any || !cells[1].empty();
+        if (cells[1].empty() && cells[2].empty()) continue;
         if (cells[1].empty())
             add(missing, "agents", "warning", name + " is not installed; one agent is enough", std::string(cells[2]));
         else

@@ -13,4 +13,24 @@ int harness_show(Context& context, const rpc::HarnessShow& params, bool source);
 /// written.
 int harness_trust(Context& context, rpc::HarnessTrust params, bool yes);
 
+struct HarnessNew {
+    std::string name;
+    std::string from = "claude";
+    bool force = false;
+};
+/// Writes ~/orange/harnesses/NAME.yml, a commented copy of another definition that can be used at once. `conflict`: the
+/// file exists, and `force` is not given.
+int harness_new(Context& context, const HarnessNew& options);
+
+struct HarnessTest {
+    std::string name;
+    std::string permissions;
+    bool yes = false;
+    bool keep = false;
+    int timeout_seconds = 300;
+};
+/// Plays one short life in a scratch repository and says of each step whether it works; 1 if one does not. Asks first,
+/// because it calls a model.
+int harness_test(Context& context, const HarnessTest& options);
+
 }  // namespace orange::commands

@@ -18,6 +18,9 @@ void catch_interrupts() {
     action.sa_handler = on_interrupt;  // without SA_RESTART: it ends the wait for an event
     ::sigaction(SIGINT, &action, nullptr);
     ::sigaction(SIGTERM, &action, nullptr);
+    struct sigaction hangup {};
+    const bool ignored = ::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN;  // nohup
+    if (!ignored) ::sigaction(SIGHUP, &action, nullptr);
 }
 
 bool interrupted() {

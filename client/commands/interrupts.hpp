@@ -2,8 +2,8 @@
 
 namespace orange::commands {
 
-/// From now on SIGINT and SIGTERM end only the wait that they come into; interrupted() tells, and whoever waits ends
-/// properly.
+/// From now on SIGINT, SIGTERM and SIGHUP end only the wait that they come into; interrupted() tells, and whoever waits
+/// ends properly.
 void catch_interrupts();
 bool interrupted();
 

@@ -7,6 +7,7 @@
 #include "client/commands/follow.hpp"
 #include "client/commands/interrupts.hpp"
 #include "client/commands/task.hpp"
+#include "client/connection/autostart.hpp"
 #include "client/output/run.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
@@ -18,6 +19,11 @@ namespace {
 
 /// What can be said without asking the daemon.
 Result<void> complete(const Context& context, RunOptions& options) {
+    if (connection::inside_agent()) {
+        return {ErrorCode::forbidden,
+                "only a human may call orange run. An agent that splits its task creates sub-tasks:\n"
+                "  orange task create SUMMARY"};
+    }
     auto& params = options.params;
     params.summary = join(options.words, " ");
     if (trim(params.summary).empty()) {

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* k_readme = "# A scratch repository\n\n`orange demo` made it.\n";
+constexpr const char* k_readme = "# A scratch repository\n\nOrange made it.\n";
 
 Result<void> write_file(const fs::path& path, std::string_view text) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);

@@ -52,6 +52,7 @@ int task_respawn(Context& context, rpc::TaskRespawn params);
 int task_complete(Context& context, rpc::TaskComplete params);
 int task_stuck(Context& context, rpc::TaskStuck params);
 int task_ack(Context& context, rpc::TaskAck params);
+int task_approve(Context& context, rpc::TaskApprove params);
 /// One word is the message for the caller's own task; of several the first is the id.
 int task_send(Context& context, rpc::TaskSend params, std::vector<std::string> words);
 

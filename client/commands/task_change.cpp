@@ -21,6 +21,10 @@ int task_complete(Context& context, rpc::TaskComplete params) {
 int task_stuck(Context& context, rpc::TaskStuck params) {
     return change(context, std::move(params));
 }
+int task_approve(Context& context, rpc::TaskApprove params) {
+    return change(context, std::move(params));
+}
+
 int task_ack(Context& context, rpc::TaskAck params) {
     return change(context, std::move(params));
 }

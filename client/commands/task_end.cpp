@@ -61,7 +61,9 @@ std::string merge_page(const rpc::TaskMerge::Reply& reply, bool here_only, const
         if (!reply.forced.empty()) out += "  forced: " + printable(reply.forced, true) + "\n";
         return out + output::notes_text(reply.notes, style);
     }
-    out += reply.elsewhere ? "  nothing to merge or push; the default branch already has the work, in " + commit + "\n"
+    const auto& target = reply.task.merges_into;
+    const auto has_it = target.empty() ? "the default branch" : printable(target);
+    out += reply.elsewhere ? "  nothing to merge or push; " + has_it + " already has the work, in " + commit + "\n"
                            : "  merged as " + commit + where;
     if (!reply.forced.empty()) out += output::wrapped("forced: " + printable(reply.forced, true), "  ", style.width);
     return out + output::notes_text(reply.notes, style);
@@ -132,6 +134,18 @@ Result<Json> merged_after_questions(Context& context, rpc::TaskMerge& params, bo
     }
 }
 
+/// A person at a terminal is asked what becomes of sub-tasks; for others they go on, unless the flag says otherwise.
+Result<Json> cancelled_after_question(Context& context, rpc::TaskCancel& params, bool yes) {
+    params.ask_children = may_ask(context, yes) && !params.with_children;
+    auto reply = context.call_json(rpc::TaskCancel::k_name, written(params));
+    const bool asks = !reply && params.ask_children && reply.error().details.contains("children");
+    if (!asks) return reply;
+    output::complain(facts_page(printable(with_short_ids(reply.error().message, reply.error()), true)));
+    params.with_children = output::confirmed("Cancel them, too? (No: they go on.)");
+    params.ask_children = false;
+    return context.call_json(rpc::TaskCancel::k_name, written(params));
+}
+
 }  // namespace
 
 int task_merge(Context& context, rpc::TaskMerge params, bool yes) {
@@ -168,9 +182,10 @@ int task_cancel(Context& context, rpc::TaskCancel params, bool yes) {
         "This stops the task's agents and keeps uncommitted work in refs/orange.\nCancel " + task->name + "?";
     const auto command = "orange task cancel" + (params.id ? " " + *params.id : std::string());
     if (auto meant = asked(context, yes, question, command); !meant) return fail(context, meant.error());
-    return answer(context, params, [&](const rpc::TaskReply& reply) {
-        return output::task_line(reply.task, context.style) + output::notes_text(reply.notes, context.style);
-    });
+    return print<rpc::TaskCancel>(
+        context, cancelled_after_question(context, params, yes), [&](const rpc::TaskReply& reply) {
+            return output::task_line(reply.task, context.style) + output::notes_text(reply.notes, context.style);
+        });
 }
 
 int task_create_pr(Context& context, rpc::TaskCreatePr params) {

@@ -101,6 +101,7 @@ Connection& Connection::operator=(Connection&& other) noexcept {
     searched_ = std::exchange(other.searched_, 0);
     listener_ = std::move(other.listener_);
     on_reply_ = std::move(other.on_reply_);
+    parse_ = std::move(other.parse_);
     return *this;
 }
 
@@ -181,7 +182,7 @@ Result<bool> Connection::wait_for_message(milliseconds timeout) {
         TRY(auto more, fill());
         if (!more) return {ErrorCode::unavailable, "the daemon stopped"};
     }
-    auto message = parse_json(line);
+    auto message = parse_(line);
     if (!message) return in_context("reading the daemon's message", message.error());
     deliver(std::move(*message));
     return true;
@@ -275,8 +276,13 @@ bool Connection::take_line(std::string& line) {
         searched_ = buffer_.size();
         return false;
     }
-    line = buffer_.substr(0, end);
-    buffer_.erase(0, end + 1);
+    if (end + 1 == buffer_.size()) {  // a long reply is not held twice
+        line = std::exchange(buffer_, {});
+        line.pop_back();
+    } else {
+        line = buffer_.substr(0, end);
+        buffer_.erase(0, end + 1);
+    }
     searched_ = 0;
     return true;
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "common/model/fields.hpp"
@@ -50,6 +51,7 @@ class Connection {
   public:
     using Listener = std::function<void(const std::string& method, const Json& params)>;
     using OnReply = std::function<void(std::int64_t id, Result<Json> result)>;
+    using Parse = std::function<Result<Json>(std::string_view line)>;
 
     /// Takes over a connected socket.
     explicit Connection(int fd) : fd_(fd) {}
@@ -77,6 +79,8 @@ class Connection {
     /// Both are called from inside call() and wait_for_message().
     void on_notification(Listener listener) { listener_ = std::move(listener); }
     void on_reply(OnReply listener) { on_reply_ = std::move(listener); }
+    /// How wait_for_message() reads a message, for who keeps long lists in another form than JSON.
+    void parse_with(Parse parse) { parse_ = std::move(parse); }
     /// Waits for one message, at most that long, and delivers it; false: none came, or a signal did. `timeout` if the
     /// daemon does not respond.
     Result<bool> wait_for_message(std::chrono::milliseconds timeout);
@@ -115,6 +119,7 @@ class Connection {
     std::size_t searched_ = 0;  ///< of buffer_, known to hold no line end
     Listener listener_;
     OnReply on_reply_;
+    Parse parse_ = [](std::string_view line) { return parse_json(line); };
 };
 
 }  // namespace orange::connection

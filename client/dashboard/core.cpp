@@ -19,28 +19,12 @@ bool is_character(const Key& key) {
 
 }  // namespace
 
-std::string title_of(const rpc::TaskView& task) {
-    const auto& fields = task.fields;
-    const bool named = !fields.branch.empty() && !fields.branch.starts_with("orange-tasks/");
-    if (named) return clean(fields.branch);
-    if (!fields.summary.empty()) return clean(fields.summary);
-    return clean(fields.branch.empty() ? fields.id.value : fields.branch);
-}
-
-bool has_ended(const rpc::TaskView& task) {
-    return task.means == "done" || task.means == "cancelled" || can(task, "restore");
-}
-
-bool is_alive(const rpc::TaskView& task) {
-    return task.worker == "alive" || task.reviewer == "alive";
-}
-
-const rpc::TaskView* selected_in(const State& state) {
+const Row* selected_in(const State& state) {
     const bool any = state.at < state.items.size() && !state.items[state.at].heading;
     return any ? &state.tasks[state.items[state.at].task] : nullptr;
 }
 
-const rpc::TaskView* Core::selected() const {
+const Row* Core::selected() const {
     return selected_in(state_);
 }
 
@@ -69,6 +53,7 @@ Effects Core::on_input(const Input& input, Moment now) {
             wheel(input, input.what == Input::What::wheel_up ? -1 : 1);
             break;
     }
+    if (layout_of(state_).list.height != layout.list.height) keep_in_view();
     request_pane(now, effects);
     return effects;
 }
@@ -175,6 +160,9 @@ Effects Core::on_link(Link::State link, std::string why, Moment now) {
     state_.link.state = link;
     if (link == Link::State::down && !why.empty()) say(why, true, now);
     list_asked_ = false;
+    cursor_.clear();
+    screen_wanted_.clear();
+    screen_watched_.clear();
     if (link == Link::State::up) {
         effects.requests.push_back(request_of(rpc::EventsSubscribe{}, Purpose::subscribe));
         effects.requests.push_back(request_of(rpc::ProjectList{true}, Purpose::projects));
@@ -210,12 +198,21 @@ Effects Core::on_returned(Moment now) {
 }
 
 Effects Core::on_event(const rpc::EventNotification& event, Moment now) {
+    cursor_ = event.cursor;
     if (!state_.project || *state_.project == event.project) {
         make_stale(event.task);
         counts_wanted_ = true;
         refresh(now);
     }
     return {};
+}
+
+Effects Core::on_screen(const std::string& task, Moment now) {
+    Effects effects;
+    auto& screen = state_.panes[Pane::screen];
+    if (screen.task == task) screen.stale = true;
+    request_pane(now, effects);
+    return effects;
 }
 
 Effects Core::on_time(Moment now) {

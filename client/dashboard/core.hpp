@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "client/dashboard/answer.hpp"
 #include "client/dashboard/keys.hpp"
 #include "client/dashboard/state.hpp"
 #include "common/rpc/event_methods.hpp"
@@ -20,8 +21,10 @@ class Core {
     const State& state() const { return state_; }
 
     Effects on_input(const Input& input, Moment now);
-    Effects on_reply(const Request& request, Result<Json> reply, Moment now);
+    Effects on_reply(const Request& request, Result<Answer> reply, Moment now);
     Effects on_event(const rpc::EventNotification& event, Moment now);
+    /// An agent of the task has written to its terminal.
+    Effects on_screen(const std::string& task, Moment now);
     Effects on_link(Link::State link, std::string why, Moment now);
     /// A program that had the terminal has ended.
     Effects on_returned(Moment now);
@@ -38,7 +41,7 @@ class Core {
     /// Lays the visible pane out for its width. Before draw().
     void prepare();
 
-    const rpc::TaskView* selected() const;
+    const Row* selected() const;
     rpc::CallerEnvironment caller;  ///< for task.create
 
   private:
@@ -50,8 +53,8 @@ class Core {
     void rebuild();
     void keep_selection();
     void keep_in_view();
-    bool is_shown(const rpc::TaskView& task) const;
-    bool is_found(const rpc::TaskView& task) const;
+    bool is_shown(const Row& task) const;
+    bool is_found(const Row& task) const;
     void move(int by);
     void select_at(std::size_t item);
     void next_filter(Effects& effects);
@@ -62,6 +65,8 @@ class Core {
     void show_pane(Pane pane);
     void scroll_pane(long by);
     void request_pane(Moment now, Effects& effects);
+    void watch_screen(const std::string& task, Effects& effects);
+    void subscribed(Result<Json> reply, Moment now, Effects& effects);
     bool pane_is_visible() const;
     void pane_reply(const Request& request, Result<Json> reply, Moment now);
     void make_stale(const std::string& task);
@@ -70,6 +75,7 @@ class Core {
     void run(Action action, Moment now, Effects& effects);
     void enter(Effects& effects);
     void merge(Effects& effects, Moment now);
+    void add_what_is_merged(Question& question, const std::string& id) const;
     void pull_request(Effects& effects, Moment now);
     void cancel(Moment now);
     void remove(Moment now);
@@ -78,8 +84,8 @@ class Core {
     void moves_reply(Result<Json> reply, Moment now);
     void edit_task_file(Effects& effects, Moment now);
     void client(Effects& effects, std::vector<std::string> words, bool pauses = false);
-    bool refuse(const rpc::TaskView& task, Action action, Moment now, Effects& effects);
-    std::vector<const rpc::TaskView*> targets(Action action, Moment now, Question& question);
+    bool refuse(const Row& task, Action action, Moment now);
+    std::vector<const Row*> targets(Action action, Moment now, Question& question);
     void act(Effects& effects, Request request);
     // core_questions.cpp
     void ask(Question question, Moment now);
@@ -87,7 +93,7 @@ class Core {
     void next_question(Moment now);
     std::optional<Time> question_due() const;
     // core_texts.cpp
-    void open_prompt(Prompt::For what, const rpc::TaskView* task, Moment now);
+    void open_prompt(Prompt::For what, const Row* task, Moment now);
     void prompt_key(const Key& key, Moment now, Effects& effects);
     void close_prompt(bool keep);
     void send_prompt(Moment now, Effects& effects);
@@ -100,10 +106,11 @@ class Core {
     void project_added(Result<Json> reply, Moment now);
     // core_replies.cpp
     void request_search(Effects& effects);
-    void search_reply(const Request& request, const Json& reply);
-    void add_found(std::vector<rpc::TaskView> tasks);
+    void search_reply(const Request& request, Answer reply);
+    void add_found(std::vector<Row> tasks);
+    std::vector<Row> rows_in(Answer& reply);
     void hide_pull_requests();
-    void list_reply(const Json& reply, Moment now);
+    void list_reply(Answer reply, std::int64_t hidden, Moment now);
     void act_reply(const Request& request, Result<Json> reply, Moment now, Effects& effects);
     bool ask_for_trust(const Request& request, const Error& error, Moment now);
     bool ask_for_force(const Request& request, const Error& error, Moment now);
@@ -125,6 +132,8 @@ class Core {
     static constexpr std::size_t k_found_at_once = 200;
     std::optional<Time> list_due_, search_due_, pane_due_, spin_due_, minute_due_;
     bool list_asked_ = false, counts_wanted_ = true;
+    std::string cursor_;                          ///< of the last event; empty: not subscribed yet
+    std::string screen_wanted_, screen_watched_;  ///< the task whose screen is looked at, and that the daemon tells of
     Time list_sent_{}, counts_sent_{};
     Time::duration list_took_{};
     bool editing_form_ = false, editing_prompt_ = false;
@@ -138,12 +147,8 @@ class Core {
 };
 
 /// The task of the selected row; nullptr: none is.
-const rpc::TaskView* selected_in(const State& state);
-/// "fix/total", or what else names a task to a person.
-std::string title_of(const rpc::TaskView& task);
-Section section_of(const rpc::TaskView& task);
-bool has_ended(const rpc::TaskView& task);
-bool is_alive(const rpc::TaskView& task);
+const Row* selected_in(const State& state);
+Section section_of(const Row& task);
 
 /// Where the list and the pane are; a rectangle without height is not there.
 struct Box {

@@ -17,60 +17,68 @@ bool changes_something(Action action) {
     return action >= Action::enter && action <= Action::update_branch;
 }
 
+bool has_begun(const Row& task) {
+    return !can(task, "spawn") && !task.initial;
+}
+
 bool takes_text(Action action) {
     return action == Action::reject || action == Action::reply || action == Action::send;
 }
 
-/// Why a key does nothing for the task, behind its name; empty where only the daemon can tell.
-std::string why_not(const rpc::TaskView& task, Action action) {
-    const auto status = clean(task.fields.status);
+/// Why a key that is not offered does nothing for the task, behind its name.
+std::string why_not(const Row& task, Action action) {
+    const auto status = clean(task.status), workflow = clean(task.workflow);
+    if (!task.unreadable.empty()) return "cannot be read: " + clean(task.unreadable);
+    if (task.ended && action != Action::shell) return "has ended: it is " + status;
+    const bool waits = task.blocked || task.queue_place > 0;
+    if (waits && action == Action::enter) return "has no agent yet: " + clean(task.needs_text);
+    if (!has_begun(task)) return "has not started yet";
+    if (task.in_progress && changes_something(action)) return "is in the middle of a step; press the key again later";
     switch (action) {
         case Action::shell:
             return "has no worktree now";
-        case Action::diff:
-            return "has not started: there is nothing to compare";
+        case Action::merge:
+        case Action::cancel:
+            return "cannot do that from " + status + ": workflow " + workflow + " has no such step";
         case Action::reject:
-            return "cannot be sent back: workflow " + clean(task.fields.workflow) + " has no such step from " + status;
+            return "cannot be sent back: workflow " + workflow + " has no such step from " + status;
+        case Action::pull_request:
+            return "can have no pull request: its project has no origin at GitHub";
         case Action::reply:
             return "asks nothing";
         case Action::send:
             return "has no agent that runs";
         case Action::enter:
-            return "has no agent's terminal now" + std::string(task.worktree.empty() ? "" : "; o opens a shell");
+            return "has no agent's terminal now" + std::string(task.has_worktree ? "; o opens a shell" : "");
         case Action::stop:
         case Action::respawn:
             return "has no agent in the status " + status;
         case Action::acknowledge:
             return "has no notices";
+        case Action::approve:
+            return "has no sub-tasks that wait for your approval";
         case Action::move_to:
             return "cannot be moved by you from " + status + " now; 5 shows every way out";
         case Action::update_branch:
-            if (is_alive(task)) return "is being worked on: its agent merges, or S stops it first";
-            return "";
+            return is_alive(task) ? "is being worked on: its agent merges, or S stops it first" : "has no worktree now";
         default:
-            return "";
+            return "cannot do that while it is " + status;
     }
 }
 
 }  // namespace
 
-bool Core::refuse(const rpc::TaskView& task, Action action, Moment now, Effects& effects) {
-    const auto& id = task.fields.id.value;
+bool Core::refuse(const Row& task, Action action, Moment now) {
     const auto refused = [&](const std::string& why) {
         say(why, true, now);
         if (takes_text(action)) state_.unwanted_until = now.steady + k_typing;
         return true;
     };
-    if (const auto busy = state_.busy.find(id); busy != state_.busy.end() && changes_something(action)) {
+    if (const auto busy = state_.busy.find(task.id); busy != state_.busy.end() && changes_something(action)) {
         return refused(title_of(task) + " is busy: " + busy->second);
     }
     if (is_offered(task, action)) return false;
-    if (const auto why = why_not(task, action); !why.empty()) return refused(title_of(task) + " " + why);
-    say("Not possible while " + title_of(task) + " is " + clean(task.fields.status), true, now);
-    rpc::TaskWhy why;
-    why.id = id;
-    if (state_.link.state == Link::State::up) effects.requests.push_back(request_of(why, Purpose::reason, id));
-    return true;
+    return refused(title_of(task) + " " + why_not(task, action));
 }
 
 void Core::run(Action action, Moment now, Effects& effects) {
@@ -147,8 +155,8 @@ void Core::run(Action action, Moment now, Effects& effects) {
         return say("The daemon does not run; Ctrl-r starts it", true, now);
     }
     const bool many = acts_on_marked(action) && !state_.marked.empty();
-    if (!many && refuse(*task, action, now, effects)) return;
-    const auto& id = task->fields.id.value;
+    if (!many && refuse(*task, action, now)) return;
+    const auto& id = task->id;
     switch (action) {
         case Action::enter:
             return enter(effects);
@@ -177,6 +185,8 @@ void Core::run(Action action, Moment now, Effects& effects) {
         }
         case Action::acknowledge:
             return act(effects, action_of(rpc::TaskAck{}, id, "acknowledging", "notices acknowledged"));
+        case Action::approve:
+            return act(effects, action_of(rpc::TaskApprove{}, id, "approving", "sub-tasks approved"));
         case Action::update_branch:
             return act(effects, action_of(rpc::TaskUpdateBranch{}, id, "updating", "branch updated"));
         case Action::diff:
@@ -195,8 +205,7 @@ void Core::run(Action action, Moment now, Effects& effects) {
 
 void Core::act(Effects& effects, Request request) {
     state_.busy[request.task] = request.doing;
-    const auto found =
-        std::ranges::find_if(state_.tasks, [&](const auto& task) { return task.fields.id.value == request.task; });
+    const auto found = std::ranges::find_if(state_.tasks, [&](const auto& task) { return task.id == request.task; });
     if (found != state_.tasks.end()) request.title = title_of(*found);
     effects.requests.push_back(std::move(request));
 }
@@ -208,7 +217,7 @@ void Core::client(Effects& effects, std::vector<std::string> words, bool pauses)
 
 void Core::enter(Effects& effects) {
     const auto* task = selected();
-    const auto& id = task->fields.id.value;
+    const auto& id = task->id;
     if (can(*task, "attach")) return client(effects, {"task", "attach", id});
     if (can(*task, "spawn")) return act(effects, action_of(rpc::TaskSpawn{}, id, "starting", "started"));
     act(effects, action_of(rpc::TaskRespawn{}, id, "respawning", "respawned"));
@@ -216,9 +225,8 @@ void Core::enter(Effects& effects) {
 
 void Core::edit_task_file(Effects& effects, Moment now) {
     const auto& task = *selected();
-    const auto folder = task.worktree.empty() ? task.path : task.worktree;
-    if (folder.empty()) return say("TASK.md of " + title_of(task) + " cannot be found", true, now);
-    effects.outside.push_back({Outside::What::run, {"$EDITOR", folder + "/TASK.md"}, {}, false});
+    if (task.file.empty()) return say("TASK.md of " + title_of(task) + " cannot be found", true, now);
+    effects.outside.push_back({Outside::What::run, {"$EDITOR", task.file}, {}, false});
 }
 
 }  // namespace orange::dashboard

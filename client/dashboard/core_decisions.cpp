@@ -20,8 +20,13 @@ std::string changes_fact(const State& state, const std::string& id) {
            std::to_string(counts.removed);
 }
 
-std::string target_branch(const State& state, const std::string& project) {
-    const auto found = std::ranges::find(state.projects, project, &rpc::ProjectView::name);
+std::string target_branch(const State& state, const Row& task) {
+    if (!task.merges_into.empty()) {
+        const auto parent = std::ranges::find(state.tasks, task.parent, &Row::id);
+        const auto name = parent == state.tasks.end() ? "its parent" : "task " + clean(parent->short_id);
+        return "the branch of " + name + " (" + clean(task.merges_into) + ")";
+    }
+    const auto found = std::ranges::find(state.projects, task.project, &rpc::ProjectView::name);
     return found == state.projects.end() ? "the default branch" : clean(found->default_branch);
 }
 
@@ -29,7 +34,7 @@ void add_fact(Question& question, const std::string& fact) {
     if (!fact.empty()) question.facts.push_back(clean(fact));
 }
 
-std::string names_of(const std::vector<const rpc::TaskView*>& tasks) {
+std::string names_of(const std::vector<const Row*>& tasks) {
     std::string names;
     for (std::size_t i = 0; i < tasks.size() && i < 4; ++i) names += (i ? ", " : "") + title_of(*tasks[i]);
     return names + (tasks.size() > 4 ? " …" : "");
@@ -38,12 +43,12 @@ std::string names_of(const std::vector<const rpc::TaskView*>& tasks) {
 }  // namespace
 
 /// The marked tasks that offer it, with the facts about them.
-std::vector<const rpc::TaskView*> Core::targets(Action action, Moment now, Question& question) {
-    std::vector<const rpc::TaskView*> found;
+std::vector<const Row*> Core::targets(Action action, Moment now, Question& question) {
+    std::vector<const Row*> found;
     std::size_t skipped = 0, unseen = 0;
     for (const auto& task : state_.tasks) {
-        if (!state_.marked.contains(task.fields.id.value)) continue;
-        const bool fits = is_offered(task, action) && !state_.busy.contains(task.fields.id.value);
+        if (!state_.marked.contains(task.id)) continue;
+        const bool fits = is_offered(task, action) && !state_.busy.contains(task.id);
         if (!fits) ++skipped;
         if (!fits) continue;
         found.push_back(&task);
@@ -57,9 +62,7 @@ std::vector<const rpc::TaskView*> Core::targets(Action action, Moment now, Quest
 }
 
 void Core::merge(Effects& effects, Moment now) {
-    const auto one = [](const rpc::TaskView& task) {
-        return action_of(rpc::TaskMerge{}, task.fields.id.value, "merging", "merged");
-    };
+    const auto one = [](const Row& task) { return action_of(rpc::TaskMerge{}, task.id, "merging", "merged"); };
     Question question;
     if (!state_.marked.empty()) {
         const auto tasks = targets(Action::merge, now, question);
@@ -75,35 +78,42 @@ void Core::merge(Effects& effects, Moment now) {
         // The daemon refuses it with the facts, and those are the question.
         return act(effects, std::move(question.if_yes.front()));
     }
-    add_fact(question, clean(task.fields.summary));
-    add_fact(question, changes_fact(state_, task.fields.id.value));
-    if (task.alarm) add_fact(question, *task.alarm);
-    if (const auto& pull = task.pull_request; pull && pull->state == PullState::open) {
+    add_fact(question, clean(task.summary));
+    add_fact(question, changes_fact(state_, task.id));
+    add_fact(question, task.alarm);
+    if (const auto& pull = task.pull; pull && pull->state == PullState::open) {
         add_fact(question, "Pull request #" + std::to_string(pull->number) + " is open");
     }
-    question.text = "Merge " + title_of(task) + " into " + target_branch(state_, task.fields.project) + "?";
+    question.text = "Merge " + title_of(task) + " into " + target_branch(state_, task) + "?";
     ask(std::move(question), now);
+}
+
+/// The daemon's question says what is wrong; this, what it is about.
+void Core::add_what_is_merged(Question& question, const std::string& id) const {
+    const auto task = std::ranges::find(state_.tasks, id, &Row::id);
+    if (task == state_.tasks.end()) return;
+    const auto changes = changes_fact(state_, id);
+    question.facts.insert(question.facts.begin(), title_of(*task) + " into " + target_branch(state_, *task) +
+                                                      (changes.empty() ? "" : ": " + changes));
 }
 
 void Core::pull_request(Effects& effects, Moment now) {
     const auto& task = *selected();
-    if (const auto& url = task.fields.pr_url) {
-        if (!url->starts_with("https://") && !url->starts_with("http://"))
-            return say("Its pull request has no web address: " + clean(*url), true, now);
-        effects.outside.push_back({Outside::What::open, {}, *url});
-        return say("Opened " + clean(*url), false, now);
+    if (const auto& url = task.pr_url; !url.empty()) {
+        if (!url.starts_with("https://") && !url.starts_with("http://"))
+            return say("Its pull request has no web address: " + clean(url), true, now);
+        effects.outside.push_back({Outside::What::open, {}, url});
+        return say("Opened " + clean(url), false, now);
     }
     Question question;
-    add_fact(question, changes_fact(state_, task.fields.id.value));
-    question.text = "Push " + clean(task.fields.branch) + " and open a pull request?";
-    question.if_yes.push_back(action_of(rpc::TaskCreatePr{}, task.fields.id.value, "opening a PR", "pull request"));
+    add_fact(question, changes_fact(state_, task.id));
+    question.text = "Push " + clean(task.branch) + " and open a pull request?";
+    question.if_yes.push_back(action_of(rpc::TaskCreatePr{}, task.id, "opening a PR", "pull request"));
     ask(std::move(question), now);
 }
 
 void Core::cancel(Moment now) {
-    const auto one = [](const rpc::TaskView& task) {
-        return action_of(rpc::TaskCancel{}, task.fields.id.value, "cancelling", "cancelled");
-    };
+    const auto one = [](const Row& task) { return action_of(rpc::TaskCancel{}, task.id, "cancelling", "cancelled"); };
     Question question;
     add_fact(question, "This stops the agents and keeps uncommitted work in refs/orange");
     if (!state_.marked.empty()) {
@@ -115,26 +125,26 @@ void Core::cancel(Moment now) {
     }
     const auto& task = *selected();
     question.if_yes.push_back(one(task));
-    add_fact(question, changes_fact(state_, task.fields.id.value));
+    add_fact(question, changes_fact(state_, task.id));
+    if (task.children > task.children_done) add_fact(question, "Its sub-tasks go on");
     question.text = "Cancel " + title_of(task) + "?";
     ask(std::move(question), now);
 }
 
 void Core::remove(Moment now) {
-    const auto one = [](const rpc::TaskView& task) {
+    const auto one = [](const Row& task) {
         rpc::TaskDelete params;
-        params.force = !has_ended(task);
-        return action_of(std::move(params), task.fields.id.value, "deleting", "deleted");
+        params.force = !task.ended;
+        return action_of(std::move(params), task.id, "deleting", "deleted");
     };
     Question question;
     const auto tasks =
-        state_.marked.empty() ? std::vector<const rpc::TaskView*>{selected()} : targets(Action::remove, now, question);
+        state_.marked.empty() ? std::vector<const Row*>{selected()} : targets(Action::remove, now, question);
     if (tasks.empty()) return;
     for (const auto* task : tasks) {
         question.if_yes.push_back(one(*task));
-        if (!has_ended(*task))
-            add_fact(question,
-                     title_of(*task) + " has not ended (" + clean(task->fields.status) + "): it is cancelled first");
+        if (!task->ended)
+            add_fact(question, title_of(*task) + " has not ended (" + clean(task->status) + "): it is cancelled first");
     }
     const auto what = tasks.size() == 1 ? title_of(*tasks.front()) : counted(tasks.size(), "task");
     question.text = "Delete " + what + " with TASK.md, history and logs? Branches stay.";
@@ -142,9 +152,7 @@ void Core::remove(Moment now) {
 }
 
 void Core::respawn(Effects& effects, Moment now) {
-    const auto one = [](const rpc::TaskView& task) {
-        return action_of(rpc::TaskRespawn{}, task.fields.id.value, "respawning", "respawned");
-    };
+    const auto one = [](const Row& task) { return action_of(rpc::TaskRespawn{}, task.id, "respawning", "respawned"); };
     Question question;
     if (!state_.marked.empty()) {
         const auto tasks = targets(Action::respawn, now, question);
@@ -157,16 +165,16 @@ void Core::respawn(Effects& effects, Moment now) {
     if (can(task, "respawn")) return act(effects, one(task));
     add_fact(question, "Its agent runs, and is ended first");
     question.text = "Start the agent of " + title_of(task) + " again?";
-    question.if_yes.push_back(action_of(rpc::TaskRestart{}, task.fields.id.value, "restarting", "restarted"));
+    question.if_yes.push_back(action_of(rpc::TaskRestart{}, task.id, "restarting", "restarted"));
     ask(std::move(question), now);
 }
 
 void Core::stop(Effects& effects, Moment now) {
     const auto& task = *selected();
-    const auto& id = task.fields.id.value;
+    const auto& id = task.id;
     if (!can(task, "stop")) return act(effects, action_of(rpc::TaskRestart{}, id, "starting", "started"));
     Question question;
-    add_fact(question, "The task stays " + clean(task.fields.status) + "; S starts its agent again");
+    add_fact(question, "The task stays " + clean(task.status) + "; S starts its agent again");
     question.text = "Stop the agents of " + title_of(task) + "?";
     question.if_yes.push_back(action_of(rpc::TaskStop{}, id, "stopping", "stopped"));
     ask(std::move(question), now);
@@ -177,7 +185,7 @@ void Core::moves_reply(Result<Json> reply, Moment now) {
     if (!reply) return say(reply.error().message, true, now);
     const auto why = read_as<rpc::TaskWhy::Reply>(*reply, "", UnknownKeys::ignore);
     if (!why) return say(why.error().message, true, now);
-    const auto& task = why->task;
+    const auto task = row_of(why->task);
     std::vector<Question> options;
     Question choice;
     choice.late = true;
@@ -193,15 +201,14 @@ void Core::moves_reply(Result<Json> reply, Moment now) {
         question.late = true;
         if (edge.needs_force) add_fact(question, "The workflow wants this to be confirmed");
         if (edge.missing) add_fact(question, "Not yet: " + std::string(first_line(*edge.missing)));
-        question.text = "Move " + title_of(task) + " from " + clean(task.fields.status) + " to " + to + "?";
-        question.if_yes.push_back(
-            action_of(std::move(params), task.fields.id.value, "moving to " + to, "moved to " + to));
+        question.text = "Move " + title_of(task) + " from " + clean(task.status) + " to " + to + "?";
+        question.if_yes.push_back(action_of(std::move(params), task.id, "moving to " + to, "moved to " + to));
         add_fact(choice, std::to_string(options.size() + 1) + "  " + to + (edge.missing ? "  (not yet)" : ""));
         options.push_back(std::move(question));
     }
-    if (options.empty()) return say("There is no step for you from " + clean(task.fields.status), true, now);
+    if (options.empty()) return say("There is no step for you from " + clean(task.status), true, now);
     if (options.size() == 1) return ask(std::move(options.front()), now);
-    choice.text = "Move " + title_of(task) + " from " + clean(task.fields.status) + " to which status?";
+    choice.text = "Move " + title_of(task) + " from " + clean(task.status) + " to which status?";
     choice.options = std::move(options);
     ask(std::move(choice), now);
 }

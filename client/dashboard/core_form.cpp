@@ -75,7 +75,7 @@ void Core::open_form(Moment now, Effects& effects) {
     const auto* task = selected();
     auto& project = state_.form->fields[k_project];
     project.value = !state_.shown_project.empty() ? state_.shown_project
-                    : task                        ? task->fields.project
+                    : task                        ? task->project
                                                   : project.choices.front();
     if (const auto last = state_.last_choices.find(project.value);
         last != state_.last_choices.end() && last->second.is_object()) {
@@ -141,6 +141,10 @@ void Core::update_choices() {
     }
     fields[k_harness].choices = with_default(state_.harnesses);
     fields[k_workflow].choices = with_default(state_.workflows);
+    const auto project = std::ranges::find(state_.projects, fields[k_project].value, &rpc::ProjectView::name);
+    if (project == state_.projects.end()) return;
+    fields[k_harness].empty = project->harness ? clean(*project->harness) + ", the project's" : "the default one";
+    fields[k_workflow].empty = clean(project->workflow.value_or("default")) + ", the project's";
 }
 
 void Core::form_key(const Key& key, Moment now, Effects& effects) {
@@ -167,6 +171,7 @@ void Core::form_key(const Key& key, Moment now, Effects& effects) {
     } else if (chosen) {
         if (key == "Right" || key == " " || key == "l") choose(field, 1);
         if (key == "Left" || key == "h") choose(field, -1);
+        if (form.at == k_project) update_choices();
     } else {
         edit_line(field.value, field.cursor, key);
     }
@@ -206,7 +211,7 @@ void Core::send_form(Moment now, Effects& effects) {
     request.title = params.summary.empty() ? std::string("The task") : cut(clean(params.summary), 40);
     state_.sent_forms[request.task] = std::move(*state_.form);
     state_.form.reset();
-    say("Creating " + (params.summary.empty() ? "a task" : clean(params.summary)) + " …", false, now);
+    state_.message = Message{"Creating " + (params.summary.empty() ? "a task" : request.title) + " …", false, now.wall};
     act(effects, std::move(request));
 }
 

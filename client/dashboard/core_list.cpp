@@ -1,5 +1,7 @@
 // Which tasks are shown, in which order, and which of them is selected.
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "client/dashboard/calls.hpp"
 #include "client/dashboard/core.hpp"
@@ -13,33 +15,55 @@ constexpr std::size_t k_margin = 2, k_more_ended = 200;
 constexpr std::size_t k_most_ended = 2000;  ///< in memory; older ones are for `orange task list --all`
 constexpr std::chrono::milliseconds k_double_click{500};
 
+/// Sub-tasks stand below their task where both are in one section, in the order that they came in.
+void put_below_parents(std::vector<Item>& rows, const std::vector<Row>& tasks) {
+    std::map<std::string_view, std::vector<Item>> below;
+    for (const auto& item : rows) {
+        if (tasks[item.task].children > 0) below[tasks[item.task].id];
+    }
+    if (below.empty()) return;
+    std::vector<Item> open;
+    for (auto item = rows.rbegin(); item != rows.rend(); ++item) {
+        const auto parent = below.find(tasks[item->task].parent);
+        (parent == below.end() ? open : parent->second).push_back(*item);
+    }
+    rows.clear();
+    while (!open.empty()) {
+        const auto item = open.back();
+        open.pop_back();
+        rows.push_back(item);
+        const auto parts = below.find(tasks[item.task].id);
+        if (parts == below.end()) continue;
+        for (auto part : parts->second) {
+            part.depth = item.depth + 1;
+            open.push_back(part);
+        }
+    }
+}
+
 }  // namespace
 
-Section section_of(const rpc::TaskView& task) {
-    if (has_ended(task)) return Section::ended;
-    if (task.unreadable) return Section::needs_you;
-    const auto need = task.needs.kind;
+Section section_of(const Row& task) {
+    if (task.ended) return Section::ended;
+    if (!task.unreadable.empty()) return Section::needs_you;
+    const auto need = task.needs;
     if (need == Need::help || need == Need::answer || need == Need::review) return Section::needs_you;
-    const bool blocked = task.means == "initial" && std::ranges::any_of(task.blockers, [](const auto& blocker) {
-                             return blocker.state != "done";
-                         });
-    if (need == Need::start || task.queue_place > 0 || blocked) return Section::waiting;
+    if (need == Need::start || task.queue_place > 0 || task.blocked) return Section::waiting;
     return Section::running;
 }
 
-bool Core::is_shown(const rpc::TaskView& task) const {
+bool Core::is_shown(const Row& task) const {
     const auto section = section_of(task);
     if (state_.filter == Filter::active && section == Section::ended) return false;
-    if (state_.filter == Filter::needs && task.needs.kind == Need::nothing && !task.unreadable) return false;
+    if (state_.filter == Filter::needs && task.needs == Need::nothing) return false;
     if (state_.filter == Filter::needs && section == Section::ended) return false;
     if (state_.filter == Filter::ended && section != Section::ended) return false;
     return is_found(task);
 }
 
-bool Core::is_found(const rpc::TaskView& task) const {
-    const auto& fields = task.fields;
+bool Core::is_found(const Row& task) const {
     return std::ranges::any_of(
-        std::initializer_list<const std::string*>{&fields.branch, &fields.summary, &fields.id.value, &fields.project},
+        std::initializer_list<const std::string*>{&task.branch, &task.summary, &task.id, &task.project},
         [&](const auto* text) { return found_in(*text, state_.search); });
 }
 
@@ -51,12 +75,13 @@ void Core::rebuild() {
         const auto section = section_of(task);
         sections[static_cast<std::size_t>(section)].push_back({i, section});
     }
+    for (auto& rows : sections) put_below_parents(rows, state_.tasks);
     state_.items.clear();
     // Of the ended ones, the list says how many there are to see with another filter.
     auto folded_count = static_cast<std::size_t>(state_.hidden);
     if (!state_.search.empty()) {
         folded_count = static_cast<std::size_t>(
-            std::ranges::count_if(state_.tasks, [&](const auto& task) { return has_ended(task) && is_found(task); }));
+            std::ranges::count_if(state_.tasks, [&](const auto& task) { return task.ended && is_found(task); }));
     }
     for (std::size_t s = 0; s < 4; ++s) {
         auto& rows = sections[s];
@@ -79,7 +104,7 @@ void Core::keep_selection() {
     std::size_t nearest = size;
     for (std::size_t i = 0; i < size; ++i) {
         if (state_.items[i].heading) continue;
-        if (state_.tasks[state_.items[i].task].fields.id.value == state_.selected) {
+        if (state_.tasks[state_.items[i].task].id == state_.selected) {
             state_.at = i;
             return;
         }
@@ -92,7 +117,7 @@ void Core::keep_selection() {
 void Core::select_at(std::size_t item) {
     if (item >= state_.items.size() || state_.items[item].heading) return;
     state_.at = item;
-    state_.selected = state_.tasks[state_.items[item].task].fields.id.value;
+    state_.selected = state_.tasks[state_.items[item].task].id;
 }
 
 void Core::move(int by) {
@@ -121,7 +146,9 @@ void Core::move(int by) {
 }
 
 void Core::keep_in_view() {
-    const auto height = static_cast<std::size_t>(std::max(1, layout_of(state_).list.height));
+    const int shown = layout_of(state_).list.height;
+    if (shown <= 0) return;  // a pane covers it
+    const auto height = static_cast<std::size_t>(shown);
     const auto size = state_.items.size();
     const auto at = state_.at < size ? state_.at : 0;
     const auto margin = std::min(k_margin, (height - 1) / 2);

@@ -1,5 +1,5 @@
 // What the pane beside the list shows, and when it is asked for: a little after the selection has moved, after an
-// event of its task, and the agent's screen some times a second while it is seen.
+// event of its task, and the agent's screen after the agent has written to it.
 #include <algorithm>
 
 #include "client/dashboard/calls.hpp"
@@ -10,11 +10,11 @@
 namespace orange::dashboard {
 namespace {
 
-constexpr std::chrono::milliseconds k_after_moving{150}, k_screen_interval{400};
+constexpr std::chrono::milliseconds k_after_moving{150}, k_screen_interval{250};
 constexpr int k_history = 300, k_log_lines = 200;
 
-Request screen_request(const rpc::TaskView& task, int lines) {
-    const auto& id = task.fields.id.value;
+Request screen_request(const Row& task, int lines) {
+    const auto& id = task.id;
     if (!is_alive(task)) {
         rpc::TaskLog log;
         log.id = id;
@@ -34,8 +34,8 @@ Request pane_request(Method params, Purpose purpose, const std::string& id) {
     return request_of(params, purpose, id);
 }
 
-Request request_for(Pane pane, const rpc::TaskView& task, int lines) {
-    const auto& id = task.fields.id.value;
+Request request_for(Pane pane, const Row& task, int lines) {
+    const auto& id = task.id;
     switch (pane) {
         case Pane::screen:
             return screen_request(task, lines);
@@ -114,16 +114,37 @@ void Core::make_stale(const std::string& task) {
 void Core::make_stale_if_changed() {
     const auto* task = selected();
     if (task == nullptr) return;
-    if (auto& text = state_.panes[state_.pane];
-        text.task == state_.selected && text.changed != task->fields.updated_at) {
-        text.changed = task->fields.updated_at;
+    if (auto& text = state_.panes[state_.pane]; text.task == state_.selected && text.changed != task->updated_at) {
+        text.changed = task->updated_at;
         text.stale = true;
     }
 }
 
+/// The daemon tells of what one agent writes: asked for before its screen is, so that nothing is missed in between.
+void Core::watch_screen(const std::string& task, Effects& effects) {
+    screen_wanted_ = task;
+    if (cursor_.empty() || screen_watched_ == task) return;
+    screen_watched_ = task;
+    rpc::EventsSubscribe subscribe;
+    subscribe.since = cursor_;
+    if (!task.empty()) subscribe.screen = task;
+    effects.requests.push_back(request_of(subscribe, Purpose::subscribe));
+}
+
+void Core::subscribed(Result<Json> reply, Moment now, Effects& effects) {
+    const auto read = reply ? read_as<rpc::EventsSubscribe::Reply>(*reply, "", UnknownKeys::ignore)
+                            : Result<rpc::EventsSubscribe::Reply>(reply.error());
+    if (!read) return;
+    cursor_ = read->cursor;
+    if (read->resync) refresh(now);
+    watch_screen(screen_wanted_, effects);
+}
+
 void Core::request_pane(Moment now, Effects& effects) {
-    if (state_.link.state != Link::State::up || !pane_is_visible()) return;
-    const auto* task = selected();
+    if (state_.link.state != Link::State::up) return;
+    const auto* task = pane_is_visible() ? selected() : nullptr;
+    const bool is_live = task != nullptr && state_.pane == Pane::screen && is_alive(*task);
+    if (!is_live) watch_screen("", effects);
     if (task == nullptr) return;
     auto& text = state_.panes[state_.pane];
     if (text.task != state_.selected) {
@@ -133,22 +154,15 @@ void Core::request_pane(Moment now, Effects& effects) {
         text.task = state_.selected;
         pane_due_ = now.steady + (first ? std::chrono::milliseconds(0) : k_after_moving);
     }
-    if (text.asked) return;
-    const bool is_live = state_.pane == Pane::screen && is_alive(*task) && text.scroll == 0 && text.error.empty();
-    if (!text.stale && is_live) {
-        const auto due = text.came + k_screen_interval;
-        if (now.steady < due) {
-            pane_due_ = due;
-            return;
-        }
-    } else if (!text.stale) {
-        return;
-    }
+    if (text.asked || !text.stale || (is_live && text.scroll > 0)) return;
+    const auto soon = text.came + k_screen_interval;
+    if (is_live && text.came != Time{} && soon > now.steady) pane_due_ = soon;
     if (pane_due_ && *pane_due_ > now.steady) return;
     pane_due_.reset();
+    if (is_live) watch_screen(state_.selected, effects);
     text.asked = true;
     text.stale = false;
-    text.changed = task->fields.updated_at;
+    text.changed = task->updated_at;
     effects.requests.push_back(request_for(state_.pane, *task, layout_of(state_).pane.height + 100));
 }
 

@@ -12,7 +12,7 @@ namespace orange::dashboard {
 namespace {
 
 /// Events that come together are one look at the list; it may take a fifth of the time at most.
-constexpr std::chrono::milliseconds k_together{40}, k_counts_interval{5000}, k_in_progress{1000};
+constexpr std::chrono::milliseconds k_together{40}, k_counts_interval{5000}, k_in_progress{1000}, k_reading_time{8000};
 
 template <class T>
 std::optional<T> typed(const Json& json) {
@@ -46,6 +46,11 @@ std::string whole_error(const Error& error) {
     return text;
 }
 
+std::int64_t number_in(const Json& json, const char* key) {
+    const auto found = json.is_object() ? json.find(key) : json.end();
+    return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
 std::string notes_of(const Json& reply) {
     std::string text;
     const auto notes = reply.find("notes");
@@ -62,7 +67,14 @@ std::string outcome_of(const Request& request, const Json& reply) {
         const auto merge = typed<rpc::TaskMerge::Reply>(reply);
         if (merge && !merge->commit.empty())
             text += " as " + merge->commit.substr(0, 12) + (merge->pushed ? ", pushed" : "");
-        if (merge && merge->elsewhere) text = "the default branch already had the work";
+        if (merge && merge->elsewhere) {
+            const auto& target = merge->task.merges_into;
+            text = (target.empty() ? "the default branch" : clean(target)) + " already had the work";
+        }
+    }
+    if (request.method == rpc::TaskSpawn::k_name) {
+        const auto spawned = typed<rpc::TaskSpawn::Reply>(reply);
+        if (spawned && spawned->task.queue_place > 0) text = "not started yet";
     }
     if (const auto failed = reply.find("spawn_error"); failed != reply.end() && failed->is_string()) {
         return text + ", but its agent could not be started: " + failed->get<std::string>();
@@ -118,23 +130,31 @@ void Core::request_search(Effects& effects) {
     effects.requests.push_back(request_of(list, Purpose::search));
 }
 
-void Core::search_reply(const Request& request, const Json& json) {
+void Core::search_reply(const Request& request, Answer reply) {
     if (request.params.value("search", std::string()) != state_.search) return;  // typed on since
-    auto reply = typed<rpc::TaskList::Reply>(json);
-    if (!reply) return;
-    more_found_ = reply->tasks.size() >= state_.active + found_wanted_;
+    more_found_ = reply.tasks.size() >= state_.active + found_wanted_;
     state_.tasks.resize(listed_);
-    add_found(std::move(reply->tasks));
+    add_found(rows_in(reply));
     rebuild();
 }
 
-void Core::add_found(std::vector<rpc::TaskView> tasks) {
+void Core::add_found(std::vector<Row> tasks) {
     for (auto& task : tasks) {
-        const bool is_new = has_ended(task) && std::ranges::none_of(state_.tasks, [&](const auto& each) {
-                                return each.fields.id == task.fields.id;
-                            });
+        const bool is_new =
+            task.ended && std::ranges::none_of(state_.tasks, [&](const auto& each) { return each.id == task.id; });
         if (is_new) state_.tasks.push_back(std::move(task));
     }
+}
+
+/// Its tasks, and what is known of their changes: that comes only now and then.
+std::vector<Row> Core::rows_in(Answer& reply) {
+    std::vector<Row> rows;
+    rows.reserve(reply.tasks.size());
+    for (auto& task : reply.tasks) {
+        if (task.committed) state_.changes[task.row.id] = *task.committed;
+        rows.push_back(std::move(task.row));
+    }
+    return rows;
 }
 
 /// Where no pull request can be.
@@ -142,40 +162,40 @@ void Core::hide_pull_requests() {
     for (const auto& project : state_.projects) {
         if (project.place.empty() || project.place == "github") continue;
         for (auto& task : state_.tasks) {
-            if (task.fields.project == project.name) std::erase(task.can, "create_pr");
+            if (task.project == project.name) forbid(task, "create_pr");
         }
     }
 }
 
-void Core::list_reply(const Json& json, Moment now) {
-    auto reply = typed<rpc::TaskList::Reply>(json);
-    if (!reply)
+void Core::list_reply(Answer reply, std::int64_t hidden, Moment now) {
+    if (reply.unread)
         return say("The daemon's list cannot be read; is it of another version? orange daemon restart", true, now);
+    // What was said is read by now, and may be true no more.
+    if (state_.message && !state_.message->bad && now.wall - state_.message->at >= k_reading_time)
+        state_.message.reset();
     const auto first_found = state_.tasks.begin() + static_cast<std::ptrdiff_t>(listed_);
-    std::vector<rpc::TaskView> found(std::make_move_iterator(first_found), std::make_move_iterator(state_.tasks.end()));
-    state_.tasks = std::move(reply->tasks);
+    std::vector<Row> found(std::make_move_iterator(first_found), std::make_move_iterator(state_.tasks.end()));
+    state_.tasks = rows_in(reply);
     listed_ = state_.tasks.size();
-    std::stable_partition(state_.tasks.begin(), state_.tasks.end(), [](const auto& task) { return !has_ended(task); });
-    state_.active = static_cast<std::size_t>(
-        std::ranges::count_if(state_.tasks, [](const auto& task) { return !has_ended(task); }));
+    std::stable_partition(state_.tasks.begin(), state_.tasks.end(), [](const auto& task) { return !task.ended; });
+    state_.active =
+        static_cast<std::size_t>(std::ranges::count_if(state_.tasks, [](const auto& task) { return !task.ended; }));
     const auto ended = state_.tasks.size() - state_.active;
     state_.more_ended = ended_wanted_ > 0 && ended >= ended_wanted_;
-    if (ended_wanted_ == 0) state_.hidden = reply->hidden;
+    if (ended_wanted_ == 0) state_.hidden = hidden;
     add_found(std::move(found));
     if (!state_.search.empty()) search_due_ = now.steady;
     bool moving = false;
     state_.needs_help = state_.needs_answer = state_.needs_review = 0;
     for (auto& task : state_.tasks) {
-        const auto& id = task.fields.id.value;
-        const auto need = task.unreadable ? Need::help : task.needs.kind;
+        const auto need = task.needs;
         if (need == Need::help) ++state_.needs_help;
         if (need == Need::answer) ++state_.needs_answer;
         if (need == Need::review) ++state_.needs_review;
-        if (task.committed) state_.changes[id] = *task.committed;
-        moving = moving || (task.in_progress && !has_ended(task));
+        moving = moving || (task.in_progress && !task.ended);
     }
     std::erase_if(state_.marked, [&](const std::string& id) {
-        return std::ranges::none_of(state_.tasks, [&](const auto& task) { return task.fields.id.value == id; });
+        return std::ranges::none_of(state_.tasks, [&](const auto& task) { return task.id == id; });
     });
     state_.listed = true;
     hide_pull_requests();
@@ -208,6 +228,7 @@ bool Core::ask_for_force(const Request& request, const Error& error, Moment now)
     for (const auto line : split_lines(facts)) question.facts.push_back(clean(line));
     question.text = clean(detail(error, "question"));
     if (question.text.empty()) question.text = clean(first_line(error.message));
+    add_what_is_merged(question, request.task);
     if (local) {
         params->local = true;
     } else {
@@ -289,22 +310,24 @@ void Core::act_reply(const Request& request, Result<Json> reply, Moment now, Eff
     say(title + ": " + outcome_of(request, *reply), has_spawn_error(*reply), now);
 }
 
-Effects Core::on_reply(const Request& request, Result<Json> reply, Moment now) {
+Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now) {
     Effects effects;
+    auto reply = answer ? Result<Json>(std::move(answer->json)) : Result<Json>(answer.error());
     switch (request.purpose) {
         case Purpose::subscribe:
+            subscribed(std::move(reply), now, effects);
             break;
         case Purpose::list:
             list_asked_ = false;
             list_took_ = now.steady - list_sent_;
-            if (reply) {
-                list_reply(*reply, now);
+            if (answer) {
+                list_reply(std::move(*answer), number_in(*reply, "hidden"), now);
             } else {
                 say(whole_error(reply.error()), true, now);
             }
             break;
         case Purpose::search:
-            if (reply) search_reply(request, *reply);
+            if (answer) search_reply(request, std::move(*answer));
             break;
         case Purpose::projects:
             if (auto list = reply ? typed<rpc::ProjectList::Reply>(*reply) : std::nullopt)
@@ -319,6 +342,7 @@ Effects Core::on_reply(const Request& request, Result<Json> reply, Moment now) {
             break;
         case Purpose::add_project:
             project_added(std::move(reply), now);
+            effects.requests.push_back(request_of(rpc::ProjectList{true}, Purpose::projects));
             break;
         case Purpose::workspaces:
             if (auto list = reply ? typed<rpc::WorkspaceReply>(*reply) : std::nullopt)
@@ -339,12 +363,6 @@ Effects Core::on_reply(const Request& request, Result<Json> reply, Moment now) {
                 for (const auto& workflow : list->workflows) state_.workflows.push_back(workflow.name);
             }
             update_choices();
-            break;
-        case Purpose::reason:
-            if (auto why = reply ? typed<rpc::TaskWhy::Reply>(*reply) : std::nullopt; why && state_.message) {
-                if (!state_.log.empty() && state_.log.back().text == state_.message->text) state_.log.pop_back();
-                say(state_.message->text + ": it waits for " + why->waiting_for, true, now);
-            }
             break;
         case Purpose::create:
         case Purpose::act:

@@ -84,11 +84,11 @@ void insert_text(std::string& text, std::size_t& cursor, std::string_view pasted
     cursor += shown.size();
 }
 
-void Core::open_prompt(Prompt::For what, const rpc::TaskView* task, Moment now) {
+void Core::open_prompt(Prompt::For what, const Row* task, Moment now) {
     Prompt prompt;
     prompt.what = what;
     if (task != nullptr) {
-        prompt.task = task->fields.id.value;
+        prompt.task = task->id;
         const auto title = title_of(*task);
         if (what == Prompt::For::reply) prompt.label = "Answer to " + title;
         if (what == Prompt::For::reject) prompt.label = "What " + title + " should change";

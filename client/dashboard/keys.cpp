@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/dashboard/core.hpp"
+#include "client/output/local_time.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::dashboard {
@@ -12,6 +14,7 @@ namespace {
 const Binding k_bindings[] = {
     {"Enter", Action::enter, "attach", "Start the task, open its agent's terminal, or start a dead agent again"},
     {"a", Action::reply, "answer", "Answer the agent's question"},
+    {"A", Action::approve, "approve", "Let the sub-tasks start that the task's agent has created"},
     {"m", Action::merge, "merge", "Merge the task's branch"},
     {"r", Action::reject, "reject", "Send the work back to the worker, with a text"},
     {"p", Action::pull_request, "PR", "Open a pull request, or show the open one in the browser"},
@@ -76,6 +79,7 @@ constexpr NeededOffer k_offers[] = {
     {Action::stop, "stop restart"},
     {Action::remove, "delete"},
     {Action::acknowledge, "ack"},
+    {Action::approve, "approve"},
     {Action::move_to, "move"},
     {Action::update_branch, "update_branch"},
 };
@@ -96,11 +100,13 @@ constexpr CommandKey k_command_keys[] = {
     {"task send", "s", "send"},
     {"task cancel", "x", "cancel"},
     {"task ack", "!", "ack"},
+    {"task approve", "A", "approve"},
     {"task stop", "S", "stop"},
     {"task respawn", "R", "respawn"},
     {"task restart", "R", "restart"},
     {"task update-branch", "u", "update_branch"},
     {"task update", "t", "move"},
+    {"task update", "r", "reject"},
     {"task delete", "d", "delete"},
     {"task diff", "D", ""},
     {"task shell", "o", ""},
@@ -121,6 +127,10 @@ Line key_row(const std::vector<Part>& parts, const std::vector<Part>& last, std:
     const auto room_of = [](const Part& part) { return columns(part.key) + columns(part.label) + 3; };
     std::size_t used = 0;
     for (const auto& part : last) used += room_of(part);
+    std::size_t all = used;
+    for (const auto& part : parts) all += room_of(part);
+    const bool is_cut = all > width;
+    if (is_cut) used += 3;
     Line line;
     const auto put = [&](const Part& part) {
         line.add(line.spans.empty() ? " " : "  ").add(part.key, k_bold).add(" " + part.label, k_dim);
@@ -130,6 +140,7 @@ Line key_row(const std::vector<Part>& parts, const std::vector<Part>& last, std:
         used += room_of(part);
         put(part);
     }
+    if (is_cut) line.add("  …", k_dim);
     for (const auto& part : last) put(part);
     return line;
 }
@@ -151,15 +162,11 @@ const Binding* binding_of(const Key& key) {
     return found == std::end(k_bindings) ? nullptr : found;
 }
 
-bool can(const rpc::TaskView& task, std::string_view what) {
-    return std::ranges::find(task.can, what) != task.can.end();
-}
-
-bool is_offered(const rpc::TaskView& task, Action action) {
-    if (action == Action::pull_request) return task.fields.pr_url || can(task, "create_pr");
-    if (action == Action::diff && can(task, "spawn") && task.worktree.empty()) return false;
-    if (action == Action::diff || action == Action::copy || action == Action::edit) return !task.unreadable;
-    if (action == Action::shell) return !task.worktree.empty();
+bool is_offered(const Row& task, Action action) {
+    if (action == Action::pull_request) return !task.pr_url.empty() || can(task, "create_pr");
+    if (action == Action::diff && can(task, "spawn") && !task.has_worktree) return false;
+    if (action == Action::diff || action == Action::copy || action == Action::edit) return task.unreadable.empty();
+    if (action == Action::shell) return task.has_worktree;
     for (const auto& each : k_offers) {
         if (each.action != action) continue;
         const auto names = split(each.any_of, ' ');
@@ -173,23 +180,46 @@ bool is_refused_to_readers(Action action) {
     return action == Action::create || (action >= Action::enter && action <= Action::copy && !looks);
 }
 
-std::string key_for(const rpc::TaskView* task, std::string_view command) {
+std::string key_for(const Row* task, std::string_view command) {
     const auto words = split(trim(command), ' ');
     if (words.size() < 3 || words[0] != "orange") return {};
     const auto name = std::string(words[1]) + " " + std::string(words[2]);
-    const auto found = std::ranges::find(k_command_keys, name, &CommandKey::words);
-    if (found == std::end(k_command_keys)) return {};
-    if (words[1] != "task" || words[2] == "create") return found->key;
     if (words[2] == "update" && command.find(" --status ") == std::string_view::npos) return {};
     const bool is_its = task != nullptr && words.size() > 3 && !words[3].empty() &&
-                        (words[3] == task->fields.id.value || words[3] == task->short_id);
-    const auto needs = split(found->needs, ' ');
-    const bool is_there =
-        is_its && (*found->needs == '\0' || std::ranges::any_of(needs, [&](auto what) { return can(*task, what); }));
-    return is_there ? found->key : std::string();
+                        (words[3] == task->id || words[3] == task->short_id);
+    const bool is_any = words[1] != "task" || words[2] == "create";
+    const auto does = [&](const CommandKey& each) {
+        if (each.words != name || !(is_its || is_any)) return false;
+        const auto needs = split(each.needs, ' ');
+        return *each.needs == '\0' || std::ranges::any_of(needs, [&](auto what) { return can(*task, what); });
+    };
+    const auto found = std::ranges::find_if(k_command_keys, does);
+    return found == std::end(k_command_keys) ? std::string() : found->key;
 }
 
-std::string label_of(const rpc::TaskView* task, const Binding& binding) {
+/// While something else than the list has the keys.
+std::optional<std::vector<Part>> other_keys(const State& state) {
+    if (state.question) {
+        std::vector<Part> keys{{"any other key", "no"}};
+        const auto choices = state.question->options.size();
+        if (state.question->readable)
+            keys.insert(keys.begin(), choices > 0 ? Part{"1-" + std::to_string(choices), "choose"} : Part{"y", "yes"});
+        return keys;
+    }
+    if (state.prompt && state.prompt->what == Prompt::For::search)
+        return std::vector<Part>{{"Enter", "keep the search"}, {"Esc", "end it"}};
+    if (state.prompt)
+        return std::vector<Part>{{"Enter", "send"}, {"Ctrl-e", "editor"}, {"Esc", "leave and keep the text"}};
+    if (state.form)
+        return std::vector<Part>{{"Enter", "create"},
+                                 {"Tab", "next field"},
+                                 {"← →", "choose"},
+                                 {"Ctrl-e", "editor"},
+                                 {"Esc", "leave and keep the text"}};
+    return std::nullopt;
+}
+
+std::string label_of(const Row* task, const Binding& binding) {
     if (task == nullptr) return binding.label;
     if (binding.action == Action::enter) {
         if (can(*task, "spawn")) return "start";
@@ -197,28 +227,22 @@ std::string label_of(const rpc::TaskView* task, const Binding& binding) {
         return "attach";
     }
     if (binding.action == Action::merge && can(*task, "force_merge")) return "force merge";
-    if (binding.action == Action::pull_request) return task->fields.pr_url ? "open PR" : "create PR";
+    if (binding.action == Action::pull_request) return !task->pr_url.empty() ? "open PR" : "create PR";
     if (binding.action == Action::stop) return can(*task, "stop") ? "stop" : "restart";
     if (binding.action == Action::respawn && !can(*task, "respawn")) return "";  // of a living agent: only in the help
     return binding.label;
 }
 
-std::vector<Line> footer(const State& state, const rpc::TaskView* task, std::size_t width, int rows) {
-    if (state.question) {
-        std::vector<Line> answers(static_cast<std::size_t>(std::max(1, rows)));
-        const auto choices = state.question->options.size();
-        std::vector<Part> keys;
-        if (choices > 0) {
-            keys.push_back({"1-" + std::to_string(choices), "choose"});
-        } else if (state.question->readable) {
-            keys.push_back({"y", "yes"});
-        }
-        keys.push_back({"any other key", "no"});
-        answers.back() = key_row(keys, {}, width);
-        return answers;
+std::vector<Line> footer(const State& state, const Row* task, std::size_t width, int rows) {
+    if (const auto others = other_keys(state)) {
+        std::vector<Line> lines(static_cast<std::size_t>(std::max(1, rows)));
+        lines.back() = key_row(*others, {}, width);
+        return lines;
     }
     std::vector<Part> urgent, of_task, later, fixed, last;
-    const auto needed = task == nullptr ? std::string() : key_for(task, task->needs.command);
+    const bool pane_covers = state.pane_open && layout_of(state).list.height == 0;
+    if (pane_covers) fixed = {{"Esc", "list"}, {"j k", "scroll"}};
+    const auto needed = task == nullptr ? std::string() : key_for(task, task->needs_command);
     for (const auto& binding : bindings()) {
         const auto label = label_of(task, binding);
         if (label.empty()) continue;
@@ -229,6 +253,7 @@ std::vector<Line> footer(const State& state, const rpc::TaskView* task, std::siz
         // What the task needs comes first; what most people need never, last.
         const bool is_needed = shown_key(binding.key) == needed;
         const bool is_rare = binding.action == Action::merge && !can(*task, "merge");
+        if (pane_covers && !always && !is_tasks && binding.action != Action::next_pane) continue;
         auto& group = always ? last : !is_tasks ? fixed : is_needed ? urgent : is_rare ? later : of_task;
         group.push_back({shown_key(binding.key), label});
     }
@@ -259,7 +284,8 @@ std::vector<Line> help_lines(const State& state) {
     heading("Elsewhere");
     for (const char* text : {
              "In a question only y is yes; every other key is no.",
-             "In a text, Ctrl-e opens $EDITOR, and Esc keeps what you typed for the next time.",
+             "In a text, Ctrl-e opens $EDITOR, Ctrl-u deletes it; Esc keeps it for next time.",
+             "Ctrl-c closes what is open; in the list it quits.",
              "The mouse selects; a double click is Enter; the wheel moves what it is over.",
              "To select text with the mouse, hold Shift.",
              "In an agent's terminal, the line at the bottom says how to leave it.",
@@ -269,10 +295,11 @@ std::vector<Line> help_lines(const State& state) {
     heading("Messages");
     if (state.log.empty()) lines.push_back(Line("  ").add("none yet", k_dim));
     for (auto message = state.log.rbegin(); message != state.log.rend(); ++message) {
-        const char* indent = "  ";
+        auto indent = "  " + output::local_clock(to_rfc3339(message->at)) + "  ";
         for (const auto text : split_lines(message->text)) {
-            for (auto& row : wrapped(clean(text), static_cast<std::size_t>(std::max(20, state.width - 6)))) {
-                lines.push_back(Line(std::exchange(indent, "    ")).add(std::move(row), message->bad ? k_red : Look{}));
+            for (auto& row : wrapped(clean(text), static_cast<std::size_t>(std::max(20, state.width - 13)))) {
+                lines.push_back(Line(std::exchange(indent, std::string(12, ' ')), k_dim)
+                                    .add(std::move(row), message->bad ? k_red : Look{}));
             }
         }
     }

@@ -30,6 +30,7 @@ enum class Action {
     stop,
     remove,
     acknowledge,
+    approve,
     move_to,
     update_branch,
     diff,
@@ -66,18 +67,16 @@ std::span<const Binding> bindings();
 /// Nothing is bound to `key`: nullptr.
 const Binding* binding_of(const Key& key);
 
-/// What can be done with a task, as the daemon says (TaskView::can).
-bool can(const rpc::TaskView& task, std::string_view what);
 /// Whether the key of an action about a task is shown for it; Enter and p say what they do.
-bool is_offered(const rpc::TaskView& task, Action action);
+bool is_offered(const Row& task, Action action);
 /// What --read-only leaves out: an agent's terminal, a shell and an editor can change things, too.
 bool is_refused_to_readers(Action action);
 /// The key that does what `command` ("orange task stop 7JJC") says, for a row that is that task; else empty.
-std::string key_for(const rpc::TaskView* task, std::string_view command);
-std::string label_of(const rpc::TaskView* task, const Binding& binding);
+std::string key_for(const Row* task, std::string_view command);
+std::string label_of(const Row* task, const Binding& binding);
 
 /// "Enter attach  m merge …" for the row, cut at a key, always with ? and q, in one row or two.
-std::vector<Line> footer(const State& state, const rpc::TaskView* task, std::size_t width, int rows);
+std::vector<Line> footer(const State& state, const Row* task, std::size_t width, int rows);
 /// All keys, with headings.
 std::vector<Line> help_lines(const State& state);
 

@@ -11,8 +11,7 @@ constexpr int k_least_width = 40, k_least_height = 8, k_beside = 110, k_tall_wid
 constexpr std::size_t k_most_message_rows = 6;
 
 /// The text, and the commands in it on lines of their own, with the keys that do the same for the selected task.
-void add_wrapped(std::vector<Line>& lines, std::string_view text, std::size_t room, Look look,
-                 const rpc::TaskView* task) {
+void add_wrapped(std::vector<Line>& lines, std::string_view text, std::size_t room, Look look, const Row* task) {
     for (const auto row : split_lines(text)) {
         const auto key = key_for(task, row);
         const auto shown = clean(row) + (key.empty() ? "" : "   (here: " + key + ")");

@@ -63,7 +63,6 @@ Lines diff_lines(const Json& reply, std::size_t width) {
     for (const auto row : split_lines(diff->stat)) {
         if (!trim(row).empty()) lines.push_back(stat_line(row));
     }
-    lines.emplace_back();
     for (const auto row : split_lines(diff->text)) {
         if (row.starts_with("diff ")) lines.emplace_back();
         lines.emplace_back(clean(without_tabs(row)), look_of_diff(row));
@@ -168,11 +167,12 @@ Lines why_lines(const Json& reply, std::size_t width) {
         }
     }
     if (!why->hints.empty()) lines.emplace_back();
+    const auto task = row_of(why->task);
     for (const auto& hint : why->hints) {
         const auto text = with_word(hint, why->task.fields.id.value, why->task.short_id);
         for (const auto row : split_lines(text)) {
             const bool command = trim(row).starts_with("orange ");
-            const auto key = key_for(&why->task, row);
+            const auto key = key_for(&task, row);
             add_rows(lines, std::string(trim(row)) + (key.empty() ? "" : "   (here: " + key + ")"), width,
                      command ? k_cyan : Look{}, command ? "  " : "");
         }

@@ -50,6 +50,16 @@ Moment moment() {
     return {steady_clock::now(), SystemClock().now()};
 }
 
+/// For the trace: what a key has come to.
+std::string_view shown_by(const State& state) {
+    if (state.question) return "question";
+    if (state.prompt) return "prompt";
+    if (state.form) return "form";
+    if (state.overlay != Overlay::none) return "page";
+    if (state.message) return state.message->bad ? "error" : "message";
+    return "list";
+}
+
 class Program {
   public:
     Program(const Paths& paths, State initial)
@@ -57,10 +67,11 @@ class Program {
           core_(std::move(initial)),
           wire_(paths,
                 {[this](Link::State state, std::string why) { apply(core_.on_link(state, std::move(why), moment())); },
-                 [this](const Request& request, Result<Json> reply) {
+                 [this](const Request& request, Result<Answer> reply) {
                      apply(core_.on_reply(request, std::move(reply), moment()));
                  },
-                 [this](const rpc::EventNotification& event) { apply(core_.on_event(event, moment())); }}) {
+                 [this](const rpc::EventNotification& event) { apply(core_.on_event(event, moment())); },
+                 [this](const std::string& task) { apply(core_.on_screen(task, moment())); }}) {
         if (const char* file = std::getenv("ORANGE_DASHBOARD_TRACE"); file && *file) trace_.open(file, std::ios::app);
         core_.caller = connection::caller_environment();
     }
@@ -127,6 +138,7 @@ class Program {
         note("input " + (input.what == Input::What::key ? input.text : "other"));
         apply(core_.on_input(input, moment()));
         perform();
+        note("shows " + std::string(shown_by(core_.state())));
     }
 
     void read_keys() {
@@ -212,6 +224,7 @@ class Program {
     }
 
     void run_program(const Outside& asked) {
+        if (trace_.is_open()) note("run " + join(asked.argv, " "));
         auto argv = asked.argv;
         if (argv.front() == "orange") argv.front() = connection::find_program("orange").value_or("orange").string();
         if (argv.front() == "$EDITOR") {
@@ -237,6 +250,9 @@ class Program {
         char byte = 0;
         while (::read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n' && byte != '\r') {
         }
+        // It would stand there still while the next program has the terminal, and be taken for that one.
+        constexpr std::string_view k_taken_back = "\033[A\r\033[K";
+        (void)!::write(STDOUT_FILENO, k_taken_back.data(), k_taken_back.size());
     }
 
     void edit(const std::string& text) {

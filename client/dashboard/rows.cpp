@@ -18,26 +18,26 @@ struct RowMark {
     Look look;
 };
 
-RowMark mark_of(const rpc::TaskView& task) {
-    const auto any = [&](const char* state) { return task.worker == state || task.reviewer == state; };
-    if (any("dead")) return {"✗", k_red};
-    if (any("alive")) return {"●", k_green};
-    if (any("unknown")) return {"?", k_magenta};
+RowMark mark_of(const Row& task) {
+    if (is_dead(task)) return {"✗", k_red};
+    if (is_alive(task)) return {"●", k_green};
+    if (task.worker == Row::Agents::unknown || task.reviewer == Row::Agents::unknown) return {"?", k_magenta};
     return {"○", k_dim};
 }
 
-std::string row_status(const rpc::TaskView& task) {
-    if (task.unreadable) return "unreadable";
-    auto text = clean(task.fields.status);
+std::string row_status(const Row& task) {
+    if (!task.unreadable.empty()) return "unreadable";
+    auto text = clean(task.status);
+    if (task.children > 0) text += " " + std::to_string(task.children_done) + "/" + std::to_string(task.children);
     if (task.queue_place > 0) text += " #" + std::to_string(task.queue_place);
-    if (task.fields.review_round() > 0) text += " r" + std::to_string(task.fields.review_round());
+    if (task.review_round > 0) text += " r" + std::to_string(task.review_round);
     if (task.in_progress) text += "…";
     return text;
 }
 
-Span pull_span(const rpc::TaskView& task) {
-    if (!task.pull_request) return {task.fields.pr_url ? "PR" : "", {}};
-    const auto& pull = *task.pull_request;
+Span pull_span(const Row& task) {
+    if (!task.pull) return {task.pr_url.empty() ? "" : "PR", {}};
+    const auto& pull = *task.pull;
     const auto number = "#" + std::to_string(pull.number) + " ";
     if (pull.state != PullState::open) return {number + std::string(name_of(pull.state)), k_dim};
     if (pull.checks == PullChecks::failing || pull.conflicts || pull.review == PullReview::changes_requested)
@@ -47,8 +47,8 @@ Span pull_span(const rpc::TaskView& task) {
     return {number + (good ? "✓" : "open"), good ? k_green : Look{}};
 }
 
-std::string changes_text(const State& state, const rpc::TaskView& task) {
-    const auto found = state.changes.find(task.fields.id.value);
+std::string changes_text(const State& state, const Row& task) {
+    const auto found = state.changes.find(task.id);
     if (found == state.changes.end() || (found->second.commits == 0 && found->second.files == 0)) return {};
     const auto& counts = found->second;
     return std::to_string(counts.commits) + "c +" + std::to_string(counts.added) + " -" +
@@ -58,15 +58,13 @@ std::string changes_text(const State& state, const rpc::TaskView& task) {
 std::string row_age(Timestamp time, Timestamp now);
 
 /// What the active agent does: "busy", "idle 4m", "asks".
-std::string activity_text(const rpc::TaskView& task, Timestamp now) {
-    const bool reviews = task.reviewer == "alive";
-    if (!reviews && task.worker != "alive") return task.reviewer == "dead" || task.worker == "dead" ? "ended" : "";
-    const auto& seen = reviews ? task.reviewer_activity : task.worker_activity;
-    switch (seen ? seen->activity : Activity::unknown) {
+std::string activity_text(const Row& task, Timestamp now) {
+    if (!is_alive(task)) return is_dead(task) ? "ended" : "";
+    switch (task.activity) {
         case Activity::busy:
             return "busy";
         case Activity::idle: {
-            const auto age = row_age(seen->since, now);
+            const auto age = row_age(task.active_since, now);
             return age.empty() || age == "now" ? "idle" : "idle " + age;
         }
         case Activity::waiting:
@@ -76,7 +74,7 @@ std::string activity_text(const rpc::TaskView& task, Timestamp now) {
         case Activity::unknown:
             break;
     }
-    return reviews ? "reviewer" : "worker";
+    return task.reviewer == Row::Agents::alive ? "reviewer" : "worker";
 }
 
 /// Minutes are enough: a row must not change every second.
@@ -103,9 +101,8 @@ Look look_of(Need need) {
     return k_dim;
 }
 
-std::string need_word(const rpc::TaskView& task) {
-    if (task.unreadable) return "help";
-    return task.needs.kind == Need::nothing ? "" : std::string(name_of(task.needs.kind));
+std::string need_word(const Row& task) {
+    return task.needs == Need::nothing ? "" : std::string(name_of(task.needs));
 }
 
 Columns columns_for(const State& state) {
@@ -118,16 +115,17 @@ Columns columns_for(const State& state) {
         found.pull = std::max(found.pull, columns(pull_span(task).text));
         found.changes = std::max(found.changes, columns(changes_text(state, task)));
         if (!activity_text(task, {}).empty()) found.activity = k_activity_room;
-        if (project == nullptr) project = &task.fields.project;
-        if (task.fields.project != *project) found.projects = true;
+        if (project == nullptr) project = &task.project;
+        if (task.project != *project) found.projects = true;
     }
     found.status = std::min<std::size_t>(found.status, 18);
     found.changes = std::min<std::size_t>(found.changes, 16);
     return found;
 }
 
-Line task_row(const State& state, const rpc::TaskView& task, std::size_t width, Timestamp now) {
-    const auto& id = task.fields.id.value;
+Line task_row(const State& state, const Item& item, std::size_t width, Timestamp now) {
+    const auto& task = state.tasks[item.task];
+    const auto& id = task.id;
     const bool is_selected = id == state.selected;
     const bool is_marked = state.marked.contains(id);
     const auto busy = state.busy.find(id);
@@ -145,9 +143,10 @@ Line task_row(const State& state, const rpc::TaskView& task, std::size_t width, 
     Line line;
     line.add(is_selected ? ">" : " ", k_bold).add(is_marked ? "+" : " ", k_bold);
     line.add(mark.text, mark.look).add(" ");
-    line.add(padded(need_word(task), 7), look_of(task.unreadable ? Need::help : task.needs.kind));
-    auto title = (state.columns.projects ? clean(task.fields.project) + "/" : "") + title_of(task);
-    const auto summary = clean(task.fields.summary);
+    line.add(padded(need_word(task), 7), look_of(task.needs));
+    const auto indent = std::string(2 * std::min<std::size_t>(item.depth, 4), ' ');
+    auto title = indent + (state.columns.projects ? clean(task.project) + "/" : "") + title_of(task);
+    const auto summary = clean(task.summary);
     const bool with_summary = !summary.empty() && summary != title_of(task) && room > columns(title) + 12;
     line.add(with_summary ? title : padded(title, room), is_selected ? k_bold : Look{});
     if (with_summary) line.add(padded("  " + summary, room - columns(title)), k_dim);
@@ -161,7 +160,7 @@ Line task_row(const State& state, const rpc::TaskView& task, std::size_t width, 
         if (with_changes) line.add(" " + padded(changes_text(state, task), state.columns.changes), k_dim);
         if (with_activity) line.add(" " + padded(activity_text(task, now), state.columns.activity), k_dim);
     }
-    const auto age = row_age(task.fields.updated_at, now);
+    const auto age = row_age(task.updated_at, now);
     line.add(std::string(age.size() < 5 ? 5 - age.size() : 0, ' ') + age, k_dim);
     line.fit(width);
     return is_selected ? line.reversed() : line;

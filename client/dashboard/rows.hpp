@@ -7,13 +7,13 @@ namespace orange::dashboard {
 
 /// What all rows of the list have to say, so that their columns stand below one another.
 Columns columns_for(const State& state);
-Line task_row(const State& state, const rpc::TaskView& task, std::size_t width, Timestamp now);
+Line task_row(const State& state, const Item& item, std::size_t width, Timestamp now);
 Line section_row(const Item& item, bool more, std::size_t width);
 /// The titles of the panes, and which of them is at a column; -1: none.
 Line tab_row(const State& state, std::size_t width);
 int tab_at(int column);
 
 Look look_of(Need need);
-std::string need_word(const rpc::TaskView& task);
+std::string need_word(const Row& task);
 
 }  // namespace orange::dashboard

@@ -11,9 +11,9 @@
 
 #include "client/dashboard/cells.hpp"
 #include "client/dashboard/input.hpp"
+#include "client/dashboard/row.hpp"
 #include "common/model/json.hpp"
 #include "common/rpc/project_methods.hpp"
-#include "common/rpc/task_view.hpp"
 #include "common/rpc/workspace_methods.hpp"
 
 /// Everything that the dashboard knows and shows. Plain data: Core changes it, view.hpp draws it.
@@ -48,8 +48,7 @@ enum class Purpose {
     act,
     create,
     add_project,
-    moves,
-    reason
+    moves
 };
 
 struct Request {
@@ -83,6 +82,7 @@ struct Item {
     Section section = Section::running;
     bool heading = false;
     std::size_t count = 0;  ///< of a heading
+    std::size_t depth = 0;  ///< 1: a sub-task below its task
 };
 
 /// Widths that all rows share, found when the list changes.
@@ -164,10 +164,10 @@ struct State {
 
     // What the daemon says.
     Link link;
-    std::vector<rpc::TaskView> tasks;  ///< in the daemon's order; the ended ones behind them
-    std::size_t active = 0;            ///< how many of them have not ended
-    std::int64_t hidden = 0;           ///< ended ones that were not fetched
-    bool more_ended = false;           ///< there are more than were fetched
+    std::vector<Row> tasks;   ///< in the daemon's order; the ended ones behind them
+    std::size_t active = 0;   ///< how many of them have not ended
+    std::int64_t hidden = 0;  ///< ended ones that were not fetched
+    bool more_ended = false;  ///< there are more than were fetched
     std::map<std::string, rpc::ChangeCounts> changes;
     std::vector<rpc::ProjectView> projects;
     bool projects_known = false;

@@ -116,13 +116,13 @@ void draw_list(Canvas& canvas, Frame& frame, const State& state, const Box& box,
             if (folded) line = Line("ENDED", k_bold).add(" " + std::to_string(item.count) + "  f shows them", k_dim);
             canvas.put(box.row + i, 0, box.width, std::move(line));
         } else {
-            canvas.put(box.row + i, 0, box.width, task_row(state, state.tasks[item.task], width, now));
+            canvas.put(box.row + i, 0, box.width, task_row(state, item, width, now));
             ++frame.tasks_drawn;
         }
     }
 }
 
-void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const rpc::TaskView* task) {
+void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const Row* task) {
     const auto& box = layout.pane;
     if (box.height == 0) return;
     const bool beside = box.column > 0;
@@ -137,7 +137,7 @@ void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const r
     canvas.put(box.row, box.column, box.width, std::move(tabs));
     if (found == state.panes.end() || task == nullptr) return;
     const auto& text = found->second;
-    if (text.task != task->fields.id.value) {
+    if (text.task != task->id) {
         if (state.link.state != Link::State::up) {
             canvas.put(box.row + 1, box.column, box.width, Line(" It cannot be read while the daemon is away", k_dim));
         }
@@ -158,36 +158,30 @@ void draw_pane(Canvas& canvas, const State& state, const Layout& layout, const r
 }
 
 /// Two rows about the selected task, if there is no message.
-void draw_facts(Canvas& canvas, const State& state, int row, int rows, const rpc::TaskView* task, Timestamp now) {
+void draw_facts(Canvas& canvas, const State& state, int row, int rows, const Row* task, Timestamp now) {
     if (task == nullptr) return;
-    const auto id = clean(task->short_id.empty() ? task->fields.id.value : task->short_id);
+    const auto id = clean(task->short_id.empty() ? task->id : task->short_id);
     Line name(" ");
-    name.add(id, k_bold).add("  " + clean(task->fields.summary.empty() ? task->fields.branch : task->fields.summary));
+    name.add(id, k_bold).add("  " + clean(task->summary.empty() ? task->branch : task->summary));
     Line need(" ");
-    const auto age = task->needs.since == Timestamp{} || now - task->needs.since < std::chrono::minutes(1)
+    const auto age = task->needs_since == Timestamp{} || now - task->needs_since < std::chrono::minutes(1)
                          ? std::string()
-                         : " (" + age_text(task->needs.since, now) + ")";
-    if (task->unreadable) {
-        need.add("unreadable: " + clean(first_line(*task->unreadable)), k_red);
-    } else if (task->needs.kind != Need::nothing) {
-        need.add(std::string(name_of(task->needs.kind)), look_of(task->needs.kind))
-            .add(": " + clean(task->needs.text) + age);
+                         : " (" + age_text(task->needs_since, now) + ")";
+    if (!task->unreadable.empty()) {
+        need.add("unreadable: " + clean(task->unreadable), k_red);
+    } else if (task->needs != Need::nothing) {
+        need.add(std::string(name_of(task->needs)), look_of(task->needs)).add(": " + clean(task->needs_text) + age);
     } else {
-        need.add(clean(task->needs.text), k_dim);
+        need.add(clean(task->needs_text), k_dim);
     }
-    if (task->alarm) need = Line(" ").add("! " + clean(first_line(*task->alarm)), k_red);
+    if (!task->alarm.empty()) need = Line(" ").add("! " + clean(task->alarm), k_red);
     if (rows >= 2) canvas.put(row++, 0, state.width, std::move(name));
     canvas.put(row, 0, state.width, std::move(need));
 }
 
 void draw_prompt(Canvas& canvas, Frame& frame, const State& state, int row) {
     const auto& prompt = *state.prompt;
-    canvas.put(row, 0, state.width,
-               Line(" ")
-                   .add(prompt.label, k_bold)
-                   .add(prompt.what == Prompt::For::search ? "  Enter keeps it, Esc ends it"
-                                                           : "  Enter sends, Ctrl-e: editor, Esc keeps it",
-                        k_dim));
+    canvas.put(row, 0, state.width, Line(" ").add(prompt.label, k_bold));
     const auto before = columns(clean(prompt.text.substr(0, prompt.cursor)));
     const auto room = static_cast<std::size_t>(std::max(10, state.width - 4));
     auto shown = clean(prompt.text);
@@ -222,9 +216,6 @@ void draw_form(Canvas& canvas, Frame& frame, const State& state, const Box& box)
             frame.cursor = {row, std::min(state.width - 1, 16 + static_cast<int>(columns(clean(field.value.substr(
                                                                     0, std::min(field.cursor, field.value.size()))))))};
     }
-    if (state.question) return;
-    canvas.put(box.row + box.height - 1, 0, state.width,
-               Line(" Tab next   arrows choose   Ctrl-e editor   Enter create   Esc keep it", k_dim));
 }
 
 std::vector<Line> workspace_lines(const State& state) {
@@ -299,12 +290,9 @@ Frame draw(const State& state, Timestamp now) {
     } else if (!state.form) {
         draw_facts(canvas, state, row, layout.message_rows, task, now);
     }
-    if (!state.form || state.question) {
-        auto keys = footer(state, task, static_cast<std::size_t>(state.width), layout.footer_rows);
-        for (int i = 0; i < layout.footer_rows; ++i)
-            canvas.put(state.height - layout.footer_rows + i, 0, state.width,
-                       std::move(keys[static_cast<std::size_t>(i)]));
-    }
+    auto keys = footer(state, task, static_cast<std::size_t>(state.width), layout.footer_rows);
+    for (int i = 0; i < layout.footer_rows; ++i)
+        canvas.put(state.height - layout.footer_rows + i, 0, state.width, std::move(keys[static_cast<std::size_t>(i)]));
     frame.rows = canvas.finish();
     return frame;
 }

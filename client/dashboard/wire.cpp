@@ -58,7 +58,15 @@ void Wire::take_start() {
 
 void Wire::use(connection::Connection connection) {
     connection_.emplace(std::move(connection));
+    connection_->parse_with([this](std::string_view line) {
+        answer_ = {};
+        return read_message(line, answer_);
+    });
     connection_->on_notification([this](const std::string& method, const Json& params) {
+        if (method == rpc::ScreenNotification::k_name) {
+            const auto screen = connection::reply_as<rpc::ScreenNotification>(method.c_str(), params);
+            return screen ? handlers_.screen(screen->task) : void();
+        }
         if (method != rpc::EventNotification::k_name) return;
         if (auto event = connection::reply_as<rpc::EventNotification>(method.c_str(), params)) handlers_.event(*event);
     });
@@ -67,7 +75,9 @@ void Wire::use(connection::Connection connection) {
         if (found == open_.end()) return;
         const auto request = std::move(found->second.request);
         open_.erase(found);
-        handlers_.reply(request, std::move(result));
+        if (!result) return handlers_.reply(request, result.error());
+        answer_.json = std::move(*result);
+        handlers_.reply(request, std::move(answer_));
     });
     handlers_.link(Link::State::up, "");
 }

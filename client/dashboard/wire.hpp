@@ -9,6 +9,7 @@
 #include <string>
 
 #include "client/connection/connection.hpp"
+#include "client/dashboard/answer.hpp"
 #include "client/dashboard/state.hpp"
 #include "common/config/paths.hpp"
 #include "common/rpc/event_methods.hpp"
@@ -21,8 +22,9 @@ class Wire {
   public:
     struct Handlers {
         std::function<void(Link::State state, std::string why)> link;
-        std::function<void(const Request& request, Result<Json> reply)> reply;
+        std::function<void(const Request& request, Result<Answer> reply)> reply;
         std::function<void(const rpc::EventNotification& event)> event;
+        std::function<void(const std::string& task)> screen;
     };
 
     Wire(Paths paths, Handlers handlers) : paths_(std::move(paths)), handlers_(std::move(handlers)) {}
@@ -64,6 +66,7 @@ class Wire {
         std::chrono::steady_clock::time_point sent;
     };
     std::map<std::int64_t, Open> open_;
+    Answer answer_;  ///< the tasks of the message that is read
     std::chrono::steady_clock::time_point retry_at_{}, lost_at_{};
 };
 

@@ -102,6 +102,10 @@ constexpr Named k_simple[] = {
     {"blockers.changed", "waits for:", "blockers"},
     {"blocker.done", "a task that it waited for is done:", "blocker"},
     {"blocker.gone", "a task that it waits for will never be done:", "blocker"},
+    {"child.done", "a sub-task is done:", "child"},
+    {"children.unapproved", "sub-tasks that wait for approval:", "children"},
+    {"children.trouble", "sub-tasks that need help or were given up:", "children"},
+    {"task.approved", "approved by the", "by"},
     {"branch.updated", "merged into the branch:", "base"},
     {"workspace.acquired", "workspace acquired:", "workspace"},
     {"workspace.released", "workspace released:", "workspace"},
@@ -112,6 +116,7 @@ constexpr Named k_simple[] = {
     {"frontmatter.restored", "frontmatter of TASK.md restored", ""},
     {"body.conflict", "two edits of TASK.md conflict; the older text is kept as", "kept"},
     {"history.repaired", "removed an incomplete line of the history, bytes:", "bytes"},
+    {"agent.waits", "no room for another agent yet; waits to be started: the", "role"},
     {"spawn.failed", "could not be started", ""},
     {"task.deleted", "deleted", ""},
     {"checks.started", "check:", "command"},
@@ -133,8 +138,12 @@ std::string text_of(const Json& json, const char* key) {
 std::vector<Json> causes_first(const Json& events) {
     if (!events.is_array()) return {};
     std::vector<Json> sorted(events.begin(), events.end());
-    // What a transition brought about may have happened in the same millisecond; only transitions have `at`.
-    const auto rank = [](const Json& event) { return std::pair(time_of(event), text_of(event, "at").empty()); };
+    // What brought a transition about, or what it brought about, may have happened in the same millisecond; only
+    // transitions have `at`.
+    const auto rank = [](const Json& event) {
+        const int place = text_of(event, "type") == "task.merged" ? 0 : text_of(event, "at").empty() ? 2 : 1;
+        return std::pair(time_of(event), place);
+    };
     std::ranges::stable_sort(sorted, {}, rank);
     return sorted;
 }

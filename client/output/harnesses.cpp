@@ -16,6 +16,7 @@ void remarks(Table& table, const rpc::HarnessView& harness) {
     for (const auto line : split_lines(problem)) {
         table.remark("! " + std::string(line), Ink::yellow);
     }
+    if (!harness.tried) table.remark("not tried: no life with it has been seen to pass", Ink::dim);
     if (harness.found_in) table.remark("in the PATH of " + *harness.found_in, Ink::dim);
     if (!harness.installed && harness.install) return table.remark("→ " + *harness.install, Ink::yellow);
     for (const auto& missing : harness.missing) {
@@ -86,7 +87,8 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
     const auto& harness = reply.harness;
     std::string out = style.paint(printable(harness.name), Ink::bold) + "  " + printable(harness.path) + "\n";
     out += wrapped(printable(harness.program) + (harness.version ? " " + printable(*harness.version) : "") + ", " +
-                       printable(harness.mode) + (harness.installed ? "" : ", not installed"),
+                       printable(harness.mode) + (harness.installed ? "" : ", not installed") +
+                       (harness.tried ? "" : ", not tried"),
                    "  ", style.width);
     if (harness.found_in) out += wrapped("in the PATH of " + printable(*harness.found_in), "  ", style.width);
     for (const auto& missing : harness.missing) {

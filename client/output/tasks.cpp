@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/output/events.hpp"
+#include "client/output/families.hpp"
 #include "client/output/local_time.hpp"
 #include "client/output/table.hpp"
 #include "client/output/watch.hpp"
@@ -31,23 +32,25 @@ Marker marker_of(const rpc::TaskView& task) {
 std::string status_of(const rpc::TaskView& task) {
     if (task.unreadable) return "unreadable";
     std::string status = printable(task.fields.status);
+    if (const auto count = children_count(task); !count.empty()) status += " " + count;
     if (task.queue_place > 0) status += " #" + std::to_string(task.queue_place);
     if (task.in_progress) status += "…";
     return status;
 }
 
 /// "4f2a working, 7b1c done"
-std::string blockers_of(const rpc::TaskView& task) {
+std::string related_text(const std::vector<rpc::RelatedTask>& tasks) {
     std::vector<std::string> texts;
-    for (const auto& each : task.blockers) {
+    for (const auto& each : tasks) {
         const auto status = each.status.empty() ? std::string("deleted") : printable(each.status);
         texts.push_back(each.short_id + " " + (each.state == "done" ? "done" : status));
     }
     return join(texts, ", ");
 }
 
-/// "waits for 4f2a, 7b1c"
+/// "waits for 4f2a, 7b1c", "waits for a reviewer (2 of 2 run)"
 std::string waits_of(const rpc::TaskView& task) {
+    if (task.start_wait) return printable(task.start_wait->text);
     std::vector<std::string> names;
     for (const auto& each : task.blockers) {
         if (each.state != "done") names.push_back(each.short_id);
@@ -247,6 +250,12 @@ std::string command_of(const rpc::TaskView& task) {
     return with_short_id(printable(task.needs.command), task);
 }
 
+/// Its own command starts it, or it waits for its review without a worker.
+bool has_dead_agent(const rpc::TaskView& task) {
+    return task.needs.command.starts_with("orange task respawn ") ||
+           (task.needs.kind == Need::review && task.worker == "dead");
+}
+
 std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style) {
     std::string out;
     for (const auto& task : reply.tasks) {
@@ -260,6 +269,9 @@ std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const S
                "\n";
         out += wrapped(printable(task.needs.text), "        ", style.width);
         if (!task.needs.command.empty()) out += "        " + command_of(task) + "\n";
+    }
+    if (std::ranges::count_if(reply.tasks, has_dead_agent) > 1) {
+        out += "\nTo restart all agents that are dead:\n  orange task respawn --all\n";
     }
     return out.empty() ? "Nothing needs you.\n" : out;
 }
@@ -280,7 +292,8 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
     if (has_pulls) columns.push_back({"PR"});
     columns.insert(columns.end(), {{"CHANGED"}, {"SUMMARY", 12}});
     Table table(std::move(columns));
-    for (const auto& task : reply.tasks) {
+    for (const auto& member : families(reply.tasks)) {
+        const auto& task = reply.tasks[member.at];
         const auto marker = marker_of(task);
         std::vector<Cell> cells = {{need_of(task), ink_of(task.needs.kind)}, {short_id(task), Ink::blue}};
         if (several) cells.push_back({task.fields.project});
@@ -291,7 +304,8 @@ std::string task_list_page(const rpc::TaskList::Reply& reply, Timestamp now, con
         if (has_lines) cells.push_back({lines_of(task)});
         if (has_pulls) cells.push_back(pull_cell(task));
         cells.push_back({age_of(task.fields.updated_at, now), Ink::dim});
-        cells.push_back({task.fields.summary.empty() ? task.fields.branch : task.fields.summary});
+        cells.push_back({std::string(member.depth * 2, ' ') +
+                         (task.fields.summary.empty() ? task.fields.branch : task.fields.summary)});
         table.row(std::move(cells));
         if (const auto waits = waits_of(task); !waits.empty()) table.remark(waits, Ink::dim);
         if (!task.checking.empty()) table.remark(checks_text(task, now), Ink::dim);
@@ -329,9 +343,14 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
         fields.add("notice", notice.text, Ink::yellow);
     }
     fields.add("unreadable", task.unreadable.value_or(""), Ink::red);
-    fields.add("blocked by", blockers_of(task));
+    fields.add("blocked by", related_text(task.blockers));
+    if (reply.parent) fields.add("part of", reply.parent->short_id + "  " + reply.parent->summary);
+    if (!reply.children.empty()) {
+        fields.add("sub-tasks", children_count(task) + " done: " + related_text(reply.children));
+    }
     fields.add("project", known.project);
     fields.add("branch", known.branch);
+    if (!task.merges_into.empty()) fields.add("merge into", task.merges_into + ", the branch of its parent");
     fields.add("workflow", known.workflow + ", review round " + std::to_string(known.review_round()) + ", crashes " +
                                std::to_string(known.crash_count()));
     fields.add("agents", agents_of(known));

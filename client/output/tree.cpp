@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "client/output/families.hpp"
 #include "common/base/text.hpp"
 
 namespace orange::output {
@@ -17,8 +18,8 @@ class Drawing {
         for (std::size_t i = 0; i < tasks.size(); ++i) places_[tasks[i].id] = i;
         children_.resize(tasks.size());
         for (std::size_t i = 0; i < tasks.size(); ++i) {
-            for (const auto& blocker : tasks[i].blocked_by) {
-                if (const auto at = places_.find(blocker); at != places_.end()) children_[at->second].push_back(i);
+            for (const auto& above : tasks_above(tasks[i])) {
+                if (const auto at = places_.find(above); at != places_.end()) children_[at->second].push_back(i);
             }
         }
     }
@@ -45,6 +46,17 @@ class Drawing {
         std::string below;   ///< of the lines below it
     };
 
+    /// Whom it stands below: its parent comes first, unless a sibling that it waits for stands there already.
+    std::vector<std::string> tasks_above(const TreeTask& task) const {
+        auto above = task.blocked_by;
+        const bool below_sibling = std::ranges::any_of(task.blocked_by, [&](const std::string& blocker) {
+            const auto at = places_.find(blocker);
+            return at != places_.end() && tasks_[at->second].parent == task.parent;
+        });
+        if (!task.parent.empty() && !below_sibling) above.insert(above.begin(), task.parent);
+        return above;
+    }
+
     void draw(std::size_t root) {
         std::vector<Step> steps = {{root, "", ""}};
         while (!steps.empty()) {
@@ -66,7 +78,7 @@ class Drawing {
         // Of a very deep chain the beginning is left out.
         const auto widest = style_.width > k_widest_indent ? style_.width - k_widest_indent : 0;
         const auto indent = before.size() <= widest ? before : "..." + before.substr(before.size() - (widest / 4) * 4);
-        auto text = again ? "(above)" : printable(task.status);
+        auto text = again ? "(above)" : printable(task.status) + (task.children.empty() ? "" : " " + task.children);
         if (!again && !task.summary.empty()) text += "  " + printable(task.summary);
         const auto used = indent.size() + task.short_id.size() + 2;
         const auto room = style_.width > used + k_least_summary ? style_.width - used : k_least_summary;
@@ -85,11 +97,13 @@ class Drawing {
 /// The ids that edges connect with `about`, itself too.
 std::set<std::string> connected(const std::vector<TreeTask>& tasks, const std::string& about) {
     std::map<std::string, std::vector<std::string>> near;
+    const auto connect = [&near](const std::string& one, const std::string& other) {
+        near[one].push_back(other);
+        near[other].push_back(one);
+    };
     for (const auto& task : tasks) {
-        for (const auto& blocker : task.blocked_by) {
-            near[task.id].push_back(blocker);
-            near[blocker].push_back(task.id);
-        }
+        for (const auto& blocker : task.blocked_by) connect(task.id, blocker);
+        if (!task.parent.empty()) connect(task.id, task.parent);
     }
     std::set<std::string> found = {about};
     std::vector<std::string> open = {about};
@@ -109,15 +123,16 @@ std::vector<TreeTask> tree_of(const std::vector<rpc::TaskView>& views, const std
     auto sorted = views;
     std::ranges::stable_sort(sorted, {}, [](const auto& view) { return view.fields.created_at; });
     std::vector<TreeTask> all;
-    std::set<std::string> known, waited_for;
+    std::set<std::string> known, shown;
     for (const auto& view : sorted) known.insert(view.fields.id.value);
     for (const auto& view : sorted) {
-        TreeTask task{view.fields.id.value, view.short_id, view.fields.status, view.fields.summary, {}, {}};
+        TreeTask task{view.fields.id.value,     view.short_id,       view.fields.status, view.fields.summary, {}, {},
+                      view.fields.parent.value, children_count(view)};
         if (task.summary.empty()) task.summary = view.fields.branch;
         for (const auto& blocker : view.blockers) {
             task.blocked_by.push_back(blocker.id);
             if (blocker.state != "done") task.waits_for.push_back(blocker.id);
-            waited_for.insert(blocker.id);
+            shown.insert(blocker.id);
             if (!known.insert(blocker.id).second) continue;
             all.push_back({blocker.id,
                            blocker.short_id,
@@ -126,9 +141,12 @@ std::vector<TreeTask> tree_of(const std::vector<rpc::TaskView>& views, const std
                            {},
                            {}});
         }
+        if (known.contains(task.parent)) shown.insert(task.parent);
         all.push_back(std::move(task));
     }
-    std::erase_if(all, [&](const auto& task) { return task.blocked_by.empty() && !waited_for.contains(task.id); });
+    std::erase_if(all, [&](const auto& task) {
+        return task.blocked_by.empty() && !shown.contains(task.id) && !known.contains(task.parent);
+    });
     if (about.empty()) return all;
     const auto wanted = connected(all, about);
     std::erase_if(all, [&](const auto& task) { return !wanted.contains(task.id); });
@@ -136,7 +154,7 @@ std::vector<TreeTask> tree_of(const std::vector<rpc::TaskView>& views, const std
 }
 
 std::string tree_page(const std::vector<TreeTask>& tasks, const Style& style) {
-    if (tasks.empty()) return "No task waits for another one.\n";
+    if (tasks.empty()) return "No task waits for another one, and none has sub-tasks.\n";
     return Drawing(tasks, style).whole();
 }
 
@@ -147,6 +165,7 @@ Json tree_json(const std::vector<TreeTask>& tasks) {
                        {"short_id", task.short_id},
                        {"status", task.status},
                        {"summary", task.summary},
+                       {"parent", task.parent},
                        {"blocked_by", task.blocked_by},
                        {"waits_for", task.waits_for}});
     }

@@ -21,6 +21,9 @@ int send_flags();
 /// interrupted.
 int wait_for_signal(const sigset_t& signals, std::optional<std::chrono::nanoseconds> time);
 
+/// How long the machine has run, the time included in which it slept; nothing if it cannot be found out.
+std::optional<std::chrono::seconds> uptime();
+
 /// Orphans among this process's descendants become its children, where the kernel has that.
 void adopt_orphans();
 

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/base/system.hpp"
@@ -25,6 +26,12 @@ int wait_for_signal(const sigset_t& signals, std::optional<std::chrono::nanoseco
     timeout.tv_sec = static_cast<time_t>(std::chrono::duration_cast<std::chrono::seconds>(*time).count());
     timeout.tv_nsec = static_cast<long>((*time % std::chrono::seconds(1)).count());
     return ::sigtimedwait(&signals, nullptr, &timeout);
+}
+
+std::optional<std::chrono::seconds> uptime() {
+    timespec passed{};
+    if (::clock_gettime(CLOCK_BOOTTIME, &passed) != 0) return std::nullopt;
+    return std::chrono::seconds(passed.tv_sec);
 }
 
 void adopt_orphans() {

@@ -1,6 +1,8 @@
 // Not tried on a machine yet.
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/sysctl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +16,14 @@ int make_pipe(int ends[2]) {
     if (::pipe(ends) != 0) return -1;
     for (int i = 0; i < 2; ++i) ::fcntl(ends[i], F_SETFD, FD_CLOEXEC);
     return 0;
+}
+
+std::optional<std::chrono::seconds> uptime() {
+    timeval booted{};
+    std::size_t size = sizeof booted;
+    if (::sysctlbyname("kern.boottime", &booted, &size, nullptr, 0) != 0) return std::nullopt;
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::seconds>(now) - std::chrono::seconds(booted.tv_sec);
 }
 
 int local_socket() {

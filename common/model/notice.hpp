@@ -21,6 +21,8 @@ enum class NoticeKind {
     agent_ended,
     start_failed,
     blocker_gone,
+    child_needs_you,
+    children_unapproved,
     merge_conflict,
     agent_dialog,
     usage_limit,
@@ -59,7 +61,9 @@ inline constexpr NoticeRule k_notice_rules[] = {
     {"agent_crashed", true, NoticeEnd::transition},
     {"agent_ended", true, NoticeEnd::transition},
     {"start_failed", true, NoticeEnd::transition},
-    {"blocker_gone", true, NoticeEnd::transition},  // also once nothing that is gone blocks it
+    {"blocker_gone", true, NoticeEnd::transition},     // also once nothing that is gone blocks it
+    {"child_needs_you", true, NoticeEnd::transition},  // also once no sub-task is stuck or ended without being done
+    {"children_unapproved", true, NoticeEnd::cause},
     {"merge_conflict", true, NoticeEnd::transition},
     {"agent_dialog", false, NoticeEnd::transition},  // it needs an answer: engine/needs.hpp
     {"usage_limit", true, NoticeEnd::cause},         // also a login that is missing

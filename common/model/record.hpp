@@ -143,6 +143,29 @@ struct AgentRun {
     bool operator==(const AgentRun&) const = default;
 };
 
+/// An agent that the task's state wants and that there is no room for yet: it is started in this way when there is.
+struct HeldStart {
+    Role role = Role::worker;
+    std::string prompt;
+    std::string permissions;
+    std::string intent;
+    bool respawn = false;
+    bool resume = false;
+    Timestamp since{};
+
+    template <class V>
+    void describe(V& v) {
+        v.required("role", role, "worker or reviewer");
+        v.optional("prompt", prompt, "key of the prompt that it is started with");
+        v.sparse("permissions", permissions, "as its transition says; absent: those of the role's first start");
+        v.sparse("intent", intent, "id of the transition that wants it; absent: a respawn");
+        v.sparse("respawn", respawn, "it is started again");
+        v.sparse("resume", resume, "it continues the conversation of the run before it");
+        v.optional("since", since, "since when it waits: those that wait longest start first");
+    }
+    bool operator==(const HeldStart&) const = default;
+};
+
 /// What an idle agent was reminded of last.
 struct Reminder {
     std::string text;
@@ -253,7 +276,7 @@ struct MergeRecord {
     void describe(V& v) {
         v.required("phase", phase, "planned, merged, pushed, done or failed");
         v.optional("tx", tx, "unique; its `task.merged` is recognized by it");
-        v.optional("target", target, "the default branch");
+        v.optional("target", target, "the default branch, or the branch of the task's parent");
         v.optional("strategy", strategy, "merge, ff or squash; of a pull request merge, squash or rebase");
         v.optional("tip", tip, "the commit of the task's branch that is merged");
         v.optional("base", base, "the commit of `target` that `commit` was built on");
@@ -303,6 +326,7 @@ struct TaskRecord {
     std::optional<PullRequest> pull_request;
     std::set<std::string> pull_told;
     std::vector<AgentRun> runs;
+    std::vector<HeldStart> held;
     std::set<Role> died;
     std::vector<Message> outbox;
     std::vector<Message> typed;
@@ -332,6 +356,9 @@ struct TaskRecord {
     std::set<TaskId> blockers_done = {};
     TaskId stacked_on = {};
     std::optional<Asked> asked;
+    std::set<TaskId> children_done = {};
+    bool unapproved = false;
+    bool into_parent = false;
 
     template <class V>
     void describe(V& v) {
@@ -342,6 +369,7 @@ struct TaskRecord {
         v.sparse("pull_request", pull_request, "its pull request, as its forge showed it last");
         v.sparse("pull_told", pull_told, "what of it its human or its agent was told (daemon/runner/pull_sync.cpp)");
         v.optional("runs", runs, "the agents alive or not yet dealt with, at most one of each role");
+        v.sparse("held", held, "agents that start when there is room for them, at most one of each role");
         v.sparse("died", died, "roles whose last run died without Orange ending it, until one is started or released");
         v.optional("outbox", outbox, "messages that are not delivered yet");
         v.sparse("typed", typed, "the last messages that were typed");
@@ -378,8 +406,11 @@ struct TaskRecord {
         v.sparse("notified", notified, "`since` of the need that its human was last notified of");
         v.sparse("blockers_done", blockers_done,
                  "those of `blocked_by` that were seen done, and count as such for ever");
-        v.sparse("stacked_on", stacked_on, "the blocker whose branch `base` names, until the task starts");
+        v.sparse("stacked_on", stacked_on, "the blocker or parent whose branch `base` names, until the task starts");
         v.sparse("asked", asked, "the transition that is taken when the checks pass");
+        v.sparse("children_done", children_done, "its sub-tasks that were seen done, and count as such for ever");
+        v.sparse("unapproved", unapproved, "an agent created it, and it does not start until a human approves it");
+        v.sparse("into_parent", into_parent, "it is merged into its parent's branch while its parent has not ended");
     }
 
     /// Those of its blockers that are not known to be done; while there is one, the task does not start.
@@ -391,6 +422,8 @@ struct TaskRecord {
         return open;
     }
     bool blocked() const { return !waits_for().empty(); }
+    /// It does not start by itself yet, and has no place in the queue.
+    bool kept_back() const { return unapproved || blocked(); }
 
     const NativeSession* session_of(Role role) const {
         for (const auto& session : sessions) {
@@ -411,6 +444,13 @@ struct TaskRecord {
         return nullptr;
     }
     AgentRun* run_of(Role role) { return const_cast<AgentRun*>(static_cast<const TaskRecord*>(this)->run_of(role)); }
+
+    const HeldStart* held_start(Role role) const {
+        for (const auto& each : held) {
+            if (each.role == role) return &each;
+        }
+        return nullptr;
+    }
 
     bool operator==(const TaskRecord&) const = default;
 };

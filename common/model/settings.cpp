@@ -14,7 +14,20 @@ namespace {
 
 using Argv = std::vector<std::string>;
 
-constexpr int k_longest_check = 86400;
+constexpr int k_longest_wait = 86400;
+
+/// What a number may be.
+struct Range {
+    int lowest;
+    int highest;
+    const char* text;
+};
+Range range_of(const SettingRule& rule) {
+    if (std::string_view(rule.values) == "NUMBER")
+        return {0, k_highest_limit, "a number, where 0 means no limit, from "};
+    if (std::string_view(rule.values) == "COUNT") return {1, 100, "a number from "};
+    return {1, k_longest_wait, "a number of seconds from "};
+}
 
 std::vector<std::string> words_for(const SettingRule& rule) {
     const std::string_view values = rule.values;
@@ -76,16 +89,17 @@ Result<void> read_value(bool& into, const SettingRule& rule, const Json& value) 
 }
 
 Result<void> read_value(int& into, const SettingRule& rule, const Json& value) {
-    std::int64_t number = 0;
-    if (value.is_number_integer()) number = read_as<int>(value, rule.name).value_or(0);
+    std::int64_t number = -1;
+    if (value.is_number_integer()) number = read_as<int>(value, rule.name).value_or(-1);
     if (value.is_string()) {
         const auto& text = value.get_ref<const std::string&>();
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (error != std::errc{} || end != text.data() + text.size()) number = 0;
+        if (error != std::errc{} || end != text.data() + text.size()) number = -1;
     }
-    if (number < 1 || number > k_longest_check) {
-        return wrong(rule.name + std::string(" must be a number of seconds from 1 to ") +
-                     std::to_string(k_longest_check));
+    const auto range = range_of(rule);
+    if (number < range.lowest || number > range.highest) {
+        return wrong(rule.name + std::string(" must be ") + range.text + std::to_string(range.lowest) + " to " +
+                     std::to_string(range.highest));
     }
     into = static_cast<int>(number);
     return {};

@@ -33,7 +33,15 @@ inline constexpr SettingRule k_settings[] = {
     {"hung_after", "SECONDS", "600", "how long a working agent shows no progress before you are told"},
     {"advance_idle", "false|true", "false", "go on without an idle agent whose section is written"},
     {"teardown", "COMMANDS", "", "commands that run before a worktree is given back"},
+    {"delegation", "on|ask|off", "on", "agents may create sub-tasks; ask: each waits for your approval"},
+    {"delegation_children", "COUNT", "10", "how many sub-tasks a task may have"},
+    {"delegation_depth", "COUNT", "2", "how deep sub-tasks of sub-tasks may go"},
+    {"children_into", "default|parent", "default", "whose branch sub-tasks are merged into"},
+    {"limits.worker", "NUMBER", "0", "how many workers run at once; 0: as many as there are workspaces"},
+    {"limits.reviewer", "NUMBER", "0", "how many reviewers run at once; 0: no limit"},
 };
+
+inline constexpr int k_highest_limit = 1000;  ///< of agents that run at once
 
 struct ProjectSettings {
     std::optional<std::string> merge;
@@ -48,6 +56,12 @@ struct ProjectSettings {
     std::optional<int> hung_after;
     std::optional<bool> advance_idle;
     std::optional<std::vector<std::vector<std::string>>> teardown;  ///< argv of each
+    std::optional<std::string> delegation;
+    std::optional<int> delegation_children;
+    std::optional<int> delegation_depth;
+    std::optional<std::string> children_into;
+    std::optional<int> worker_limit;    ///< 0: none
+    std::optional<int> reviewer_limit;  ///< 0: none
 
     template <class V>
     void describe(V& v) {
@@ -68,6 +82,12 @@ struct ProjectSettings {
         add(hung_after);
         add(advance_idle);
         add(teardown);
+        add(delegation);
+        add(delegation_children);
+        add(delegation_depth);
+        add(children_into);
+        add(worker_limit);
+        add(reviewer_limit);
     }
     bool empty() const { return *this == ProjectSettings{}; }
     bool operator==(const ProjectSettings&) const = default;

@@ -37,6 +37,7 @@ struct Task {
     Timestamp updated_at{};
     std::string extra_frontmatter;
     std::vector<TaskId> blocked_by = {};
+    TaskId parent = {};
 
     /// TASK.md's frontmatter in its order on disk (docs/files.md).
     template <class V>
@@ -67,6 +68,7 @@ struct Task {
         v.optional("created_at", created_at, "when it was created");
         v.optional("updated_at", updated_at, "when it was last changed");
         v.sparse("blocked_by", blocked_by, "ids of the tasks that have to be done before it starts");
+        v.sparse("parent", parent, "the task that it is a part of");
     }
     template <class V>
     void describe(V& v) {

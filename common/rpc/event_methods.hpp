@@ -26,10 +26,12 @@ struct EventSelector {
 struct EventsSubscribe : EventSelector {
     static constexpr const char* k_name = "events.subscribe";
     std::optional<std::string> since;
+    std::optional<std::string> screen;
     template <class V>
     void describe(V& v) {
         v.optional("since", since, "a cursor: everything after it is sent first; absent: only what comes");
         EventSelector::describe(v);
+        v.sparse("screen", screen, "also send a notification `screen` when an agent of this task writes");
     }
     struct Reply {
         std::string cursor;
@@ -64,6 +66,16 @@ struct EventNotification {
         v.required("project", project, "its project");
         v.optional("summary", summary, "what the task is about, as it is now; empty where it is gone");
         v.required("event", event, "as in history.jsonl");
+    }
+};
+
+/// The notification `screen` of a subscription with `screen`.
+struct ScreenNotification {
+    static constexpr const char* k_name = "screen";
+    std::string task;
+    template <class V>
+    void describe(V& v) {
+        v.required("task", task, "whose agent has written to its terminal");
     }
 };
 

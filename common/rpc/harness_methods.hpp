@@ -18,6 +18,7 @@ struct HarnessView {
     std::string program;
     std::optional<std::string> found_in;
     std::string mode;
+    bool tried = true;
     std::optional<std::string> version;
     std::optional<std::string> install;
     std::optional<bool> trusted;
@@ -31,6 +32,7 @@ struct HarnessView {
         v.required("program", program, "what is run");
         v.optional("found_in", found_in, "whose PATH has it, where it was looked up");
         v.required("mode", mode, "persistent or oneshot");
+        v.required("tried", tried, "whether somebody has seen a whole life with it pass");
         v.optional("version", version, "what the program says, where its definition has it asked");
         v.optional("install", install, "the command that installs the program");
         v.optional("trusted", trusted, "whether it trusts the project, where it asks for trust and there is a project");

@@ -21,6 +21,7 @@ struct TaskCreate : Choices {
     std::optional<std::string> branch;
     std::string summary;
     std::optional<std::string> context;
+    std::optional<std::string> parent;
     std::optional<std::string> permissions;
     bool ask_trust = false;
     std::vector<std::string> trust;
@@ -39,6 +40,7 @@ struct TaskCreate : Choices {
         v.optional("summary", summary, "what is to be done, one line; empty: the agent asks");
         v.optional("context", context, "Markdown for the agent, stored under ## Context");
         Choices::describe(v);
+        v.optional("parent", parent, "the task that it is a part of; its project is where the new one belongs");
         v.optional("permissions", permissions, "full or reduced: what its agents may do without asking");
         v.sparse("ask_trust", ask_trust,
                  "refuse with needs_force while a harness has no consent to trust the repository; its name is the "
@@ -48,7 +50,7 @@ struct TaskCreate : Choices {
         v.optional("status", status, "begin there: clarification, agent-review, reviewing (what the workflow has)");
         v.optional("base", base,
                    "where a new branch begins: a branch, tag or commit, or the branch of a task in blocked_by; else "
-                   "the default branch");
+                   "the parent's branch, if there is one, or the default branch");
         v.optional("name_branch", name_branch, "where no branch is given: name it after the summary");
         v.optional("add_project", add_project, "register the repository that cwd is in, where it is not");
         caller.describe(v);
@@ -229,10 +231,15 @@ struct TaskCancel : TaskSelector {
     static constexpr const char* k_name = "task.cancel";
     using Reply = TaskReply;
     bool force = false;
+    bool with_children = false;
+    bool ask_children = false;
     template <class V>
     void describe(V& v) {
         TaskSelector::describe(v);
         v.optional("force", force, "give up an unfinished merge without knowing whether it was published");
+        v.sparse("with_children", with_children, "its sub-tasks that have not ended, too, and theirs; else they go on");
+        v.sparse("ask_children", ask_children,
+                 "refuse with needs_force while it has such sub-tasks; the detail children has their ids");
     }
 };
 
@@ -300,6 +307,12 @@ struct TaskStop : TaskSelector {
 
 struct TaskRestart : TaskSelector {
     static constexpr const char* k_name = "task.restart";
+    using Reply = TaskReply;
+};
+
+/// Lets tasks start that an agent has created.
+struct TaskApprove : TaskSelector {
+    static constexpr const char* k_name = "task.approve";
     using Reply = TaskReply;
 };
 

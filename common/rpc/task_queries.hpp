@@ -105,6 +105,8 @@ struct TaskShow : TaskSelector {
         std::string body;
         std::optional<ChangeCounts> changes;
         std::vector<MessageView> messages;
+        std::optional<RelatedTask> parent;
+        std::vector<RelatedTask> children;
         Json history = Json::array();
         template <class V>
         void describe(V& v) {
@@ -112,6 +114,8 @@ struct TaskShow : TaskSelector {
             v.required("body", body, "TASK.md below the frontmatter");
             v.optional("messages", messages, "the last messages to its agents, oldest first");
             v.optional("changes", changes, "what its branch changes, committed and not; absent: git cannot say");
+            v.optional("parent", parent, "the task that it is a part of");
+            v.sparse("children", children, "its sub-tasks, oldest first");
             v.required("history", history, "the last 20 events");
         }
     };

@@ -10,6 +10,7 @@
 #include "common/model/needs.hpp"
 #include "common/model/notice.hpp"
 #include "common/model/pull_request.hpp"
+#include "common/model/start_wait.hpp"
 #include "common/model/task.hpp"
 
 namespace orange {
@@ -40,8 +41,8 @@ struct ChangeCounts {
     }
 };
 
-/// A task that another one is blocked by.
-struct BlockerView {
+/// A task that another one waits for, or that is a part of it.
+struct RelatedTask {
     std::string id;
     std::string short_id;
     std::string state;
@@ -53,7 +54,7 @@ struct BlockerView {
         v.required("id", id, "the task's id");
         v.optional("short_id", short_id, "enough of it to name the task");
         v.required("state", state,
-                   "open: not done yet; done: it holds nothing back any more; gone: it was cancelled or deleted, and "
+                   "open: not done yet; done: nothing waits for it any more; gone: it was cancelled or deleted, and "
                    "will never be done");
         v.optional("status", status, "its status; empty: it is deleted");
         v.optional("project", project, "the project that it belongs to");
@@ -76,16 +77,20 @@ struct TaskView {
     std::optional<AgentActivity> worker_activity;    ///< what a living one does; absent: nobody has looked yet
     std::optional<AgentActivity> reviewer_activity;  ///< likewise
     std::int64_t queue_place = 0;                    ///< 1 for the next to be spawned; 0: not queued
+    std::optional<StartWait> start_wait;             ///< why its agent is not started yet, but for a workspace
     std::optional<std::string> in_progress;  ///< a transition whose actions still run: "working → agent-review"
     /// Somebody changed what git runs in its repository, or where it sends to; until it is acknowledged.
     std::optional<std::string> alarm;
     std::optional<PullRequest> pull_request;  ///< as its forge showed it last
     std::optional<ChangeCounts> committed;    ///< what the commits of its branch change; only in lists that ask for it
     std::optional<std::string> unreadable;    ///< why the task's files cannot be read
-    std::vector<BlockerView> blockers = {};   ///< the tasks that it is blocked by, done ones too
+    std::vector<RelatedTask> blockers = {};   ///< the tasks that it is blocked by, done ones too
     std::optional<CheckRecord> checked;       ///< how its checks ended last; without their output
     std::string checking;                     ///< the check that runs; empty: none does
     std::string asked;                        ///< the status that it moves to when its checks pass
+    std::vector<std::string> children = {};   ///< ids of its sub-tasks, oldest first
+    std::int64_t children_done = 0;           ///< how many of them are done
+    std::string merges_into;                  ///< its parent's branch, if it is, or was, merged into that
     template <class V>
     void describe(V& v) {
         v.required("fields", fields, "TASK.md's frontmatter");
@@ -104,6 +109,8 @@ struct TaskView {
         v.optional("worker_activity", worker_activity, "what a living worker does, and since when");
         v.optional("reviewer_activity", reviewer_activity, "what a living reviewer does, and since when");
         v.optional("queue_place", queue_place, "place in the project's queue, 0 when not queued");
+        v.sparse("start_wait", start_wait,
+                 "why its agent is not started yet, if a limit is the reason; Orange starts it when there is room");
         v.optional("in_progress", in_progress, "a transition whose actions still run");
         v.optional("alarm", alarm, "what somebody changed of what git runs in the repository");
         v.optional("pull_request", pull_request, "its pull request, as its forge showed it last");
@@ -114,6 +121,11 @@ struct TaskView {
         v.optional("checked", checked, "how its checks ended last, without their output");
         v.sparse("checking", checking, "the check that runs at the moment");
         v.sparse("asked", asked, "the status that the task moves to when its checks pass");
+        v.sparse("children", children,
+                 "ids of its sub-tasks, oldest first; one that is deleted counts if it had been done");
+        v.sparse("children_done", children_done, "how many of them are done");
+        v.sparse("merges_into", merges_into,
+                 "the branch of its parent, if it is merged into that, or was; absent: into the default branch");
     }
 };
 

@@ -24,6 +24,23 @@ std::optional<std::string> line_with(const std::vector<std::string>& signs, std:
     return std::string(trim(text.substr(from, text.find('\n', last) - from)));
 }
 
+/// Lines that the program broke, as one.
+std::string joined(std::string_view text) {
+    std::string out;
+    for (const auto line : split_lines(text)) out += (out.empty() ? "" : " ") + std::string(trim(line));
+    return out;
+}
+
+/// What follows the first of the signs; empty: none is there.
+std::string text_behind(const std::vector<std::string>& signs, std::string_view text) {
+    constexpr std::size_t k_most = 60;
+    for (const auto& sign : signs) {
+        const auto at = text.find(sign);
+        if (at != std::string_view::npos) return std::string(text.substr(at + sign.size(), k_most));
+    }
+    return {};
+}
+
 /// The last lines of a screen that are not empty.
 std::string_view end_of(std::string_view screen) {
     constexpr int k_lines = 12;
@@ -51,11 +68,14 @@ std::string dense(std::string_view from, std::size_t most) {
 /// Letters and digits: what programs do not change when they draw Markdown, boxes and spinners.
 std::string plain(std::string_view from, std::size_t most) {
     constexpr unsigned char k_lead_of_signs = 0xe2;  // U+2000 to U+2FFF: punctuation, arrows, boxes, dingbats, Braille
+    constexpr unsigned char k_lead_of_dots = 0xc2;   // U+0080 to U+00BF: claude's spinner has "·"
     std::string out;
     for (std::size_t i = 0; i < from.size() && out.size() < most; ++i) {
         const auto byte = static_cast<unsigned char>(from[i]);
         if (byte == k_lead_of_signs) {
             i += 2;
+        } else if (byte == k_lead_of_dots) {
+            ++i;
         } else if (byte >= 0x80 || std::isalnum(byte) != 0) {
             out += from[i];
         }
@@ -90,10 +110,21 @@ Reading activity_on(const Harness& harness, std::string_view screen, std::string
     return {};
 }
 
-std::optional<std::string> limit_on(const Harness& harness, std::string_view screen) {
+std::optional<Reading> limit_on(const Harness& harness, std::string_view screen) {
     auto end = end_of(screen);
     if (const auto told = end.rfind("[orange]"); told != std::string_view::npos) end.remove_prefix(told);
-    return line_with(harness.screen.limited, end);
+    if (auto line = line_with(harness.usage_limit.texts, end)) {
+        const auto below = joined(end.substr(end.find(*line)));
+        return Reading{Activity::limited, "screen", std::move(*line), true,
+                       text_behind(harness.usage_limit.resets, below)};
+    }
+    auto line = line_with(harness.screen.limited, end);
+    if (!line) return std::nullopt;
+    return Reading{Activity::limited, "screen", std::move(*line)};
+}
+
+bool shows_limit_dialog(const Harness& harness, std::string_view screen) {
+    return line_with(harness.usage_limit.dialog, end_of(screen)).has_value();
 }
 
 std::string progress_on(const Harness& harness, std::string_view screen) {
@@ -156,9 +187,10 @@ Reading reading_of(const Harness& harness, Activity file, std::string_view scree
     }
     if (reading.activity == Activity::busy) {
         reading.shown = progress_on(harness, screen);
+        reading.retrying = line_with(harness.screen.retrying, end_of(screen)).value_or("");
         return reading;
     }
-    if (auto limit = limit_on(harness, screen)) return {Activity::limited, "screen", std::move(*limit)};
+    if (auto limit = limit_on(harness, screen)) return std::move(*limit);
     return reading;
 }
 

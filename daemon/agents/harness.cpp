@@ -5,6 +5,7 @@
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/model/json.hpp"
 #include "daemon/agents/placeholders.hpp"
 
 // From a definition to a command line. Whatever a task's author wrote is data: it is put into single arguments, in one
@@ -42,7 +43,8 @@ std::map<std::string, std::string> values_of(const LaunchRequest& request) {
             {"summary", request.summary},
             {"role", request.role},
             {"task_file", request.task_file},
-            {"session", request.session}};
+            {"session", request.session},
+            {"shipped", request.shipped}};
 }
 
 /// One text for each check, the check's command line put in.
@@ -99,6 +101,31 @@ bool Harness::has_effort() const {
 std::string Harness::how_to_install() const {
     if (!install.empty()) return "\n  " + install;
     return install_hint.empty() ? "" : "; " + install_hint;
+}
+
+std::string session_in(std::string_view list, const std::string& folder, Timestamp since) {
+    const auto real = [](const std::string& path) {
+        std::error_code failed;
+        auto found = std::filesystem::weakly_canonical(path, failed);
+        if (failed) found = path;
+        return found.has_filename() ? found : found.parent_path();  // without a slash at its end
+    };
+    const auto first = std::chrono::duration_cast<std::chrono::milliseconds>(since.time_since_epoch()).count();
+    const auto all = Json::parse(list, nullptr, false);
+    if (!all.is_array()) return {};
+    std::string id;
+    std::int64_t earliest = 0;
+    for (const auto& each : all) {
+        if (!each.is_object() || !each.contains("id") || !each.contains("directory") || !each.contains("created"))
+            continue;
+        if (!each["id"].is_string() || !each["directory"].is_string() || !each["created"].is_number()) continue;
+        const auto created = each["created"].get<std::int64_t>();
+        if (created < first || (!id.empty() && created >= earliest)) continue;
+        if (real(each["directory"].get<std::string>()) != real(folder)) continue;
+        id = each["id"].get<std::string>();
+        earliest = created;
+    }
+    return id;
 }
 
 Result<Launch> launch(const Harness& harness, const std::string& program, const LaunchRequest& request) {

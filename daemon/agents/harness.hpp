@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/clock.hpp"
 #include "common/base/result.hpp"
 #include "common/model/activity.hpp"
 #include "daemon/agents/program_search.hpp"
@@ -23,8 +24,16 @@ using orange::Activity;
 struct Signs {
     std::vector<std::string> idle;
     std::vector<std::string> busy;
-    std::vector<std::string> waiting;  ///< a dialog is open: a key typed now would answer it
-    std::vector<std::string> limited;  ///< a usage limit or a missing login; of the screen, in its last lines
+    std::vector<std::string> waiting;        ///< a dialog is open: a key typed now would answer it
+    std::vector<std::string> limited;        ///< a missing login or credit, an error; of the screen, in its last lines
+    std::vector<std::string> retrying = {};  ///< of a busy program that was refused and tries again; likewise
+};
+
+/// What the program shows when its account has used what it may for some time.
+struct UsageLimit {
+    std::vector<std::string> texts;   ///< in the last lines of the screen
+    std::vector<std::string> resets;  ///< what the time of the reset follows; behind one of `texts`
+    std::vector<std::string> dialog;  ///< of a question about it, which Escape closes and which swallows what is typed
 };
 
 /// A JSON file in which the program says what it is doing. It is believed over title and screen.
@@ -50,6 +59,8 @@ struct Session {
     std::vector<std::string> resume;  ///< and in one that is continued
     std::string variable;             ///< of the commands that the program runs: the name, where the program chooses it
     std::string file;                 ///< what must be there to continue; empty: the program says so itself
+    std::vector<std::string> list;    ///< makes the program print its conversations (session_in)
+    bool typed = false;               ///< it loses the prompt on its command line when it continues
 
     bool can_resume() const { return !resume.empty(); }
 };
@@ -59,6 +70,7 @@ struct Session {
 struct Harness {
     std::string name;
     std::string program;  ///< looked up on PATH; with a slash: relative to the definition's folder
+    bool tried = true;    ///< somebody has seen a whole life with it pass
     Mode mode = Mode::persistent;
     /// argv after the program, by permissions: "full", "reduced", "review", and "oneshot", "oneshot_reduced",
     /// "oneshot_review" for the same in mode oneshot. Placeholders, each inside one argument: {prompt} {effort}
@@ -72,6 +84,7 @@ struct Harness {
     std::map<std::string, std::map<std::string, std::string>> env_for;  ///< more of it, by the names of `argv`
     std::vector<std::string> exclude;  ///< patterns for .git/info/exclude: files the program leaves in a worktree
     Signs screen;                      ///< texts at the end of the pane
+    UsageLimit usage_limit;
     std::vector<std::string> composer_empty;  ///< a line of the screen that is one of them: nothing is typed yet
     std::optional<std::chrono::milliseconds> idle_after;  ///< instead of the setting's
     bool otherwise_idle = false;                          ///< a window that shows no sign is one of an idle agent
@@ -110,12 +123,19 @@ Result<void> check_effort(const Harness& harness, const std::string& effort);
 /// to full; in mode oneshot likewise among the one-shot lists, then to the others. Empty for unknown permissions.
 std::string argv_name(const Harness& harness, const std::string& permissions);
 
+/// The id of the conversation that began in that folder at that time or first after it: in a list of objects with
+/// `id`, `directory` and `created`, in milliseconds. Empty if there is none.
+std::string session_in(std::string_view list, const std::string& folder, Timestamp since);
+
 /// What an agent does, and what says so.
 struct Reading {
     Activity activity = Activity::unknown;
-    std::string source;      ///< "file", "title" or "screen"; empty: nothing
-    std::string text;        ///< the line of the screen that says so
-    std::string shown = {};  ///< of a busy agent: what changes if it gets on (progress_on)
+    std::string source;         ///< "file", "title" or "screen"; empty: nothing
+    std::string text;           ///< the line of the screen that says so
+    bool usage_limit = false;   ///< of a limited one: the reason is a usage limit, which ends by itself
+    std::string resets = {};    ///< when, in the program's words
+    std::string shown = {};     ///< of a busy agent: what changes if it gets on (progress_on)
+    std::string retrying = {};  ///< of a busy agent: the line that says that it was refused and tries again
 };
 
 /// What screen and title say. Waiting comes first: a dialog may be open on a screen that shows the last turn, too.
@@ -137,9 +157,12 @@ std::string progress_on(const Harness& harness, std::string_view screen);
 /// What the text of the state file says; `unknown` where it is not what the definition describes.
 Activity activity_in(const StateFile& file, std::string_view text);
 
-/// The line at the end of the screen, below Orange's last message, that says why the agent cannot work; nothing if none
-/// does. A dialog about a limit is a limit: no answer of a human's lifts it.
-std::optional<std::string> limit_on(const Harness& harness, std::string_view screen);
+/// Why the agent cannot work, if the end of the screen, below Orange's last message, says so: the line, whether it is a
+/// usage limit, and when that resets. A dialog about a limit is a limit: no answer of a human's lifts it.
+std::optional<Reading> limit_on(const Harness& harness, std::string_view screen);
+
+/// The question of a usage limit stands at the end of the screen.
+bool shows_limit_dialog(const Harness& harness, std::string_view screen);
 
 /// A line at the end of the screen says that nothing is typed into the program's prompt.
 bool composer_is_empty(const Harness& harness, std::string_view screen);
@@ -170,6 +193,7 @@ struct LaunchRequest {
     std::vector<std::string> checks;  ///< the project's, each a command line
     std::string session;              ///< name of the program's conversation; empty: none
     bool resume = false;              ///< it is continued
+    std::string shipped = {};         ///< the folder of the shipped definitions, and of what they need
 };
 
 /// More than this in one argument the kernel refuses (MAX_ARG_STRLEN, its NUL included): a longer prompt has to travel
@@ -191,6 +215,10 @@ Result<Launch> launch(const Harness& harness, const std::string& program, const 
 /// it spawns, since a refusal inside the pane would only look like a crash.
 Result<void> check_root(const Harness& harness, const std::string& permissions,
                         const std::map<std::string, std::string>& environment, bool as_root);
+
+/// The programs that are looked for if nobody chose one, in this order.
+inline constexpr const char* k_default_names[] = {"claude", "codex", "opencode", "pi",
+                                                  "gemini", "qwen",  "copilot",  "amp"};
 
 /// A definition and where it is from.
 struct HarnessEntry {
@@ -216,7 +244,7 @@ class HarnessLibrary {
     std::vector<HarnessEntry> list() const;
     /// not_found lists the names there are; invalid_argument for a broken definition.
     Result<HarnessEntry> find(const std::string& name) const;
-    /// The first installed of claude, codex, opencode, pi; nothing where none is.
+    /// The first installed of `k_default_names` that is tried, else the first installed one; nothing where none is.
     std::optional<std::string> first_installed() const;
 
     /// not_found for an entry without a program: every PATH that was searched, and what to do.

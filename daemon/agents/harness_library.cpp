@@ -121,12 +121,15 @@ Result<HarnessEntry> HarnessLibrary::find(const std::string& name) const {
 
 std::optional<std::string> HarnessLibrary::first_installed() const {
     const auto entries = list();
-    for (const char* name : {"claude", "codex", "opencode", "pi"}) {
+    std::optional<std::string> untried;
+    for (const char* name : k_default_names) {
         const auto found = std::find_if(entries.begin(), entries.end(),
                                         [&](const HarnessEntry& entry) { return entry.harness.name == name; });
-        if (found != entries.end() && !found->program.empty()) return std::string(name);
+        if (found == entries.end() || found->program.empty()) continue;
+        if (found->harness.tried) return std::string(name);
+        if (!untried) untried = name;
     }
-    return std::nullopt;
+    return untried;
 }
 
 Error HarnessLibrary::not_installed(const HarnessEntry& entry) const {

@@ -35,6 +35,7 @@ class Loader {
             root_, "a harness definition",
             {{"name", [&](const Node& node) { read_name(node); }},
              {"program", [&](const Node& node) { text(node, "program", harness_.program); }},
+             {"tried", [&](const Node& node) { read_tried(node); }},
              {"mode", [&](const Node& node) { read_mode(node); }},
              {"argv", [&](const Node& node) { read_argv(node); }},
              {"effort", [&](const Node& node) { read_effort(node); }},
@@ -42,6 +43,7 @@ class Loader {
              {"env_for", [&](const Node& node) { read_env_for(node); }},
              {"exclude", [&](const Node& node) { list(node, "exclude", harness_.exclude); }},
              {"screen", [&](const Node& node) { read_screen(node); }},
+             {"usage_limit", [&](const Node& node) { read_usage_limit(node); }},
              {"title", [&](const Node& node) { read_signs(node, "title", harness_.titles); }},
              {"state_file", [&](const Node& node) { read_state_file(node); }},
              {"waiting_patterns", [&](const Node& node) { list(node, "waiting_patterns", harness_.screen.waiting); }},
@@ -148,6 +150,11 @@ class Loader {
     void read_words(const Node& node) {
         if (!node.is_map()) return problem(node.place, "words must be a map of words to what they do");
         for (const auto& [word, effect] : node.members) text(effect, "words." + word, harness_.words[word]);
+    }
+
+    void read_tried(const Node& node) {
+        if (node.scalar != "true" && node.scalar != "false") return problem(node.place, "tried must be true or false");
+        harness_.tried = node.scalar == "true";
     }
 
     void read_mode(const Node& node) {
@@ -311,6 +318,8 @@ class Loader {
         auto readers = readers_of("screen", harness_.screen);
         readers.emplace_back("limited",
                              [this](const Node& signs) { list(signs, "screen.limited", harness_.screen.limited); });
+        readers.emplace_back("retrying",
+                             [this](const Node& signs) { list(signs, "screen.retrying", harness_.screen.retrying); });
         readers.emplace_back("composer_empty", [this](const Node& lines) {
             list(lines, "screen.composer_empty", harness_.composer_empty);
         });
@@ -321,6 +330,16 @@ class Loader {
             harness_.otherwise_idle = activity.scalar == "idle";
         });
         members(node, "screen", readers);
+    }
+
+    void read_usage_limit(const Node& node) {
+        auto& limit = harness_.usage_limit;
+        if (!node.is_map()) return problem(node.place, "usage_limit must be a map: screen, resets, dialog");
+        members(node, "usage_limit",
+                {{"screen", [&](const Node& texts) { list(texts, "usage_limit.screen", limit.texts); }},
+                 {"resets", [&](const Node& texts) { list(texts, "usage_limit.resets", limit.resets); }},
+                 {"dialog", [&](const Node& texts) { list(texts, "usage_limit.dialog", limit.dialog); }}});
+        if (!node.find("screen")) problem(node.place, "usage_limit.screen is missing");
     }
 
     void read_state_file(const Node& node) {
@@ -372,9 +391,13 @@ class Loader {
                 {{"start", [&](const Node& args) { list(args, "session.start", session.start); }},
                  {"resume", [&](const Node& args) { list(args, "session.resume", session.resume); }},
                  {"variable", [&](const Node& name) { text(name, "session.variable", session.variable); }},
+                 {"list", [&](const Node& args) { list(args, "session.list", session.list); }},
+                 {"prompt", [&](const Node& how) { read_session_prompt(how); }},
                  {"file", [&](const Node& file) { text(file, "session.file", session.file); }}});
-        if (session.resume.empty() || session.start.empty() == session.variable.empty()) {
-            problem(node.place, "session needs resume, and either start or variable");
+        const int sources =
+            (session.start.empty() ? 0 : 1) + (session.variable.empty() ? 0 : 1) + (session.list.empty() ? 0 : 1);
+        if (session.resume.empty() || sources != 1) {
+            problem(node.place, "session needs resume, and one of start, variable and list");
         }
         for (const auto* args : {&session.start, &session.resume}) {
             if (args->empty() ||
@@ -382,6 +405,13 @@ class Loader {
                 continue;
             problem(node.place, "session.start and session.resume must contain {session}");
         }
+    }
+
+    void read_session_prompt(const Node& node) {
+        if (node.scalar != "argument" && node.scalar != "typed") {
+            return problem(node.place, "session.prompt must be argument or typed");
+        }
+        harness_.session.typed = node.scalar == "typed";
     }
 
     void read_checks(const Node& node) {

@@ -1,5 +1,6 @@
 #include "daemon/agents/launcher.hpp"
 
+#include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
 
@@ -12,6 +13,7 @@
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/signal_process.hpp"
 #include "daemon/shim/exit_record.hpp"
+#include "daemon/shim/permit.hpp"
 #include "daemon/shim/spec.hpp"
 
 namespace orange::agents {
@@ -67,6 +69,11 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
     spec.worktree = request.worktree;
     spec.exit_file = exit_file(run_folder, run.run).string();
     const auto spec_path = spec_file(run_folder, run.run);
+    spec.review = request.review;
+    if (spec.review) {
+        spec.env["ORANGE_PERMIT"] =
+            shell_word(shim_.string()) + " " + std::string(k_permit_option) + " " + shell_word(spec_path.string());
+    }
     CO_TRY(files_.replace(spec_path, spec_text(spec), Durability::atomic));
 
     WindowSpec window;

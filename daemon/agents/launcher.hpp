@@ -14,6 +14,7 @@
 #include "daemon/async/awaitable.hpp"
 #include "daemon/files/file_system.hpp"
 #include "daemon/process/exit_watcher.hpp"
+#include "daemon/shim/spec.hpp"
 #include "daemon/tmux/tmux.hpp"
 
 namespace orange::agents {
@@ -26,9 +27,11 @@ struct StartRequest {
     std::vector<std::string> argv;
     std::map<std::string, std::string> env;
     std::string worktree;
-    std::string session;              ///< name for a new session
-    std::string in_session;           ///< id of the session to open a window in; empty: a new one
-    std::string native_session = {};  ///< the name of its program's conversation, where Orange chose it
+    std::string session;                     ///< name for a new session
+    std::string in_session;                  ///< id of the session to open a window in; empty: a new one
+    std::string native_session = {};         ///< the name of its program's conversation, where Orange chose it
+    std::optional<ReviewRules> review = {};  ///< of a reviewer
+    std::string typed = {};                  ///< the prompt, for a program that loses it on its command line
 };
 
 /// A run that has begun, and the name of the session that it is in.

@@ -22,6 +22,7 @@ std::string version_in(std::string_view output) {
     for (const auto line : split_lines(output)) {
         for (auto word : split(line, ' ')) {
             if (word.starts_with('v')) word = word.substr(1);
+            while (word.ends_with('.') || word.ends_with(',')) word.remove_suffix(1);  // of a sentence
             const bool digit = !word.empty() && word.front() >= '0' && word.front() <= '9';
             if (digit && word.find('.') != word.npos) return ellipsized(printable(word), k_longest);
         }
@@ -56,7 +57,7 @@ Awaitable<void> Versions::ask(HarnessEntry entry, std::map<std::string, std::str
     command.output_limit = std::size_t{16} << 10;
     const auto done = co_await processes_.run(std::move(command));
     if (!done || !done->ok()) co_return;
-    const auto version = version_in(done->out);
+    const auto version = version_in(done->out + "\n" + done->err);  // pi prints its own to stderr
     if (version.empty()) co_return;
     known_[entry.program] = Known{changed, args, version};
     asking->versions[entry.harness.name] = version;

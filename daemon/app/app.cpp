@@ -144,7 +144,9 @@ class App {
           server_(
               io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return identify(peer); },
               rpc::Limits::of_process()),
-          signals_(io_, SIGTERM, SIGINT, SIGHUP) {}
+          signals_(io_, SIGTERM, SIGINT, SIGHUP) {
+        if (home.is_first_since_boot() && world_.settings.resume_after_reboot) monitor_.resume_agents();
+    }
 
     int run() {
         async::set_escalation([](const std::string& name, const std::string& what) {
@@ -158,12 +160,17 @@ class App {
         tmux_.on_note([](const std::string& what) { log::warn("tmux", what); });
         tmux_.set_detach_key(world_.settings.detach_key);
         load();
+        reload_.on_settings([this] {
+            runner_.usage.lift_all();
+            runner_.queue.retry_held_back();
+        });
         api_.add_to(table_);
         if (auto listening = server_.listen(paths_.socket()); !listening) {
             std::fprintf(stderr, "oranged: %s\n", listening.error().message.c_str());
             return 1;
         }
         monitor_.on_poll([this] { look_at_home(); });
+        monitor_.on_written([this](const TaskId& task) { api_.screens().wrote(task); });
         async::spawn(io_.get_executor(), "signals", handle_signals());
         async::spawn(io_.get_executor(), "home watch", watch_home());
         async::spawn(io_.get_executor(), "monitor", monitor_.run());

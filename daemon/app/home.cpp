@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/base/system.hpp"
 #include "common/base/try.hpp"
 #include "common/config/home_check.hpp"
 #include "common/config/home_lock.hpp"
@@ -47,6 +48,15 @@ Result<void> lock_soon(int lock, const Paths& paths, std::chrono::milliseconds p
     return {};
 }
 
+/// Every daemon writes the file when it begins.
+bool is_older_than_boot(int lock) {
+    struct stat facts {};
+    const auto running = system::uptime();
+    if (!running || ::fstat(lock, &facts) != 0 || facts.st_size == 0) return false;
+    const auto booted = std::chrono::system_clock::now() - *running;
+    return std::chrono::system_clock::from_time_t(facts.st_mtime) < booted;
+}
+
 }  // namespace
 
 Result<Home> Home::take(const Paths& paths, std::chrono::milliseconds patience) {
@@ -57,6 +67,7 @@ Result<Home> Home::take(const Paths& paths, std::chrono::milliseconds patience) 
     Home home(lock);
     home.was_closed_ = made;
     TRY(lock_soon(lock, paths, patience));
+    home.first_since_boot_ = is_older_than_boot(lock);
     const auto pid = std::to_string(::getpid());
     if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, pid.data(), pid.size(), 0) < 0) {
         return io_error("writing " + file.string(), errno);
@@ -84,7 +95,8 @@ Home::Home(Home&& other) noexcept
       path_(std::move(other.path_)),
       device_(other.device_),
       inode_(other.inode_),
-      was_closed_(other.was_closed_) {}
+      was_closed_(other.was_closed_),
+      first_since_boot_(other.first_since_boot_) {}
 
 Home::~Home() {
     if (lock_ >= 0) ::close(lock_);

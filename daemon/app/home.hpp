@@ -36,6 +36,8 @@ class Home {
     const std::filesystem::path& path() const { return path_; }
     /// It stood open to others until now.
     bool was_closed() const { return was_closed_; }
+    /// A daemon has worked here before, and none since the machine was started.
+    bool is_first_since_boot() const { return first_since_boot_; }
 
   private:
     explicit Home(int lock) : lock_(lock) {}
@@ -44,6 +46,7 @@ class Home {
     dev_t device_ = 0;
     ino_t inode_ = 0;
     bool was_closed_ = false;
+    bool first_since_boot_ = false;
 };
 
 /// What a daemon makes of a home that was moved, removed or replaced while it runs: gone for a moment, it waits;

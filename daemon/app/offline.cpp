@@ -19,8 +19,9 @@ int list_agents(const Paths& paths, const Installation& installation) {
     for (const auto& entry : harnesses.list()) {
         if (!entry.problem.empty() || entry.harness.name == "demo") continue;
         const auto skills = agents::skills_folder(entry.harness, env);
-        std::printf("%s\t%s\t%s\t%s\n", entry.harness.name.c_str(), entry.program.c_str(),
-                    entry.harness.install.c_str(), skills.c_str());
+        const auto install = entry.harness.tried ? entry.harness.install : std::string();  // nobody is told to
+        std::printf("%s\t%s\t%s\t%s\n", entry.harness.name.c_str(), entry.program.c_str(), install.c_str(),
+                    skills.c_str());
     }
     return 0;
 }

@@ -21,6 +21,7 @@ Awaitable<Result<std::vector<std::string>>> Reload::all() {
                                          : " is not valid, and cannot be used: ") +
                         entry.problem);
     }
+    for (auto& problem : check_harness_limits(world_)) notes.push_back(std::move(problem));
     auto projects = check_projects(world_);
     if (!projects) notes.push_back(projects.error().message);
     for (auto& problem : projects.value_or({})) notes.push_back(std::move(problem));
@@ -37,6 +38,7 @@ Result<std::vector<std::string>> Reload::settings() {
     const bool found = loaded->has_value();
     world_.settings = std::move(*loaded).value_or(Settings{});
     log::set_level(world_.settings.log_level);
+    changed_();
     return std::vector<std::string>{found ? "config.yml is in force"
                                           : "there is no config.yml; the defaults are in force"};
 }

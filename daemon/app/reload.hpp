@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/agents/login_environment.hpp"
@@ -17,6 +19,9 @@ class Reload {
     Reload(World& world, CliTmux& tmux, GitHubForge& forge, agents::LoginEnvironment& login)
         : world_(world), tmux_(tmux), forge_(forge), login_(login) {}
 
+    /// Called when config.yml is in force.
+    void on_settings(std::function<void()> observer) { changed_ = std::move(observer); }
+
     /// Notes for the caller; an Error if config.yml is not valid.
     Awaitable<Result<std::vector<std::string>>> all();
 
@@ -31,6 +36,7 @@ class Reload {
     CliTmux& tmux_;
     GitHubForge& forge_;
     agents::LoginEnvironment& login_;
+    std::function<void()> changed_ = [] {};
 };
 
 }  // namespace orange

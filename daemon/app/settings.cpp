@@ -63,11 +63,14 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
             return wrong(file, value.place, "log_level must be debug, info, warn or error");
         }
         settings.log_level = *level;
-    } else if (key == "exit_notification" || key == "auto_restart") {
+    } else if (key == "exit_notification" || key == "auto_restart" || key == "resume_after_reboot") {
         if (value.scalar != "true" && value.scalar != "false") {
             return wrong(file, value.place, key + " must be true or false");
         }
-        (key == "auto_restart" ? settings.auto_restart : settings.exit_notification) = value.scalar == "true";
+        auto& setting = key == "auto_restart"          ? settings.auto_restart
+                        : key == "resume_after_reboot" ? settings.resume_after_reboot
+                                                       : settings.exit_notification;
+        setting = value.scalar == "true";
     } else if (key == "notify") {
         if (value.is_scalar() && (value.scalar == "off" || value.scalar == "false")) {
             settings.notify = false;
@@ -90,6 +93,23 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
             if (!item.is_scalar() && !item.is_null()) return wrong(file, item.place, name + " must be a plain text");
             settings.env[name] = item.scalar;
         }
+    } else if (key == "limits") {
+        if (!value.is_map()) return wrong(file, value.place, "limits must be a map, as {worker: 4, reviewer: 2}");
+        for (const auto& [role, item] : value.members) {
+            const auto done = set_setting(settings.project_defaults, key + "." + role, json_of(item));
+            if (!done) return wrong(file, item.place, done.error().message);
+        }
+    } else if (key == "harness_limits") {
+        if (!value.is_map()) return wrong(file, value.place, "harness_limits must be a map, as {claude: 3}");
+        for (const auto& [name, item] : value.members) {
+            const auto number = number_of(item, 1, k_highest_limit);
+            if (!number) {
+                return wrong(file, item.place,
+                             "the limit of " + name + " must be a number from 1 to " + std::to_string(k_highest_limit) +
+                                 "; without one there is no limit");
+            }
+            settings.harness_limits[name] = *number;
+        }
     } else if (const auto names = setting_names(); std::find(names.begin(), names.end(), key) != names.end()) {
         const auto done = set_setting(settings.project_defaults, key, json_of(value));
         if (!done) return wrong(file, value.place, done.error().message);
@@ -102,10 +122,13 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
 }  // namespace
 
 std::vector<std::string> config_keys() {
-    std::vector<std::string> keys = {"env",         "notify",      "detach_key",       "poll_interval",
-                                     "log_level",   "port_base",   "message_patience", "exit_notification",
-                                     "pr_interval", "auto_restart"};
-    for (auto& name : setting_names()) keys.push_back(std::move(name));
+    std::vector<std::string> keys = {
+        "env",       "notify",         "detach_key",         "poll_interval", "log_level",
+        "port_base", "pr_interval",    "message_patience",   "auto_restart",  "exit_notification",
+        "limits",    "harness_limits", "resume_after_reboot"};
+    for (auto& name : setting_names()) {
+        if (!name.starts_with("limits.")) keys.push_back(std::move(name));
+    }
     return keys;
 }
 

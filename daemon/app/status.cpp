@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "daemon/process/proc_info.hpp"
+#include "daemon/runner/project_names.hpp"
 #include "daemon/runner/sight.hpp"
 
 namespace orange {
@@ -24,6 +25,7 @@ rpc::DaemonStatus::Reply status_of(const Runner& runner, std::vector<std::string
     });
     reply.problems = std::move(problems);
     if (!world.projects.problem().empty()) reply.problems.push_back(world.projects.problem());
+    for (auto& problem : check_harness_limits(world)) reply.problems.push_back(std::move(problem));
     for (const auto& [project, problem] : runner.pull_sync.problems()) {
         reply.problems.push_back("pull requests of " + project + ": " + problem);
     }

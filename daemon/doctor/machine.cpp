@@ -104,11 +104,12 @@ void look_for_agents(Exam& exam) {
     for (auto& entry : exam.world.harnesses.list()) {
         if (!entry.problem.empty()) continue;
         if (entry.program.empty()) {
-            missing.push_back(std::move(entry));
+            if (entry.harness.tried) missing.push_back(std::move(entry));
             continue;
         }
         exam.report.ok("harness " + entry.harness.name + ", " + entry.program +
-                       (entry.found_in.empty() ? "" : ", in the PATH of " + entry.found_in));
+                       (entry.found_in.empty() ? "" : ", in the PATH of " + entry.found_in) +
+                       (entry.harness.tried ? "" : ", not tried"));
         any = any || entry.harness.name != "demo";
     }
     if (any) return;

@@ -39,8 +39,7 @@ std::string open_alternative(const Definition& definition, const Situation& situ
         for (const auto* edge : askable(definition.between(situation.task.status, to), request.by)) {
             const bool guard = !edge->when || edge->when->holds_for(situation.task.counter(edge->when->field));
             if (!edge->gate || !guard || edge->force) continue;
-            if (!gate_problem(*edge->gate, situation.artifacts, situation.entry_sections) &&
-                !fact_problem(edge->gate->facts, situation.facts)) {
+            if (!problem_of(*edge->gate, situation)) {
                 return "\nThis is possible now:\n  orange task update --status " + to;
             }
         }
@@ -79,11 +78,11 @@ Result<Decision> decide_request(const Definition& definition, const Situation& s
 
     const Transition& edge = *holding.front();
     if (edge.gate) {
-        if (auto problem = gate_problem(*edge.gate, situation.artifacts, situation.entry_sections)) {
+        const auto& facts = edge.gate->facts;
+        if (auto problem = written_problem(*edge.gate, situation)) {
             return Error(ErrorCode::gate_failed, *problem + open_alternative(definition, situation, request),
                          {{"section", edge.gate->section}});
         }
-        const auto& facts = edge.gate->facts;
         if (auto problem = fact_problem(facts, situation.facts)) {
             Error error(ErrorCode::gate_failed, std::move(*problem));
             if (checks_failed(facts, situation.facts)) error.details["checks"] = "failed";

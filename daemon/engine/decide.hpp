@@ -22,7 +22,7 @@ namespace orange::engine {
 inline const Facts k_no_facts;
 
 /// What the engine looks at: the task's fields as they are now, what its body says, and what it said on entry; what was
-/// found of its branch, if a gate may ask for it.
+/// found of its branch and its sub-tasks, if a gate may ask for it.
 struct Situation {
     const Task& task;
     const Artifacts& artifacts;
@@ -67,7 +67,8 @@ inline constexpr std::string_view k_ensure_agent = "ensure_agent";
 /// message has the commands that are open to a human.
 Result<std::string> target_of(const Definition& definition, const Task& task, const Request& request);
 
-/// A way leads from there to the state that means done, and needs no force.
+/// The work of a task in that state is finished: a way leads from there to the state that means done, and needs no
+/// force. Where a task waits for its sub-tasks that way is the daemon's own, for a task without unmerged work.
 bool can_be_merged_from(const Definition& definition, std::string_view from);
 /// Where a human who rejects the work sends it; nullptr: the workflow has no such step here.
 const State* rejection_target(const Definition& definition, const Task& task);
@@ -117,6 +118,12 @@ using ExitOutcome = std::variant<NothingToDo, Crash, MarkDead, Advance, AwaitChe
 
 /// What the death of an agent means for the task's current status (workflow.md, "Exit monitoring").
 ExitOutcome decide_exit(const Definition& definition, const Situation& situation, const AgentExit& exit);
+
+using ChildrenOutcome = std::variant<NothingToDo, Trouble, Decision>;
+
+/// What its sub-tasks mean for the task's current status. The decision is taken once all are done; it needs
+/// `facts.own_work`.
+ChildrenOutcome decide_children(const Definition& definition, const Situation& situation);
 
 /// Step 8's prompt for a state's agent (its respawn_prompt), and which harness of the task it uses.
 struct AgentNeed {

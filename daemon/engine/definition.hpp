@@ -58,6 +58,7 @@ struct Gate {
     VerdictLine verdict_line = VerdictLine::any;
     bool fresh = false;  ///< must differ from what it was when the current state was entered
     GateFacts facts = {};
+    bool children = false;  ///< the task has sub-tasks, and the section names each of them
 
     bool operator==(const Gate&) const = default;
 };
@@ -77,13 +78,21 @@ inline constexpr Meaning k_meanings[] = {Meaning::initial, Meaning::done, Meanin
 /// As in `means:` of a workflow.
 std::string_view name_of(Meaning meaning);
 
+/// `children:` of a state: where a task goes from there by itself when all of its sub-tasks are done. If one ends in
+/// another way, it needs help.
+struct ChildrenRule {
+    std::string when_commits;  ///< its branch has work of its own that the default branch has not
+    std::string otherwise;
+};
+
 struct State {
     std::string name;
     bool terminal = false;
     std::optional<Role> agent;   ///< whose process must be alive here: worker or reviewer
     std::string respawn_prompt;  ///< key into prompts; empty: cannot be respawned
     Meaning meaning = Meaning::none;
-    std::optional<Need> needs = {};  ///< what the task needs here; absent: what engine/needs.hpp finds
+    std::optional<Need> needs = {};             ///< what the task needs here; absent: what engine/needs.hpp finds
+    std::optional<ChildrenRule> children = {};  ///< the task waits for its sub-tasks here
 };
 
 struct Transition {

@@ -125,6 +125,7 @@ std::string role_list(const std::vector<Role>& roles) {
 
 std::string gate_text(const Gate& gate, const Argvs& project_checks) {
     const auto facts = facts_text(gate.facts, project_checks);
+    if (gate.section.empty() && gate.children) return facts.empty() ? "sub-tasks" : "sub-tasks, and " + facts;
     if (gate.section.empty()) return facts;
     std::string text = "## " + gate.section;
     if (gate.verdict) text += ", Verdict: " + std::string(name_of(*gate.verdict));
@@ -132,7 +133,21 @@ std::string gate_text(const Gate& gate, const Argvs& project_checks) {
         text += (i == 0 ? " with a line " : i + 1 == gate.fields.size() ? " or " : ", ") + gate.fields[i] + ":";
     }
     if (gate.fresh) text += ", changed since the task entered this status";
+    if (gate.children) text += ", with the sub-tasks";
     return facts.empty() ? text : text + ", and " + facts;
+}
+
+std::optional<std::string> written_problem(const Gate& gate, const Situation& situation) {
+    const bool hidden = situation.artifacts.swallowed_by_fence.contains(gate.section);
+    // What is to be written follows from the sub-tasks that there are.
+    std::optional<std::string> problem;
+    if (!hidden) problem = children_problem(gate, situation.task.id, situation.artifacts, situation.facts.children);
+    return problem ? problem : gate_problem(gate, situation.artifacts, situation.entry_sections);
+}
+
+std::optional<std::string> problem_of(const Gate& gate, const Situation& situation) {
+    auto problem = written_problem(gate, situation);
+    return problem ? problem : fact_problem(gate.facts, situation.facts);
 }
 
 std::string human_command(const Definition& definition, const Task& task, std::string_view to, bool force) {

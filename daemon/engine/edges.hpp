@@ -19,6 +19,12 @@ std::string role_list(const std::vector<Role>& roles);
 /// The project's checks are named if they are given.
 std::string gate_text(const Gate& gate, const Argvs& project_checks = {});
 
+/// Why the gate does not hold, as a sentence that says what to do; nothing where it does, or where only checks have to
+/// run to find it out.
+std::optional<std::string> problem_of(const Gate& gate, const Situation& situation);
+/// The part of it that is not about the branch.
+std::optional<std::string> written_problem(const Gate& gate, const Situation& situation);
+
 /// The command with which a human asks for `to`.
 std::string human_command(const Definition& definition, const Task& task, std::string_view to, bool force);
 

@@ -34,9 +34,11 @@ void enter(TaskRecord& record, const Definition& definition, const Decision& dec
     if (record.ended) record.died.clear();
     record.stopped = false;
     record.queued = false;
+    record.unapproved = false;
     record.start.reset();
     record.answered.reset();
     record.asked.reset();
+    record.held.clear();
     std::erase_if(record.outbox, [](const Message& message) { return message.lasts; });
     record.intent = intent_of(decision, std::move(entrance));
 }

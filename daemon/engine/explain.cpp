@@ -21,8 +21,7 @@ std::vector<EdgeExplanation> explain(const Definition& definition, const Situati
             if (edge->gate) {
                 const auto& facts = edge->gate->facts;
                 explanation.gate = gate_text(*edge->gate, situation.facts.project_checks);
-                explanation.gate_problem = gate_problem(*edge->gate, situation.artifacts, situation.entry_sections);
-                if (!explanation.gate_problem) explanation.gate_problem = fact_problem(facts, situation.facts);
+                explanation.gate_problem = problem_of(*edge->gate, situation);
                 if (!explanation.gate_problem && awaits_checks(facts, situation.facts)) {
                     explanation.gate_problem = await_checks(facts, situation.facts, to).message;
                 }

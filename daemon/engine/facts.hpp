@@ -7,9 +7,11 @@
 
 #include "common/base/result.hpp"
 #include "common/model/check.hpp"
+#include "daemon/engine/children.hpp"
 #include "daemon/engine/definition.hpp"
 
-/// Gates on facts: what the daemon has found of a task's branch is judged here, and found out in runner/facts.hpp.
+/// Gates on facts: what the daemon has found of a task's branch and sub-tasks is judged here, and found out in
+/// runner/facts.hpp.
 namespace orange::engine {
 
 using Argvs = std::vector<std::vector<std::string>>;
@@ -30,6 +32,8 @@ struct Facts {
     Argvs project_checks = {};
     std::optional<CheckRecord> checked = {};  ///< how checks went last, on whatever commit
     std::string log = {};                     ///< where their output is
+    std::optional<bool> own_work = {};        ///< the branch has work that the default branch has not
+    Children children = {};                   ///< the task's
 };
 
 /// What the gates on the ways out of the task's state name together, as far as their conditions hold; `to`: of the way

@@ -47,6 +47,8 @@ Error no_way(const Definition& definition, const Task& task, Role by, const std:
 }  // namespace
 
 bool can_be_merged_from(const Definition& definition, std::string_view from) {
+    const State* state = definition.state(from);
+    if (state != nullptr && state->children) return false;
     for (const auto* edge : definition.between(from, definition.name_for(Meaning::done))) {
         if (!edge->force) return true;
     }
@@ -56,6 +58,7 @@ bool can_be_merged_from(const Definition& definition, std::string_view from) {
 const State* rejection_target(const Definition& definition, const Task& task) {
     const State* from = definition.state(task.status);
     if (from == nullptr || from->terminal || from->agent || from->meaning == Meaning::initial) return nullptr;
+    if (from->children) return nullptr;  // nobody has handed anything over
     return first_target(definition, task, Role::human, [](const State& state) {
         return state.agent == Role::worker && state.meaning == Meaning::none;
     });

@@ -1,5 +1,7 @@
 #include "daemon/engine/needs.hpp"
 
+#include <algorithm>
+
 #include "common/base/text.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/edges.hpp"
@@ -17,16 +19,21 @@ class Question {
             return {Need::help, std::string(first_line(notice->text)),
                     notice->command.empty() ? agent_command() : notice->command, notice->since};
         }
+        if (const auto waiting = std::ranges::count_if(sight_.children, &Child::unapproved); waiting > 0) {
+            return here(Need::help, unapproved_text(static_cast<std::size_t>(waiting)), "orange task approve " + id());
+        }
         if (state_ == nullptr) {
             return here(Need::help, "the workflow " + definition_.name + " has no state " + printable(status()),
                         "orange task update " + id() + " --workflow default");
         }
+        if (!state_->terminal && record_.unapproved) return unapproved();
         if (!state_->terminal && record_.blocked()) return blocked();
         if (state_->terminal || record_.intent || !sight_.under_way.empty()) return nothing();
         if (state_->meaning == Meaning::stuck) return here(Need::help, "the task is stuck", agent_command());
         if (const auto* dialog = notice(NoticeKind::agent_dialog)) {
             return {Need::answer, std::string(first_line(dialog->text)), dialog->command, dialog->since};
         }
+        if (state_->children) return children();
         if (state_->needs) return as_the_workflow_says(*state_->needs);
         const bool waits_for_answer = record_.question_stands() || sight_.idle_long;
         if (state_->meaning == Meaning::clarification && waits_for_answer) return question();
@@ -105,12 +112,13 @@ class Question {
     Needs start_or_nothing() const {
         if (state_->meaning == Meaning::initial) {
             if (!record_.queued) return here(Need::start, "not started", "orange task spawn " + id());
-            if (sight_.room) {
+            if (sight_.room && sight_.held_back.empty()) {
                 return here(Need::start, "not started, although a workspace is free", "orange task spawn " + id());
             }
             return nothing();
         }
-        if (sight_.agent_alive || sight_.restarting || !state_->agent) return nothing();
+        const bool comes = sight_.restarting || !sight_.held_back.empty();
+        if (sight_.agent_alive || comes || !state_->agent) return nothing();
         const auto role = std::string(name_of(*state_->agent));
         if (record_.stopped) return here(Need::start, "you stopped the " + role, "orange task restart " + id());
         return here(Need::start, "the " + role + " is not running", agent_command());
@@ -121,10 +129,28 @@ class Question {
         return here(Need::help, "waits for " + sight_.gone + ", which will never be done",
                     "orange task update " + id() + " --unblock " + sight_.gone);
     }
+    /// Its parent says it, too, and for all of its sub-tasks at once.
+    Needs unapproved() const {
+        if (sight_.parent_there) return here(Need::nothing, "waits for your approval", {});
+        return here(Need::start, "waits for your approval", "orange task approve " + id());
+    }
+    /// Also when its human has acknowledged the trouble: it does not go on by itself.
+    Needs children() const {
+        if (const auto trouble = trouble_of(definition_, record_.task, sight_.children)) {
+            return here(Need::help, std::string(first_line(trouble->text)), trouble->command);
+        }
+        if (record_.queued && sight_.room && sight_.held_back.empty()) {
+            return here(Need::start, progress_text(sight_.children) + ", and a workspace is free",
+                        human_command(definition_, record_.task, state_->children->when_commits, false));
+        }
+        if (record_.queued) return nothing();
+        return here(Need::nothing, progress_text(sight_.children), {});
+    }
     Needs nothing() const {
         if (record_.intent) return here(Need::nothing, record_.intent->from + " → " + record_.intent->to, {});
         if (!sight_.under_way.empty()) return here(Need::nothing, sight_.under_way, {});
         if (state_->terminal) return here(Need::nothing, "it has ended", {});
+        if (!sight_.held_back.empty()) return here(Need::nothing, sight_.held_back, {});
         if (record_.queued) {
             return here(Need::nothing, "waits for a workspace, place " + std::to_string(sight_.queue_place), {});
         }

@@ -4,6 +4,7 @@
 
 #include "common/model/needs.hpp"
 #include "common/model/record.hpp"
+#include "daemon/engine/children.hpp"
 #include "daemon/engine/definition.hpp"
 
 namespace orange::engine {
@@ -17,8 +18,11 @@ struct Sight {
     std::string under_way;     ///< what Orange itself does with the task, if anything: "a merge …"
     bool room = false;         ///< the task is queued, and nothing that ends would start it: a workspace is free
     std::int64_t queue_place = 0;
+    std::string held_back;  ///< why its agent is not started yet, although Orange will: "waits for a reviewer (…)"
     std::string waits_for;  ///< the tasks that have to be done first, as people type them
     std::string gone;       ///< those of them that never will be
+    Children children;      ///< its sub-tasks
+    bool parent_there = false;  ///< and has not ended, so that its human looks at it
 };
 
 /// What the task needs from its human; help comes before an answer, that before a review, that before a start. The one

@@ -15,6 +15,8 @@ class Offers {
 
     std::vector<std::string> all() {
         if (sight_.alive) add("attach", "send", "stop");
+        if (record_.unapproved || sight_.children_unapproved) add("approve");
+        if (!sight_.alive && !record_.held.empty()) add("stop");
         if (state_ == nullptr) return finished();
         const bool still = !record_.intent && !sight_.under_way;
         if (still && !state_->terminal) open();
@@ -39,15 +41,14 @@ class Offers {
     }
     void open() {
         const bool begun = state_->meaning != Meaning::initial;
-        if (!begun && !(record_.queued && record_.blocked())) add("spawn");
+        if (!begun && !(record_.queued && record_.kept_back())) add("spawn");
         if (begun) agents();
         if (sight_.needs_answer && !sight_.shows_dialog) add("reply");
         if (begun && rejection_target(definition_, record_.task) != nullptr) add("reject");
-        if (const auto edges = edges_to(Meaning::done); begun && !edges.empty()) {
-            const bool forced = std::ranges::all_of(edges, [](const auto* edge) { return edge->force; });
-            add(forced ? "force_merge" : "merge");
+        if (begun && !edges_to(Meaning::done).empty()) {
+            add(can_be_merged_from(definition_, record_.task.status) ? "merge" : "force_merge");
         }
-        if (begun && !record_.task.pr_url) add("create_pr");
+        if (begun && !record_.task.pr_url && !sight_.into_parent) add("create_pr");
         if (begun && record_.task.workspace && !sight_.works) add("update_branch");
         if (begun && has_other_step()) add("move");
         if (!edges_to(Meaning::cancelled).empty()) add("cancel");
@@ -66,7 +67,7 @@ class Offers {
     }
     void agents() {
         if (!respawn_need(definition_, record_.task)) return;
-        if (!sight_.state_alive) add("respawn");
+        if (!sight_.state_alive && record_.held.empty()) add("respawn");
         add("restart");
     }
 

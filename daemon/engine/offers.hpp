@@ -16,6 +16,8 @@ struct Offering {
     bool under_way = false;    ///< Orange itself does something with the task: a merge, the setup of its workspace
     bool needs_answer = false;
     bool shows_dialog = false;
+    bool into_parent = false;          ///< it is merged into its parent's branch, without a pull request
+    bool children_unapproved = false;  ///< some of its sub-tasks wait for their human's approval
 };
 
 /// What a human can do with the task in its present state: names of methods without "task.", in the order of

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+
 namespace orange::engine {
 namespace {
 
@@ -52,6 +55,25 @@ Result<void> may_change(const TaskRecord& record, const Caller& by, bool force) 
     return {};
 }
 
+Result<void> may_create_subtask(const TaskRecord& parent, const Caller& by, std::string_view delegation,
+                                const std::vector<std::string>& chosen) {
+    if (by.role != Role::worker) return refused("only the worker of a task may create sub-tasks of it", by);
+    TRY(may_change(parent, by, false));
+    if (delegation == "off") {
+        return refused("project " + parent.task.project + " does not let agents create sub-tasks (delegation is off)",
+                       by);
+    }
+    if (chosen.empty()) return {};
+    return refused("an agent may not choose " + join(chosen, ", ") + " for a sub-task", by,
+                   ". Omit " + std::string(chosen.size() == 1 ? "it" : "them") + ", or ask the human");
+}
+
+Error may_not_wait_for(const TaskId& other, const Caller& by) {
+    return refused("a sub-task that an agent creates may wait only for sub-tasks of the same task, and " + other.value +
+                       " is none",
+                   by);
+}
+
 Result<void> may_change_workflow(const Caller& by) {
     if (by.role == Role::human) return {};
     return Error(ErrorCode::forbidden, "only a human may move a task to another workflow");
@@ -66,6 +88,10 @@ std::vector<Role> askers(const Transition& transition) {
     }
     std::erase(roles, Role::unknown);
     return roles;
+}
+
+bool is_free(const Transition& transition) {
+    return may_ask(transition, Role::system) && !transition.force && !transition.gate && !transition.when;
 }
 
 bool may_ask(const Transition& transition, Role role) {

@@ -32,11 +32,20 @@ Result<void> may_set(const Edit& edit, const Caller& by);
 /// An agent moves and edits its own task only, in its own run, and without force.
 Result<void> may_change(const TaskRecord& record, const Caller& by, bool force);
 
+/// The worker of `parent`, in its own run, creates a sub-task. `delegation` is the project's setting; `chosen` names
+/// the options of the call that only a human may choose.
+Result<void> may_create_subtask(const TaskRecord& parent, const Caller& by, std::string_view delegation,
+                                const std::vector<std::string>& chosen);
+/// The refusal of a sub-task that would wait for a task that is not one of its parent's others.
+Error may_not_wait_for(const TaskId& other, const Caller& by);
+
 Result<void> may_change_workflow(const Caller& by);
 
 /// Who may ask for a transition, `by` absent resolved: anyone, but no worker where the gate wants a verdict, and only a
 /// human or the system where force is needed. Never Role::unknown.
 std::vector<Role> askers(const Transition& transition);
 bool may_ask(const Transition& transition, Role role);
+/// Orange may take it whenever it likes: nothing has to be confirmed, written or counted first.
+bool is_free(const Transition& transition);
 
 }  // namespace orange::engine

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "daemon/engine/children.hpp"
 #include "daemon/engine/edges.hpp"
 
 namespace orange::engine {
@@ -53,6 +54,29 @@ std::string question_hint(const Definition& definition, const Task& task, Role b
     return {};
 }
 
+/// A worker that has split its task, and has not said that it waits.
+std::optional<std::string> forgotten_wait(const Definition& definition, const Situation& situation, Role by) {
+    const auto open = not_done(situation.facts.children);
+    if (open.empty()) return std::nullopt;
+    for (const auto& to : definition.targets_from(situation.task.status)) {
+        const auto* target = definition.state(to);
+        const auto edges = definition.between(situation.task.status, to);
+        const bool may = std::ranges::any_of(edges, [by](const auto* edge) { return may_ask(*edge, by); });
+        if (target == nullptr || !target->children || !may) continue;
+        const auto decision = decide_request(definition, situation, {to, by, false, true});
+        const bool ready = decision || awaits_checks(decision.error());
+        const auto& gate = edges.front()->gate;
+        if (ready && gate && !gate->section.empty()) {
+            return "Your ## " + gate->section + " is written. Run: " + update_command(to);
+        }
+        const auto sentence = "Your turn ended, but the task is still in " + situation.task.status +
+                              ", and these sub-tasks are not done: " + open +
+                              ". To wait for them, run: " + update_command(to);
+        return ready ? sentence : sentence + "\nBefore that: " + decision.error().message;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> forgotten(const Definition& definition, const Situation& situation) {
@@ -71,6 +95,7 @@ std::optional<std::string> forgotten(const Definition& definition, const Situati
         // The edge asks for more than the rule does.
         return "The task is still in " + task.status + ": " + decision.error().message;
     }
+    if (auto wait = forgotten_wait(definition, situation, *state->agent)) return wait;
     const auto problem = gate_problem(*rules.front()->has_artifact, situation.artifacts, situation.entry_sections);
     const bool of_verdict = rules.size() > 1 && rules.front()->has_artifact->verdict.has_value();
     auto missing = *problem;

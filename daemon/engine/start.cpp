@@ -30,6 +30,7 @@ const Transition* open_edge(const Definition& definition, std::string_view from,
 
 bool is_start(const Definition& definition, const State& state) {
     if (state.terminal || state.meaning == Meaning::initial || state.meaning == Meaning::stuck) return false;
+    if (state.children) return false;  // a new task has none
     const bool has_agent = state.agent || entrance(definition, state);
     if (!has_agent) return open_edge(definition, state.name, definition.name_for(Meaning::done)) != nullptr;
     return state.meaning == Meaning::clarification || role_of_state(definition, state) == Role::reviewer;
@@ -74,6 +75,21 @@ Result<Decision> decide_start(const Definition& definition, const Task& task, co
         if (counts || spawned_role(hook)) made.hooks.push_back(hook);
     }
     return decision_for(definition, task, made);
+}
+
+std::optional<Role> first_agent(const Definition& definition, const Task& task,
+                                const std::optional<std::string>& start) {
+    const auto to = start ? Result<std::string>(*start) : spawn_target(definition, task);
+    const auto* state = to ? definition.state(*to) : nullptr;
+    if (!state || state->agent) return state ? state->agent : std::nullopt;
+    const auto* way = entrance(definition, *state);
+    return way ? std::optional(role_of_state(definition, *state)) : std::nullopt;
+}
+
+bool is_at_work(const Definition& definition, const Task& task, Role role) {
+    const auto* state = definition.state(task.status);
+    if (!state || state->terminal) return false;
+    return state->agent ? *state->agent == role : role == Role::reviewer;
 }
 
 bool needs_workspace(const Decision& decision) {

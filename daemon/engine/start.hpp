@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,14 @@ std::vector<std::string> start_states(const Definition& definition);
 /// that this sets), in a workspace of its own; a state without an agent needs neither. invalid_argument, with the
 /// states that would do, for any other.
 Result<Decision> decide_start(const Definition& definition, const Task& task, const std::string& to);
+
+/// The agent that the start of a pending task brings: in the state `start`, or in the workflow's first one. Nothing for
+/// a start that brings none.
+std::optional<Role> first_agent(const Definition& definition, const Task& task,
+                                const std::optional<std::string>& start);
+
+/// Whether the task's state is one that the role's agent works in. A worker in a state without an agent only waits.
+bool is_at_work(const Definition& definition, const Task& task, Role role);
 
 /// Whether the decision cannot be performed without a workspace.
 bool needs_workspace(const Decision& decision);

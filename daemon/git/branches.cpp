@@ -174,19 +174,21 @@ Awaitable<Result<void>> move_branch(Git& git, std::string repo, std::string bran
     co_return Result<void>{};
 }
 
-Awaitable<Result<void>> rename_branch(Git& git, Pinned worktree, std::string from, std::string to) {
+Awaitable<Result<void>> rename_branch(Git& git, Place place, std::string from, std::string to) {
     CO_TRY(co_await check_branch_name(git, to));
-    CO_TRY(const auto current, co_await current_branch(git, worktree));
-    if (current != from) {
-        co_return Error(ErrorCode::conflict, printable(worktree.path()) + " is on " +
-                                                 (current.empty() ? "no branch" : printable(current)) + ", not on " +
-                                                 printable(from));
+    if (place.pinned()) {
+        CO_TRY(const auto current, co_await current_branch(git, place));
+        if (current != from) {
+            co_return Error(ErrorCode::conflict, printable(place.path()) + " is on " +
+                                                     (current.empty() ? "no branch" : printable(current)) +
+                                                     ", not on " + printable(from));
+        }
     }
-    CO_TRY(const auto taken, co_await commit_of(git, worktree, std::string(k_heads) + to));
+    CO_TRY(const auto taken, co_await commit_of(git, place, std::string(k_heads) + to));
     if (!taken.empty()) co_return Error(ErrorCode::conflict, "branch " + printable(to) + " already exists");
     // An agent's own git may hold a lock for the moment of a commit.
     for (int tries = 5;; --tries) {
-        const auto renamed = co_await ask(git, worktree, words("branch", "-m", "--end-of-options", from, to));
+        const auto renamed = co_await ask(git, place, words("branch", "-m", "--end-of-options", from, to));
         if (renamed) co_return Result<void>{};
         if (tries == 0 || renamed.error().message.find(".lock") == std::string::npos) co_return renamed.error();
         co_await async::sleep(k_between_tries);

@@ -46,8 +46,8 @@ Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string 
 /// Moves or makes a branch that no worktree is on, if it still is at `from` (empty: if it does not exist).
 Awaitable<Result<void>> move_branch(Git& git, std::string repo, std::string branch, std::string to, std::string from);
 
-/// Renames the branch that `worktree` is on (refused where `to` exists).
-Awaitable<Result<void>> rename_branch(Git& git, Pinned worktree, std::string from, std::string to);
+/// Renames a branch (refused where `to` exists); of a worktree only the one that it is on.
+Awaitable<Result<void>> rename_branch(Git& git, Place place, std::string from, std::string to);
 
 /// Where origin itself says that its branch is; empty where it has none.
 Awaitable<Result<std::string>> remote_commit(Git& git, std::string repo, std::string branch);

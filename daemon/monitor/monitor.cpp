@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "daemon/engine/notices.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/worktree.hpp"
 
@@ -16,12 +17,14 @@ constexpr auto k_settle = 25ms;
 constexpr auto k_settle_missing = 300ms;
 constexpr std::chrono::milliseconds k_retry_delivery = 500ms, k_longest_retry = 5s;
 constexpr auto k_default_interval = 30s;
+constexpr std::chrono::milliseconds k_longest_sleep = 30s;
 constexpr std::chrono::milliseconds k_between_looks_at_message = 2s, k_message_window = 30s;
 
 }  // namespace
 
 Monitor::Monitor(Runner& runner, FileWatcher& files)
     : runner_(runner), world_(runner.world), files_(files), terminals_(runner, files) {
+    runner_.usage.on_change([this] { usage_limits_changed(); });
     runner_.agents.on_started([this](const TaskId& id, const AgentRun& run) { watch_exit(id, run); });
     observer_ = world_.tasks.observe([this](const TaskId& id) { task_changed(id); });
 }
@@ -32,7 +35,9 @@ Monitor::~Monitor() {
 
 Awaitable<void> Monitor::run() {
     // Watched first: what one task's interrupted hooks wait for must not keep the others from being seen.
+    usage_limits_changed();
     runner_.dependencies.look_at_all();
+    runner_.delegation.look_at_all();
     const auto active = world_.tasks.active();
     for (const auto& id : active) {
         const auto* record = world_.tasks.find(id);
@@ -56,10 +61,28 @@ Awaitable<void> Monitor::run() {
     for (const auto& project : world_.projects.list()) {
         async::spawn(world_.executor, "collecting workspaces", collect(project));
     }
+    if (resumes_agents_) co_await bring_agents_back();
     while (!stopping_) {
         co_await poll();
         const auto pause = interval();
         if (!co_await async::sleep(pause)) co_return;
+    }
+}
+
+/// What follows from their ends comes first: it is seen as ever that they ended, and of what.
+Awaitable<void> Monitor::bring_agents_back() {
+    const auto active = world_.tasks.active();
+    for (const auto& id : active) {
+        const auto* record = world_.tasks.find(id);
+        const auto runs = record ? record->runs : std::vector<AgentRun>();
+        for (const auto& run : runs) co_await runner_.exits.agent_exited(id, run.run);
+    }
+    Caller by;
+    by.role = Role::system;
+    by.evidence = "reboot";
+    for (const auto& id : runner_.respawns.with_dead_agents()) {
+        const auto done = co_await runner_.respawns.respawn(id, by);
+        if (!done) log::warn("monitor", done.error().message, {{"task", id.value}});
     }
 }
 
@@ -102,7 +125,9 @@ Awaitable<void> Monitor::poll() {
     }
     co_await runner_.workspaces.release_left_over();
     co_await runner_.dependencies.retry();
+    co_await runner_.delegation.retry();
     co_await runner_.queue.restart_stalled();
+    runner_.queue.retry_held_back();
     forget_ended_exits();
     last_poll_ = world_.clock.now();
     polled_();
@@ -131,6 +156,37 @@ Awaitable<void> Monitor::look_at(TaskId id) {
     co_await runner_.turns.body_changed(id);
     co_await runner_.activities.look(id);
     task_changed(id);
+}
+
+void Monitor::usage_limits_changed() {
+    go_on_after_limits();
+    if (waiting_for_limits_ || stopping_ || !runner_.usage.next_end()) return;
+    waiting_for_limits_ = true;
+    async::spawn(world_.executor, "usage limits", wait_for_usage_limits());
+}
+
+/// In pieces: a machine that sleeps stops the timer, not the limit.
+Awaitable<void> Monitor::wait_for_usage_limits() {
+    for (auto end = runner_.usage.next_end(); end && !stopping_; end = runner_.usage.next_end()) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(*end - world_.clock.now());
+        const auto time = std::clamp<std::chrono::milliseconds>(left, 1ms, k_longest_sleep);
+        const bool slept = co_await async::sleep(time);
+        if (!slept) co_return;
+        if (runner_.usage.next_end() != end) go_on_after_limits();
+    }
+    waiting_for_limits_ = false;
+}
+
+/// Agents that were at their limit are told to go on, and those that wait for it are started.
+void Monitor::go_on_after_limits() {
+    if (stopping_) return;
+    runner_.queue.retry_held_back();
+    const auto tasks = world_.tasks.runs().tasks();
+    for (const auto& id : tasks) {
+        const auto* record = world_.tasks.find(id);
+        if (!record || engine::find_notice(*record, NoticeKind::usage_limit) == nullptr) continue;
+        async::spawn(world_.executor, "usage limit", runner_.activities.look(id));
+    }
 }
 
 void Monitor::forget_ended_exits() {

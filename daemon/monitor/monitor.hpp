@@ -26,11 +26,16 @@ class Monitor {
     /// Resumes what the last daemon left, watches what there is, and polls from then on.
     Awaitable<void> run();
 
+    /// run() starts the agents again that ended with the machine, before its first poll.
+    void resume_agents() { resumes_agents_ = true; }
+
     /// Looks at every active task once: what the poll does.
     Awaitable<void> poll();
 
     std::optional<Timestamp> last_poll() const { return last_poll_; }
     void on_poll(std::function<void()> observer) { polled_ = std::move(observer); }
+    /// An agent of the task has written to its terminal, or may have; at most four times a second.
+    void on_written(std::function<void(const TaskId&)> observer) { terminals_.on_written(std::move(observer)); }
     void stop();
 
   private:
@@ -52,7 +57,11 @@ class Monitor {
     Awaitable<void> acknowledge_messages(TaskId id);
     Awaitable<void> collect(Project project);
     Awaitable<void> look_at(TaskId id);
+    Awaitable<void> bring_agents_back();
     void forget_ended_exits();
+    void usage_limits_changed();
+    Awaitable<void> wait_for_usage_limits();
+    void go_on_after_limits();
     std::chrono::milliseconds interval() const;
 
     Runner& runner_;
@@ -62,12 +71,14 @@ class Monitor {
     Terminals terminals_;
     std::unordered_map<TaskId, Watched> watched_;
     std::map<std::string, async::Stopper> exits_;  ///< by run id
+    bool waiting_for_limits_ = false;
     std::set<TaskId> settling_;
     std::set<TaskId> delivering_;
     std::set<TaskId> acknowledging_;
     std::optional<Timestamp> last_poll_;
     std::function<void()> polled_ = [] {};
     bool stopping_ = false;
+    bool resumes_agents_ = false;
 };
 
 }  // namespace orange

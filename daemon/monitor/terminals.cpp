@@ -48,23 +48,28 @@ void Terminals::wrote(const TaskId& id, std::int64_t pid) {
     auto& followed = followed_[id];
     followed.watches[pid] = k_none;
     followed.pacing.wrote(std::chrono::steady_clock::now());
+    written_(id);
     if (std::exchange(followed.settling, true)) return;
     async::spawn(runner_.world.executor, "activity", settle(id));
 }
 
-void Terminals::watch(const TaskId& id) {
+bool Terminals::watch(const TaskId& id) {
+    bool any = false;
     for (auto& [pid, watch] : followed_[id].watches) {
+        any = any || watch == k_none;
         const auto terminal = watch == k_none ? process::terminal_of(pid) : std::nullopt;
         if (!terminal) continue;
         const auto made = files_.watch_once(*terminal, [this, id, pid = pid] { wrote(id, pid); });
         if (made) watch = *made;
         if (!made) log::debug("monitor", made.error().message, {{"task", id.value}});  // the poll looks instead
     }
+    return any;
 }
 
 Awaitable<void> Terminals::settle(TaskId id) {
     while (co_await async::sleep(k_watch_again) && !stopped_) {
-        watch(id);  // before the look: what is written after it is seen by the next one
+        // Before the look, and before others look: what is written after it is seen by the next one.
+        if (watch(id)) written_(id);
         const auto due = followed_[id].pacing.due();
         if (!due) break;
         if (std::chrono::steady_clock::now() < *due) continue;

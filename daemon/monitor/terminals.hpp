@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -39,6 +40,8 @@ class Terminals {
     /// Agents of this task may have been started, or may have ended.
     void follow(const TaskId& id);
     void stop() { stopped_ = true; }
+    /// Called for the first write, and half a second later for what may have been written since.
+    void on_written(std::function<void(const TaskId&)> observer) { written_ = std::move(observer); }
 
   private:
     struct Followed {
@@ -48,12 +51,14 @@ class Terminals {
     };
 
     void wrote(const TaskId& id, std::int64_t pid);
-    void watch(const TaskId& id);
+    /// False: all were watched already.
+    bool watch(const TaskId& id);
     Awaitable<void> settle(TaskId id);
 
     Runner& runner_;
     FileWatcher& files_;
     std::map<TaskId, Followed> followed_;
+    std::function<void(const TaskId&)> written_ = [](const TaskId&) {};
     bool stopped_ = false;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,9 +19,13 @@ std::optional<std::int64_t> session_of(std::int64_t pid);
 std::optional<std::int64_t> tty_of(std::int64_t pid);
 /// Its device file ("/dev/pts/3"); nothing if it has no controlling terminal, or one that cannot be found.
 std::optional<std::string> terminal_of(std::int64_t pid);
+/// True if it is in the foreground of its terminal, as a program that draws the window, and its wrapper.
+bool is_in_foreground(std::int64_t pid);
 /// In clock ticks since boot; tells a process from a later one with the same pid.
 std::optional<std::int64_t> start_time(std::int64_t pid);
-/// The same, for whoever concludes something from an end: not_found where that process is gone (or a zombie), another
+/// How much later it began than another process; nothing if one of them is gone.
+std::optional<std::chrono::milliseconds> began_after(std::int64_t pid, std::int64_t other);
+/// For whoever concludes something from an end: not_found where that process is gone (or a zombie), another
 /// error where it could not be looked at (no descriptor is left, no memory), and nothing is known of it.
 Result<std::int64_t> look_up_start_time(std::int64_t pid);
 /// The kernel's short name, at most 15 characters; any process may choose its own.

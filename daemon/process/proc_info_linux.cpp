@@ -95,6 +95,12 @@ std::optional<std::int64_t> tty_of(std::int64_t pid) {
     return device == 0 ? std::nullopt : device;
 }
 
+bool is_in_foreground(std::int64_t pid) {
+    const auto fields = stat_fields(pid);
+    constexpr std::size_t k_group = 2, k_group_of_terminal = 5;  // -1 without a terminal
+    return fields.size() > k_group_of_terminal && fields[k_group] == fields[k_group_of_terminal];
+}
+
 /// The kernel packs the device number as `makedev` does not: minor bits 0–7, major, the rest of the minor.
 std::optional<std::string> terminal_of(std::int64_t pid) {
     const auto device = tty_of(pid);
@@ -126,6 +132,12 @@ std::optional<std::int64_t> start_time(std::int64_t pid) {
     const auto started = look_up_start_time(pid);
     if (!started) return std::nullopt;
     return *started;
+}
+
+std::optional<std::chrono::milliseconds> began_after(std::int64_t pid, std::int64_t other) {
+    const auto mine = start_time(pid), its = start_time(other);
+    if (!mine || !its) return std::nullopt;
+    return std::chrono::milliseconds((*mine - *its) * 1000 / ::sysconf(_SC_CLK_TCK));
 }
 
 std::optional<std::string> name_of(std::int64_t pid) {

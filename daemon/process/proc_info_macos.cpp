@@ -76,6 +76,11 @@ std::optional<std::int64_t> tty_of(std::int64_t pid) {
     return info->e_tdev;
 }
 
+bool is_in_foreground(std::int64_t pid) {
+    const auto info = info_of(pid);
+    return info && tty_of(pid) && info->e_tpgid == info->pbi_pgid;
+}
+
 std::optional<std::string> terminal_of(std::int64_t pid) {
     const auto device = tty_of(pid);
     char name[128];
@@ -101,6 +106,12 @@ std::optional<std::int64_t> start_time(std::int64_t pid) {
     const auto started = look_up_start_time(pid);
     if (!started) return std::nullopt;
     return *started;
+}
+
+std::optional<std::chrono::milliseconds> began_after(std::int64_t pid, std::int64_t other) {
+    const auto mine = start_time(pid), its = start_time(other);
+    if (!mine || !its) return std::nullopt;
+    return std::chrono::milliseconds((*mine - *its) / 1000);
 }
 
 std::optional<std::string> name_of(std::int64_t pid) {

@@ -4,6 +4,8 @@
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/runner/blockers.hpp"
+#include "daemon/runner/children.hpp"
+#include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/sight.hpp"
@@ -98,10 +100,15 @@ TaskView Api::view(const TaskRecord& record) const {
     view.worker_activity = runner_.activities.of(record, Role::worker);
     view.reviewer_activity = runner_.activities.of(record, Role::reviewer);
     view.queue_place = world_.tasks.queue_place(record);
+    view.start_wait = runner_.room.wait_of(record);
     if (record.intent) view.in_progress = record.intent->from + " → " + record.intent->to;
     if (auto merge = Merges::under_way(record); !merge.empty() && !view.in_progress) view.in_progress = merge;
     view.pull_request = record.pull_request;
     view.blockers = blockers(record);
+    const auto children = children_of(world_, record);
+    for (const auto& child : children) view.children.push_back(child.id.value);
+    view.children_done = static_cast<std::int64_t>(engine::how_many(children, engine::ChildState::done));
+    view.merges_into = parents_branch(world_, record);
     view.checked = record.checked;
     if (view.checked) view.checked->tail.clear();
     view.checking = runner_.checks.running_for(record.task.id);
@@ -110,21 +117,22 @@ TaskView Api::view(const TaskRecord& record) const {
     return view;
 }
 
-std::vector<BlockerView> Api::blockers(const TaskRecord& record) const {
-    std::vector<BlockerView> all;
-    for (const auto& id : record.task.blocked_by) {
-        BlockerView view;
-        view.id = id.value;
-        view.short_id = world_.tasks.short_id(id);
-        const bool done = record.blockers_done.contains(id);
-        view.state = name_of(done ? BlockerState::done : blocker_state(world_, id));
-        if (const auto* blocker = world_.tasks.find(id)) {
-            view.status = blocker->task.status;
-            view.project = blocker->task.project;
-            view.summary = blocker->task.summary;
-        }
-        all.push_back(std::move(view));
+RelatedTask Api::related(const TaskId& id, bool is_done) const {
+    RelatedTask view;
+    view.id = id.value;
+    view.short_id = world_.tasks.short_id(id);
+    view.state = name_of(is_done ? BlockerState::done : blocker_state(world_, id));
+    if (const auto* task = world_.tasks.find(id)) {
+        view.status = task->task.status;
+        view.project = task->task.project;
+        view.summary = task->task.summary;
     }
+    return view;
+}
+
+std::vector<RelatedTask> Api::blockers(const TaskRecord& record) const {
+    std::vector<RelatedTask> all;
+    for (const auto& id : record.task.blocked_by) all.push_back(related(id, record.blockers_done.contains(id)));
     return all;
 }
 

@@ -12,6 +12,7 @@
 #include "daemon/async/async.hpp"
 #include "daemon/doctor/doctor.hpp"
 #include "daemon/rpc/method_table.hpp"
+#include "daemon/rpc/screens.hpp"
 #include "daemon/runner/committed.hpp"
 #include "daemon/runner/runner.hpp"
 
@@ -38,6 +39,7 @@ class Api {
     World& world() { return world_; }
     DaemonControl& control() { return control_; }
     Committed& committed() { return committed_; }
+    Screens& screens() { return screens_; }
 
     /// The task that a call is about: its id, else the one whose workspace the caller's directory is in, else the
     /// calling agent's own.
@@ -59,19 +61,22 @@ class Api {
     }
 
     TaskView view(const TaskRecord& record) const;
+    /// What another task shows of it; `is_done`: it counts as done, whatever has become of it.
+    RelatedTask related(const TaskId& id, bool is_done) const;
     Result<TaskView> view(const TaskId& id) const;
     Result<TaskReply> reply(const TaskId& id, Outcome outcome) const;
     /// Sentences for a reply: with the ids that people type.
     std::vector<std::string> sentences(std::vector<std::string> notes) const;
 
   private:
-    std::vector<BlockerView> blockers(const TaskRecord& record) const;
+    std::vector<RelatedTask> blockers(const TaskRecord& record) const;
     std::string agent_view(const TaskRecord& record, Role role) const;
 
     Runner& runner_;
     World& world_;
     DaemonControl control_;
     Committed committed_{world_};
+    Screens screens_;
     std::shared_ptr<async::Mutex> changing_projects_ = std::make_shared<async::Mutex>(world_.executor);
 };
 

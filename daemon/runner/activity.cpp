@@ -1,8 +1,11 @@
 #include "daemon/runner/activity.hpp"
 
+#include <algorithm>
 #include <vector>
 
+#include "daemon/engine/notices.hpp"
 #include "daemon/process/proc_info.hpp"
+#include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
 
 namespace orange {
@@ -22,10 +25,33 @@ std::vector<std::int64_t> family_of(std::int64_t ancestor) {
     return family;
 }
 
+/// The program that draws the window, and its wrapper: what they start later is in a group of its own, as a rule.
+bool draws_window(std::int64_t pid, const AgentRun& run) {
+    constexpr auto k_slow_start = std::chrono::seconds(30);
+    const auto later = process::is_in_foreground(pid) ? process::began_after(pid, run.pid) : std::nullopt;
+    return later && *later < k_slow_start;
+}
+
+/// Of the commands that an agent runs. A spinner alone may use more than a third of a processor.
+std::int64_t cpu_ms_of_commands(const AgentRun& run) {
+    std::int64_t time = 0;
+    for (const auto pid : family_of(run.pid)) {
+        if (!draws_window(pid, run)) time += process::cpu_ms_of(pid).value_or(0);
+    }
+    return time;
+}
+
 std::string spoken(std::chrono::seconds time) {
     const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(time).count();
     return minutes >= 2 ? std::to_string(minutes) + " minutes" : std::to_string(time.count()) + " seconds";
 }
+
+/// Id of the messages that end a usage limit, before the run's.
+constexpr std::string_view k_go_on = "usage-limit-over-";
+constexpr const char* k_go_on_text =
+    "Your usage limit should have reset. Go on with your task where you stopped; read TASK.md again before you edit it";
+/// An agent that is told to go on draws its window anew before this is over.
+constexpr auto k_shows_anew = std::chrono::seconds(10);
 
 std::string with_pid(std::string path, std::int64_t pid) {
     constexpr std::string_view k_pid = "{pid}";
@@ -79,11 +105,21 @@ std::optional<AgentActivity> Activities::of(const TaskRecord& record, Role role)
     return found->second.seen;
 }
 
-void Activities::note(const TaskRecord& record, const AgentRun& run, const agents::Reading& reading) {
+bool Activities::is_refused(Retrying& retrying, const agents::Reading& reading) const {
+    constexpr auto k_patience = std::chrono::seconds(20), k_pause = std::chrono::seconds(10);  // between two tries
+    const auto now = world_.clock.now();
+    if (!reading.retrying.empty()) {
+        if (now - retrying.last > k_pause) retrying.since = now;
+        retrying.last = now;
+    }
+    return now - retrying.last <= k_pause && now - retrying.since >= k_patience;
+}
+
+void Activities::note(const TaskRecord& record, const AgentRun& run, agents::Reading reading) {
     auto& known = known_[record.task.id][run.role];
     const bool is_new = known.run != run.run;
-    const bool changed = is_new ? reading.activity != Activity::unknown : known.seen.activity != reading.activity;
-    const auto since = changed || is_new ? world_.clock.now() : known.seen.since;
+    const auto before = is_new ? Activity::unknown : known.seen.activity;
+    const auto seen_since = known.seen.since;
     if (is_new) {
         known = Known{};
         known.waited_until = run.spawned_at;
@@ -94,9 +130,19 @@ void Activities::note(const TaskRecord& record, const AgentRun& run, const agent
         known.worked_at.reset();
         known.waited_until = world_.clock.now();
     }
-    if (reading.activity == Activity::busy) known.worked_at = world_.clock.now();
+    if (reading.activity == Activity::busy) {
+        known.worked_at = world_.clock.now();
+        if (is_refused(known.retrying, reading)) {
+            reading.activity = Activity::limited;
+            reading.text = reading.retrying.empty() ? known.seen.text : reading.retrying;
+        }
+    }
+    const bool changed = before != reading.activity;
+    const auto since = changed || is_new ? world_.clock.now() : seen_since;
     known.run = run.run;
     known.seen = {reading.activity, since, reading.source, reading.text};
+    known.usage_limit = reading.usage_limit;
+    known.resets = reading.resets;
     note_progress(known.progress, run, reading, patience_with(record));
     if (!changed) return;
     HistoryEvent event{"agent.activity", since, {}};
@@ -118,7 +164,7 @@ std::chrono::seconds Activities::patience_with(const TaskRecord& record) const {
 
 void Activities::note_progress(Progress& progress, const AgentRun& run, const agents::Reading& reading,
                                std::chrono::seconds patience) const {
-    constexpr std::int64_t k_share = 3;  // of a processor; the spinner of opencode alone uses almost a quarter
+    constexpr std::int64_t k_share = 10;  // of a processor; on a busy machine a command gets little
     constexpr auto k_least = std::chrono::milliseconds(500);
     const auto now = world_.clock.now();
     if (reading.activity != Activity::busy || progress.shown != reading.shown) {
@@ -130,8 +176,7 @@ void Activities::note_progress(Progress& progress, const AgentRun& run, const ag
     const auto measured = std::chrono::steady_clock::now();
     const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(measured - progress.measured);
     if (!first && passed < k_least) return;
-    std::int64_t cpu_ms = 0;
-    for (const auto pid : family_of(run.pid)) cpu_ms += process::cpu_ms_of(pid).value_or(0);
+    const auto cpu_ms = cpu_ms_of_commands(run);
     if (first) {
         progress.cpu_ms = cpu_ms;
         progress.measured = measured;
@@ -191,12 +236,48 @@ bool Activities::reads_input(const TaskRecord& record, const AgentRun& run) cons
     return passed < passed.zero() || passed >= k_patience;
 }
 
-bool Activities::mark(TaskRecord& record) const {
-    const auto before = record.notices;
+/// Whether its notice is one of a usage limit; of a limit that is over, the agent is told to go on, once. If it shows
+/// one all the same a while later, that is another.
+bool Activities::mark_usage_limit(TaskRecord& record, Role role) {
+    const auto* run = record.run_of(role);
+    const auto* seen = run ? known(record, *run) : nullptr;
+    const auto* notice = engine::find_notice(record, NoticeKind::usage_limit);
+    const auto name = std::string(name_of(role));
+    const bool noticed = notice != nullptr && notice->cause == name;
+    if (!seen || !agents_.alive(record, role)) return false;
+    if (seen->seen.activity == Activity::busy && noticed) usage_.lift(run->harness);
+    if (seen->seen.activity != Activity::limited || !seen->usage_limit) return false;
+    const auto id = std::string(k_go_on) + run->run.value;
+    const auto is_it = [&](const Message& message) { return message.id.starts_with(id); };
+    const auto told = std::find_if(record.typed.rbegin(), record.typed.rend(), is_it);
+    const bool told_since = noticed && told != record.typed.rend() && *told->typed_at > notice->since;
+    const auto now = world_.clock.now();
+    if (!noticed || (told_since && now - *told->typed_at > k_shows_anew)) usage_.add(run->harness, seen->resets);
+    const auto hold = usage_.of(run->harness);
+    if (!hold) {  // over
+        const bool waits = std::any_of(record.outbox.begin(), record.outbox.end(), is_it);
+        if (!told_since && !waits) {
+            add_message(world_, record, role, Role::system, k_go_on_text, false, id + "-" + to_rfc3339(now));
+        }
+        return true;
+    }
+    if (noticed && hold->since <= notice->since) return true;
+    (void)clear(record, NoticeKind::usage_limit);
+    raise(world_, record, NoticeKind::usage_limit,
+          "the " + name + " is at its usage limit; Orange tells it to go on at " + spoken_time(hold->until, now) +
+              ": " + seen->seen.text,
+          "orange task attach " + record.task.id.value, name);
+    return true;
+}
+
+bool Activities::mark(TaskRecord& record) {
+    const auto before = record;
     mark_as(record, NoticeKind::agent_dialog, Activity::waiting, " waits for an answer in its window");
-    mark_as(record, NoticeKind::usage_limit, Activity::limited, " cannot work");
+    bool limited = false;
+    for (const Role role : {Role::worker, Role::reviewer}) limited = limited || mark_usage_limit(record, role);
+    if (!limited) mark_as(record, NoticeKind::usage_limit, Activity::limited, " cannot work");
     mark_hung(record);
-    return record.notices == before;
+    return record == before;
 }
 
 Awaitable<void> Activities::look_at_agents(TaskRecord record) {

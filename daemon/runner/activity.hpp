@@ -9,6 +9,7 @@
 #include "common/model/record.hpp"
 #include "daemon/runner/agent_control.hpp"
 #include "daemon/runner/turns.hpp"
+#include "daemon/runner/usage_holds.hpp"
 #include "daemon/runner/world.hpp"
 
 namespace orange {
@@ -19,7 +20,8 @@ namespace orange {
 /// looks anew.
 class Activities {
   public:
-    Activities(World& world, AgentControl& agents, Turns& turns) : world_(world), agents_(agents), turns_(turns) {}
+    Activities(World& world, AgentControl& agents, Turns& turns, UsageHolds& usage)
+        : world_(world), agents_(agents), turns_(turns), usage_(usage) {}
 
     /// Called after each change.
     void on_change(std::function<void(const TaskId&)> observer) { changed_ = std::move(observer); }
@@ -55,28 +57,40 @@ class Activities {
         std::int64_t cpu_ms = 0;
         std::chrono::steady_clock::time_point measured{};  ///< when that was its processor time
     };
+    /// Since when a busy agent's program has been refused and has tried again.
+    struct Retrying {
+        Timestamp since{};
+        Timestamp last{};
+    };
     struct Known {
         RunId run;
         AgentActivity seen;
+        bool usage_limit = false;
+        std::string resets;  ///< of a usage limit, when it ends, in the program's words
         Progress progress;
+        Retrying retrying;
         std::optional<Timestamp> worked_at;  ///< when it was last seen busy; nothing until then after the time below
         Timestamp waited_until{};  ///< when it last showed a dialog or had drawn nothing; else the beginning of the run
     };
 
     agents::Activity told_by_file(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness);
     Awaitable<void> look_at_agents(TaskRecord record);
-    void note(const TaskRecord& record, const AgentRun& run, const agents::Reading& reading);
+    void note(const TaskRecord& record, const AgentRun& run, agents::Reading reading);
+    /// Whether it has tried again for so long that its human should know. It may succeed in between.
+    bool is_refused(Retrying& retrying, const agents::Reading& reading) const;
     void note_progress(Progress& progress, const AgentRun& run, const agents::Reading& reading,
                        std::chrono::seconds patience) const;
     std::chrono::seconds patience_with(const TaskRecord& record) const;
     /// Whether the notices of the record are as the agents that were seen say; puts them so.
-    bool mark(TaskRecord& record) const;
+    bool mark(TaskRecord& record);
+    bool mark_usage_limit(TaskRecord& record, Role role);
     void mark_hung(TaskRecord& record) const;
     void mark_as(TaskRecord& record, NoticeKind kind, Activity activity, const std::string& what) const;
 
     World& world_;
     AgentControl& agents_;
     Turns& turns_;
+    UsageHolds& usage_;
     std::function<void(const TaskId&)> changed_ = [](const TaskId&) {};
     std::map<TaskId, std::map<Role, Known>> known_;
     std::map<std::int64_t, std::int64_t> file_pids_;  ///< a shim → the process below it that had the state file

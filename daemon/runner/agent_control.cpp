@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "common/base/in_set.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/model/json.hpp"
@@ -16,6 +17,8 @@
 #include "daemon/git/reviewing.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/process/proc_info.hpp"
+#include "daemon/process/process_runner.hpp"
+#include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/worktree.hpp"
@@ -39,6 +42,17 @@ std::string window_name(const TaskRecord& record, Role role) {
     const auto round = record.task.review_round();
     if (role == Role::reviewer) return "review-" + std::to_string(round);
     return round > 0 ? "worker-" + std::to_string(round + 1) : "worker";
+}
+
+void drop_held(TaskRecord& record, Role role) {
+    std::erase_if(record.held, [role](const HeldStart& start) { return start.role == role; });
+}
+
+/// Of a conversation: it becomes an argument.
+bool is_plain_id(const std::string& id) {
+    constexpr std::size_t k_longest = 64;
+    const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
+    return !id.empty() && id.size() <= k_longest && id.front() != '-' && std::all_of(id.begin(), id.end(), plain);
 }
 
 }  // namespace
@@ -98,7 +112,7 @@ Awaitable<Result<std::string>> AgentControl::prompt_text(const TaskRecord& recor
     const bool names_base = prompt != definition.prompts.end() && prompt->second.find("{base}") != std::string::npos;
     auto base = record.task.base.value_or("");
     if (base.empty() && names_base) {
-        CO_TRY(base, co_await git::base_ref(world_.git, copy.path, copy.default_branch));
+        CO_TRY(base, co_await target_ref(world_, record, copy));
     }
     for (const std::string_view prefix : {"refs/remotes/", "refs/heads/"}) {
         if (base.starts_with(prefix)) base.erase(0, prefix.size());
@@ -141,6 +155,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     launch.summary = task.summary;
     launch.trusted = project.lets_trust(harness.harness.name);
     launch.task_file = record.task_file;
+    launch.shipped = (world_.installation.share / "harnesses").string();
     const auto settings = settings_of(world_, project);  // outlives the loop
     for (const auto& check : *settings.checks) launch.checks.push_back(join(check, " "));
     launch.resume = order.resume && can_resume(record, harness, launch, order.role);
@@ -149,6 +164,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     } else if (!harness.harness.session.start.empty()) {
         launch.session = random_uuid();
     }
+    const auto typed = launch.resume && harness.harness.session.typed ? launch.prompt : std::string();
     CO_TRY(const auto opened, co_await open_worktree(world_, record));
     launch.git_dir = opened.git_dir();
     launch.git_common = opened.common_dir();
@@ -168,6 +184,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     request.run.intent = order.intent;
     request.run.resumed = launch.resume;
     request.native_session = launch.session;
+    request.typed = typed;
     request.run.window_name = window_name(record, order.role);
     request.task = task.id;
     request.project = task.project;
@@ -178,6 +195,9 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
         for (const auto& [name, value] : more) request.env[name] = value;
     }
     CO_TRY(agents::check_root(harness.harness, launch.permissions, request.env, ::geteuid() == 0));
+    if (agents::argv_name(harness.harness, launch.permissions).ends_with("review")) {
+        request.review = ReviewRules{worktree.string(), (worktree / record.task_file).string(), *settings.checks};
+    }
     request.worktree = worktree.string();
     request.session = session_name_for(task.project, task.branch);
     const auto other = reviewer ? Role::worker : Role::reviewer;
@@ -188,9 +208,13 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
 Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::Definition& definition,
                                             SpawnOrder order) {
     co_await settle_starting(record);
-    if (const auto* run = record.run_of(order.role); run && !order.intent.empty() && run->intent == order.intent) {
-        tell_started(record, *run, order.respawn);
-        co_return Result<void>{};  // the interrupted transition had started it already
+    if (const auto* run = record.run_of(order.role)) {
+        const bool by_transition = !order.intent.empty() && run->intent == order.intent;
+        if (by_transition || (record.held_start(order.role) && alive(record, order.role))) {
+            tell_started(record, *run, order.respawn);
+            drop_held(record, order.role);
+            co_return turns_.try_save(record, Durability::atomic);  // what was interrupted had started it already
+        }
     }
     if (const auto* run = record.run_of(order.role); run && run->ending) {
         // It was to be ended, and that failed half-way: two of one role must never be.
@@ -198,24 +222,24 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     }
     if (alive(record, order.role)) {
         CO_TRY(auto prompt, co_await prompt_text(record, definition, order.prompt));
-        const auto file = run_folder(record) / ("instructions-" + random_id(6) + ".md");
-        CO_TRY(world_.files.replace(file, prompt));
-        co_return queue_message(world_, turns_, record, order.role, Role::system,
-                                "There are new instructions for you. Read " + file.string() + " and follow them.",
-                                order.intent + "-" + order.prompt);
+        co_return hand_over_prompt(record, order.role, prompt, order.intent + "-" + order.prompt);
     }
     if (const auto* run = record.run_of(order.role); run && run->pid == 0) {
         co_return Error(ErrorCode::unavailable, "tmux does not answer, so Orange does not know whether the " +
                                                     std::string(name_of(order.role)) + " was started; try again");
     }
+    if (!room_.may_start(record, order.role)) {
+        const bool was_there = co_await bury_dead(record, order.role);
+        if (was_there) CO_TRY(turns_.try_save(record, Durability::atomic));  // it took a place itself
+        if (!was_there || !room_.may_start(record, order.role)) co_return hold(record, order);
+    }
+    // git and tmux take their time, and others ask for the same place meanwhile.
+    std::optional<InSet<std::pair<TaskId, Role>>> promise;
+    promise.emplace(room_.promised(), std::pair(record.task.id, order.role));
+    if (order.resume) co_await find_session(record, order.role);
     CO_TRY(auto request, co_await prepare(record, definition, order));
 
-    if (const auto* dead = record.run_of(order.role)) {
-        const auto old = *dead;
-        co_await world_.launcher.bury(old, run_folder(record), log_file(record, old), worktree_of(record));
-        forget_run(record, order.role);
-        record.died.insert(order.role);
-    }
+    co_await bury_dead(record, order.role);
     watch_harness(world_, record, request.run);
     if (!request.run.resumed) {
         std::erase_if(record.sessions, [&](const NativeSession& old) { return old.role == order.role; });
@@ -224,7 +248,9 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         }
     }
     record.runs.push_back(request.run);
+    unlisted_.erase({record.task.id.value, order.role});
     CO_TRY(turns_.try_save(record, Durability::atomic));
+    promise.reset();
     auto started = co_await world_.launcher.start(request, run_folder(record));
     if (!started && started.error().code == ErrorCode::timeout) {
         // It may run all the same. While tmux says nothing it stays "being started", and is never started twice.
@@ -248,7 +274,20 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
     CO_TRY(turns_.try_save(record, Durability::atomic));
     tell_started(record, run, order.respawn);
     started_(record.task.id, run);
-    co_return Result<void>{};
+    if (!request.typed.empty()) {
+        CO_TRY(hand_over_prompt(record, order.role, request.typed, run.run.value + "-" + order.prompt));
+    }
+    if (!record.held_start(order.role)) co_return Result<void>{};
+    drop_held(record, order.role);  // now that the history has it: until then the next daemon comes here again
+    co_return turns_.try_save(record, Durability::atomic);
+}
+
+Result<void> AgentControl::hand_over_prompt(TaskRecord& record, Role role, const std::string& prompt,
+                                            const std::string& id) {
+    const auto file = run_folder(record) / ("instructions-" + random_id(6) + ".md");
+    TRY(world_.files.replace(file, prompt));
+    return queue_message(world_, turns_, record, role, Role::system,
+                         "There are new instructions for you. Read " + file.string() + " and follow them.", id);
 }
 
 /// Another program, another worktree, or a file that is gone or half written: then it begins anew.
@@ -277,17 +316,55 @@ Awaitable<void> AgentControl::learn_session(Caller caller) {
     const auto* found = world_.tasks.find(caller.task);
     if (!found || is_known(*found)) co_return;
     const auto harness = world_.harnesses.find(found->run_of(caller.role)->harness);
-    if (!harness || harness->harness.session.variable.empty()) co_return;
-    const auto id = process::environ_of(caller.pid, harness->harness.session.variable);
-    const bool plain = id && !id->empty() && id->size() <= 64 && id->front() != '-' &&
-                       std::all_of(id->begin(), id->end(),
-                                   [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; });
-    if (!plain) co_return;
+    if (!harness) co_return;
+    const auto& session = harness->harness.session;
+    std::string id;
+    if (!session.variable.empty()) {
+        id = process::environ_of(caller.pid, session.variable).value_or("");
+    } else if (!session.list.empty() && listing_.insert(caller.run.value).second) {
+        const auto record = *found;
+        id = co_await listed_session(record, *harness, *record.run_of(caller.role));
+        listing_.erase(caller.run.value);
+    }
+    if (!is_plain_id(id)) co_return;
     auto turn = co_await turns_.take(caller.task);
     if (!turn || is_known(turn->record)) co_return;
     auto& record = turn->record;
-    record.sessions.push_back({caller.role, record.run_of(caller.role)->harness, *id, worktree_of(record).string()});
+    record.sessions.push_back({caller.role, record.run_of(caller.role)->harness, id, worktree_of(record).string()});
     turns_.save(record);
+}
+
+void AgentControl::has_ended(const TaskRecord& record, const AgentRun& run) {
+    const auto harness = world_.harnesses.find(run.harness);
+    if (!harness || harness->harness.session.list.empty() || record.session_of(run.role) != nullptr) return;
+    unlisted_[{record.task.id.value, run.role}] = run;
+}
+
+/// The program may have died before it had answered, or before the agent has called `orange`.
+Awaitable<void> AgentControl::find_session(TaskRecord& record, Role role) {
+    const auto found = unlisted_.find({record.task.id.value, role});
+    if (found == unlisted_.end() || record.session_of(role) != nullptr) co_return;
+    const auto run = found->second;
+    const auto harness = world_.harnesses.find(run.harness);
+    if (!harness) co_return;
+    auto id = co_await listed_session(record, *harness, run);
+    if (is_plain_id(id)) record.sessions.push_back({role, run.harness, std::move(id), worktree_of(record).string()});
+}
+
+/// Worker and reviewer share the worktree, and tasks before them had it. The conversation of a run is the first that
+/// began there after it.
+Awaitable<std::string> AgentControl::listed_session(const TaskRecord& record, const agents::HarnessEntry& entry,
+                                                    AgentRun run) {
+    constexpr auto k_patience = std::chrono::seconds(60);  // opencode needs 25 seconds on a busy machine
+    const auto worktree = worktree_of(record).string();
+    Command command;
+    command.argv = {entry.program};
+    command.argv.insert(command.argv.end(), entry.harness.session.list.begin(), entry.harness.session.list.end());
+    command.cwd = worktree;
+    command.env = environment(record, {}, run.role, run.run, entry.path_variable);
+    command.deadline = k_patience;
+    const auto done = co_await world_.processes.run(std::move(command));
+    co_return done && done->ok() ? agents::session_in(done->out, worktree, run.spawned_at) : std::string();
 }
 
 void AgentControl::tell_started(const TaskRecord& record, const AgentRun& run, bool respawn) {
@@ -306,12 +383,44 @@ void AgentControl::tell_started(const TaskRecord& record, const AgentRun& run, b
     if (run.role == Role::reviewer && !respawn) tell("review.started", {{"round", record.task.review_round()}});
 }
 
+Awaitable<bool> AgentControl::bury_dead(TaskRecord& record, Role role) {
+    const auto* dead = record.run_of(role);
+    if (!dead) co_return false;
+    const auto old = *dead;
+    co_await world_.launcher.bury(old, run_folder(record), log_file(record, old), worktree_of(record));
+    forget_run(record, role);
+    record.died.insert(role);
+    co_return true;
+}
+
+/// One that waits already keeps its place.
+Result<void> AgentControl::hold(TaskRecord& record, const SpawnOrder& order) {
+    const auto* before = record.held_start(order.role);
+    auto since = before ? before->since : world_.clock.now();
+    for (const auto& id : world_.tasks.held()) {  // whatever the clock says: it may have been set back
+        if (!before) since = std::max(since, world_.tasks.find(id)->held.front().since + std::chrono::milliseconds(1));
+    }
+    drop_held(record, order.role);
+    record.held.push_back(
+        {order.role, order.prompt, order.permissions, order.intent, order.respawn, order.resume, since});
+    record.died.erase(order.role);
+    TRY(turns_.try_save(record, Durability::atomic));
+    const auto wait = room_.wait_of(record);
+    const auto role = std::string(name_of(order.role));
+    const auto told = world_.journal.write_once(
+        record, "agent.waits",
+        {{"role", role}, {"since", to_rfc3339(since)}, {"reason", wait ? wait->reason : "order"}});
+    if (!told) log::error("agents", told.error().message, {{"task", record.task.id.value}});
+    return {};
+}
+
 void AgentControl::forget_run(TaskRecord& record, Role role) {
     std::erase_if(record.runs, [role](const AgentRun& run) { return run.role == role; });
 }
 
 Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     co_await settle_starting(record);
+    drop_held(record, role);
     auto* run = record.run_of(role);
     if (!run) co_return Result<void>{};
     const bool was_alive = agents::may_live(world_.launcher.liveness(*run));

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
 #include "daemon/engine/definition.hpp"
+#include "daemon/runner/room.hpp"
 #include "daemon/runner/turns.hpp"
 #include "daemon/runner/world.hpp"
 
@@ -26,21 +30,31 @@ struct SpawnOrder {
     bool resume = false;      ///< continues the program's own conversation, if it is known and can be continued
 };
 
+/// How an agent that waits for room is started.
+inline SpawnOrder order_of(const HeldStart& held) {
+    return {held.role, held.prompt, held.permissions, held.intent, held.respawn, held.resume};
+}
+
 /// A task's worker and reviewer: started and ended. Every function is called under the task's lock with the
 /// task's record, changes it, and saves it at the points where a crash must find the truth:
 /// a run is saved as `starting` before its window opens, so that the next daemon adopts it instead of starting another.
 class AgentControl {
   public:
-    AgentControl(World& world, Turns& turns) : world_(world), turns_(turns) {}
+    AgentControl(World& world, Turns& turns, Room& room) : world_(world), turns_(turns), room_(room) {}
 
     /// Called with each run that has begun or was adopted: the monitor watches its exit.
     void on_started(std::function<void(const TaskId&, const AgentRun&)> observer) { started_ = std::move(observer); }
 
-    /// Starts the role's agent; where one is alive, the prompt is delivered to it as a message instead.
+    /// Starts the role's agent; where one is alive, the prompt is delivered to it as a message instead. If there is no
+    /// room for it, the record says how it is to be started, and Queue does that when there is.
     Awaitable<Result<void>> spawn(TaskRecord& record, const engine::Definition& definition, SpawnOrder order);
 
-    /// An agent calls: where its program chooses the name of its conversation, the caller's environment has it.
+    /// An agent calls: where its program chooses the name of its conversation, the caller's environment has it, or the
+    /// program lists it.
     Awaitable<void> learn_session(Caller caller);
+
+    /// The run has ended. If its conversation is not known by then, its program is asked when it is to be continued.
+    void has_ended(const TaskRecord& record, const AgentRun& run);
 
     /// Ends the role's agent: marked first, so that its death reaches no rule; scrollback kept; processes gone when
     /// done.
@@ -75,7 +89,14 @@ class AgentControl {
                                                std::string key);
     Awaitable<Result<agents::StartRequest>> prepare(const TaskRecord& record, const engine::Definition& definition,
                                                     const SpawnOrder& order);
+    /// The prompt as a message: a file, and a line that names it.
+    Result<void> hand_over_prompt(TaskRecord& record, Role role, const std::string& prompt, const std::string& id);
+    /// The id of the run's conversation, as its program lists it.
+    Awaitable<std::string> listed_session(const TaskRecord& record, const agents::HarnessEntry& entry, AgentRun run);
+    Awaitable<void> find_session(TaskRecord& record, Role role);
     void forget_run(TaskRecord& record, Role role);
+    Awaitable<bool> bury_dead(TaskRecord& record, Role role);
+    Result<void> hold(TaskRecord& record, const SpawnOrder& order);
     bool can_resume(const TaskRecord& record, const agents::HarnessEntry& harness, const agents::LaunchRequest& launch,
                     Role role) const;
     Awaitable<void> close_dead_windows(const TaskRecord& record);
@@ -83,7 +104,10 @@ class AgentControl {
 
     World& world_;
     Turns& turns_;
+    Room& room_;
     std::function<void(const TaskId&, const AgentRun&)> started_ = [](const TaskId&, const AgentRun&) {};
+    std::set<std::string> listing_;  ///< runs whose programs are asked for their conversations
+    std::map<std::pair<std::string, Role>, AgentRun> unlisted_;  ///< of tasks: the last run, if nobody knows its own
 };
 
 }  // namespace orange

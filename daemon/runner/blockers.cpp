@@ -57,9 +57,14 @@ BlockerState blocker_state(const World& world, const TaskId& id) {
 }
 
 Result<void> check_cycle(const World& world, const TaskRecord& record) {
-    const auto blockers_of = [&world](const TaskId& id) {
+    // A parent may wait for its sub-tasks.
+    const auto blockers_of = [&](const TaskId& id) {
         const auto* task = world.tasks.find(id);
-        return task && !store::has_ended(*task) ? task->waits_for() : std::vector<TaskId>();
+        if (!task || store::has_ended(*task)) return std::vector<TaskId>();
+        auto all = task->waits_for();
+        for (const auto& child : world.tasks.children_of(id)) all.push_back(child);
+        if (id == record.task.parent) all.push_back(record.task.id);
+        return all;
     };
     const auto way = engine::cycle_through(record.task.id, record.waits_for(), blockers_of);
     if (way.empty()) return {};

@@ -5,6 +5,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/update.hpp"
 #include "daemon/runner/merge_run.hpp"
+#include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {
@@ -19,8 +20,16 @@ struct Base {
     std::vector<std::string> notes;
 };
 
-Awaitable<Result<Base>> newest_base(World& world, std::string repo, std::string default_branch) {
+/// Of the default branch, as origin has it now; a parent's branch is merged as it is here, once it exists.
+Awaitable<Result<Base>> newest_base(World& world, const TaskRecord& record, const Project& project) {
+    const auto repo = project.path, default_branch = project.default_branch;
+    CO_TRY(const auto target, co_await existing_target(world, record, project));
     Base base;
+    if (target.is_parents()) {
+        base.name = target.branch;
+        CO_TRY(base.commit, co_await git::commit_of(world.git, repo, "refs/heads/" + target.branch));
+        co_return base;
+    }
     CO_TRY(const auto has_origin, co_await world.pool.known().has_origin(world.git, repo));
     if (has_origin) {
         const std::chrono::milliseconds deadline = k_fetch_deadline;
@@ -80,7 +89,7 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
     const auto* project = world.projects.find(task.project);
     if (!project) co_return Error(ErrorCode::not_found, "project " + task.project + " is not registered");
     const auto copy = *project;
-    CO_TRY(auto base, co_await newest_base(world, copy.path, copy.default_branch));
+    CO_TRY(auto base, co_await newest_base(world, record, copy));
     const auto lock = co_await world.repositories.acquire(copy.path);
     CO_TRY(const auto worktree, co_await open_worktree(world, record));
     const auto head = co_await git::head_to_merge_into(world.git, worktree, task.branch, base.commit);

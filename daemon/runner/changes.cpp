@@ -7,6 +7,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
 #include "daemon/git/worktrees.hpp"
+#include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/worktree.hpp"
 #include "daemon/store/task_store.hpp"
 
@@ -73,8 +74,8 @@ Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record) {
     const auto repository = project->path;
     auto target = record.task.base.value_or(std::string());
     if (target.empty()) {
-        const auto branch = project->default_branch;
-        CO_TRY(target, co_await git::base_ref(world.git, repository, branch));
+        const auto copy = *project;
+        CO_TRY(target, co_await target_ref(world, record, copy));
     }
     auto tip = co_await git::branch_tip(world.git, repository, record.task.branch);
     if (!tip && tip.error().code != ErrorCode::not_found) co_return tip.error();

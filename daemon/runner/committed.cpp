@@ -2,6 +2,7 @@
 
 #include "common/base/try.hpp"
 #include "daemon/git/refs.hpp"
+#include "daemon/runner/merge_target.hpp"
 
 namespace orange {
 namespace {
@@ -13,13 +14,16 @@ const std::string k_heads = "refs/heads/";
 Awaitable<Result<void>> Committed::refresh(std::string project, std::vector<TaskId> ids) {
     const auto* registered = world_.projects.find(project);
     if (!registered) co_return Error(ErrorCode::not_found, "project " + project + " is not registered");
-    const auto repository = registered->path, default_branch = registered->default_branch;
+    const auto copy = *registered;
+    const auto repository = copy.path, default_branch = copy.default_branch;
     auto names = git::refs_of_branch(default_branch);
     for (const auto& id : ids) {
         const auto* record = world_.tasks.find(id);
         if (!record) continue;
         names.push_back(k_heads + record->task.branch);
         if (record->task.base) names.push_back(*record->task.base);
+        const auto target = merge_target(world_, *record, copy);
+        if (target.is_parents()) names.push_back(k_heads + target.branch);
     }
     CO_TRY(const auto refs, co_await git::refs(world_.git, repository, std::move(names)));
     CO_TRY(const auto base, co_await git::base_of(world_.git, repository, default_branch, refs));
@@ -33,10 +37,14 @@ Awaitable<Result<void>> Committed::refresh(std::string project, std::vector<Task
             continue;
         }
         auto target = base.commit;
+        const auto merged_into = merge_target(world_, *record, copy);
+        const auto parents = refs.find(k_heads + merged_into.branch);
+        if (merged_into.is_parents() && parents != refs.end()) target = parents->second.commit;
         if (record->task.base) {
             const auto own = refs.find(*record->task.base);
-            if (own != refs.end())
-                target = own->second.commit;  // else it was merged: its work is in the default branch
+            const bool is_commit = record->task.base->find('/') == std::string::npos;
+            if (is_commit) target = *record->task.base;
+            if (own != refs.end()) target = own->second.commit;  // else it was merged, and its work is in the target
         }
         const auto known = counted_.find(id);
         if (known != counted_.end() && known->second.target == target && known->second.tip == tip->second.commit) {

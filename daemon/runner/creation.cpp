@@ -17,6 +17,7 @@ Result<void> Creation::tell_created(const TaskRecord& record) {
                                             {"branch", record.task.branch},
                                             {"workflow", record.task.workflow}};
     if (record.task.base) fields["base"] = *record.task.base;
+    if (!record.task.parent.empty()) fields["parent"] = record.task.parent.value;
     world_.journal.write(record, "task.created", std::move(fields));
     return {};
 }
@@ -58,8 +59,10 @@ Awaitable<Result<Outcome>> Creation::create(TaskRecord record, std::string conte
     }
     Outcome outcome;
     if (no_spawn) {
-        const auto what = record.blocked() ? "not started. To start its agent when the task no longer waits for others:"
-                                           : "not started. To start its agent:";
+        const auto what = record.unapproved ? "not started. To approve it and start its agent:"
+                          : record.blocked()
+                              ? "not started. To start its agent when the task no longer waits for others:"
+                              : "not started. To start its agent:";
         outcome.notes = {what + ("\n  orange task spawn " + record.task.id.value)};
         co_return outcome;
     }

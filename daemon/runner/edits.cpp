@@ -10,6 +10,7 @@
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/blockers.hpp"
+#include "daemon/runner/facts.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {
@@ -66,7 +67,7 @@ Result<void> Edits::choose_agents(TaskRecord& record, const Choices& choices, bo
     return {};
 }
 
-Awaitable<Result<void>> Edits::set(TaskRecord& record, const Edit& edit, Caller by) {
+Awaitable<Result<bool>> Edits::set(TaskRecord& record, const Edit& edit, Caller by) {
     if (edit.summary) {
         CO_TRY(check_summary(*edit.summary));
         record.task.summary = *edit.summary;
@@ -76,12 +77,9 @@ Awaitable<Result<void>> Edits::set(TaskRecord& record, const Edit& edit, Caller 
     CO_TRY(drop_blockers(world_, record, edit.unblock));
     CO_TRY(add_blockers(world_, record, edit.blocked_by));
     if (edit.workflow) CO_TRY(change_workflow(record, *edit.workflow, by));
-    if (edit.branch) {
-        CO_TRY(co_await change_branch(record, *edit.branch));
-    } else if (edit.sync_branch) {
-        CO_TRY(co_await take_over_branch(record));
-    }
-    co_return Result<void>{};
+    if (edit.branch) co_return co_await change_branch(record, *edit.branch);
+    if (edit.sync_branch) CO_TRY(co_await take_over_branch(record));
+    co_return false;
 }
 
 Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord before, TaskRecord& changed, Caller by,
@@ -126,10 +124,14 @@ Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord before, Tas
 
 Awaitable<void> Edits::take_back_branch(TaskRecord before, TaskRecord changed) {
     const auto* project = world_.projects.find(before.task.project);
-    if (before.task.branch == changed.task.branch || !before.task.workspace || !project) co_return;
+    if (!project) co_return;
     const auto repo = project->path;
     const auto lock = co_await world_.repositories.acquire(repo);
-    const auto worktree = co_await open_worktree(world_, before);
+    auto worktree = Result<git::Place>(repo);
+    if (before.task.workspace) {
+        auto opened = co_await open_worktree(world_, before);
+        worktree = opened ? Result<git::Place>(std::move(*opened)) : opened.error();
+    }
     if (!worktree) {
         log::warn("runner", worktree.error().message, {{"task", before.task.id.value}});
         co_return;
@@ -141,8 +143,9 @@ Awaitable<void> Edits::take_back_branch(TaskRecord before, TaskRecord changed) {
     } else if (old->empty()) {  // renamed; else there was another, which is checked out now
         undone = co_await git::rename_branch(world_.git, *worktree, changed.task.branch, before.task.branch);
     } else if (const auto now = co_await git::current_branch(world_.git, *worktree);
-               now && *now != before.task.branch) {
-        const auto back = co_await git::checkout_branch(world_.git, repo, *worktree, before.task.branch, *old);
+               worktree->pinned() && now && *now != before.task.branch) {
+        const auto back =
+            co_await git::checkout_branch(world_.git, repo, *worktree->pinned(), before.task.branch, *old);
         if (!back) undone = back.error();
     }
     if (!undone) log::warn("runner", undone.error().message, {{"task", before.task.id.value}});
@@ -184,9 +187,9 @@ Result<void> Edits::leave_lost_workflow(TaskRecord& record, const Edit& edit, co
     return {};
 }
 
-Awaitable<Result<void>> Edits::change_branch(TaskRecord& record, std::string branch) {
+Awaitable<Result<bool>> Edits::change_branch(TaskRecord& record, std::string branch) {
     auto& task = record.task;
-    if (branch == task.branch) co_return Result<void>{};
+    if (branch == task.branch) co_return false;
     CO_TRY(co_await git::check_branch_name(world_.git, branch));
     if (const auto other = world_.tasks.on_branch(task.project, branch); other && other->task != task.id) {
         co_return taken_by(branch, *other);
@@ -198,25 +201,33 @@ Awaitable<Result<void>> Edits::change_branch(TaskRecord& record, std::string bra
         co_return Error(ErrorCode::invalid_argument,
                         "a task cannot work on the default branch " + branch + "; choose another branch");
     }
-    if (!task.workspace) {  // nothing is checked out yet: only a name
-        task.branch = branch;
-        co_return Result<void>{};
-    }
     const auto lock = co_await world_.repositories.acquire(copy.path);
-    CO_TRY(const auto worktree, co_await open_worktree(world_, record));
     CO_TRY(const auto existing, co_await git::commit_of(world_.git, copy.path, "refs/heads/" + branch));
     CO_TRY(const auto remote, co_await git::commit_of(world_.git, copy.path, "refs/remotes/origin/" + branch));
-    if (existing.empty() && remote.empty()) {
+    const bool is_free = existing.empty() && remote.empty();
+    bool moved = false;
+    if (!task.workspace) {
+        CO_TRY(const auto old, co_await git::commit_of(world_.git, copy.path, "refs/heads/" + task.branch));
+        CO_TRY(const auto had_branch, has_had_branch(world_, record));
+        moved = !old.empty() && had_branch && is_free;  // else nothing is checked out yet: only a name
+        if (moved) CO_TRY(co_await git::rename_branch(world_.git, copy.path, task.branch, branch));
+        task.branch = branch;
+        co_return moved;
+    }
+    CO_TRY(const auto worktree, co_await open_worktree(world_, record));
+    if (is_free) {
         CO_TRY(co_await git::rename_branch(world_.git, worktree, task.branch, branch));
+        moved = true;
     } else {
         CO_TRY(const auto now, co_await git::current_branch(world_.git, worktree));
         if (now != branch) {
             CO_TRY(auto base, co_await git::base_ref(world_.git, copy.path, copy.default_branch));
             CO_TRY(co_await git::checkout_branch(world_.git, copy.path, worktree, branch, base));
+            moved = true;
         }
     }
     task.branch = branch;
-    co_return Result<void>{};
+    co_return moved;
 }
 
 Awaitable<Result<void>> Edits::take_over_branch(TaskRecord& record) {

@@ -25,12 +25,13 @@ class Edits {
     Result<void> choose_agents(TaskRecord& record, const Choices& choices, bool must_be_installed);
 
     /// All fields of an edit, in `record` alone, but for the branch of a task with a workspace: that is git's too.
-    Awaitable<Result<void>> set(TaskRecord& record, const Edit& edit, Caller by);
+    /// True: git has renamed or switched the branch, and take_back_branch() undoes that.
+    Awaitable<Result<bool>> set(TaskRecord& record, const Edit& edit, Caller by);
     /// What set() did to the branch in git, undone.
     Awaitable<void> take_back_branch(TaskRecord before, TaskRecord changed);
 
-    /// The commit point: writes the record, and into history what differs from `before` beside the status. Failing
-    /// leaves the branch as it was, where an edit has `moved_branch`. Returns notes for the caller.
+    /// The commit point: writes the record, and into history what differs from `before` beside the status. If
+    /// it fails, a branch that set() has moved is where it was. Returns notes for the caller.
     Awaitable<Result<std::vector<std::string>>> commit(TaskRecord before, TaskRecord& changed, Caller by,
                                                        bool moved_branch);
 
@@ -43,7 +44,7 @@ class Edits {
   private:
     Result<void> change_workflow(TaskRecord& record, const std::string& name, const Caller& by);
     void tell_workflow(const TaskRecord& record, const std::string& from);
-    Awaitable<Result<void>> change_branch(TaskRecord& record, std::string branch);
+    Awaitable<Result<bool>> change_branch(TaskRecord& record, std::string branch);
     Awaitable<Result<void>> take_over_branch(TaskRecord& record);
     Awaitable<void> rename_session(TaskRecord& record);
 

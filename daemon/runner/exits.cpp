@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/facts.hpp"
@@ -16,6 +17,8 @@ using namespace std::chrono_literals;
 /// A program that cannot continue a conversation says so and ends at once.
 constexpr auto k_resume_window = 15s;
 constexpr int k_signalled = 128;
+/// A program that ends by itself so soon has not begun to work.
+constexpr auto k_start_window = 5s;
 constexpr auto k_mass_death_window = 10s;
 constexpr std::size_t k_mass_death_least = 5;
 
@@ -31,6 +34,17 @@ Caller exit_monitor(const AgentRun& run) {
 bool has_died(const engine::ExitOutcome& outcome, const engine::AgentExit& exit) {
     if (const auto* advance = std::get_if<engine::Advance>(&outcome)) return advance->crash.has_value();
     return !std::holds_alternative<engine::NothingToDo>(outcome) || exit.exit_status != 0;
+}
+
+/// The last lines that its window showed; nothing if there is none.
+std::string last_lines(std::string_view log) {
+    constexpr std::size_t k_most = 3;
+    std::vector<std::string> lines;
+    const auto all = split_lines(log);
+    for (auto line = all.rbegin(); line != all.rend() && lines.size() < k_most; ++line) {
+        if (!trim(*line).empty()) lines.insert(lines.begin(), printable(trim(*line)));
+    }
+    return join(lines, " / ");
 }
 
 /// What agent.crashed says: all that agent.exited says, and what it counts as.
@@ -127,6 +141,10 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
         co_return;
     }
     forget_run(record, run, has_died(outcome, exit));
+    agents_.has_ended(record, run);
+    if (by_itself && !went_on && !run.resumed && age < k_start_window) {
+        tell_of_start(record, run, end.exit_status, outcome);
+    }
 
     if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
         const auto counted = *crash;
@@ -145,6 +163,20 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     }
     if (!turns_.save(record)) co_return;  // not counted: the poll sees the same death again
     world_.journal.write(record, "agent.exited", fields);
+}
+
+/// What it did not write is not what is wrong: its program did not begin to work.
+void Exits::tell_of_start(const TaskRecord& record, const AgentRun& run, int exit_status,
+                          engine::ExitOutcome& outcome) const {
+    auto* crash = std::get_if<engine::Crash>(&outcome);
+    auto* dead = std::get_if<engine::MarkDead>(&outcome);
+    if (crash == nullptr && dead == nullptr) return;
+    const auto log = world_.files.read(agents_.log_file(record, run));
+    const auto lines = log ? last_lines(*log) : std::string();
+    auto reason = std::string(name_of(run.role)) + " could not start: " + run.harness + " exited with status " +
+                  std::to_string(exit_status) + (lines.empty() ? "" : ": " + lines) +
+                  ". All of its output: orange task log " + record.task.id.value;
+    (crash != nullptr ? crash->reason : dead->reason) = std::move(reason);
 }
 
 /// Once: the next run does not continue anything.

@@ -42,6 +42,8 @@ class Exits {
     Awaitable<void> advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                   engine::Advance advance, Stepped stepped, AgentRun run,
                                   std::map<std::string, Scalar> exited);
+    void tell_of_start(const TaskRecord& record, const AgentRun& run, int exit_status,
+                       engine::ExitOutcome& outcome) const;
     Awaitable<void> begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
                                std::map<std::string, Scalar> exited);
     bool many_die(const RunId& run);

@@ -1,5 +1,6 @@
 #include "daemon/runner/facts.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "common/base/text.hpp"
@@ -7,6 +8,8 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
 #include "daemon/git/standing.hpp"
+#include "daemon/runner/children.hpp"
+#include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {
@@ -43,9 +46,8 @@ Awaitable<Result<void>> look_at_worktree(World& world, const TaskRecord& record,
 Awaitable<Result<void>> count_commits(World& world, const TaskRecord& record, const Project& project,
                                       engine::Facts& facts) {
     auto base = record.task.base.value_or("");
-    const auto default_branch = project.default_branch;
     if (base.empty()) {
-        CO_TRY(base, co_await git::base_ref(world.git, project.path, default_branch));
+        CO_TRY(base, co_await target_ref(world, record, project));
     }
     GitCommand count;
     count.place = project.path;
@@ -67,10 +69,13 @@ Awaitable<Result<void>> try_merge(World& world, const TaskRecord& record, const 
     request.scratch = (world.paths.workspaces() / (".merge-" + record.task.id.value)).string();
     request.branch = record.task.branch;
     request.tip = facts.commit;
-    request.target = project.default_branch;
-    request.push = *settings_of(world, project).push;
-    CO_TRY(request.has_origin, co_await world.pool.known().has_origin(world.git, project.path));
-    request.push = request.push && *request.has_origin;
+    CO_TRY(const auto target, co_await existing_target(world, record, project));
+    request.target = target.branch;
+    request.has_origin = false;  // of no meaning for a parent's branch
+    if (!target.is_parents()) {
+        CO_TRY(request.has_origin, co_await world.pool.known().has_origin(world.git, project.path));
+    }
+    request.push = *settings_of(world, project).push && *request.has_origin;
     const auto lock = co_await world.repositories.acquire(project.path);
     CO_TRY(const auto view, co_await git::look(world.git, request));
     facts.target = request.shown_base = view.base == view.remote ? "origin/" + request.target : request.target;
@@ -100,12 +105,66 @@ Awaitable<void> find_out(World& world, const TaskRecord& record, const Project& 
     }
 }
 
+/// Merged into that commit, the branch would change nothing: others have brought its work along with theirs.
+Awaitable<Result<bool>> is_in_it(World& world, const TaskRecord& record, const Project& project, std::string target,
+                                 std::string tip) {
+    git::MergeRequest request;
+    request.repo = project.path;
+    request.scratch = (world.paths.workspaces() / (".merge-" + record.task.id.value)).string();
+    request.branch = record.task.branch;
+    request.tip = std::move(tip);
+    request.target = merge_target(world, record, project).branch;
+    const auto base = target, message = std::string();
+    const auto built = co_await git::build_merge(world.git, request, git::MergeStrategy::merge, base, message);
+    if (!built && built.error().details.contains("files")) co_return false;  // they conflict
+    if (!built) co_return built.error();
+    GitCommand trees;
+    trees.place = project.path;
+    trees.args = {"rev-parse", *built + "^{tree}", target + "^{tree}"};
+    CO_TRY(const auto both, co_await git_output(world.git, std::move(trees)));
+    const auto lines = split_lines(both);
+    co_return lines.size() == 2 && lines[0] == lines[1];
+}
+
 }  // namespace
+
+Result<bool> has_had_branch(World& world, const TaskRecord& record) {
+    if (!record.branch_start.empty()) return true;
+    TRY(const auto history, world.tasks.history(record.task.id));
+    return std::ranges::any_of(history, [](const auto& event) { return event.type == "workspace.acquired"; });
+}
+
+Awaitable<Result<bool>> has_own_work(World& world, const TaskRecord& record) {
+    const auto* registered = world.projects.find(record.task.project);
+    if (!registered) {
+        co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
+    }
+    const Project project = *registered;
+    const auto repository = project.path;
+    const auto lock = co_await world.repositories.acquire(repository);
+    auto tip = co_await git::branch_tip(world.git, repository, record.task.branch);
+    if (!tip && tip.error().code == ErrorCode::not_found) {
+        CO_TRY(const auto had_one, has_had_branch(world, record));
+        if (!had_one) co_return false;
+        co_return Error(ErrorCode::not_found, "its branch " + printable(record.task.branch) +
+                                                  " no longer exists; if it has another name now, run `orange task "
+                                                  "update " +
+                                                  record.task.id.value + " --branch NAME`");
+    }
+    if (!tip) co_return tip.error();
+    CO_TRY(const auto ref, co_await target_ref(world, record, project));
+    CO_TRY(auto target, co_await git::commit_of(world.git, repository, ref));
+    CO_TRY(const auto brought_by, co_await git::find_elsewhere(world.git, repository, target, *tip));
+    if (!brought_by.empty()) co_return false;
+    CO_TRY(const auto nothing, co_await is_in_it(world, record, project, std::move(target), *tip));
+    co_return !nothing;
+}
 
 Awaitable<engine::Facts> facts_of(World& world, const TaskRecord& record, const engine::Definition& definition,
                                   std::string to, std::optional<Timestamp> since) {
     engine::Facts facts;
     facts.known = true;
+    facts.children = children_of(world, record);
     auto wanted = engine::facts_wanted(definition, record.task, to);
     if (!wanted.any()) co_return facts;
     const auto* registered = world.projects.find(record.task.project);

@@ -3,13 +3,14 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/runner/merge_target.hpp"
 
 namespace orange {
 namespace {
 
 struct KeptWork {
     std::string repository;
-    std::string base;    ///< a ref of the default branch
+    std::string base;    ///< a ref of the branch that the task would be merged into
     std::string wip;     ///< a commit; empty: nothing was uncommitted
     std::string branch;  ///< a commit; empty: there is no branch
     std::string merged;
@@ -19,10 +20,10 @@ Awaitable<Result<KeptWork>> look_for_work(World& world, const TaskRecord& record
     const auto* project = world.projects.find(record.task.project);
     if (!project) co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
     KeptWork kept;
-    kept.repository = project->path;
-    const auto default_branch = project->default_branch;
+    const auto copy = *project;
+    kept.repository = copy.path;
     const auto own = "refs/orange/" + record.task.id.value;
-    CO_TRY(kept.base, co_await git::base_ref(world.git, kept.repository, default_branch));
+    CO_TRY(kept.base, co_await target_ref(world, record, copy));
     CO_TRY(kept.wip, co_await git::commit_of(world.git, kept.repository, own + "/wip"));
     CO_TRY(kept.branch, co_await git::commit_of(world.git, kept.repository, "refs/heads/" + record.task.branch));
     CO_TRY(kept.merged, co_await git::commit_of(world.git, kept.repository, own + "/merged"));

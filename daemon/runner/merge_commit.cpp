@@ -5,6 +5,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/runner/merge_concerns.hpp"
 #include "daemon/runner/merge_run.hpp"
+#include "daemon/runner/merge_target.hpp"
 
 /// The commit that a merge publishes: made anew on whatever the target is at, each time that somebody else was faster.
 namespace orange {
@@ -15,9 +16,9 @@ git::MergeStrategy strategy_of(const MergeRecord& merge) {
 }
 
 /// A squashed commit is the work itself, so it has the task's summary as its title.
-std::string message_for(const TaskRecord& record) {
+std::string message_for(const TaskRecord& record, bool into_parent) {
     const auto& task = record.task;
-    const auto merged = "Merge branch '" + task.branch + "'";
+    const auto merged = "Merge branch '" + task.branch + "'" + (into_parent ? " into " + record.merge->target : "");
     const bool squash = strategy_of(*record.merge) == git::MergeStrategy::squash;
     const auto title = squash && !task.summary.empty() ? task.summary
                        : task.summary.empty()          ? merged
@@ -106,7 +107,8 @@ Awaitable<Result<std::string>> MergeRun::commit_on(std::string base, bool may_ha
         CO_TRY(const auto made, co_await git::commit_of(world_.git, request_.repo, merge.commit));
         if (!made.empty()) co_return merge.commit;
     }
-    auto message = message_for(record_);
+    const auto* project = world_.projects.find(record_.task.project);
+    auto message = message_for(record_, project && stays_local(record_, *project));
     auto built = co_await git::build_merge(world_.git, request_, strategy_of(merge), base, std::move(message));
     if (!built && built.error().details.contains("files")) co_return with_next_step(built.error());
     co_return built;

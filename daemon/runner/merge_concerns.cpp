@@ -4,6 +4,7 @@
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
+#include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/notices.hpp"
 
 namespace orange {
@@ -12,7 +13,7 @@ namespace {
 constexpr std::size_t k_named_commits = 5;
 
 Awaitable<Result<std::string>> commits_since_review(Git& git, std::string repo, std::string seen, std::string tip,
-                                                    std::string branch, std::string target) {
+                                                    std::string branch, MergeTarget target) {
     CO_TRY(const auto reviewed, co_await git::has_commit(git, repo, tip, seen));
     if (!reviewed) {
         co_return "branch " + branch + " is at " + tip.substr(0, 12) + ", but the reviewer saw " + seen.substr(0, 12);
@@ -21,7 +22,9 @@ Awaitable<Result<std::string>> commits_since_review(Git& git, std::string repo, 
     log.place = std::move(repo);
     log.args = {"log", "--no-show-signature", "--format=%h %s", seen + ".." + tip};
     // The target's own commits are no news there.
-    for (const auto& ref : {"refs/remotes/origin/" + target, "refs/heads/" + target}) {
+    std::vector<std::string> refs = {"refs/remotes/origin/" + target.branch, "refs/heads/" + target.branch};
+    if (target.is_parents()) refs.erase(refs.begin());
+    for (const auto& ref : refs) {
         CO_TRY(const auto known, co_await git::commit_of(git, log.place.path(), ref));
         if (!known.empty()) log.args.push_back("^" + ref);
     }
@@ -43,16 +46,25 @@ Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRe
     std::vector<MergeConcern> concerns;
     const auto& task = record.task;
     const auto* project = world.projects.find(task.project);
+    const auto default_branch = project ? project->default_branch : std::string("the default branch");
     const auto& seen = record.reviewed_commit;
     if (project && !seen.empty() && seen != tip) {
         CO_TRY(auto since, co_await commits_since_review(world.git, project->path, seen, tip, task.branch,
-                                                         project->default_branch));
+                                                         merge_target(world, record, *project)));
         const auto from = seen == "none" ? std::string() : seen.substr(0, 12) + "..";
         if (!since.empty()) {
             concerns.push_back(
                 {since, "Merge the unreviewed commits?",
                  "Look at the changes\n  git -C " + shell_word(project->path) + " log -p " + from + tip.substr(0, 12)});
         }
+    }
+    if (has_lost_its_target(world, record)) {
+        concerns.push_back({"its parent, task " + task.parent.value +
+                                ", into whose branch it was to be merged, has ended or cannot be found. It is merged "
+                                "into " +
+                                default_branch + ", with the commits that it has from its parent",
+                            "Merge it into " + default_branch + "?",
+                            "Cancel the task\n  orange task cancel " + task.id.value});
     }
     if (!record.branch_start.empty() && record.branch_start == tip) {
         concerns.push_back({"branch " + task.branch + " has no commits of its own, so there is nothing to merge",

@@ -70,7 +70,7 @@ Awaitable<void> MergeRun::follow_locally() {
     }
     const auto lock = co_await world_.repositories.acquire(request_.repo);
     auto to = merge.commit;
-    if (brought) {
+    if (brought && request_.has_origin.value_or(false)) {
         const auto remote = co_await git::commit_of(world_.git, request_.repo, "refs/remotes/origin/" + merge.target);
         if (remote && !remote->empty()) to = *remote;
     }

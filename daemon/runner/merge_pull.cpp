@@ -6,6 +6,7 @@
 #include "daemon/git/publish.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/merge_run.hpp"
+#include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/pull_requests.hpp"
 
@@ -96,7 +97,8 @@ Result<PullMethod> method_for(const std::optional<git::MergeStrategy>& wanted, c
 
 Awaitable<Result<Merges::PullFirst>> Merges::ask_pull_request(TaskRecord& record, Project project, MergeOrder order) {
     PullFirst first;
-    if (order.local) co_return first;
+    if (order.via_pull) CO_TRY(pulls::check_may_have_one(world_, record, project));
+    if (order.local || merge_target(world_, record, project).is_parents()) co_return first;
     const bool unpushed = order.push && !*order.push;
     if (order.via_pull && unpushed) co_return not_without_push(record);
     const bool usual = pulls::are_usual(world_, project);

@@ -6,6 +6,7 @@
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/runner/merge_target.hpp"
 
 namespace orange {
 namespace {
@@ -40,7 +41,7 @@ MergeRun::MergeRun(World& world, Turns& turns, Transitions& transitions, TaskRec
 Awaitable<Result<void>> MergeRun::go_on() {
     CO_TRY(const auto repo, co_await world_.pool.known().look(world_.git, request_.repo));
     request_.git_dir = repo.git_dir;
-    request_.has_origin = repo.has_origin;
+    if (!request_.has_origin) request_.has_origin = repo.has_origin;
     if (merge().phase != MergePhase::pushed) {
         if (merge().pull != 0) {
             CO_TRY(co_await publish_at_forge());
@@ -103,6 +104,17 @@ Awaitable<Result<bool>> MergeRun::is_published() {
     co_return co_await git::has_commit(world_.git, repo, ref, merge().commit);
 }
 
+/// Of a parent's branch, under the repository's lock, which is held wherever a worktree is put on a branch: nobody
+/// works on it, and it still is the one that the parent is merged from.
+Result<void> MergeRun::check_target() {
+    const auto* project = world_.projects.find(record_.task.project);
+    if (!project || !stays_local(record_, *project)) return {};
+    const auto target = merge_target(world_, record_, *project);
+    if (target.branch == merge().target) return check_parent_rests(world_, target);
+    return {ErrorCode::conflict, "the task is not to be merged into " + merge().target + " any more, but into " +
+                                     target.text() + ". Try again:\n  orange task merge " + record_.task.id.value};
+}
+
 Awaitable<Result<git::PushAnswer>> MergeRun::push_once() {
     if (request_.push) {
         auto pushed = co_await git::push_merge(world_.git, request_, merge().commit, remote_);
@@ -110,6 +122,10 @@ Awaitable<Result<git::PushAnswer>> MergeRun::push_once() {
         co_return pushed;
     }
     const auto lock = co_await world_.repositories.acquire(request_.repo);
+    if (auto rests = check_target(); !rests) {
+        arriving_ = false;
+        co_return rests.error();
+    }
     const auto followed = co_await git::follow(world_.git, request_, merge().commit);
     CO_TRY(const auto there,
            co_await git::has_commit(world_.git, request_.repo, "refs/heads/" + request_.target, merge().commit));

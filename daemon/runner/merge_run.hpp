@@ -39,6 +39,7 @@ class MergeRun {
     Awaitable<Result<void>> publish();
     Awaitable<Result<bool>> is_published();
     Awaitable<Result<git::PushAnswer>> push_once();
+    Result<void> check_target();
     Awaitable<Result<void>> publish_at_forge();
     Awaitable<Result<void>> merge_at_forge(ForgePlace place, PullRequest pull);
     Error not_landed(const git::PushAnswer& answer);

@@ -10,6 +10,7 @@
 #include "daemon/runner/facts.hpp"
 #include "daemon/runner/merge_concerns.hpp"
 #include "daemon/runner/merge_run.hpp"
+#include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/programs.hpp"
 
@@ -34,6 +35,20 @@ bool stands(const Error& error) {
     return error.details.contains("files") || error.details.contains("refused") || error.details.contains("raced");
 }
 
+/// The parent has to be there with a branch, and nobody may be at work on that.
+Awaitable<Result<void>> check_parents_branch(World& world, const MergeTarget& target, const Project& project) {
+    if (!target.is_parents()) co_return Result<void>{};
+    CO_TRY(check_parent_rests(world, target));
+    CO_TRY(const auto there, co_await git::commit_of(world.git, project.path, "refs/heads/" + target.branch));
+    if (!there.empty()) co_return Result<void>{};
+    const auto& id = target.parent.value;
+    co_return Error(ErrorCode::conflict,
+                    "task " + id + " has no branch " + target.branch +
+                        " yet, or no longer, to merge its sub-tasks into. Start it, or name its branch:\n  orange task "
+                        "spawn " +
+                        id + "\n  orange task update " + id + " --branch NAME");
+}
+
 }  // namespace
 
 std::string merge_command(const TaskId& id, const char* option) {
@@ -47,6 +62,7 @@ std::string merge_command(const TaskId& id, const MergeOrder& order) {
 Awaitable<Result<void>> Merges::check(TaskRecord record) {
     const auto* project = world_.projects.find(record.task.project);
     if (!project) co_return Result<void>{};
+    CO_TRY(check_parent_rests(world_, merge_target(world_, record, *project)));
     const auto tip = co_await git::branch_tip(world_.git, project->path, record.task.branch);
     if (!tip && tip.error().code == ErrorCode::not_found) co_return Result<void>{};  // the merge itself says so
     if (!tip) co_return tip.error();
@@ -65,9 +81,10 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
     const auto facts = co_await facts_of(world_, record, definition, done.to, world_.clock.now());
     const engine::Situation situation{record.task, stepped.artifacts, record.entry_sections, facts};
     auto possible = engine::decide_request(definition, situation, done);
-    const bool not_reviewed = !possible && possible.error().code == ErrorCode::needs_force;
+    const bool not_reviewed = possible ? !engine::can_be_merged_from(definition, record.task.status)
+                                       : possible.error().code == ErrorCode::needs_force;
     done.force = true;
-    if (not_reviewed) possible = engine::decide_request(definition, situation, done);
+    if (!possible && not_reviewed) possible = engine::decide_request(definition, situation, done);
     if (!possible) co_return explained(possible.error(), definition, situation, by);
     CO_TRY(auto tip, co_await git::commit_of(world_.git, repo, "refs/heads/" + record.task.branch));
     if (tip.empty()) {
@@ -89,6 +106,11 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
         concerns.insert(concerns.begin(), MergeConcern{"task " + record.task.id.value + " has the status " +
                                                            record.task.status + ", and its work was not reviewed",
                                                        "Merge the unreviewed work?"});
+    }
+    const auto waits_for = engine::not_done(facts.children);
+    if (const auto* state = definition.state(record.task.status); state && state->children && !waits_for.empty()) {
+        concerns.push_back({"the task waits for its sub-tasks, and these are not done: " + waits_for,
+                            "Merge without waiting for its sub-tasks?"});
     }
     if (!concerns.empty() && !order.force) {
         co_return confirmation(merge_command(record.task.id, order), concerns, tip);
@@ -120,6 +142,8 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
         co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
     }
     const auto copy = *project;
+    const auto target = merge_target(world_, record, copy);
+    CO_TRY(co_await check_parents_branch(world_, target, copy));
     co_await watch_programs(world_, record);
     if (!record.programs_changed.empty()) CO_TRY(turns_.try_save(record));
     // What the last attempt failed for is no reason to ask: this one finds out whether it still stands.
@@ -154,15 +178,18 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
     CO_TRY(const auto origin, co_await world_.pool.known().has_origin(world_.git, copy.path));
     auto notes = notes_before(record);
     const auto settings = settings_of(world_, copy);
-    if (origin && !order.push && !*settings.push && !pull.through)
+    if (target.is_parents()) {
+        notes.push_back("merged into " + target.text());
+    } else if (origin && !order.push && !*settings.push && !pull.through) {
         notes.push_back("not pushed: the setting push of " + copy.name + " is false");
+    }
     notes.insert(notes.end(), pull.notes.begin(), pull.notes.end());
     merge.tx = random_id(12);
-    merge.target = copy.default_branch;
+    merge.target = target.branch;
     merge.strategy = pull.through ? name_of(pull.method) : name_of(order.strategy.value_or(git::MergeStrategy::merge));
     merge.pull = pull.through ? pull.through->number : 0;
     merge.tip = std::move(tip);
-    merge.push = pull.through || (order.push.value_or(*settings.push) && origin);
+    merge.push = pull.through || (order.push.value_or(*settings.push) && origin && !target.is_parents());
     merge.include_unpushed = order.include_unpushed;
     merge.keep_branch = order.keep_branch.value_or(*settings.keep_branch);
     merge.by = by;
@@ -172,13 +199,13 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
     co_return co_await run(std::move(record), std::move(notes), start);
 }
 
-/// Merges of this project that were not pushed: they are Orange's, not commits of the user's that must stay private.
-std::map<std::string, std::string> Merges::unpushed(const std::string& project) const {
+/// Merges into this branch that were not pushed: they are Orange's, not commits of the user's that must stay private.
+std::map<std::string, std::string> Merges::unpushed(const Project& project, const std::string& target) const {
     std::map<std::string, std::string> all;
     world_.tasks.each([&](const TaskRecord& record) {
         const auto& merge = record.merge;
-        if (record.task.project == project && merge && merge->phase == MergePhase::done && !merge->push &&
-            !merge->elsewhere) {
+        const bool unpushed = merge && merge->phase == MergePhase::done && !merge->push && !merge->elsewhere;
+        if (unpushed && record.task.project == project.name && (merge->target == target || !record.into_parent)) {
             all[merge->commit] = merge->base;
         }
         return true;
@@ -195,7 +222,8 @@ git::MergeRequest Merges::request_for(const TaskRecord& record, const Project& p
     request.target = record.merge->target;
     request.push = record.merge->push;
     request.include_unpushed = record.merge->include_unpushed;
-    request.unpushed = unpushed(record.task.project);
+    request.unpushed = unpushed(project, request.target);
+    if (stays_local(record, project)) request.has_origin = false;  // what it has of that branch does not count
     return request;
 }
 

@@ -89,7 +89,7 @@ class Merges {
     Awaitable<Result<std::string>> confirmed_tip(TaskRecord& record, const engine::Definition& definition,
                                                  MergeOrder order, Caller by, std::string& forced);
     std::vector<std::string> notes_before(const TaskRecord& record) const;
-    std::map<std::string, std::string> unpushed(const std::string& project) const;
+    std::map<std::string, std::string> unpushed(const Project& project, const std::string& target) const;
     git::MergeRequest request_for(const TaskRecord& record, const Project& project) const;
     Awaitable<Result<MergeOutcome>> run(TaskRecord record, std::vector<std::string> notes, Start start);
     Error failed(MergeRun& run, Error error, bool resumed);

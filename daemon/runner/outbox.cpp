@@ -34,7 +34,7 @@ Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
     {
         CO_TRY(auto turn, co_await turns_.take(id));
         auto& record = turn.record;
-        if (!agents_.alive(record, to)) {
+        if (!agents_.alive(record, to) && !record.held_start(to)) {
             CO_TRY(const auto definition, turns_.definition_of(record.task));
             co_return not_running(*definition, record.task, to);
         }
@@ -42,7 +42,14 @@ Awaitable<Result<Outcome>> Outbox::send(TaskId id, Role to, std::string text) {
     }
     const bool delivered = co_await deliver(id);
     Outcome outcome;
-    if (!delivered) outcome.notes = {"queued; Orange delivers it when the agent can accept it"};
+    const auto now = turns_.record_of(id);
+    if (!delivered && now && now->held_start(to)) {
+        outcome.notes = {"queued; the " + std::string(name_of(to)) +
+                         " is not started yet, and gets it when it is. What it waits for:\n  orange task why " +
+                         id.value};
+    } else if (!delivered) {
+        outcome.notes = {"queued; Orange delivers it when the agent can accept it"};
+    }
     co_return outcome;
 }
 
@@ -64,10 +71,22 @@ Awaitable<bool> Outbox::deliver_one(const TaskRecord& record, const AgentRun& ru
     // Busy is no obstacle: the programs queue what is typed meanwhile. Typing into a dialog would answer it.
     const auto reading = co_await activities_.read(record, run.role);
     if (reading.activity == Activity::waiting) co_return false;
+    if (reading.usage_limit && co_await is_held_by_limit(run)) co_return false;
     if (reading.activity != Activity::busy && !activities_.reads_input(record, run)) co_return false;
     const auto sent = co_await world_.tmux.send(run.pane_id, message.text);
     if (!sent) log::warn("outbox", sent.error().message, {{"task", record.task.id.value}});
     co_return sent.has_value();
+}
+
+/// A question about the limit would swallow what is typed: it is closed first.
+Awaitable<bool> Outbox::is_held_by_limit(AgentRun run) {
+    if (usage_.of(run.harness)) co_return true;
+    const auto harness = world_.harnesses.find(run.harness);
+    const auto view = co_await world_.tmux.look(run.pane_id);
+    if (!harness || !view || !agents::shows_limit_dialog(harness->harness, view->screen)) co_return false;
+    const auto closed = co_await world_.tmux.press_escape(run.pane_id);
+    if (!closed) log::warn("outbox", closed.error().message);
+    co_return true;
 }
 
 Awaitable<bool> Outbox::deliver_all(TaskRecord& record) {
@@ -190,6 +209,9 @@ bool Outbox::waits_too_long(const TaskId& id, const Message& message) {
 
 void Outbox::mark_undelivered(TaskRecord& record) {
     const auto& id = record.task.id;
+    const auto* run = record.run_of(record.outbox.front().to);
+    if (run && usage_.of(run->harness)) return;
+    if (record.held_start(record.outbox.front().to)) return;  // its view says what that one waits for
     if (!waits_too_long(id, record.outbox.front())) return;
     const auto before = record.notices;
     const auto role = std::string(name_of(record.outbox.front().to));

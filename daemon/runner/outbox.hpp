@@ -20,8 +20,8 @@ Error not_running(const engine::Definition& definition, const Task& task, Role r
 /// Messages to agents, from the durable outbox in state.json into their windows.
 class Outbox {
   public:
-    Outbox(World& world, AgentControl& agents, Turns& turns, Activities& activities)
-        : world_(world), agents_(agents), turns_(turns), activities_(activities) {}
+    Outbox(World& world, AgentControl& agents, Turns& turns, Activities& activities, const UsageHolds& usage)
+        : world_(world), agents_(agents), turns_(turns), activities_(activities), usage_(usage) {}
 
     /// What a human says to a living agent.
     Awaitable<Result<Outcome>> send(TaskId id, Role to, std::string text);
@@ -51,6 +51,7 @@ class Outbox {
     Awaitable<bool> deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message);
     void was_typed(TaskRecord& record, const Message& message);
     Awaitable<bool> acknowledge_one(TaskRecord& record, Message& message);
+    Awaitable<bool> is_held_by_limit(AgentRun run);
     void mark_undelivered(TaskRecord& record);
     bool waits_too_long(const TaskId& id, const Message& message);
 
@@ -65,6 +66,7 @@ class Outbox {
     AgentControl& agents_;
     Turns& turns_;
     Activities& activities_;
+    const UsageHolds& usage_;
     std::map<TaskId, Undelivered> undelivered_;
     std::set<std::string> typed_;  ///< messages whose delivery could not be written down yet
     std::set<std::string> told_;   ///< messages that were not taken, and whose human was told

@@ -10,6 +10,15 @@ Result<void> check_names(const World& world, const Project& project) {
     return {};
 }
 
+std::vector<std::string> check_harness_limits(const World& world) {
+    std::vector<std::string> problems;
+    for (const auto& [name, limit] : world.settings.harness_limits) {
+        const auto found = world.harnesses.find(name);
+        if (!found) problems.push_back("harness_limits in config.yml: " + found.error().message);
+    }
+    return problems;
+}
+
 Result<std::vector<std::string>> check_projects(const World& world) {
     TRY(world.projects.refresh());
     std::vector<std::string> problems;

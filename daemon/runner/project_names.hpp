@@ -14,4 +14,7 @@ Result<void> check_names(const World& world, const Project& project);
 /// there. Reads it again where somebody has edited it.
 Result<std::vector<std::string>> check_projects(const World& world);
 
+/// A sentence for each harness that config.yml limits and that there is not: its limit holds nothing back.
+std::vector<std::string> check_harness_limits(const World& world);
+
 }  // namespace orange

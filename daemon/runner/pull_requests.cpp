@@ -10,6 +10,7 @@
 #include "daemon/git/publish.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/runner/merge_run.hpp"
+#include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/pull_request_text.hpp"
 #include "daemon/runner/worktree.hpp"
 
@@ -57,6 +58,16 @@ Awaitable<Result<std::vector<std::string>>> commits_after(Git& git, std::string 
 
 bool are_usual(const World& world, const Project& project) {
     return *settings_of(world, project).merge == "pr";
+}
+
+Result<void> check_may_have_one(const World& world, const TaskRecord& record, const Project& project) {
+    const auto target = merge_target(world, record, project);
+    if (!target.is_parents()) return {};
+    const auto& id = record.task.id.value;
+    return Error(ErrorCode::conflict,
+                 "task " + id + " is merged into " + target.text() +
+                     ", which takes no pull request. Merge it here:\n  orange task merge " + id,
+                 {{"why", "into_parent"}, {"command", "orange task merge " + id}});
 }
 
 Awaitable<Result<ForgePlace>> place_of(World& world, Project project, std::string task) {
@@ -113,6 +124,7 @@ Awaitable<Result<std::optional<PullRequest>>> ask(World& world, const ForgePlace
 
 Awaitable<Result<Opened>> open(World& world, TaskRecord& record, PullText text) {
     CO_TRY(const auto project, project_of(world, record));
+    CO_TRY(check_may_have_one(world, record, project));
     CO_TRY(const auto place, co_await place_of(world, project, record.task.id.value));
     // Without the repository's lock: a remote that is silent for minutes must hold up no checkout.
     CO_TRY(auto pushed, co_await git::push_branch(world.git, project.path, record.task.branch));

@@ -17,6 +17,9 @@ namespace orange::pulls {
 /// The project's work is merged through pull requests (its setting `merge`).
 bool are_usual(const World& world, const Project& project);
 
+/// conflict, with the merge as the way out, for a task that is merged into its parent's branch. No I/O.
+Result<void> check_may_have_one(const World& world, const TaskRecord& record, const Project& project);
+
 /// Where the project's pull requests are. `other` for a remote that is no GitHub; not_found if there is no origin, with
 /// the merge of `task` as the way out.
 Awaitable<Result<ForgePlace>> place_of(World& world, Project project, std::string task = "ID");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "common/base/in_set.hpp"
 #include "common/base/text.hpp"
@@ -11,6 +12,7 @@
 #include "daemon/engine/start.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/after_children.hpp"
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/stacking.hpp"
@@ -38,8 +40,21 @@ std::string more_room(const Project* project) {
 
 }  // namespace
 
+Queue::Queue(World& world, Room& room, Turns& turns, AgentControl& agents, Transitions& transitions, Requests& requests)
+    : world_(world), room_(room), turns_(turns), agents_(agents), transitions_(transitions), requests_(requests) {
+    observer_ = world_.tasks.observe([this](const TaskId&) { changed(); });
+}
+
+Queue::~Queue() {
+    world_.tasks.unobserve(observer_);
+}
+
 std::string Queue::waits(const TaskRecord& record) const {
+    if (record.unapproved) {
+        return "the task waits for your approval. To start it:\n  orange task approve " + record.task.id.value;
+    }
     if (record.blocked()) return waits_sentence(world_, record);
+    if (const auto wait = room_.wait_of(record)) return waits_sentence(*wait, record.task.project);
     return "all workspaces are in use; the task is number " + std::to_string(world_.tasks.queue_place(record)) +
            " in the queue and starts when another task is merged. If a workspace becomes free in another way, start "
            "the "
@@ -58,8 +73,11 @@ void Queue::enqueue(TaskRecord& record) {
 }
 
 Awaitable<Result<Outcome>> Queue::start_pending(TaskRecord record, Caller by) {
-    if (!record.stacked_on.empty() && !record.blocked()) CO_TRY(co_await put_on_base(world_, turns_, record));
     CO_TRY(const auto definition, turns_.definition_of(record.task));
+    if (record.task.status != definition->initial().name) {
+        co_return co_await move_after_children(world_, turns_, transitions_, std::move(record));
+    }
+    if (!record.stacked_on.empty() && !record.blocked()) CO_TRY(co_await put_on_base(world_, turns_, record));
     if (record.start) {
         CO_TRY(auto decision, engine::decide_start(*definition, record.task, *record.start));
         CO_TRY(auto stepped, co_await turns_.step_bodies(record));
@@ -74,28 +92,23 @@ Awaitable<Result<Outcome>> Queue::start_pending(TaskRecord record, Caller by) {
     co_return co_await requests_.move(std::move(record), request, by, no_edit);
 }
 
-queue::Look Queue::look(const Project& project) const {
-    queue::Look look;
-    look.free = world_.pool.free(project);
-    for (const auto& id : world_.tasks.queue(project.name)) {
-        look.waiting.push_back({id, starting_.contains(id), world_.pool.has_claim(id)});
-    }
-    for (const auto& id : starting_) {
-        const auto* record = world_.tasks.find(id);
-        if (record && record->task.project == project.name && !world_.pool.has_claim(id)) ++look.unclaimed_starts;
-    }
-    return look;
+bool Queue::is_next(const TaskRecord& record) const {
+    if (!world_.projects.find(record.task.project)) return false;
+    return queue::is_next(room_.look(), room_.pending(record));
 }
 
-bool Queue::is_next(const TaskRecord& record) const {
-    if (world_.pool.has_claim(record.task.id)) return true;
-    const auto* project = world_.projects.find(record.task.project);
-    return project && queue::is_next(look(*project), record.task.id);
-}
+/// A start under way has its workspace and its agent's place, whether it is in the queue or not.
+class Queue::Preparing {
+  public:
+    Preparing(Queue& queue, TaskId id) : preparing_(queue.preparing_, id), starting_(queue.room_.starting(), id) {}
+
+  private:
+    InSet<TaskId> preparing_, starting_;
+};
 
 /// Counts as a workspace taken before it has claimed one, so that no turn of the queue is promised the same.
 Awaitable<Result<Outcome>> Queue::start_now(TaskRecord record, Caller by) {
-    const InSet<TaskId> starting(starting_, record.task.id);
+    const Preparing preparing(*this, record.task.id);
     co_return co_await start_pending(std::move(record), by);
 }
 
@@ -106,7 +119,8 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
         auto& record = turn.record;
         project = record.task.project;
         CO_TRY(const auto definition, turns_.definition_of(record.task));
-        if (record.task.status != definition->initial().name) {
+        // One whose sub-tasks are done may wait in the queue for its next step, which is then meant.
+        if (record.task.status != definition->initial().name && !record.queued) {
             const auto* state = definition->state(record.task.status);
             const auto text = state && state->terminal
                                   ? " is " + record.task.status +
@@ -115,6 +129,7 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
                                         "). To restart a dead agent:\n  orange task respawn " + id.value;
             co_return Error(ErrorCode::illegal_transition, "task " + id.value + text);
         }
+        if (std::exchange(record.unapproved, false)) CO_TRY(turns_.try_save(record));  // a human starts it
         if (!record.blocked() && is_next(record)) {
             auto started = co_await start_now(record, by);
             if (!started && started.error().code != ErrorCode::pool_exhausted) kick(project);
@@ -148,10 +163,52 @@ Awaitable<void> Queue::run(std::string project) {
     const auto* registered = world_.projects.find(project);
     if (!registered) co_return;
     auto started = std::make_shared<Starts>(world_.executor);
-    for (const auto& id : queue::due(look(*registered))) {
-        starting_.insert(id);
-        ++started->under_way;
-        async::spawn(world_.executor, "start", start_queued(id, started));
+    for (const auto& id : queue::due(room_.look())) {
+        const auto* record = world_.tasks.find(id);
+        if (record->held.empty() ? record->task.project == project : !failed_.contains(id)) begin(id, started);
+    }
+    while (started->under_way > 0) co_await started->ended.wait();
+}
+
+void Queue::begin(const TaskId& id, const std::shared_ptr<Starts>& starts) {
+    const bool has_begun = !world_.tasks.find(id)->held.empty();
+    room_.starting().insert(id);
+    held_back_.erase(id);
+    if (!has_begun) preparing_.insert(id);
+    ++starts->under_way;
+    async::spawn(world_.executor, "start", has_begun ? start_held(id, starts) : start_queued(id, starts));
+}
+
+void Queue::changed() {
+    if (looking_again_ || (held_back_.empty() && !room_.is_limited())) return;
+    looking_again_ = true;
+    async::spawn(world_.executor, "held back", look_again());
+}
+
+void Queue::retry_held_back() {
+    failed_.clear();
+    changed();
+}
+
+/// Later: whoever has saved the task is not through with it.
+Awaitable<void> Queue::look_again() {
+    co_await async::yield();
+    looking_again_ = false;  // before looking: what comes while we look is looked at again
+    co_await run_held_back();
+}
+
+/// A workspace that became free starts no pending task by itself (a cancelled task starts none), a limit does that held
+/// one back.
+Awaitable<void> Queue::run_held_back() {
+    const auto look = room_.look();
+    auto started = std::make_shared<Starts>(world_.executor);
+    const auto before = std::exchange(held_back_, {});
+    for (const auto& id : queue::held_back(look)) {
+        if (world_.tasks.find(id)->held.empty()) held_back_.insert(id);
+    }
+    for (const auto& id : queue::due(look)) {
+        const bool has_begun = !world_.tasks.find(id)->held.empty();
+        if (has_begun ? !failed_.contains(id) : before.contains(id)) begin(id, started);
     }
     while (started->under_way > 0) co_await started->ended.wait();
 }
@@ -160,7 +217,7 @@ Awaitable<Outcome> Queue::run_for(TaskId id, std::string project) {
     starts_[id] = {};
     co_await run(std::move(project));
     // Somebody else's turn of the queue may have taken this one up: its start holds the task's lock until it is over.
-    while (starting_.contains(id)) {
+    while (preparing_.contains(id)) {
         co_await turns_.free(id);
         co_await async::yield();
     }
@@ -193,7 +250,8 @@ Awaitable<void> Queue::start_queued(TaskId id, std::shared_ptr<Starts> starts) {
         std::string project = {};               ///< to be tried again, where the start fails with an exception
         bool finished = false;
         ~Ending() {
-            queue.starting_.erase(id);
+            queue.preparing_.erase(id);
+            queue.room_.starting().erase(id);
             --starts.under_way;
             starts.ended.notify();
             if (go_on) queue.kick(*go_on);
@@ -201,13 +259,64 @@ Awaitable<void> Queue::start_queued(TaskId id, std::shared_ptr<Starts> starts) {
         }
     } ending{*this, id, *starts};
     auto turn = co_await transitions_.take(id);
-    if (!turn || !turn->record.queued || turn->record.blocked()) co_return;
+    if (!turn || !turn->record.queued || turn->record.kept_back()) co_return;
     ending.project = turn->record.task.project;
     auto started = co_await start_pending(turn->record, queue_caller());
     ending.finished = true;
     if (started && starts_.contains(id)) starts_[id] = *started;
     if (started || started.error().code == ErrorCode::pool_exhausted) co_return;
     ending.go_on = co_await note_failure(id, started.error());
+}
+
+/// One that has begun waits in the queue for its next step: that is tried again once its notice is seen.
+std::string Queue::command_to_try_again(const TaskRecord& record) const {
+    const auto definition = turns_.definition_of(record.task);
+    const bool begun = definition && record.task.status != (*definition)->initial().name;
+    return (begun ? "orange task ack " : "orange task spawn ") + record.task.id.value;
+}
+
+Awaitable<void> Queue::start_held(TaskId id, std::shared_ptr<Starts> starts) {
+    struct Ending {  // also where the start fails with an exception
+        Queue& queue;
+        TaskId id;
+        Starts& starts;
+        bool done = false;
+        ~Ending() {
+            if (!done) queue.failed_.insert(id);  // not at once again: the attempt itself has changed the task
+            queue.room_.starting().erase(id);
+            --starts.under_way;
+            starts.ended.notify();
+        }
+    } ending{*this, id, *starts};
+    auto turn = co_await transitions_.take(id);
+    if (!turn) co_return;
+    auto& record = turn->record;
+    const auto definition = turns_.definition_of(record.task);
+    if (!definition) co_return;  // its view says so
+    const auto held = record.held;
+    bool failed = false;
+    for (const auto& start : held) {
+        const auto started = co_await agents_.spawn(record, **definition, order_of(start));
+        if (!started) note_failure(record, start.role, started.error());
+        failed = failed || !started;
+    }
+    ending.done = record.held.empty();
+    if (!failed) (void)clear(record, NoticeKind::start_failed);
+    co_await turns_.show(record);
+}
+
+/// What will be so again in a moment is tried again by the poll; of everything else a human is told.
+void Queue::note_failure(TaskRecord& record, Role role, const Error& why) {
+    const auto& id = record.task.id.value;
+    const bool again = why.code == ErrorCode::unavailable || why.code == ErrorCode::timeout || is_disk_full(why);
+    if (!again) std::erase_if(record.held, [role](const HeldStart& start) { return start.role == role; });
+    const auto before = record;
+    raise(world_, record, NoticeKind::start_failed,
+          "the " + std::string(name_of(role)) + " could not be started: " + why.message +
+              (again ? "; Orange tries again" : ""),
+          "orange task respawn " + id);
+    if (record == before) return;  // told
+    if (turns_.save(record)) world_.journal.write(record, "spawn.failed", {{"error", why.message}});
 }
 
 /// A task that would fail the same way for ever holds up the others: it leaves the queue, and a human is told. If the
@@ -220,7 +329,8 @@ Awaitable<std::optional<std::string>> Queue::note_failure(TaskId id, Error why) 
     const bool own_fault = !full && co_await repository_answers(project);
     record = turns_.record_of(id);
     if (!record) co_return std::nullopt;
-    auto error = why.message + "; then run `orange task spawn " + id.value + "`";
+    const auto again = command_to_try_again(*record);
+    auto error = why.message + "; then run `" + again + "`";
     if (own_fault) {
         record->queued = false;
     } else {
@@ -231,10 +341,9 @@ Awaitable<std::optional<std::string>> Queue::note_failure(TaskId id, Error why) 
     if (starts_.contains(id)) starts_[id].spawn_error = error;
     const auto before = record->notices;
     if (!record->stacked_on.empty() && why.details.contains("files")) {
-        raise(world_, *record, NoticeKind::merge_conflict, why.message, "orange task spawn " + id.value);
+        raise(world_, *record, NoticeKind::merge_conflict, why.message, again);
     } else {
-        raise(world_, *record, NoticeKind::start_failed, "the task could not be started: " + error,
-              "orange task spawn " + id.value);
+        raise(world_, *record, NoticeKind::start_failed, "the task could not be started: " + error, again);
     }
     if (!own_fault && record->notices == before) co_return std::nullopt;  // told
     if (!turns_.save(*record)) {  // still in the queue: to go on now would only meet it again

@@ -10,19 +10,24 @@
 #include "common/base/result.hpp"
 #include "common/model/record.hpp"
 #include "daemon/async/async.hpp"
+#include "daemon/runner/agent_control.hpp"
 #include "daemon/runner/queue_order.hpp"
 #include "daemon/runner/requests.hpp"
+#include "daemon/runner/room.hpp"
 #include "daemon/runner/transitions.hpp"
 #include "daemon/runner/waiting.hpp"
 
 namespace orange {
 
-/// Each project's queue: a pending task waits in it until a workspace is free, first in, first out (queue_order.hpp).
-/// Nothing here holds a task's lock while it waits for another's.
+/// What waits for its start: pending tasks and those whose sub-tasks are done, each project's first in, first out,
+/// until there are a workspace and room for their agent; and agents of tasks that have begun, until there is room for
+/// them (room.hpp, queue_order.hpp). Nothing here holds a task's lock while it waits for another's.
 class Queue final : public Waiting {
   public:
-    Queue(World& world, Turns& turns, Transitions& transitions, Requests& requests)
-        : world_(world), turns_(turns), transitions_(transitions), requests_(requests) {}
+    Queue(World& world, Room& room, Turns& turns, AgentControl& agents, Transitions& transitions, Requests& requests);
+    ~Queue() override;
+    Queue(const Queue&) = delete;
+    Queue& operator=(const Queue&) = delete;
 
     /// Starts a pending task now, or puts it into its project's queue.
     Awaitable<Result<Outcome>> spawn(TaskId id, Caller by);
@@ -37,12 +42,18 @@ class Queue final : public Waiting {
     void kick(const std::string& project) override;
     /// The same, awaited.
     Awaitable<void> run(std::string project);
-    bool is_starting(const TaskId& id) const override { return starting_.contains(id); }
+    bool is_starting(const TaskId& id) const override { return preparing_.contains(id); }
+
+    /// Starts what a limit has held back, soon, as far as there is room for it. Every change of a task does so; this is
+    /// for whoever has changed a limit, and for the poll, with which failed starts are tried again.
+    void retry_held_back();
 
     /// Tries queues again that stand still because their repository did not answer or the disk was full.
     Awaitable<void> restart_stalled();
 
   private:
+    class Preparing;
+
     /// Starts of one turn of the queue that have not ended.
     struct Starts {
         explicit Starts(const async::Executor& executor) : ended(executor) {}
@@ -50,24 +61,36 @@ class Queue final : public Waiting {
         async::Notifier ended;
     };
 
-    queue::Look look(const Project& project) const;
+    void changed();
+    Awaitable<void> run_held_back();
+    void begin(const TaskId& id, const std::shared_ptr<Starts>& starts);
     bool is_next(const TaskRecord& record) const;
     Awaitable<Result<Outcome>> start_pending(TaskRecord record, Caller by);
     Awaitable<Result<Outcome>> start_now(TaskRecord record, Caller by);
     Awaitable<void> run_soon(std::string project);
     Awaitable<bool> repository_answers(std::string project);
     Awaitable<void> start_queued(TaskId id, std::shared_ptr<Starts> starts);
+    Awaitable<void> start_held(TaskId id, std::shared_ptr<Starts> starts);
+    Awaitable<void> look_again();
+    void note_failure(TaskRecord& record, Role role, const Error& why);
     /// A task whose start has failed leaves the queue, or waits until what hinders all of them is over. The project
     /// whose next task may be started in its place, if there is one.
     Awaitable<std::optional<std::string>> note_failure(TaskId id, Error why);
+    std::string command_to_try_again(const TaskRecord& record) const;
 
     World& world_;
+    Room& room_;
     Turns& turns_;
+    AgentControl& agents_;
     Transitions& transitions_;
     Requests& requests_;
+    int observer_;
     std::map<TaskId, Outcome> starts_;  ///< of tasks that run_for() waits for
     std::set<std::string> stalled_;     ///< projects whose queue stands still: no task of theirs could be started
-    std::set<TaskId> starting_;         ///< tasks whose start is under way
+    std::set<TaskId> preparing_;        ///< pending tasks whose start is under way
+    std::set<TaskId> held_back_;        ///< pending tasks that would start but for a limit
+    std::set<TaskId> failed_;           ///< tasks that have begun, and whose start is tried again by the poll
+    bool looking_again_ = false;
     std::int64_t next_seq_ = 0;
 };
 

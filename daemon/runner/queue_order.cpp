@@ -1,24 +1,56 @@
 #include "daemon/runner/queue_order.hpp"
 
+#include <algorithm>
+#include <set>
+
 namespace orange::queue {
+namespace {
+
+int left(const std::map<Resource, int>& room, const Resource& resource) {
+    const auto found = room.find(resource);
+    return found == room.end() ? 1 : found->second;
+}
+
+bool fits(const std::map<Resource, int>& room, const Waiting& waiting) {
+    return std::ranges::all_of(waiting.needs, [&](const Resource& need) { return left(room, need) > 0; });
+}
+
+bool competes(const Look& look, const Waiting& a, const Waiting& b) {
+    return std::ranges::any_of(a.needs, [&](const Resource& need) {
+        return look.room.contains(need) && std::ranges::find(b.needs, need) != b.needs.end();
+    });
+}
+
+}  // namespace
 
 std::vector<TaskId> due(const Look& look) {
     std::vector<TaskId> ids;
-    int room = look.free - look.unclaimed_starts;
+    auto room = look.room;
     for (const auto& task : look.waiting) {
-        if (task.starting) continue;
-        if (!task.has_claim && room <= 0) continue;
-        if (!task.has_claim) --room;
+        if (task.starting || !fits(room, task)) continue;
+        for (const auto& need : task.needs) {
+            if (const auto found = room.find(need); found != room.end()) --found->second;
+        }
         ids.push_back(task.id);
     }
     return ids;
 }
 
-bool is_next(const Look& look, const TaskId& id) {
-    if (look.free - look.unclaimed_starts <= 0) return false;
+std::vector<TaskId> held_back(const Look& look) {
+    auto unlimited = look;
+    std::erase_if(unlimited.room, [](const auto& each) { return each.first.what != "workspace"; });
+    const auto now = due(look);
+    const std::set<TaskId> starting(now.begin(), now.end());
+    auto ids = due(unlimited);
+    std::erase_if(ids, [&](const TaskId& id) { return starting.contains(id); });
+    return ids;
+}
+
+bool is_next(const Look& look, const Waiting& newcomer) {
+    if (!fits(look.room, newcomer)) return false;
     for (const auto& task : look.waiting) {
-        if (task.id == id) return true;
-        if (!task.starting) return false;
+        if (task.id == newcomer.id) return true;
+        if (!task.starting && competes(look, task, newcomer)) return false;
     }
     return true;
 }

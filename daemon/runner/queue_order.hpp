@@ -1,28 +1,41 @@
 #pragma once
 
+#include <compare>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "common/base/ids.hpp"
 
-/// Order and room of one project's queue: pure, from what it looks like at one moment.
+/// Order and room of everything that waits for its start: pure, from what it looks like at one moment.
 namespace orange::queue {
 
+/// What there is only so much of: "workspace" of a project, "worker" or "reviewer" of a project, "harness".
+struct Resource {
+    std::string what;
+    std::string of;
+    auto operator<=>(const Resource&) const = default;
+};
+
+/// A pending task, or a task whose agent waits.
 struct Waiting {
     TaskId id;
-    bool starting = false;   ///< its start is under way
-    bool has_claim = false;  ///< it has a workspace already: one whose start failed while the disk was full
+    std::vector<Resource> needs;
+    bool starting = false;  ///< its start is under way; what it takes is not in `room` any more
 };
 
 struct Look {
-    std::vector<Waiting> waiting;  ///< first in, first out
-    int free = 0;                  ///< workspaces that nobody has claimed, or that may still be made
-    int unclaimed_starts = 0;      ///< starts under way, in the queue or not, that will claim one of them
+    std::vector<Waiting> waiting;  ///< in the order in which they start
+    std::map<Resource, int> room;  ///< what is left of each; one that is not here has no limit
 };
 
-/// Those to be started now, in order: as many as there is room for, and all that need none.
+/// Those to be started now, in order. One that finds no room holds up nobody who needs something else.
 std::vector<TaskId> due(const Look& look);
 
-/// Whether this task may be started at once: there is room, and nobody waits before it.
-bool is_next(const Look& look, const TaskId& id);
+/// Those that would be due if workspaces were all that there is only so much of.
+std::vector<TaskId> held_back(const Look& look);
+
+/// Whether this task may be started at once: there is room, and nobody before it waits for the same.
+bool is_next(const Look& look, const Waiting& newcomer);
 
 }  // namespace orange::queue

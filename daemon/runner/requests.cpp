@@ -89,16 +89,21 @@ Awaitable<Result<Outcome>> Requests::move(TaskRecord record, engine::Request req
         co_return explained(decision.error(), *definition, situation, by);
     }
     auto changed = record;
-    CO_TRY(co_await edits_.set(changed, edit, by));
+    CO_TRY(const bool moved_branch, co_await edits_.set(changed, edit, by));
     const auto* target = definition->state(decision->to);
     const bool starts = !changed.stacked_on.empty() && !changed.blocked() && target && !target->terminal;
-    if (starts) CO_TRY(co_await put_on_base(world_, turns_, changed));
+    if (starts) {
+        if (const auto based = co_await put_on_base(world_, turns_, changed); !based) {
+            if (moved_branch) co_await edits_.take_back_branch(record, changed);
+            co_return based.error();
+        }
+    }
     if (edit.feedback) {  // part of what the new state begins with
         stepped.body = store::with_section(stepped.body, "Feedback", *edit.feedback);
         stepped.artifacts = store::parse_sections(stepped.body);
     }
     co_return co_await transitions_.perform(std::move(changed), definition, std::move(*decision), std::move(stepped),
-                                            by, edit.branch.has_value());
+                                            by, moved_branch);
 }
 
 Awaitable<Result<Outcome>> Requests::edit(TaskId id, Edit edit, Caller by) {
@@ -111,11 +116,11 @@ Awaitable<Result<Outcome>> Requests::edit(TaskId id, Edit edit, Caller by) {
     // What an agent says of its work is no reason to; another workflow is the way out for a task that its own cannot
     // take to its end.
     if (edit.branch || (by.role == Role::human && !edit.workflow)) CO_TRY(co_await merges_.give_up(changed, false));
-    CO_TRY(co_await edits_.set(changed, edit, by));
+    CO_TRY(const bool moved_branch, co_await edits_.set(changed, edit, by));
     if (!(changed.task == record.task)) changed.task.updated_at = world_.clock.now();
     const bool unblocked = record.blocked() && !changed.blocked();
     if (gone_text(world_, changed).empty()) (void)clear(changed, NoticeKind::blocker_gone);
-    CO_TRY(auto notes, co_await edits_.commit(record, changed, by, edit.branch.has_value()));
+    CO_TRY(auto notes, co_await edits_.commit(record, changed, by, moved_branch));
     Outcome outcome;
     outcome.notes = std::move(notes);
     if (unblocked && changed.queued) waiting_.kick(changed.task.project);

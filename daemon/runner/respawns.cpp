@@ -15,11 +15,26 @@ bool Respawns::is_dead(const TaskRecord& record, Role role) const {
     if (const auto* run = record.run_of(role)) {
         return !run->ending && world_.launcher.liveness(*run) == agents::Liveness::dead;
     }
+    if (record.held_start(role)) return false;
     if (record.died.contains(role)) return true;
     if (record.intent || record.stopped) return false;  // the actions have not started it yet; a human ended it
     const auto definition = turns_.definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
     return state && state->agent == role;
+}
+
+std::vector<TaskId> Respawns::with_dead_agents() const {
+    std::vector<TaskId> found;
+    for (const auto& id : world_.tasks.active()) {
+        const auto* record = world_.tasks.find(id);
+        if (!record) continue;
+        const bool worker = is_dead(*record, Role::worker), reviewer = is_dead(*record, Role::reviewer);
+        if (!worker && !reviewer) continue;
+        const auto definition = turns_.definition_of(record->task);
+        const auto need = definition ? engine::respawn_need(**definition, record->task) : definition.error();
+        if (!need || (need->role == Role::reviewer ? reviewer : worker)) found.push_back(id);
+    }
+    return found;
 }
 
 Awaitable<Result<Role>> Respawns::start_again(TaskRecord& record, const engine::Definition& definition, bool fresh) {
@@ -35,6 +50,10 @@ Awaitable<Result<Role>> Respawns::start_again(TaskRecord& record, const engine::
     order.prompt = need.prompt;
     order.respawn = true;
     order.resume = !fresh;
+    if (const auto* held = record.held_start(role)) {  // it is still to be started for the first time
+        order = order_of(*held);
+        order.resume = held->resume && !fresh;
+    }
     CO_TRY(co_await agents_.spawn(record, definition, order));
     co_return role;
 }
@@ -64,6 +83,12 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
     record.task.updated_at = world_.clock.now();
     CO_TRY(turns_.try_save(record));
     log::info("runner", "respawned", {{"task", id.value}, {"by", std::string(name_of(by.role))}});
+    if (record.held_start(need.role)) {
+        const auto wait = room_.wait_of(record);
+        outcome.notes.push_back(wait ? waits_sentence(*wait, record.task.project) : "it starts in a moment");
+        co_await turns_.show(record, &outcome);
+        co_return outcome;
+    }
     const auto* started = record.run_of(need.role);
     const bool resumed = started && started->resumed;
     outcome.notes.push_back("restarted the " + role + (resumed ? " in its previous conversation" : ""));
@@ -92,6 +117,9 @@ Awaitable<Result<Outcome>> Respawns::stop(TaskId id) {
     auto& record = turn.record;
     Outcome outcome;
     record.stopped = true;
+    for (const auto& start : std::exchange(record.held, {})) {
+        outcome.notes.push_back("the " + std::string(name_of(start.role)) + " does not wait for its start any more");
+    }
     for (const Role role : {Role::reviewer, Role::worker}) {
         if (!agents_.alive(record, role)) continue;
         CO_TRY(co_await agents_.end(record, role));

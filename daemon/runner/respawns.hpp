@@ -12,8 +12,14 @@ namespace orange {
 /// Agents that are dead, and are started again. Not a transition.
 class Respawns {
   public:
-    Respawns(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Workspaces& workspaces)
-        : world_(world), agents_(agents), turns_(turns), transitions_(transitions), workspaces_(workspaces) {}
+    Respawns(World& world, Room& room, AgentControl& agents, Turns& turns, Transitions& transitions,
+             Workspaces& workspaces)
+        : world_(world),
+          room_(room),
+          agents_(agents),
+          turns_(turns),
+          transitions_(transitions),
+          workspaces_(workspaces) {}
 
     /// Starts the dead agent of the task's state again, in its own conversation if that can be continued; `fresh`: in a
     /// new one.
@@ -33,8 +39,13 @@ class Respawns {
     /// the task's state wants it.
     bool is_dead(const TaskRecord& record, Role role) const;
 
+    /// The tasks of which respawn() starts an agent that died. The worker of a task under review is started again after
+    /// the review; that of one in `reviewing` is among them.
+    std::vector<TaskId> with_dead_agents() const;
+
   private:
     World& world_;
+    Room& room_;
     AgentControl& agents_;
     Turns& turns_;
     Transitions& transitions_;

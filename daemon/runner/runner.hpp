@@ -4,6 +4,7 @@
 #include "daemon/runner/agent_control.hpp"
 #include "daemon/runner/checks.hpp"
 #include "daemon/runner/creation.hpp"
+#include "daemon/runner/delegation.hpp"
 #include "daemon/runner/dependencies.hpp"
 #include "daemon/runner/edits.hpp"
 #include "daemon/runner/exits.hpp"
@@ -15,8 +16,10 @@
 #include "daemon/runner/recovery.hpp"
 #include "daemon/runner/requests.hpp"
 #include "daemon/runner/respawns.hpp"
+#include "daemon/runner/room.hpp"
 #include "daemon/runner/transitions.hpp"
 #include "daemon/runner/turns.hpp"
+#include "daemon/runner/usage_holds.hpp"
 #include "daemon/runner/workspaces.hpp"
 #include "daemon/runner/world.hpp"
 
@@ -29,20 +32,23 @@ struct Runner {
     explicit Runner(World& its_world)
         : world(its_world),
           turns(world),
-          agents(world, turns),
+          usage(world),
+          room(world, turns, usage),
+          agents(world, turns, room),
           edits(world, turns),
           transitions(world, agents, turns, edits, queue),
           checks(world, agents, turns),
           gates(world, agents, turns, transitions, checks),
           merges(world, turns, transitions, checks),
           workspaces(world, agents, turns, transitions, queue),
-          activities(world, agents, turns),
-          outbox(world, agents, turns, activities),
+          activities(world, agents, turns, usage),
+          outbox(world, agents, turns, activities, usage),
           requests(world, turns, edits, transitions, merges, workspaces, outbox, gates, queue),
-          queue(world, turns, transitions, requests),
+          queue(world, room, turns, agents, transitions, requests),
           dependencies(world, turns, queue),
+          delegation(world, turns, transitions, queue),
           creation(world, turns, transitions, queue),
-          respawns(world, agents, turns, transitions, workspaces),
+          respawns(world, room, agents, turns, transitions, workspaces),
           exits(world, agents, turns, transitions, respawns, gates),
           recovery(world, agents, turns, transitions, merges, gates, creation),
           pull_sync(world, turns, transitions, requests, merges) {}
@@ -51,6 +57,8 @@ struct Runner {
 
     World& world;
     Turns turns;
+    UsageHolds usage;
+    Room room;
     AgentControl agents;
     Edits edits;
     Transitions transitions;
@@ -63,6 +71,7 @@ struct Runner {
     Requests requests;
     Queue queue;
     Dependencies dependencies;
+    Delegation delegation;
     Creation creation;
     Respawns respawns;
     Exits exits;

@@ -5,6 +5,8 @@
 #include "daemon/engine/decide.hpp"
 #include "daemon/engine/offers.hpp"
 #include "daemon/runner/blockers.hpp"
+#include "daemon/runner/children.hpp"
+#include "daemon/runner/merge_target.hpp"
 
 namespace orange {
 
@@ -35,6 +37,14 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
         sight.waits_for = waits_text(runner.world, record);
         sight.gone = gone_text(runner.world, record);
     }
+    sight.children = children_of(runner.world, record);
+    const auto* parent = runner.world.tasks.find(task.parent);
+    sight.parent_there = parent != nullptr && !store::has_ended(*parent);
+    if (const auto wait = runner.room.wait_of(record)) {
+        sight.held_back = wait->text;
+    } else if (!record.held.empty()) {
+        sight.held_back = "the " + std::string(name_of(record.held.front().role)) + " is being started";
+    }
     if (record.queued) {
         const auto* project = runner.world.projects.find(task.project);
         sight.room = project && runner.world.pool.free(*project) > 0;
@@ -54,6 +64,9 @@ std::vector<std::string> offers_of(const Runner& runner, const TaskRecord& recor
     const auto* state = (*definition)->state(record.task.status);
     sight.works = state && state->agent && alive(*state->agent);
     sight.under_way = !Merges::under_way(record).empty() || runner.queue.is_starting(record.task.id);
+    sight.into_parent = record.into_parent && !has_lost_its_target(runner.world, record);
+    sight.children_unapproved =
+        std::ranges::any_of(children_of(runner.world, record), [](const auto& child) { return child.unapproved; });
     sight.needs_answer = needs.kind == Need::answer;
     sight.shows_dialog = std::ranges::any_of(
         record.notices, [](const Notice& notice) { return notice.kind == NoticeKind::agent_dialog; });

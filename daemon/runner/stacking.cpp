@@ -1,5 +1,7 @@
 #include "daemon/runner/stacking.hpp"
 
+#include <algorithm>
+
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branch_names.hpp"
@@ -8,11 +10,12 @@
 #include "daemon/git/update.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/runner/blockers.hpp"
+#include "daemon/runner/merge_target.hpp"
 
 namespace orange {
 namespace {
 
-constexpr std::string_view k_heads = "refs/heads/";
+constexpr std::string_view k_heads = "refs/heads/", k_remotes = "refs/remotes/";
 
 /// Where the blocker's branch is, or was when it was merged; empty: nobody knows.
 Awaitable<Result<std::string>> blockers_tip(World& world, std::string repo, TaskRecord record) {
@@ -35,9 +38,10 @@ struct Stack {
     std::string repo;
     std::string tip;    ///< of the task's branch, or where it will begin
     std::string old;    ///< of the local branch; empty: there is none
-    std::string base;   ///< of the default branch
+    std::string base;   ///< of the branch that it will be merged into
     std::string shown;  ///< "origin/main"
     std::string scratch;
+    bool merges = true;  ///< it gets what that branch has
 };
 
 Error conflicts(const TaskRecord& record, const Stack& stack, Error conflict) {
@@ -54,6 +58,7 @@ Error conflicts(const TaskRecord& record, const Stack& stack, Error conflict) {
 
 /// The commit that the task's branch is to be at.
 Awaitable<Result<std::string>> merged(World& world, TaskRecord record, Stack stack) {
+    if (!stack.merges) co_return stack.tip;
     CO_TRY(const auto behind, co_await git::contains(world.git, stack.repo, stack.base, stack.tip));
     if (behind) co_return stack.base;
     CO_TRY(const auto ahead, co_await git::contains(world.git, stack.repo, stack.tip, stack.base));
@@ -67,6 +72,23 @@ Awaitable<Result<std::string>> merged(World& world, TaskRecord record, Stack sta
     request.shown_base = stack.shown;
     auto message = "Merge " + stack.shown + " into " + record.task.branch + "\n\nTask: " + record.task.id.value + "\n";
     co_return co_await git::build_merge(world.git, request, git::MergeStrategy::merge, stack.tip, std::move(message));
+}
+
+/// What it has waited for is in the branch of its parent, like its own work, and not in the default branch.
+bool waits_within_family(const World& world, const TaskRecord& record) {
+    return !has_lost_its_target(world, record) && record.into_parent &&
+           std::ranges::all_of(record.task.blocked_by, [&](const TaskId& id) {
+               const auto* blocker = world.tasks.find(id);
+               return blocker && blocker->into_parent && blocker->task.parent == record.task.parent;
+           });
+}
+
+/// "main", "origin/main"
+std::string shown_ref(std::string ref) {
+    for (const std::string_view prefix : {k_heads, k_remotes}) {
+        if (ref.starts_with(prefix)) return ref.substr(prefix.size());
+    }
+    return ref;
 }
 
 Result<void> save_begun(Turns& turns, TaskRecord& record, bool on_default) {
@@ -83,32 +105,46 @@ Awaitable<Result<void>> put_on_base(World& world, Turns& turns, TaskRecord& reco
         co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
     }
     const auto project = *registered;
-    const bool done = record.blockers_done.contains(record.stacked_on) ||
-                      blocker_state(world, record.stacked_on) == BlockerState::done;
+    const bool of_parent = record.stacked_on == record.task.parent;
+    const bool within_family = waits_within_family(world, record);
+    // What it has waited for is in the default branch, or in that of its parent, where it begins.
+    const bool merges = record.blockers_done.contains(record.stacked_on) ||
+                        blocker_state(world, record.stacked_on) == BlockerState::done ||
+                        (of_parent && !record.task.blocked_by.empty() && !within_family);
     CO_TRY(const auto origin, co_await world.pool.known().has_origin(world.git, project.path));
-    if (origin && done) {
+    if (origin && merges && !within_family) {
         const auto fetched = co_await git::fetch(world.git, project.path, git::k_fetch_patience);
         if (!fetched) log::info("runner", fetched.error().message, {{"task", record.task.id.value}});
     }
     const auto lock = co_await world.repositories.acquire(project.path);
     CO_TRY(auto below, co_await blockers_tip(world, project.path, record));
-    if (!done || below.empty()) {
+    std::string base_ref;
+    if (within_family) {
+        CO_TRY(base_ref, co_await target_ref(world, record, project));
+    } else {
+        CO_TRY(base_ref, co_await git::base_ref(world.git, project.path, project.default_branch));
+    }
+    bool on_default = below.empty();
+    if (of_parent && !merges && !on_default && !within_family) {
+        CO_TRY(on_default, co_await git::contains(world.git, project.path, base_ref, below));
+    }
+    if (on_default || (!merges && !of_parent)) {
         CO_TRY(const auto there, co_await git::commit_of(world.git, project.path, record.task.base.value_or(below)));
         if (there.empty()) record.task.base = below;
-        CO_TRY(save_begun(turns, record, below.empty()));
+        CO_TRY(save_begun(turns, record, on_default));
         co_return Result<void>{};
     }
     CO_TRY(const auto state, co_await git::branch_state(world.git, project.path, record.task.branch));
     if (!state.checkout.empty()) co_return Result<void>{};  // taking the workspace says it
     Stack stack;
     stack.repo = project.path;
+    stack.merges = merges;
     stack.scratch = (world.paths.workspaces() / (".merge-" + record.task.id.value)).string();
     const auto local = std::string(k_heads) + record.task.branch;
     CO_TRY(stack.old, co_await git::commit_of(world.git, stack.repo, local));
     stack.tip = stack.old.empty() ? below : stack.old;
-    CO_TRY(const auto base_ref, co_await git::base_ref(world.git, stack.repo, project.default_branch));
     CO_TRY(stack.base, co_await git::commit_of(world.git, stack.repo, base_ref));
-    stack.shown = base_ref.starts_with(k_heads) ? project.default_branch : "origin/" + project.default_branch;
+    stack.shown = shown_ref(base_ref);
     auto to = co_await merged(world, record, stack);
     if (!to && !to.error().details.contains("files")) co_return to.error();
     const auto commit = to ? *to : stack.tip;
@@ -120,7 +156,9 @@ Awaitable<Result<void>> put_on_base(World& world, Turns& turns, TaskRecord& reco
         CO_TRY(co_await git::move_branch(world.git, stack.repo, record.task.branch, commit, stack.old));
     }
     if (!to) co_return conflicts(record, stack, to.error());
+    // A merge brings its parent's commits along: its reviewer and its human have to see them.
     CO_TRY(save_begun(turns, record, true));
+    if (!merges) co_return Result<void>{};
     world.journal.write(record, "branch.updated",
                         {{"from", stack.tip}, {"to", commit}, {"base", stack.shown}, {"by", std::string("system")}});
     co_return Result<void>{};

@@ -48,7 +48,9 @@ struct Settings {
     log::Level log_level = log::Level::info;
     std::chrono::milliseconds message_patience{std::chrono::minutes(5)};  ///< of one daemon, on the steady clock
     int port_base = k_default_port_base;                                  ///< the first port of the first workspace
-    bool auto_restart = false;  ///< a daemon whose program was replaced becomes the new one
+    std::map<std::string, int> harness_limits;  ///< how many agents of each run at once, over all projects
+    bool auto_restart = false;                  ///< a daemon whose program was replaced becomes the new one
+    bool resume_after_reboot = false;           ///< the first daemon after a reboot starts the agents again
 };
 
 /// ORANGE_PORT of the workspace that has that range; 0 if there are no such ports.

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,21 @@
 #include "common/model/role.hpp"
 
 namespace orange {
+
+/// What a reviewer may do besides reading (permit.hpp).
+struct ReviewRules {
+    std::string worktree;   ///< where its commands may run
+    std::string task_file;  ///< which it may write, absolute
+    std::vector<std::vector<std::string>> checks;
+
+    template <class V>
+    void describe(V& v) {
+        v.required("worktree", worktree, "absolute; where its commands may run");
+        v.required("task_file", task_file, "absolute; the file that it may write");
+        v.optional("checks", checks, "the project's, each a command that it may run");
+    }
+    bool operator==(const ReviewRules&) const = default;
+};
 
 /// What orange-agent is to run: a JSON file (0600, it holds the environment) that the daemon writes before the window
 /// opens and removes when the run has ended. Its path is the only thing about an agent that tmux ever sees. Goes to
@@ -25,6 +41,7 @@ struct RunSpec {
     std::string cwd;
     std::string worktree;
     std::string exit_file;
+    std::optional<ReviewRules> review = {};
 
     template <class V>
     void describe(V& v) {
@@ -38,6 +55,7 @@ struct RunSpec {
         v.optional("worktree", worktree,
                    "absolute, or empty; what is left running with a working directory in it is ended");
         v.optional("exit_file", exit_file, "absolute; where the exit record goes");
+        v.optional("review", review, "of a reviewer: what it may do besides reading");
     }
     bool operator==(const RunSpec&) const = default;
 };

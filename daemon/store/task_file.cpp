@@ -47,7 +47,9 @@ class Projection : public FieldVisitor<Projection> {
     void field(const char* name, const Value& value, const char*, Presence presence) {
         fields.push_back({name, value, false, !value && presence == Presence::sparse});
     }
-    void field(const char* name, const TaskId& id, const char*, Presence) { fields.push_back({name, id.value}); }
+    void field(const char* name, const TaskId& id, const char*, Presence presence) {
+        fields.push_back({name, id.value, false, id.empty() && presence == Presence::sparse});
+    }
     void field(const char* name, Timestamp time, const char*, Presence) {
         fields.push_back({name, to_rfc3339(time), true});
     }

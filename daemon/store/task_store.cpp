@@ -105,11 +105,21 @@ void TaskStore::load_folder(const std::string& project, const std::string& id) {
         record = Error(ErrorCode::conflict, "another project has a task of this id");
     }
     if (record) {
+        if (is_above(record->task.id, record->task.parent)) record->task.parent = {};  // a file says anything
         index(*record);
         if (active_.contains(record->task.id)) sweep(files_, root_ / project / id);
     } else {
         add_unreadable(project, id, record.error().message);
     }
+}
+
+/// Of the tasks that are loaded none is above itself, so that each way up has an end.
+bool TaskStore::is_above(const TaskId& id, TaskId below) const {
+    while (!below.empty() && below != id) {
+        const auto* record = find(below);
+        below = record ? record->task.parent : TaskId{};
+    }
+    return !below.empty();
 }
 
 void TaskStore::add_unreadable(const std::string& project, const std::string& id, std::string why) {
@@ -219,6 +229,10 @@ std::vector<TaskId> TaskStore::queue(const std::string& project) const {
     return ids;
 }
 
+bool TaskStore::any_queued() const {
+    return std::ranges::any_of(queues_, [](const auto& queue) { return !queue.second.empty(); });
+}
+
 std::int64_t TaskStore::queue_place(const TaskRecord& record) const {
     const auto found = queues_.find(record.task.project);
     if (!record.queued || found == queues_.end()) return 0;
@@ -230,6 +244,20 @@ std::vector<TaskId> TaskStore::blocked_by(const TaskId& id) const {
     const auto found = dependents_.find(id);
     if (found == dependents_.end()) return {};
     return {found->second.begin(), found->second.end()};
+}
+
+std::vector<TaskId> TaskStore::children_of(const TaskId& id) const {
+    std::vector<TaskId> ids;
+    const auto found = children_.find(id);
+    if (found == children_.end()) return ids;
+    for (const auto& [created, child] : found->second) ids.push_back(child);
+    return ids;
+}
+
+std::vector<TaskId> TaskStore::parents() const {
+    std::vector<TaskId> ids;
+    for (const auto& [parent, children] : children_) ids.push_back(parent);
+    return ids;
 }
 
 bool TaskStore::is_open(const TaskRecord& record) const {
@@ -246,7 +274,10 @@ void TaskStore::index(const TaskRecord& record) {
     const auto blockers = has_ended(record) ? std::vector<TaskId>() : record.waits_for();
     for (const auto& blocker : blockers) dependents_[blocker].insert(id);
     if (!blockers.empty()) blocked_.insert(id);
-    if (record.queued && blockers.empty()) queues_[record.task.project].emplace(record.queued_seq, id);
+    if (record.queued && blockers.empty() && !record.unapproved)
+        queues_[record.task.project].emplace(record.queued_seq, id);
+    if (!record.task.parent.empty()) children_[record.task.parent].emplace(record.task.created_at, id);
+    if (!record.held.empty()) held_.insert(id);
     runs_.add(record);
     ids_.emplace(to_lower(id.value), id);
     records_.insert_or_assign(id, record);
@@ -258,11 +289,16 @@ void TaskStore::unindex(const TaskRecord& record) {
     if (open_by_age_.erase({record.task.created_at, id}) > 0) --open_[record.task.project];
     active_.erase(id);
     blocked_.erase(id);
+    held_.erase(id);
     for (const auto& blocker : record.task.blocked_by) {
         const auto found = dependents_.find(blocker);
         if (found == dependents_.end()) continue;
         found->second.erase(id);
         if (found->second.empty()) dependents_.erase(found);
+    }
+    if (const auto found = children_.find(record.task.parent); found != children_.end()) {
+        found->second.erase({record.task.created_at, id});
+        if (found->second.empty()) children_.erase(found);
     }
     runs_.remove(record);
     if (const auto found = by_branch_.find(branch_key(record)); found != by_branch_.end()) {

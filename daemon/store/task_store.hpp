@@ -82,8 +82,16 @@ class TaskStore {
     std::int64_t queue_place(const TaskRecord& record) const;
     /// The tasks that wait until this one is done; it needs not be there.
     std::vector<TaskId> blocked_by(const TaskId& id) const;
+    /// Its sub-tasks that are there, oldest first, ended ones too; it needs not be there itself.
+    std::vector<TaskId> children_of(const TaskId& id) const;
+    /// All that have sub-tasks.
+    std::vector<TaskId> parents() const;
     /// All that wait for others to be done.
     const std::set<TaskId>& blocked() const { return blocked_; }
+    /// All that have an agent that waits for room.
+    const std::set<TaskId>& held() const { return held_; }
+    /// A task is in some project's queue.
+    bool any_queued() const;
     /// Tasks that have not ended, or whose end is not finished (an intent, an agent): what the monitor looks at.
     const std::set<TaskId>& active() const { return active_; }
     /// Whose agent a process is.
@@ -133,6 +141,7 @@ class TaskStore {
     void unindex(const TaskRecord& record);
     void add_unreadable(const std::string& project, const std::string& id, std::string why);
     bool is_cut_off(const Path& folder) const;
+    bool is_above(const TaskId& id, TaskId below) const;
     void load_folder(const std::string& project, const std::string& id);
     Result<TaskRecord> read_folder(const std::string& project, const std::string& id);
     Result<TaskRecord> import_folder(const std::string& project, const std::string& id);
@@ -152,7 +161,9 @@ class TaskStore {
     std::map<std::string, std::set<std::pair<std::int64_t, TaskId>>> queues_;
     std::set<TaskId> active_;
     std::set<TaskId> blocked_;
+    std::set<TaskId> held_;
     std::map<TaskId, std::set<TaskId>> dependents_;  ///< blocker → those of blocked_ that wait for it
+    std::map<TaskId, ByAge> children_;               ///< parent → its sub-tasks
     RunIndex runs_;
     /// History files whose end was looked at, with their size then: somebody else may write into one.
     std::map<std::string, std::uintmax_t> known_history_;

@@ -347,11 +347,16 @@ Awaitable<Result<void>> CliTmux::find_pane(std::string pane_id) {
     co_return no_living_pane(pane_id);
 }
 
-Awaitable<Result<void>> CliTmux::press_enter(std::string pane_id) {
+Awaitable<Result<void>> CliTmux::press(std::string pane_id, std::string key) {
     CO_TRY(const auto done,
-           co_await call(words("copy-mode", "-q", "-t", pane_id, ";", "send-keys", "-t", pane_id, "Enter")));
+           co_await call(words("copy-mode", "-q", "-t", pane_id, ";", "send-keys", "-t", pane_id, key)));
     if (!done.ok()) co_return failed("send-keys", done);
     co_return Result<void>{};
+}
+
+Awaitable<Result<void>> CliTmux::press_escape(std::string pane_id) {
+    CO_TRY(co_await find_pane(pane_id));
+    co_return co_await press(std::move(pane_id), "Escape");
 }
 
 Awaitable<Result<void>> CliTmux::send(std::string pane_id, std::string text) {
@@ -375,7 +380,7 @@ Awaitable<Result<void>> CliTmux::send(std::string pane_id, std::string text) {
         co_return failed("paste-buffer", *pasted);
     }
     co_await async::sleep(k_before_enter);
-    co_return co_await press_enter(pane_id);
+    co_return co_await press(std::move(pane_id), "Enter");
 }
 
 Awaitable<Result<std::string>> CliTmux::capture(std::string pane_id, int lines, bool colours) {

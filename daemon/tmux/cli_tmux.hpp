@@ -30,6 +30,7 @@ class CliTmux final : public Tmux {
     Awaitable<Result<void>> kill(std::string id) override;
     Awaitable<Result<void>> rename_session(std::string session_id, std::string name) override;
     Awaitable<Result<void>> send(std::string pane_id, std::string text) override;
+    Awaitable<Result<void>> press_escape(std::string pane_id) override;
     Awaitable<Result<std::string>> capture(std::string pane_id, int lines, bool colours = false) override;
     Awaitable<Result<PaneView>> look(std::string pane_id) override;
     Awaitable<Result<std::vector<TmuxClient>>> clients() override;
@@ -74,7 +75,7 @@ class CliTmux final : public Tmux {
     Awaitable<bool> wake_lost_server();
     void remember_server(std::int64_t pid);
     Awaitable<Result<void>> find_pane(std::string pane_id);
-    Awaitable<Result<void>> press_enter(std::string pane_id);
+    Awaitable<Result<void>> press(std::string pane_id, std::string key);
 
     ProcessRunner& runner_;
     std::string socket_;

@@ -80,6 +80,8 @@ class Tmux {
     virtual Awaitable<Result<void>> rename_session(std::string session_id, std::string name) = 0;
     /// Types one line into a pane: leaves copy mode, bracketed paste, 0.3 s, Enter. Control characters are dropped.
     virtual Awaitable<Result<void>> send(std::string pane_id, std::string text) = 0;
+    /// Presses Escape in a pane: closes a dialog.
+    virtual Awaitable<Result<void>> press_escape(std::string pane_id) = 0;
     /// The last `lines` lines of a pane's scrollback and screen; 0: the visible screen alone. Escapes are left out, but
     /// with `colours` those of colours and attributes (SGR).
     virtual Awaitable<Result<std::string>> capture(std::string pane_id, int lines, bool colours = false) = 0;

@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "common/model/task.hpp"
 #include "daemon/engine/decide.hpp"
+#include "daemon/engine/permissions.hpp"
 #include "daemon/workflow/condition.hpp"
 #include "daemon/workflow/reader.hpp"
 
@@ -39,6 +40,59 @@ void check_states(Reader& reader, const Source& source) {
             reader.problem(*places.agent, "the state " + state.name +
                                               " has an agent and needs a respawn_prompt to start it again with");
         }
+    }
+}
+
+/// A way on that is taken by itself when the sub-tasks are done: whatever could hinder it would leave the task there.
+/// `also_by`: who is told to take it when some of them will never be done.
+void check_way_on(Reader& reader, const Source& source, const engine::State& state, const std::string& to,
+                  const Place& place, std::optional<Role> also_by) {
+    const auto& definition = source.definition;
+    if (known_state(reader, definition, to, place) == nullptr || !source.map_complete) return;
+    const auto edges = definition.between(state.name, to);
+    if (edges.empty()) {
+        reader.problem(place, "dead end: there is no transition " + state.name + " → " + to +
+                                  " to take when the sub-tasks are done");
+    } else if (std::ranges::none_of(edges, [](const auto* edge) { return engine::is_free(*edge); })) {
+        reader.problem(place, "dead end: the transition " + state.name + " → " + to +
+                                  " is not open when the sub-tasks are done: add system to its by, and remove its "
+                                  "gate, when and force");
+    } else if (also_by && std::ranges::none_of(edges, [&](const auto* edge) { return may_ask(*edge, *also_by); })) {
+        reader.problem(place, "dead end: if a sub-task is cancelled, somebody has to take the transition " +
+                                  state.name + " → " + to + ": add " + std::string(name_of(*also_by)) + " to its by");
+    }
+}
+
+/// Whoever comes into the state without a sub-task waits for ever.
+void check_ways_in(Reader& reader, const Source& source, const engine::State& state) {
+    const auto& definition = source.definition;
+    for (std::size_t i = 0; i < source.transitions.size(); ++i) {
+        const auto& transition = definition.transitions[i];
+        if (transition.to != state.name || (transition.gate && transition.gate->children)) continue;
+        reader.problem(source.transitions[i].to, "dead end: a task without sub-tasks would wait in " + state.name +
+                                                     " for ever; give this transition the gate {children: true}");
+    }
+}
+
+/// What makes `children:` of a state a dead end.
+void check_children(Reader& reader, const Source& source) {
+    const auto& definition = source.definition;
+    for (std::size_t i = 0; i < source.states.size(); ++i) {
+        const auto& state = definition.states[i];
+        const auto& places = source.states[i];
+        if (!places.children) continue;
+        if (state.terminal) {
+            reader.problem(*places.children, "the terminal state " + state.name + " waits for no sub-tasks");
+        } else if (&state == &definition.initial()) {
+            reader.problem(*places.children, "tasks begin in " + state.name + ", and have no sub-tasks then");
+        } else if (places.agent) {
+            reader.problem(*places.children, "the state " + state.name +
+                                                 " has an agent, and only a state without one waits for sub-tasks");
+        }
+        if (state.terminal || !state.children) continue;
+        check_way_on(reader, source, state, state.children->when_commits, *places.when_commits, Role::human);
+        check_way_on(reader, source, state, state.children->otherwise, *places.otherwise, std::nullopt);
+        if (source.map_complete) check_ways_in(reader, source, state);
     }
 }
 
@@ -226,6 +280,7 @@ void check_names(Reader& reader, const Source& source, std::string_view text) {
     check_prompts(reader, source, text);
     if (source.definition.states.empty()) return;
     check_transitions(reader, source);
+    check_children(reader, source);
     if (source.map_complete) check_facts(reader, source);
     if (source.map_complete) check_fields(reader, source);
     check_rules(reader, source);

@@ -34,8 +34,9 @@ std::string dot_text(std::string_view text) {
 }
 
 /// The parts of a label, a line each.
-std::vector<std::string> label_of(const GraphEdge& edge) {
+std::vector<std::string> label_of(const Definition& definition, const GraphEdge& edge) {
     std::vector<std::string> lines{asker_text(*edge.transition)};
+    if (auto when = by_itself_text(definition, edge); !when.empty()) lines.push_back(std::move(when));
     if (edge.transition->when) lines.push_back("when " + edge.transition->when->text());
     if (const auto need = need_text(*edge.transition); !need.empty()) lines.push_back(need);
     return lines;
@@ -77,7 +78,7 @@ std::string mermaid_graph(const Definition& definition) {
             "    " + node(definition, state.name) + (state.terminal ? "[[" + label + "]]" : "(" + label + ")") + "\n";
     }
     for (const auto& edge : all_edges(definition)) {
-        const auto label = joined(label_of(edge), "<br/>", mermaid_text);
+        const auto label = joined(label_of(definition, edge), "<br/>", mermaid_text);
         const std::string arrow = edge.transition->force ? " -.->|\"" : " -->|\"";
         for (const auto& from : edge.from) {
             out += "    " + node(definition, from) + arrow + label + "\"| " + node(definition, edge.to) + "\n";
@@ -95,7 +96,7 @@ std::string dot_graph(const Definition& definition) {
                (state.terminal ? ", peripheries=2" : "") + "];\n";
     }
     for (const auto& edge : all_edges(definition)) {
-        const auto label = joined(label_of(edge), "\\n", dot_text);
+        const auto label = joined(label_of(definition, edge), "\\n", dot_text);
         for (const auto& from : edge.from) {
             out += "    " + node(definition, from) + " -> " + node(definition, edge.to) + " [label=\"" + label + "\"" +
                    (edge.transition->force ? ", style=dashed" : "") + "];\n";

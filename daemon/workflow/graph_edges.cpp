@@ -6,6 +6,7 @@
 
 #include "common/base/text.hpp"
 #include "daemon/engine/facts.hpp"
+#include "daemon/engine/permissions.hpp"
 
 namespace orange::workflow {
 
@@ -53,13 +54,23 @@ std::string asker_text(const Transition& transition) {
 std::string need_text(const Transition& transition) {
     if (!transition.gate) return {};
     const auto& gate = *transition.gate;
-    const auto facts = engine::facts_text(gate.facts, std::nullopt);
+    auto facts = engine::facts_text(gate.facts, std::nullopt);
+    if (gate.children) facts = facts.empty() ? "sub-tasks" : "sub-tasks; " + facts;
     if (gate.section.empty()) return facts;
     auto text = "## " + printable(gate.section);
     if (gate.verdict) text += ": " + std::string(engine::name_of(*gate.verdict));
     if (!gate.fields.empty()) text += " with " + printable(join(gate.fields, " or "));
     if (gate.fresh) text += ", fresh";
     return facts.empty() ? text : text + "; " + facts;
+}
+
+std::string by_itself_text(const Definition& definition, const GraphEdge& edge) {
+    const auto* state = edge.from.size() == 1 ? definition.state(edge.from.front()) : nullptr;
+    if (state == nullptr || !state->children || !engine::is_free(*edge.transition)) return {};
+    const bool commits = edge.to == state->children->when_commits, other = edge.to == state->children->otherwise;
+    if (commits && other) return "all sub-tasks are done";
+    if (commits) return "all sub-tasks are done, and the branch has work of its own";
+    return other ? "all sub-tasks are done" : "";
 }
 
 std::string hook_text(const Transition& transition) {
@@ -95,7 +106,8 @@ std::vector<std::string> straight_way(const Definition& definition) {
         for (const auto& to : definition.targets_from(at)) {
             const auto between = definition.between(at, to);
             const bool ordinary = std::any_of(between.begin(), between.end(), [](const auto* t) { return !t->force; });
-            if (definition.means(to, Meaning::stuck) || definition.means(to, Meaning::clarification)) continue;
+            const bool aside = definition.means(to, Meaning::stuck) || definition.means(to, Meaning::clarification);
+            if (aside || definition.state(to)->children) continue;
             if (ordinary && came_from.try_emplace(to, at).second) queue.push_back(to);
         }
     }

@@ -24,6 +24,8 @@ std::vector<GraphEdge> edges_of_any(const engine::Definition& definition);
 std::string asker_text(const engine::Transition& transition);
 /// "## Handoff with DONE or REMAINING, fresh"; empty without a gate.
 std::string need_text(const engine::Transition& transition);
+/// When Orange takes it by itself for the sub-tasks' sake; empty: it does not.
+std::string by_itself_text(const engine::Definition& definition, const GraphEdge& edge);
 /// "kill_session, spawn_agent (worker)"; empty without hooks.
 std::string hook_text(const engine::Transition& transition);
 

@@ -38,6 +38,7 @@ std::string flowed(const std::string& first, const std::string& next, const std:
 std::string remark(const Definition& definition, const State& state) {
     std::vector<std::string> parts;
     if (&state == &definition.initial()) parts.emplace_back("tasks begin here");
+    if (state.children) parts.emplace_back("waits for its sub-tasks");
     if (state.agent) parts.push_back("the " + std::string(name_of(*state.agent)) + " works");
     if (!state.respawn_prompt.empty()) parts.push_back("respawn prompt " + state.respawn_prompt);
     return join(parts, "; ");
@@ -74,6 +75,7 @@ struct Page {
             if (!what.empty()) text += flowed(below + word, below + "      ", what, width);
         };
         detail("when  ", transition.when ? transition.when->text() : std::string{});
+        detail("when  ", by_itself_text(definition, edge));
         detail("needs ", need_text(transition));
         detail("does  ", hook_text(transition));
     }

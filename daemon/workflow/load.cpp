@@ -56,14 +56,39 @@ void read_meaning(Reader& reader, const Node& node, const Source& source, engine
     if (ends && !state.terminal) reader.problem(node.place, "a state that means " + *name + " must be terminal: true");
 }
 
+/// A case of all_done, and where its state is named.
+std::string read_way(Reader& reader, const Node& ways, const std::string& key, std::optional<Place>& place) {
+    const Node* node = reader.required(ways, key, "all_done");
+    if (node == nullptr) return {};
+    place = node->place;
+    return reader.text(*node, key).value_or("");
+}
+
+void read_children(Reader& reader, const Node& node, engine::State& state, StateSource& places) {
+    places.children = node.place;
+    if (!reader.map(node, "children")) return;
+    reader.only_keys(node, "children", {"all_done", "any_ended_otherwise"});
+    if (const Node* otherwise = node.find("any_ended_otherwise")) {
+        reader.choice(*otherwise, "any_ended_otherwise", {"help"});
+    }
+    const Node* done = reader.required(node, "all_done", "children");
+    if (done == nullptr || !reader.map(*done, "all_done")) return;
+    reader.only_keys(*done, "all_done", {"when_commits", "otherwise"});
+    engine::ChildrenRule rule;
+    rule.when_commits = read_way(reader, *done, "when_commits", places.when_commits);
+    rule.otherwise = read_way(reader, *done, "otherwise", places.otherwise);
+    if (!rule.when_commits.empty() && !rule.otherwise.empty()) state.children = std::move(rule);
+}
+
 void read_state(Reader& reader, const std::string& name, const Place& at, const Node& node, Source& source) {
     engine::State state;
     state.name = name;
-    StateSource places{at, {}, {}};
+    StateSource places;
+    places.at = at;
     if (!is_name(name))
         reader.problem(at, "\"" + printable(name) + "\" is not a valid name of a state; " + std::string(k_name_rule));
     if (reader.map(node, "the state " + printable(name), true)) {
-        reader.only_keys(node, "a state", {"terminal", "agent", "respawn_prompt", "means", "needs"});
+        reader.only_keys(node, "a state", {"terminal", "agent", "respawn_prompt", "means", "needs", "children"});
         if (const Node* terminal = node.find("terminal"))
             state.terminal = reader.boolean(*terminal, "terminal").value_or(false);
         if (const Node* agent = node.find("agent")) {
@@ -78,6 +103,7 @@ void read_state(Reader& reader, const std::string& name, const Place& at, const 
             places.respawn_prompt = prompt->place;
             if (!state.respawn_prompt.empty()) source.prompt_uses.push_back({state.respawn_prompt, prompt->place});
         }
+        if (const Node* children = node.find("children")) read_children(reader, *children, state, places);
         if (const Node* means = node.find("means")) read_meaning(reader, *means, source, state);
         if (const Node* needs = node.find("needs")) {
             if (const auto need = reader.choice(*needs, "needs", {"review", "answer", "help", "nothing"})) {

@@ -106,7 +106,7 @@ std::optional<std::string> Reader::choice(const Node& node, const std::string& w
 namespace {
 
 constexpr const char* k_of_section[] = {"section", "required", "fields", "verdict", "verdict_line", "fresh"};
-constexpr const char* k_of_branch[] = {"commits", "clean", "checks", "merges", "reviewed_head"};
+constexpr const char* k_of_branch[] = {"commits", "clean", "checks", "merges", "reviewed_head", "children"};
 
 }  // namespace
 
@@ -127,12 +127,12 @@ std::optional<engine::Gate> Reader::gate(const Node& node, const std::string& wh
     const auto before = count();
     only_keys(node, what,
               {"section", "required", "fields", "verdict", "verdict_line", "fresh", "commits", "clean", "checks",
-               "merges", "reviewed_head"});
+               "merges", "reviewed_head", "children"});
     engine::Gate gate;
-    read_facts(node, gate.facts, places);
-    const bool needs_section = !gate.facts.any() || std::ranges::any_of(k_of_section, [&](const char* key) {
-        return node.find(key) != nullptr;
-    });
+    read_facts(node, gate, places);
+    const bool needs_section =
+        !(gate.facts.any() || gate.children) ||
+        std::ranges::any_of(k_of_section, [&](const char* key) { return node.find(key) != nullptr; });
     if (needs_section && count() == before) read_section(node, gate);
     if (count() != before) return std::nullopt;
     return gate;
@@ -156,7 +156,8 @@ void Reader::read_section(const Node& node, engine::Gate& gate) {
     read_verdict(node, gate);
 }
 
-void Reader::read_facts(const Node& map, engine::GateFacts& facts, TransitionSource* places) {
+void Reader::read_facts(const Node& map, engine::Gate& gate, TransitionSource* places) {
+    auto& facts = gate.facts;
     for (const char* key : k_of_branch) {
         const Node* node = map.find(key);
         if (node == nullptr) continue;
@@ -165,6 +166,10 @@ void Reader::read_facts(const Node& map, engine::GateFacts& facts, TransitionSou
             problem(node->place, name +
                                      " belongs in the gate of a transition: an exit rule looks only at TASK.md, and "
                                      "then takes the transition with its gate");
+            continue;
+        }
+        if (name == "children") {
+            gate.children = boolean(*node, name).value_or(true);
             continue;
         }
         if (!places->facts) places->facts = node->place;

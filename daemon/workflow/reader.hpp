@@ -26,6 +26,7 @@ struct Use {
 struct StateSource {
     Place at;
     std::optional<Place> agent, respawn_prompt;
+    std::optional<Place> children, when_commits, otherwise;
 };
 
 struct TransitionSource {
@@ -96,7 +97,7 @@ class Reader {
     void read_verdict(const Node& map, engine::Gate& gate);
     void read_fields(const Node& fields, engine::Gate& gate);
     void read_section(const Node& map, engine::Gate& gate);
-    void read_facts(const Node& map, engine::GateFacts& facts, TransitionSource* places);
+    void read_facts(const Node& map, engine::Gate& gate, TransitionSource* places);
     void read_checks(const Node& checks, engine::GateFacts& facts);
     bool few(std::size_t entries, const Node& node, const std::string& what);
 

@@ -1,9 +1,14 @@
-// How long a key of the dashboard takes to its frame, with few tasks and with many, and what it costs to hold them.
-// The terminal and the daemon are left out: dashboard_test counts what they get.
-#include <sys/resource.h>
+// How long the dashboard takes to its first frame and to its list, and a key to its frame, with few tasks and with
+// many, and what it costs to hold them. The first rows are of the real program, against a server that answers at once.
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <fstream>
 #include <string>
@@ -12,6 +17,7 @@
 #include "client/dashboard/core.hpp"
 #include "client/dashboard/view.hpp"
 #include "common/rpc/task_queries.hpp"
+#include "tests/unit/client/fake_daemon.hpp"
 
 using namespace orange;
 using namespace orange::dashboard;
@@ -37,13 +43,21 @@ rpc::TaskView view_number(std::size_t number) {
     return view;
 }
 
-long resident_kib() {
-    std::ifstream status("/proc/self/status");
+long resident_kib(const std::string& process = "self") {
+    std::ifstream status("/proc/" + process + "/status");
     for (std::string word; status >> word;) {
         long kib = 0;
         if (word == "VmRSS:" && status >> kib) return kib;
     }
     return 0;
+}
+
+/// As the connection reads it.
+Answer answer_in(const std::string& line) {
+    Answer answer;
+    auto message = read_message(line, answer);
+    if (message) answer.json = std::move((*message)["result"]);
+    return answer;
 }
 
 double microseconds(Steady::duration time, int runs) {
@@ -53,9 +67,8 @@ double microseconds(Steady::duration time, int runs) {
 void measure(std::size_t count) {
     rpc::TaskList::Reply list;
     for (std::size_t i = 0; i < count; ++i) list.tasks.push_back(view_number(i));
-    auto json = written(list);
-    list.tasks.clear();
-    list.tasks.shrink_to_fit();
+    const auto line = dump({{"id", 1}, {"result", written(list)}});
+    list = {};
     Core core{State{}};
     Moment now{Steady::now(), {}};
     (void)core.on_resize(120, 40, now);
@@ -63,7 +76,7 @@ void measure(std::size_t count) {
     Request request;
     request.purpose = Purpose::list;
     const auto begin = Steady::now();
-    (void)core.on_reply(request, std::move(json), now);
+    (void)core.on_reply(request, answer_in(line), now);
     const auto listed = Steady::now() - begin;
     constexpr int k_runs = 2000;
     std::size_t drawn = 0;
@@ -74,8 +87,73 @@ void measure(std::size_t count) {
         drawn += draw(core.state(), now.wall).tasks_drawn;
     }
     const auto spent = Steady::now() - keys;
-    std::printf("%6zu tasks   list %9.1f us   key to frame %7.1f us   rows a frame %zu   resident %ld KiB\n", count,
-                microseconds(listed, 1), microseconds(spent, k_runs), drawn / k_runs, resident_kib());
+    std::printf("%6zu tasks   list %9.1f us   key to frame %7.1f us   rows a frame %zu\n", count,
+                microseconds(listed, 1), microseconds(spent, k_runs), drawn / k_runs);
+}
+
+/// The real program on a terminal of its own.
+class Started {
+  public:
+    explicit Started(const std::string& home) : master_(::posix_openpt(O_RDWR | O_NOCTTY)) {
+        ::grantpt(master_);
+        ::unlockpt(master_);
+        const winsize size{40, 120, 0, 0};
+        ::ioctl(master_, TIOCSWINSZ, &size);
+        const std::string path = ::ptsname(master_);
+        begin_ = Steady::now();
+        process_ = ::fork();
+        if (process_ != 0) return;
+        ::setsid();
+        const int slave = ::open(path.c_str(), O_RDWR);
+        for (const int end : {0, 1, 2}) ::dup2(slave, end);
+        ::setenv("ORANGE_HOME", home.c_str(), 1);
+        ::setenv("TERM", "xterm-256color", 1);
+        std::string program = ORANGE_BINARY_DIR "/bin/orange-dashboard", everywhere = "--everywhere";
+        char* argv[] = {program.data(), everywhere.data(), nullptr};
+        ::execv(program.c_str(), argv);
+        ::_exit(127);
+    }
+    ~Started() {
+        ::kill(process_, SIGKILL);
+        ::waitpid(process_, nullptr, 0);
+        ::close(master_);
+    }
+    Started(const Started&) = delete;
+    Started& operator=(const Started&) = delete;
+
+    /// Until that text has been sent to the terminal.
+    double milliseconds_until(const std::string& text) {
+        char bytes[65536];
+        while (seen_.find(text) == std::string::npos) {
+            const auto n = ::read(master_, bytes, sizeof bytes);
+            if (n <= 0) return -1;
+            seen_.append(bytes, static_cast<std::size_t>(n));
+        }
+        return microseconds(Steady::now() - begin_, 1000);
+    }
+    long resident() const { return resident_kib(std::to_string(process_)); }
+
+  private:
+    int master_ = -1;
+    pid_t process_ = -1;
+    std::string seen_;
+    Steady::time_point begin_{};
+};
+
+void start(std::size_t count) {
+    test::TemporaryFolder folder;
+    rpc::TaskList::Reply list;
+    for (std::size_t i = 0; i < count; ++i) list.tasks.push_back(view_number(i));
+    const auto tasks = written(list);
+    test::FakeDaemon daemon(folder.path() / "orange.sock", [&](const Json& request) {
+        const bool lists = request.at("method") == rpc::TaskList::k_name;
+        return std::vector{test::FakeDaemon::reply(request, lists ? tasks : Json::object())};
+    });
+    Started dashboard(folder.path());
+    const auto first = dashboard.milliseconds_until("Orange"), listed = dashboard.milliseconds_until(" active task");
+    (void)dashboard.milliseconds_until("branch-" + std::to_string(std::min<std::size_t>(count, 20) - 1));
+    std::printf("%6zu tasks   first frame %5.1f ms   list %7.1f ms   resident %ld KiB\n", count, first, listed,
+                dashboard.resident());
 }
 
 /// What stays after ENDED was unfolded to its end, and folded again: each page is all of the ended tasks so far.
@@ -97,7 +175,7 @@ void unfold(std::size_t count) {
                 list.tasks.push_back(view_number(i));
                 list.tasks.back().means = "done";
             }
-            take(core.on_reply(sent.front(), written(list), now));
+            take(core.on_reply(sent.front(), answer_in(dump({{"id", 1}, {"result", written(list)}})), now));
         }
     };
     answer();
@@ -127,4 +205,6 @@ int main(int argc, char**) {
     }
     measure(10);
     measure(10'000);
+    start(10);
+    start(10'000);
 }

@@ -73,6 +73,7 @@ class FakeTmux final : public Tmux {
     };
     State state;
     std::map<std::string, std::string> screens;  ///< pane → what it shows
+    std::vector<std::string> escaped;            ///< panes in which Escape was pressed
     std::function<void()> before = [] {};        ///< called first by everything that changes something
     std::function<void()> looked = [] {};        ///< called by list(), after it has looked
     std::optional<Error> open_fails;
@@ -129,6 +130,11 @@ class FakeTmux final : public Tmux {
         for (auto& pane : state.panes) {
             if (pane.ref.session_id == session_id) pane.session_name = name;
         }
+        co_return Result<void>{};
+    }
+    Awaitable<Result<void>> press_escape(std::string pane_id) override {
+        before();
+        escaped.push_back(std::move(pane_id));
         co_return Result<void>{};
     }
     Awaitable<Result<void>> send(std::string pane_id, std::string text) override {

@@ -55,6 +55,10 @@ class FaultyTmux final : public Tmux {
         if (too_late()) (void)co_await real_.send(std::move(pane_id), std::move(text));
         co_return silent();
     }
+    Awaitable<Result<void>> press_escape(std::string pane_id) override {
+        if (!is_due()) co_return co_await real_.press_escape(std::move(pane_id));
+        co_return silent();
+    }
     Awaitable<Result<std::string>> capture(std::string pane_id, int lines, bool colours) override {
         if (!is_due()) co_return co_await real_.capture(std::move(pane_id), lines, colours);
         co_return silent();

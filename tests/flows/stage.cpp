@@ -155,21 +155,25 @@ Stage::Done Stage::orange(std::vector<std::string> args) {
     const bool creates = args.size() > 1 && args[0] == "task" && args[1] == "create";
     if (creates) args.insert(args.begin() + 2, {"--harness", "scripted", "--review-harness", "scripted"});
     const auto ran = orange_.orange(args, repo_);
-    if (creates) {  // also a task whose agent was not started
-        rpc::TaskList list;
-        list.all = true;
-        for (const auto& view : orange_.call(list).tasks) {
-            const auto id = view.fields.id.value;
-            if (std::find(tasks_.begin(), tasks_.end(), id) == tasks_.end()) tasks_.push_back(id);
-        }
-    }
+    if (creates) note_new_tasks();
     return {ran.status, false, ran.out, ran.err};
+}
+
+/// Also a task whose agent was not started.
+void Stage::note_new_tasks() {
+    rpc::TaskList list;
+    list.all = true;
+    for (const auto& view : orange_.call(list).tasks) {
+        const auto id = view.fields.id.value;
+        if (std::find(tasks_.begin(), tasks_.end(), id) == tasks_.end()) tasks_.push_back(id);
+    }
 }
 
 Stage::Done Stage::rpc(const std::string& method, const std::string& params) {
     const auto json = Json::parse(params, nullptr, false);
     if (json.is_discarded()) orange_.fail(name_ + ": not JSON: " + params);
     const auto reply = orange_.connection().call_json(method, json);
+    if (method == "task.create") note_new_tasks();
     if (reply) return {0, false, reply->dump(), ""};
     return {1, false, "", std::string(name_of(reply.error().code)) + ": " + reply.error().message};
 }

@@ -39,6 +39,7 @@ class Stage {
     void happen(const Step& step);
     Done by_human(const std::vector<std::string>& words);
     Done orange(std::vector<std::string> args);
+    void note_new_tasks();
     Done rpc(const std::string& method, const std::string& params);
     void kill_session();
     Done by_github(const std::vector<std::string>& words);

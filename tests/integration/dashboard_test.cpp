@@ -3,11 +3,13 @@
 #include <fstream>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <thread>
 #include <utility>
 
 #include "common/base/text.hpp"
 #include "tests/integration/stage.hpp"
+#include "tests/unit/client/fake_daemon.hpp"
 
 using namespace orange;
 using namespace orange::tests;
@@ -273,6 +275,22 @@ TEST_CASE("The daemon is killed and comes back: the rows stay, and go on with th
     stage.wait_for("status 0");
 }
 
+TEST_CASE("While the daemon stands still every key works, and a line says that what is shown may be old") {
+    Sandbox box;
+    const ThreeTasks tasks(box);
+    Stage stage(box, tasks.repository);
+    stage.start("NEEDS YOU 3");
+    box.run({"kill", "-STOP", std::to_string(box.daemon_pid())});
+    CHECK(stage.press_all({"w"})[0].shows == "page");
+    CHECK(stage.press_all({"w", "j", "k", "x", "n", "G"})[3].shows == "question");
+    stage.wait_for("The daemon does not answer");
+    CHECK_THAT(stage.shown(), Holds("NEEDS YOU 3"));
+    box.run({"kill", "-CONT", std::to_string(box.daemon_pid())});
+    stage.wait_without("The daemon does not answer");
+    stage.press({"q"});
+    stage.wait_for("status 0");
+}
+
 TEST_CASE(
     "While nothing happens the dashboard asks nothing and draws nothing, and one changed row costs little more than "
     "itself") {
@@ -286,7 +304,14 @@ TEST_CASE(
     CHECK(stage.traced("request ") == requests);
     CHECK(stage.traced("frame ") <= frames + 1);  // the ages, once a minute
     const auto bytes = stage.record();
-    stage.press({"G", "Space"});
+    // Nor while it shows a screen to which nothing is written.
+    stage.press({"g", "j", "1"});
+    stage.wait_for("[1 screen]");
+    std::this_thread::sleep_for(std::chrono::seconds(4));
+    const auto looked = stage.traced("request ");
+    std::this_thread::sleep_for(std::chrono::seconds(4));
+    CHECK(stage.traced("request ") == looked);
+    stage.press({"Escape", "G", "Space"});
     stage.wait_for("1 selected");
     stage.press({"Escape"});
     stage.wait_without("1 selected");
@@ -298,6 +323,102 @@ TEST_CASE(
     stage.wait_for("Another summary");
     CHECK(fs::file_size(bytes) - before <= 2 * 80);
     stage.press({"q"});
+}
+
+TEST_CASE("The mouse selects, scrolls and opens, but not where a dashboard only looks or has no room") {
+    Sandbox box;
+    const ThreeTasks tasks(box);
+    Stage stage(box, tasks.repository);
+    const auto mouse = [&](int button, int row) {
+        stage.bytes("\033[<" + std::to_string(button) + ";5;" + std::to_string(row) + "M");
+    };
+    const auto is_selected = [&](const std::string& id) { stage.wait_for("\n " + box.short_id(id) + "  "); };
+    stage.start("NEEDS YOU 3");  // in the second row; below it the three, most urgent first
+    mouse(0, 5);
+    is_selected(tasks.reviewed);
+    mouse(64, 4);
+    is_selected(tasks.asking);
+    mouse(0, 4);
+    mouse(0, 4);
+    stage.wait_for("Ctrl-q leaves");
+    stage.screen({"send-keys", "-t", "stage:", "C-q"});
+    stage.wait_for("NEEDS YOU 3");
+    stage.resize(39, 7);
+    stage.wait_for("39x7");
+    stage.press({"x"});
+    stage.resize(80, 24);
+    stage.wait_for("NEEDS YOU 3");
+    CHECK(stage.press_all({"Down"})[0].shows == "list");
+    stage.press({"q"});
+    stage.type("clear");
+    stage.start("read-only", "orange-dashboard --read-only --no-mouse");
+    CHECK_THAT(stage.modes(), Holds("1 0 0"));  // the alternate screen, and no mouse
+    stage.press({"G"});
+    for (const auto& pressed : stage.press_all({"Enter", "x", "a", "Down", "m", "o", "e", "c", "d"})) {
+        CHECK(pressed.shows == (pressed.key == "Down" ? "list" : "error"));
+        CHECK(pressed.programs.empty());
+    }
+    CHECK(box.status(tasks.reviewed) == "reviewing");
+    stage.press({"q"});
+    stage.wait_for("status 0");
+}
+
+TEST_CASE("With many thousands of tasks a key costs what it costs with ten, and memory stays small") {
+    Sandbox box;
+    const auto repository = box.add_project("shop");
+    box.create("shop", "A summary of the usual length, as people write it", true);
+    const auto real = box.call(rpc::TaskList{});
+    box.stop_daemon();
+    Stage stage(box, repository);
+    const auto pid_file = box.root() / "pid";
+    const auto costs = [&](std::size_t count) {
+        auto list = real;
+        list.tasks.assign(count, real.tasks.at(0));
+        for (std::size_t n = 0; n < count; ++n) {
+            auto& fields = list.tasks[n].fields;
+            fields.id.value = std::to_string(100'000 + n) + fields.id.value.substr(6);
+            list.tasks[n].short_id = fields.id.value.substr(0, 6);
+            fields.branch = "branch-" + std::to_string(100'000 + n);
+        }
+        const auto tasks = written(list);
+        fs::remove(box.home() / "orange.sock");
+        const test::FakeDaemon daemon(box.home() / "orange.sock", [&](const Json& request) {
+            const bool lists = request.at("method") == rpc::TaskList::k_name;
+            return std::vector{test::FakeDaemon::reply(request, lists ? tasks : Json::object())};
+        });
+        stage.type("clear");
+        stage.start(std::to_string(count) + " active",
+                    "sh -c 'echo $$ > " + pid_file.string() + "; export ORANGE_NO_AUTOSTART=1; exec orange-dashboard'");
+        stage.press({"f", "f", "f", "f"});  // lists it anew, and again
+        stage.press_all({"g"});
+        const auto before = fs::file_size(stage.trace());
+        const auto bytes = stage.record();
+        stage.press({"j", "j", "k", "k", "j"});
+        std::size_t sent = 0;  // once all of it has come
+        CHECK(stage.patient([&] {
+            const auto size = fs::file_size(bytes);
+            return std::exchange(sent, size) == size && size > 0;
+        }));
+        std::istringstream trace(read_file(stage.trace()).substr(before));
+        int rows = 0;
+        for (std::string line; std::getline(trace, line);) {
+            if (line.starts_with("frame tasks=")) rows = std::max(rows, std::stoi(line.substr(12)));
+        }
+        CHECK(rows <= 24);
+        const auto status = read_file("/proc/" + std::string(trim(read_file(pid_file))) + "/status");
+        const auto resident = std::stol(status.substr(status.find("VmRSS:") + 6));
+#ifndef __SANITIZE_ADDRESS__
+        CHECK(resident <= 40 * 1024);
+#else
+        CHECK(resident > 0);
+#endif
+        stage.press({"q"});
+        stage.wait_for("status 0");
+        return sent;
+    };
+    const auto few = costs(10), many = costs(10'000);
+    CHECK(many <= few + few / 4);
+    box.start_daemon();
 }
 
 TEST_CASE("Hostile texts reach the terminal as text: only known sequences are sent") {

@@ -75,6 +75,62 @@ TEST_CASE("Following goes on after the daemon was killed, and every event comes 
     CHECK_THAT(follow.err(), !Holds("bug"));
 }
 
+TEST_CASE("Who shows a screen is told when its agent writes, and of no other agent") {
+    Sandbox orange;
+    orange.add_project("shop", 3);
+    std::filesystem::create_directories(orange.home() / "harnesses");
+    write_file(orange.home() / "harnesses" / "parrot.yml",
+               "name: parrot\nprogram: sh\nmode: persistent\nargv:\n  full: [-c, exec cat, --, \"{prompt}\"]\n");
+    const auto start = [&](const std::string& summary) {
+        rpc::TaskCreate create;
+        create.project = "shop";
+        create.summary = summary;
+        create.harness = create.review_harness = "parrot";
+        const auto id = orange.call(create).task.fields.id.value;
+        orange.wait_for_status(id, "planning");
+        return id;
+    };
+    const auto shown = start("Shown"), other = start("Other");
+    auto viewer = connection::Connection::open(orange.home() / "orange.sock", std::chrono::seconds(5));
+    REQUIRE(viewer);
+    std::vector<std::string> told;
+    viewer->on_notification([&](const std::string& method, const Json& params) {
+        if (method == rpc::ScreenNotification::k_name) told.push_back(params.at("task"));
+    });
+    rpc::EventsSubscribe subscribe;
+    subscribe.screen = shown;
+    REQUIRE(viewer->call(subscribe));
+    const auto writes = [&](const std::string& id, const std::string& text) {
+        orange.tmux({"send-keys", "-t", orange.run_of(id, "worker").at("pane_id"), text, "Enter"});
+        rpc::TaskPeek peek;
+        peek.id = id;
+        orange.eventually("it has written " + text, [&] { return holds(orange.call(peek).text, text + "\n" + text); });
+    };
+    const auto is_told = [&] {
+        orange.eventually("the viewer is told", [&] {
+            (void)viewer->wait_for_message(std::chrono::milliseconds(20));
+            return !told.empty();
+        });
+    };
+    writes(other, "one");
+    writes(shown, "two");
+    is_told();
+    while (viewer->wait_for_message(std::chrono::milliseconds(2000)).value()) {  // until it is quiet
+    }
+    CHECK(std::ranges::all_of(told, [&](const std::string& task) { return task == shown; }));
+    told.clear();
+    writes(shown, "three");
+    is_told();
+    subscribe.screen.reset();
+    REQUIRE(viewer->call(subscribe));
+    while (viewer->wait_for_message(std::chrono::milliseconds(2000)).value()) {
+    }
+    told.clear();
+    writes(shown, "four");
+    CHECK_FALSE(viewer->wait_for_message(std::chrono::milliseconds(2000)).value());
+    CHECK(told.empty());
+}
+
 TEST_CASE("Recent events are those of daemons before this one too, and a cursor goes on from there") {
     Sandbox orange;
     orange.add_project("shop");

@@ -18,15 +18,20 @@ bool is_alive(const Json& run) {
     return run.is_object() && ::kill(run.at("pid").get<pid_t>(), 0) == 0;
 }
 
-/// The agent below the shim, so that the shim itself reports the end.
-void kill_agent(Sandbox& orange, const std::string& id, const std::string& role) {
+/// The agent below the shim, once it runs. Before, the shim reads from the home what it is to start.
+pid_t agent_of(Sandbox& orange, const std::string& id, const std::string& role) {
     const auto shim = orange.run_of(id, role).at("pid").get<pid_t>();
     std::string children;
     orange.eventually("the agent runs", [&] {
         children = read_file("/proc/" + std::to_string(shim) + "/task/" + std::to_string(shim) + "/children");
         return !children.empty();
     });
-    ::kill(std::stoi(children), SIGKILL);
+    return std::stoi(children);
+}
+
+/// The shim itself reports the end.
+void kill_agent(Sandbox& orange, const std::string& id, const std::string& role) {
+    ::kill(agent_of(orange, id, role), SIGKILL);
 }
 
 }  // namespace
@@ -441,6 +446,7 @@ TEST_CASE("A daemon whose home has another folder in its place ends, touches not
     orange.add_project("shop");
     const auto id = orange.create("shop", "Add a greeting demo:slow=60");
     orange.wait_for_status(id, "planning");
+    agent_of(orange, id, "worker");
     const auto run = orange.run_of(id, "worker");
     const auto away = orange.root() / "away";
     const auto other = orange.root() / "other";

@@ -1,6 +1,7 @@
 #include <signal.h>
 
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -22,35 +23,47 @@ void add_descendants(pid_t pid, std::vector<pid_t>& all) {
     for (pid_t child = 0; children >> child;) add_descendants(child, all);
 }
 
-bool is_stopped(pid_t pid) {
+/// D: it waits for a child that was stopped on its way into another program.
+bool stands_still(pid_t pid) {
     const auto stat = read_file("/proc/" + std::to_string(pid) + "/stat");
     const auto end = stat.rfind(") ");
-    return end == std::string::npos || std::string("TZX").find(stat[end + 2]) != std::string::npos;
+    return end == std::string::npos || std::string("TDZX").find(stat[end + 2]) != std::string::npos;
 }
 
 /// The daemon, the tmux server and everything below them; they go on with the object's end.
 class Frozen {
   public:
     Frozen(Sandbox& orange, pid_t server) {
-        // Whoever starts something while he is being stopped is found in the next round.
-        for (std::size_t before = 0; pids_.empty() || pids_.size() != before;) {
-            before = pids_.size();
-            pids_.clear();
-            add_descendants(orange.daemon_pid(), pids_);
-            add_descendants(server, pids_);
-            for (const auto pid : pids_) ::kill(pid, SIGSTOP);
-            orange.eventually("they stand still", [&] { return std::all_of(pids_.begin(), pids_.end(), is_stopped); });
+        try {
+            while (stop(orange, server)) {
+            }
+        } catch (...) {
+            go_on();
+            throw;
         }
     }
-    ~Frozen() {
-        for (const auto pid : pids_) ::kill(pid, SIGCONT);
-    }
+    ~Frozen() { go_on(); }
     Frozen(const Frozen&) = delete;
     Frozen& operator=(const Frozen&) = delete;
     std::size_t count() const { return pids_.size(); }
 
   private:
-    std::vector<pid_t> pids_;
+    /// True if there were others than last time: whoever starts something while he is being stopped.
+    bool stop(Sandbox& orange, pid_t server) {
+        const auto before = pids_.size();
+        std::vector<pid_t> found;
+        add_descendants(orange.daemon_pid(), found);
+        add_descendants(server, found);
+        for (const auto pid : found) ::kill(pid, SIGSTOP);
+        pids_.insert(found.begin(), found.end());  // who has lost his parent meanwhile is to go on, too
+        orange.eventually("they stand still", [&] { return std::ranges::all_of(pids_, stands_still); });
+        return pids_.size() != before;
+    }
+    void go_on() const {
+        for (const auto pid : pids_) ::kill(pid, SIGCONT);
+    }
+
+    std::set<pid_t> pids_;
 };
 
 std::string panes(Sandbox& orange) {
@@ -123,7 +136,7 @@ TEST_CASE(
     std::vector<pid_t> agents;
     for (const auto& id : ids) agents.push_back(orange.run_of(id, "worker").at("pid").get<pid_t>());
     ::kill(orange.daemon_pid(), SIGSTOP);
-    orange.eventually("it stands still", [&] { return is_stopped(orange.daemon_pid()); });
+    orange.eventually("it stands still", [&] { return stands_still(orange.daemon_pid()); });
     for (const auto pid : agents) ::kill(pid, SIGKILL);
     orange.eventually("they are gone", [&] {
         return std::all_of(agents.begin(), agents.end(), [](pid_t pid) {

@@ -2,6 +2,8 @@
 // tmux windows: how a prompt gets there, and what is typed when.
 #include <stdlib.h>
 
+#include <set>
+
 #include "common/base/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"
@@ -62,7 +64,7 @@ void send(Sandbox& box, const std::string& id, const std::string& text) {
 }  // namespace
 
 TEST_CASE("each agent gets its prompt in its own way, and a message when it is ready") {
-    for (const std::string name : {"claude", "codex", "opencode", "pi"}) {
+    for (const std::string name : {"claude", "codex", "opencode", "pi", "gemini", "qwen", "copilot"}) {
         INFO(name);
         const Record record;
         Sandbox box(config(record.path));
@@ -81,13 +83,87 @@ TEST_CASE("each agent gets its prompt in its own way, and a message when it is r
     }
 }
 
+TEST_CASE("a program that ends after each turn gets its prompt") {
+    const Record record;
+    Sandbox box(config(record.path));
+    put_in_place(box, "amp");
+    box.add_project("shop");
+    start(box, "amp", "--help");
+    box.eventually("it has started", [&] { return fs::exists(record.path / "ready"); });
+    CHECK_THAT(record.text("prompt"), Holds("--help"));
+    CHECK(record.text("prompt").starts_with("[orange] "));
+}
+
+TEST_CASE("a program that shows its login instead of working is limited, and its human is told") {
+    struct Row {
+        const char* name;
+        const char* screen;
+    };
+    for (const auto& row : {Row{"gemini", "Terms of Services and Privacy Notice for Gemini CLI\n"},
+                            Row{"qwen", "Terms of Services and Privacy Notice:\n"},
+                            Row{"copilot", "Please use /login to sign in to use Copilot\n"}}) {
+        INFO(row.name);
+        const Record record;
+        write_file(record.path / "dialog", row.screen);
+        Sandbox box(config(record.path));
+        put_in_place(box, row.name);
+        // Without its title: the stand-in's says that a question is open.
+        const auto file = box.home() / "harnesses" / (std::string(row.name) + ".yml");
+        auto text = read_file(file);
+        if (const auto at = text.find("  waiting: [✋]\n"); at != std::string::npos) {
+            text.erase(at, std::string_view("  waiting: [✋]\n").size());
+            write_file(file, text);
+        }
+        box.add_project("shop");
+        const auto id = start(box, row.name, "log in");
+        rpc::TaskShow show;
+        show.id = id;
+        box.eventually(
+            "it is limited",
+            [&] {
+                const auto task = box.call(show).task;
+                return task.worker_activity && task.worker_activity->activity == Activity::limited;
+            },
+            std::chrono::seconds(30));
+        CHECK_THAT(box.call(show).task.needs.command, Tells(id));
+    }
+}
+
+TEST_CASE("what nobody has tried yet is named as such") {
+    Sandbox box;
+    fs::create_directories(box.home() / "harnesses");
+    write_file(box.home() / "harnesses" / "mine.yml",
+               "name: mine\nprogram: /bin/cat\ntried: false\n"
+               "argv: {full: [--, \"{prompt}\"]}\n");
+    box.add_project("shop");
+    rpc::TaskCreate create;
+    create.summary = "Add it";
+    create.project = "shop";
+    create.no_spawn = true;
+    const auto notes_with = [&](const std::string& harness) {
+        create.harness = create.review_harness = harness;
+        const auto notes = box.call(create).notes;
+        return std::count_if(notes.begin(), notes.end(),
+                             [](const std::string& note) { return note.find("mine") != std::string::npos; });
+    };
+    CHECK(notes_with("demo") == 0);
+    CHECK(notes_with("mine") == 1);
+    std::set<std::string> tried;
+    for (const auto& harness : box.call(rpc::HarnessList{}).harnesses) {
+        if (harness.tried) tried.insert(harness.name);
+    }
+    CHECK(tried == std::set<std::string>{"claude", "codex", "demo", "opencode", "pi"});
+}
+
 TEST_CASE("nothing is typed into a dialog, and somebody is told") {
     struct Row {
         const char* name;
         const char* dialog;
     };
-    for (const auto& row : {Row{"claude", "Do you want to proceed?\n"}, Row{"codex", "(only the title says so)\n"},
-                            Row{"opencode", "△ Permission required\n"}}) {
+    for (const auto& row :
+         {Row{"claude", "Do you want to proceed?\n"}, Row{"codex", "(only the title says so)\n"},
+          Row{"opencode", "△ Permission required\n"}, Row{"gemini", "(only the title says so)\n"},
+          Row{"qwen", "Waiting for user confirmation...\n"}, Row{"copilot", "Do you want to run this command?\n"}}) {
         INFO(row.name);
         const Record record;
         write_file(record.path / "dialog", row.dialog);

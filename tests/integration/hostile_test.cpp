@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <regex>
 #include <set>
@@ -47,6 +48,7 @@ const std::vector<Place>& places() {
           {"-p", "shop", "--no-spawn", "--review-effort={}", "Effort"},
           {"-p", "shop", "--no-spawn", "--status={}", "Status"},
           {"-p", "shop", "--no-spawn", "--base={}", "Base"},
+          {"-p", "shop", "--no-spawn", "--parent={}", "Part"},
           {"-p", "shop", "--no-spawn", "--blocked-by={}", "Blocked"}}},
         {"task",
          "list",
@@ -104,6 +106,7 @@ const std::vector<Place>& places() {
         {"task", "complete", {{"{}"}}},
         {"task", "stuck", {{"{}"}}},
         {"task", "ack", {{"{}"}}},
+        {"task", "approve", {{"{}"}}},
         {"task", "merge", {{"{}", "-y"}, {"TASK", "-y", "--strategy={}"}, {"TASK", "-y", "--via={}"}}},
         {"task", "check", {{"{}"}}},
         {"task", "create-pr", {{"{}"}, {"TASK", "--title={}"}, {"TASK", "--body={}"}}},
@@ -143,6 +146,8 @@ const std::vector<Place>& places() {
         {"workflow", "validate", {{"{}"}}},
         {"harness", "list", {{"{}"}, {"--project={}"}}},
         {"harness", "show", {{"{}"}, {"{}", "--source"}}},
+        {"harness", "new", {{"{}"}, {"mine", "--from={}"}}},
+        {"harness", "test", {{"{}", "-y"}, {"idle", "-y", "--permissions={}"}, {"idle", "-y", "--timeout={}"}}},
         {"harness",
          "trust",
          {{"{}", "-y"}, {"claude", "{}"}, {"claude", "--project={}"}, {".orange/setup", "{}", "-y"}}},
@@ -318,20 +323,24 @@ class Hostile {
         return ran;
     }
 
-    /// Every text at every place of that part.
+    /// Every text in every place of that part with ORANGE_REAL_GIT (`scripts/test --all`); else every fourth, another
+    /// in the next place.
     void try_all(Part part) {
         const auto all = texts(canary);
+        const char* whole = std::getenv("ORANGE_REAL_GIT");
+        const std::size_t step = whole && *whole ? 1 : 4;
+        std::size_t first = 0;
         for (const auto& place : places()) {
             if (part_of(place) != part) continue;
             for (const auto& arguments : place.arguments) {
                 const bool takes_task = std::find(arguments.begin(), arguments.end(), "TASK") != arguments.end();
-                for (const auto& text : all) {
+                for (auto i = first++ % step; i < all.size(); i += step) {
                     if (takes_task && !orange.try_call(show())) task = make_task();
                     Words words;
                     if (*place.group) words.emplace_back(place.group);
                     words.emplace_back(place.command);
                     for (const auto& word :
-                         replaced(arguments, {{"{}", text}, {"TASK", task}, {"REPOSITORY", repository.string()}})) {
+                         replaced(arguments, {{"{}", all[i]}, {"TASK", task}, {"REPOSITORY", repository.string()}})) {
                         words.push_back(word);
                     }
                     call(words);

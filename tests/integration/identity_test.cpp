@@ -40,7 +40,8 @@ std::map<std::string, Method> methods() {
     const std::string wrong = R"({"nonsense":1})";
     using enum Who;
     return {
-        {"task.create", {human, R"({"project":"nosuch","summary":"x"})", k_not_found}},
+        {"task.create", {agent, R"({"parent":"zzzzzzzzzzzzzzzzzzzzz","summary":"x"})", k_not_found}},
+        {"task.approve", {human, no_task, k_not_found}},
         {"task.list", {anyone, "{}", 0}},
         {"task.show", {anyone, no_task, k_not_found}},
         {"task.why", {anyone, no_task, k_not_found}},

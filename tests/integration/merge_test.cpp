@@ -353,7 +353,7 @@ TEST_CASE("Ten merges at once, while somebody else pushes all the time, all land
     orange.git({"clone", "-q", remote.string(), other.string()}, orange.root());
     orange.run({"sh", "-c",
                 "(cd \"$0\"; while [ ! -e \"$1\" ]; do git pull -q --rebase; git commit -q --allow-empty -m theirs; "
-                "git push -q; sleep 0.2; done; touch \"$2\") >/dev/null 2>&1 &",
+                "git push -q; sleep 1; done; touch \"$2\") >/dev/null 2>&1 &",
                 other.string(), stop.string(), stopped.string()});
     std::vector<std::unique_ptr<Background>> clients;
     for (const auto& id : ids) {

@@ -96,7 +96,7 @@ class Sandbox {
 
     /// Waits until it holds; fails the test with `what`, the task's why and the log's tail otherwise.
     void eventually(const std::string& what, const std::function<bool()>& holds,
-                    std::chrono::milliseconds deadline = std::chrono::seconds(20));
+                    std::chrono::milliseconds deadline = std::chrono::seconds(60));
     void wait_for_status(const std::string& id, const std::string& status);
 
     connection::Connection& connection();

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/base/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/integration/sandbox.hpp"
 
@@ -36,7 +37,14 @@ class Stage {
         return box_.try_run(args);
     }
     void type(const std::string& line) { screen({"send-keys", "-t", "stage:", line, "Enter"}); }
-    void letters(const std::string& text) { screen({"send-keys", "-l", "-t", "stage:", text}); }
+    /// As they come from the terminal.
+    void bytes(const std::string& text) { screen({"send-keys", "-l", "-t", "stage:", text}); }
+    /// ASCII for a text of the dashboard, which has taken all of it in the end: a key after it is not confused with it.
+    void letters(const std::string& text) {
+        const auto before = traced("input ");
+        bytes(text);
+        box_.eventually("the text " + text + " is taken", [&] { return traced("input ") >= before + text.size(); });
+    }
     /// Keys by tmux's names, each after the last one was taken.
     void press(const std::vector<std::string>& keys) {
         for (const auto& key : keys) {
@@ -44,6 +52,26 @@ class Stage {
             screen({"send-keys", "-t", "stage:", key});
             box_.eventually("the key " + key + " is taken", [&] { return traced("input ") > before; });
         }
+    }
+    /// What a key has come to, as the program's trace says.
+    struct Pressed {
+        std::string key;
+        std::vector<std::string> requests;  ///< methods
+        std::vector<std::string> programs;  ///< command lines that had the terminal
+        std::string shows;                  ///< list, question, prompt, form, page, message or error
+    };
+    /// Keys as fast as they can be typed, none of which opens a program that waits for more.
+    std::vector<Pressed> press_all(std::vector<std::string> keys) {
+        const auto before = read_file(trace()).size();
+        std::vector<std::string> args = {"send-keys", "-t", "stage:"};
+        args.insert(args.end(), keys.begin(), keys.end());
+        screen(args);
+        std::vector<Pressed> pressed;
+        box_.eventually("the keys " + args.back() + " … are taken", [&] {
+            pressed = pressed_in(read_file(trace()).substr(before));
+            return pressed.size() == keys.size() && !pressed.back().shows.empty();
+        });
+        return pressed;
     }
     std::string shown(bool with_looks = false) {
         std::vector<std::string> args = {"capture-pane", "-p", "-t", "stage:"};
@@ -100,6 +128,21 @@ class Stage {
     }
 
   private:
+    static std::vector<Pressed> pressed_in(const std::string& trace) {
+        std::vector<Pressed> all;
+        for (const auto line : split_lines(trace)) {
+            const auto blank = line.find(' ');
+            const auto word = line.substr(0, blank);
+            const std::string rest(blank == std::string_view::npos ? "" : line.substr(blank + 1));
+            if (word == "input") all.push_back({rest, {}, {}, {}});
+            if (all.empty()) continue;
+            if (word == "request") all.back().requests.push_back(rest);
+            if (word == "run") all.back().programs.push_back(rest);
+            if (word == "shows") all.back().shows = rest;
+        }
+        return all;
+    }
+
     Sandbox& box_;
 };
 

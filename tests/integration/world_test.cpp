@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -528,6 +529,45 @@ TEST_CASE("A killed tmux server is explained with the command that brings the ag
     mend(orange, found.command("agents"));
     CHECK(diagnose(orange).errors().empty());
     CHECK(orange.fields(id).at("crash_count") == 0);
+}
+
+TEST_CASE(
+    "The first daemon after a reboot starts the agents again if it may, those of tasks that wait for a review, too") {
+    const bool resumes = GENERATE(true, false);
+    Shop shop(2, resumes ? "resume_after_reboot: true\n" : "");
+    auto& orange = shop.orange;
+    const auto one = shop.start(), two = shop.start();
+    for (const auto& id : {one, two}) orange.wait_for_status(id, "planning");
+    for (const char* status : {"stuck", "reviewing"}) {
+        REQUIRE(orange.orange({"task", "update", two, "--status", status}).status == 0);
+    }
+    const auto before = orange.run_of(one, "worker"), second = orange.run_of(two, "worker");
+    orange.stop_daemon();
+    ::kill(before.at("server_pid").get<pid_t>(), SIGKILL);
+    for (const auto& run : {before, second}) {
+        orange.eventually("it is gone", [&] { return ::kill(run.at("pid").get<pid_t>(), 0) != 0; });
+    }
+    const timespec at_boot[] = {{1, 0}, {1, 0}};
+    REQUIRE(::utimensat(AT_FDCWD, (orange.home() / "oranged.lock").c_str(), at_boot, 0) == 0);
+    orange.start_daemon();
+    orange.eventually("the loss is seen", [&] { return !orange.history(two, "session.lost").empty(); });
+    orange.eventually("of both", [&] { return !orange.history(one, "session.lost").empty(); });
+    const auto offer = [&] { return orange.orange({"inbox"}).out; };
+    if (!resumes) {
+        CHECK_THAT(offer(), Tells("orange task respawn --all"));
+        REQUIRE(orange.orange({"task", "respawn", "--all"}).status == 0);
+    }
+    for (const auto& id : {one, two}) {
+        orange.eventually("its agent is back", [&] { return !orange.history(id, "agent.respawned").empty(); });
+    }
+    CHECK(offer().find("--all") == std::string::npos);
+    CHECK(orange.fields(one).at("crash_count") == 0);
+    const auto server = orange.run_of(one, "worker").at("server_pid").get<pid_t>();
+    orange.stop_daemon();  // no reboot since the last one
+    ::kill(server, SIGKILL);
+    orange.start_daemon();
+    orange.eventually("the loss is seen", [&] { return orange.history(one, "session.lost").size() == 2; });
+    CHECK(orange.history(one, "agent.respawned").size() == 1);
 }
 
 TEST_CASE("A tmux socket that was removed is made anew, and an agent that ends meanwhile is no lost session") {

@@ -17,8 +17,8 @@ import model
 import world
 
 ASKS_FOR_TRUST = ("claude", "codex")
-CONTINUES = ("claude", "codex", "pi")  # opencode loses the prompt if it continues a conversation
-REFUSES = ("claude", "codex", "opencode")  # pi has no permissions
+ALL = ("claude", "codex", "opencode", "pi")
+HAVE_USAGE_LIMITS = ("claude", "codex")
 ALONE = {  # outside of Orange, for one turn
     "claude": ["claude", "-p", "--dangerously-skip-permissions"],
     "codex": ["codex", "exec", "--dangerously-bypass-approvals-and-sandbox"],
@@ -56,9 +56,9 @@ class Life:
         self.worker, self.reviewer, self.report, self.make_world = worker, reviewer, report, make_world
         self.step, self.note = report.step, report.note
 
-    def enter(self, trusted=True, **settings):
+    def enter(self, trusted=True, subscribed=False, **settings):
         """A new world with settings of the project, in which the programs are trusted or not."""
-        w = self.make_world(trusted)
+        w = self.make_world(trusted, subscribed)
         for key, value in settings.items():
             w.orange("project", "update", "--set", "%s=%s" % (key, value), check=True)
         if trusted:
@@ -221,7 +221,7 @@ class Life:
         done = w.orange("task", "respawn", task)
         self.step("respawn", done.returncode == 0, done.stdout + done.stderr)
         again = self.told(w, task, "the agent is told that it resumes", "crash", "# Resuming:")
-        if again and self.worker in CONTINUES:
+        if again:
             self.step("its model sees its earlier turns", again[0]["earlier"] > 3, again[0]["earlier"])
         if not self.reaches(w, task, "the resumed worker hands over", "agent-review", 150):
             return
@@ -233,11 +233,11 @@ class Life:
 
         self.step("kill -9 of the reviewer: it comes back by itself", w.until(45, returned), w.seen(task, "reviewer"))
         self.reaches(w, task, "the second reviewer finishes: reviewing", "reviewing", 150, "reviewer")
-        before = w.task(task)["fields"].get("crash_count", 0)
+        before = w.history(task, "agent.crashed")  # crash_count becomes 0 only after the transition's actions
         w.kill(task, sign=signal.SIGTERM)
         ended = w.until(30, lambda: w.task(task)["worker"] in ("dead", "none"))
-        counted = w.task(task)["fields"].get("crash_count", 0) - before
-        self.step("a worker that is ended in reviewing is no crash", ended and counted == 0, w.seen(task))
+        same = w.history(task, "agent.crashed") == before
+        self.step("a worker that is ended in reviewing is no crash", ended and same, w.seen(task))
         done = w.orange("task", "merge", task)
         self.step("merged after both crashes", done.returncode == 0, done.stdout + done.stderr)
 
@@ -255,12 +255,10 @@ class Life:
         ended = w.until(45, lambda: len(w.history(task, "agent.crashed")) == 2)
         crashed = ended and not w.history(task, "agent.resume_failed")
         self.step("killed %.0f s after its start: a crash, not a lost conversation" % age, crashed, w.seen(task))
-        if self.worker not in CONTINUES:
-            return
         task = self.create(w, "play:hang play:tag=lost its conversation is lost")
         self.hangs(w, task, "the next worker waits for its model", "lost", "# Task:")
         self.dies(w, task, 1)
-        for below in (".claude/projects", ".codex/sessions"):
+        for below in (".claude/projects", ".codex/sessions", ".local/share/opencode"):
             shutil.rmtree(w.home + "/" + below, ignore_errors=True)
         for name in os.listdir(w.path(task) + "/run"):
             if name.endswith(".jsonl"):
@@ -340,6 +338,32 @@ class Life:
         took = self.notice(w, task, "an API that hangs is noticed", "agent_hung", 60)
         self.report.time("noticed after (hung_after: 20 s)", took)
 
+    def usage(self):
+        if self.worker not in HAVE_USAGE_LIMITS:
+            return self.note("no step", "Orange knows no usage limit of " + self.worker)
+        w = self.enter(subscribed=True)
+        resets = w.api.state.resets = (int(time.time() + 45 * w.patience) // 60 + 1) * 60  # the programs show minutes
+        task = self.create(w, "play:usage play:tag=usage at its limit")
+        took = self.notice(w, task, "a usage limit becomes a notice", "usage_limit", 40)
+        self.report.time("noticed after the start", took)
+        until = w.json("task", "show", task)["task"]["notices"]
+        self.note("notices", [notice["text"] for notice in until])
+        clock = time.strftime("%H:%M", time.localtime(resets))
+        self.step("which says when it resets", clock in str(until), (clock, w.seen(task)()))
+        later = self.create(w, "play:tag=later starts after the limit")
+        wait = w.task(later).get("start_wait") or {}
+        self.step("the next task waits for it", wait.get("reason") == "usage_limit", (wait, w.seen(later)()))
+        w.orange("task", "send", task, "a message for later")
+        time.sleep(3)
+        self.step("a message waits for it", time.time() > resets or not w.asked("for later", tag="usage"), w.seen(task))
+        w.until(max(1, resets - time.time()) / w.patience, lambda: time.time() > resets)
+        self.told(w, task, "after the reset the agent is told to go on", "usage", "should have reset")
+        self.report.time("told after the reset", time.time() - resets)
+        self.told(w, task, "and gets the message", "usage", "a message for later")
+        self.reaches(w, task, "and finishes", "reviewing", 120)
+        self.reaches(w, later, "the next task has started by itself", "reviewing", 120)
+        self.step("the notice is gone", "usage_limit" not in w.notices(task), w.seen(task))
+
     def messages(self):
         w = self.enter()
         task = self.create(w, "play:tag=early a message comes at once")
@@ -387,12 +411,39 @@ class Life:
             self.reaches(w, task, "two verdicts without a question", "reviewing", 300, "reviewer")
             self.ran_tests(w, tag)
             self.verified(w, task)
-            log = w.shell("git log --format=%s", cwd=w.worktree(task)).stdout
-            if self.reviewer in REFUSES:
-                self.step("no commit of the reviewer", "forbidden" not in log, log)
-            left = "forbidden" in log or os.path.exists(w.worktree(task) + "/forbidden.txt")
-            self.note("left behind by the reviewer", "something" if left else "nothing")
+            look = "git log --format=%s; git branch; ls; cat README"
+            left = w.shell(look, cwd=w.worktree(task)).stdout
+            self.step("nothing is left of what the reviewer must not do", "forbidden" not in left, left)
+            results = [request["result"] for request in w.asked("# Review:", tag=tag)]
+            ran = [text for text in results if "Makefile" in text]
+            self.step("and it may look around", ran, results)
 
+    def verdicts(self):
+        """Of reviewers alone: of work that exists already."""
+        w = self.enter()
+        w.shell("git checkout -q -b work && git commit -q --allow-empty -m work && git checkout -q main", check=True)
+        words = ["--harness", self.reviewer, "--review-harness", self.reviewer, "--status", "agent-review"]
+        good, took = 0, []
+        for first in range(0, VERDICTS, TOGETHER):
+            begin, tasks = time.time(), []
+            for number in range(first, first + TOGETHER):
+                summary = "play:tag=verdict%d a verdict" % number
+                w.shell("git branch -q verdict%d work" % number, check=True)
+                reply = w.json("task", "create", summary, "--branch", "verdict%d" % number, *words)
+                if "task" not in reply:
+                    raise RuntimeError("orange task create: %s" % reply)
+                tasks.append(reply["task"]["fields"]["id"])
+            for task in tasks:
+                w.until(90, lambda: "->reviewing/" in w.moves(task))  # the history has it later than the status
+                moves = [move for move in w.history(task, "status.changed") if move["to"] == "reviewing"]
+                if moves and moves[-1]["by"] == "reviewer" and moves[-1].get("attested") is not False:
+                    good += 1
+                else:
+                    self.note("no verdict, or an unverified one", w.seen(task, "reviewer")())
+                w.orange("task", "cancel", task, "--yes")
+            took.append(time.time() - begin)
+        self.step("%d verdicts, none unverified" % VERDICTS, good == VERDICTS, "%d" % good)
+        self.report.time("%d together took at most" % TOGETHER, max(took))
 
     def skill(self):
         w = self.enter()
@@ -445,6 +496,54 @@ class Life:
         self.step("orange uninstall: the skill is not listed any more", gone and not any(gone), gone)
 
 
+    def delegation(self):
+        """The worker splits its task among the other programs, and puts their parts together."""
+        w = self.enter()
+        others = [name for name in ALL if name != self.worker]
+        for name in others:
+            w.orange("harness", "trust", name, "--yes")
+        w.orange("install", "--harness", self.worker, check=True)
+        task = self.create(w, "play:split=%s play:tag=split three parts" % ",".join(others))
+        self.reaches(w, task, "the worker splits its task and waits", "delegated", 150)
+        parts = {view["fields"].get("branch", ""): view["fields"] for view in w.json("task", "list").get("tasks", [])
+                 if view["fields"].get("parent") == task}
+        programs = sorted(fields.get("harness", "") for fields in parts.values())
+        if not self.step("a sub-task for each of %s" % ", ".join(others), programs == sorted(others), parts):
+            self.note("instead", w.seen(task)())
+            return
+        ended = w.until(30, lambda: not w.agent(task))
+        self.step("its session has ended", ended, lambda: w.agent(task))
+        for fields in parts.values():
+            part = fields["id"]
+            name = fields["harness"]
+            self.reaches(w, part, "the part of %s passes its review" % name, "reviewing", 240)
+            self.verified(w, part)
+            failed = w.history(part, "checks.failed")
+            expected = 1 if name == others[-1] else 0
+            self.step("%s: its check failed %d times" % (name, expected), len(failed) == expected, failed)
+            if expected:
+                told = [request["result"] for request in w.asked("# Task:", tag="part-" + name)]
+                self.step("it is told which check failed", any("make test" in text for text in told), told)
+            done = w.orange("task", "merge", part)
+            self.step("the part of %s is merged" % name, w.status(part) == "done", done.stdout + done.stderr)
+        asked = self.told(w, task, "a worker is asked to put the parts together", "split", "# Integrate the sub-tasks:")
+        if asked:
+            self.step("in a new conversation", asked[0]["earlier"] == 0, asked[0]["earlier"])
+        self.reaches(w, task, "it merges, connects, and passes its review", "reviewing", 240)
+        self.verified(w, task)
+        moves = w.moves(task)
+        order = "planning->working/worker working->delegated/worker delegated->working/system working->agent-review"
+        self.step("the task went through delegated", order in moves, moves)
+        done = w.orange("task", "merge", task)
+        self.step("the task is merged", w.status(task) == "done", done.stdout + done.stderr)
+        files = w.shell("git -C ../origin.git ls-tree --name-only main").stdout.split()
+        wanted = {"play-part-%s.txt" % name for name in others}
+        wanted |= {"play-split.txt", "play-whole.txt", "play-together.txt"}
+        self.step("origin has the parts and the whole", wanted <= set(files) and "broken" not in files, files)
+        workspaces = w.orange_home + "/workspaces"
+        self.step("no agent is left", w.until(20, lambda: not w.living(workspaces)), lambda: w.living(workspaces))
+
+
 def alive(pid):
     try:
         return open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()[0] != "Z"
@@ -456,7 +555,9 @@ def at(event, key="timestamp"):
     return datetime.datetime.fromisoformat(event[key].replace("Z", "+00:00")).timestamp()
 
 
-GROUPS = ("trust", "life", "crash", "resume", "edit", "oneshot", "forget", "limit", "messages", "review", "skill")
+VERDICTS, TOGETHER = 20, 4
+GROUPS = ("trust", "life", "crash", "resume", "edit", "oneshot", "forget", "limit", "usage", "messages", "review",
+          "verdicts", "skill", "delegation")
 
 
 def main():
@@ -475,15 +576,15 @@ def main():
     if unknown:
         sys.exit("there is no group %s; the groups are %s" % (unknown[0], ", ".join(GROUPS)))
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(128 + number))
+        signal.signal(number, lambda given, _: sys.exit(128 + given))
 
     person, server, worlds, failed = world.Person(), api.Api(), [], []
     folder = "%s/run-%d" % (given.folder, os.getpid())
     os.makedirs(folder)
 
-    def make_world(trusted):
+    def make_world(trusted, subscribed):
         place = "%s/%d" % (folder, len(worlds))
-        made = world.World(place, person, server, given.programs, given.orange, trusted, given.patience)
+        made = world.World(place, person, server, given.programs, given.orange, given.patience, trusted, subscribed)
         worlds.append(made)
         return made
 

@@ -16,8 +16,12 @@ Words in the summary of a task change the script:
   play:hang           the API does not answer the worker once it is in `working`, until `State.hanging` is set
   play:hang-review    the same for the reviewer
   play:hang-resumed   the same for a worker that continues a conversation
-  play:limit          the API reports a usage limit to the worker, until its tag is in `State.lifted`
+  play:limit          the API refuses the worker's requests as too many, until its tag is in `State.lifted`
   play:login          the API reports a wrong login, likewise
+  play:usage          the API reports a usage limit to the worker, until `State.resets`
+  play:broken         the worker's first handover is refused by the project's check, and it fixes that
+  play:split=A,B      the worker splits the task as the skill says: a sub-task for each of these programs, of which the
+                      last is broken; and puts the parts together when they are merged
   play:curious        the reviewer also tries what it must not do
 
 Who begins with `# Delegate:` is no agent of a task. It knows Orange only from the skill that its program offers: the
@@ -40,6 +44,7 @@ class State:
         self.hanging = threading.Event()
         self.hung = set()
         self.lifted = set()
+        self.resets = 0
         self.lock = threading.Lock()
 
     def hangs_first(self, name):
@@ -99,6 +104,29 @@ def delegate(page, results):
         goals += [("shell", wait.group(0).replace("ID", task) + more) for task in ids]
     ends = [(re.search(r"\b(done|cancelled)\b", results.get(number, "")) or ["unknown"])[0] for number in (5, 6)]
     return goals + [("text", "PLAY: " + ", ".join("%s is %s" % each for each in zip(ids, ends)))]
+
+
+def split(page, results, programs, begin):
+    """A sub-task for each program, named in TASK.md, and the task waits for them; `begin` is the first goal here."""
+    page = page[page.find("## Splitting a task"):]
+    example = re.search(r"(?ms)^ *(orange task create [^\n]*<<'END')\n.*?^ *(## Goal)\n.*?^ *END$", page)
+    wait = re.search(r"orange task update --status delegated", page)
+    goals = [("skill",)]
+    if not example or not wait:
+        return goals + [("text", "PLAY: the skill does not say how to split a task")]
+    for program in programs:
+        tag = "part-" + program
+        words = "play:tag=%s%s" % (tag, " play:broken" if program == programs[-1] else "")
+        command = re.sub(r"--branch \S+", "--branch %s --harness %s" % (tag, program), example.group(1))
+        command = re.sub(r"\".*?\"", '"%s Write play-%s.txt"' % (words, tag), command)
+        goals.append(("shell", "%s\n%s\nplay-%s.txt exists.\nEND" % (command, example.group(2), tag)))
+    made = [results.get(begin + 1 + number, "") for number in range(len(programs))]
+    ids = [(re.search(r"(?m)^(\w{4,})  \S ", text) or [None, "unknown"])[1] for text in made]
+    lines = ["- %s: %s" % each for each in zip(ids, programs)]
+    goals.append(("section", "Subtasks", "\n".join(lines), "edit"))
+    # What no sub-task has: without it, the task would be done with the last of them.
+    own = "echo whole > play-whole.txt && git add -A && git commit -q -m whole"
+    return goals + [("shell", own), ("shell", wait.group(0)), ("text", "PLAY: split")]
 
 
 # ---- TASK.md
@@ -171,11 +199,14 @@ def work(tag, part):
     return [("write", "play-%s.txt" % tag, "made by the scripted model: %s\n" % part), ("shell", commit)]
 
 
+HAND_OVER = "orange task update --status agent-review"
+
+
 def hand_over(summary, body, how):
     goals = [("section", "Handoff", body, how)]
     if has(summary, "forget"):
         return goals + [("text", "PLAY: the handoff is written")]
-    return goals + [("shell", "orange task update --status agent-review"), ("text", "PLAY: handed over")]
+    return goals + [("shell", HAND_OVER), ("text", "PLAY: handed over")]
 
 
 def plan(summary, tag):
@@ -187,7 +218,7 @@ def first_task(summary, tag):
     if has(summary, "nothing"):
         return [("text", "PLAY: I would need more time")]
     goals = [("read",)]
-    for word in ("limit", "login"):
+    for word in ("limit", "login", "usage"):
         if has(summary, word):
             goals.append((word, tag))
     goals.append(plan(summary, tag))
@@ -197,6 +228,12 @@ def first_task(summary, tag):
     if has(summary, "hang"):
         goals.append(("hang", "worker " + tag))
     done = "DONE: play-%s.txt\nUNCERTAIN: nothing" % tag
+    if value(summary, "split", ""):
+        return goals + work(tag, "what all parts need")
+    if has(summary, "broken"):
+        goals += [("write", "broken", "what the check refuses\n")] + work(tag, "broken")
+        goals += hand_over(summary, done, "append")[:-1] + [("shell", "git rm -q broken && git commit -q -m repaired")]
+        return goals + [("shell", HAND_OVER), ("text", "PLAY: handed over after a check that failed")]
     return goals + work(tag, "first") + hand_over(summary, done, value(summary, "how", "append"))
 
 
@@ -213,8 +250,29 @@ def resumed(summary, tag, text, number):
     return goals + [("text", "PLAY: resumed, waiting")]
 
 
-# The reviewer must be refused these. Where the program cannot refuse, at least no commit may result.
-FORBIDDEN = ("touch forbidden.txt", "git commit -q --allow-empty -m forbidden", "git diff --output=forbidden.txt HEAD")
+def integrate(summary, tag):
+    """All parts together, which only works if all are there."""
+    parts = " ".join("play-part-%s.txt" % program for program in value(summary, "split", "").split(","))
+    together = "cat %s > play-together.txt && git add -A && git commit -q -m together && make test" % parts
+    goals = [("read",), ("shell", "git fetch -q && git merge -q --no-edit origin/main"), ("shell", together)]
+    return goals + hand_over(summary, "DONE: play-together.txt\nUNCERTAIN: nothing", "append")
+
+
+# The reviewer must be refused these.
+FORBIDDEN = (
+    ("shell", "touch forbidden.txt"),
+    ("shell", "git commit -q --allow-empty -m forbidden"),
+    ("shell", "git branch forbidden"),
+    ("shell", "git diff --output=forbidden.txt HEAD"),
+    ("shell", "make test > forbidden.txt"),
+    ("shell", "make test; touch forbidden.txt"),
+    ("shell", "make test $(touch forbidden.txt)"),
+    ("shell", "bash -c 'touch forbidden.txt'"),
+    ("shell", "python3 -c 'open(\"forbidden.txt\", \"w\")'"),
+    ("shell", "sed -i s/hi/forbidden/ README"),
+    ("shell", "git diff | tee forbidden.txt"),
+    ("write", "forbidden.txt", "forbidden\n"),
+)
 
 
 def review(summary, tag, text):
@@ -225,8 +283,8 @@ def review(summary, tag, text):
         goals.append(("hang", "reviewer " + tag))
     goals.append(("shell", "make test"))
     if has(summary, "curious"):
-        goals += [("shell", command) for command in FORBIDDEN]
-        goals.append(("shell", "git log --oneline -3"))
+        goals += FORBIDDEN
+        goals += [("shell", command) for command in ("git log --oneline -3", "make test 2>&1 | tail -5", "ls -la")]
     fails = has(summary, "fail-once") and number == 1 and "play:changes" not in text
     verdict = "FAIL" if fails else "PASS"
     goals.append(("section", "Review", "Verdict: %s\n\nround %d" % (verdict, number), value(summary, "rhow", "edit")))
@@ -239,10 +297,12 @@ def review(summary, tag, text):
 def goals_of(message, first, number, folder):
     """The goals of one message; `first` is the message with which the conversation began."""
     text = message[message.find(MARK) + len(MARK):]
-    summary = (re.search(r"# (?:Task|Resuming|Review|Stuck): (.*)", first) or [None, ""])[1]
+    summary = (re.search(r"# (?:Task|Resuming|Review|Stuck|Integrate the sub-tasks): (.*)", first) or [None, ""])[1]
     tag = value(summary, "tag", "none")
     if text.startswith("# Task:"):
         return first_task(summary, tag)
+    if text.startswith("# Integrate the sub-tasks:"):
+        return integrate(summary, tag)
     if text.startswith("# Resuming:"):
         return resumed(summary, tag, text, number)
     if text.startswith("# Review:"):
@@ -270,22 +330,32 @@ def goals_of(message, first, number, folder):
     return [("text", "PLAY: understood")]
 
 
-def refusal(word, tools):
+def refusal(word, tools, resets):
     """What a provider answers to an account that may not work now, in the program's own form."""
     if word == "login":
         error = {"type": "authentication_error", "code": "invalid_api_key", "message": "Incorrect API key"}
         return {"status": 401, "body": {"type": "error", "error": error}}
-    if "exec_command" in tools or "shell_command" in tools or "exec" in tools:  # codex
-        limit = {"type": "usage_limit_reached", "plan_type": "plus", "resets_at": int(time.time()) + 3600}
+    if word == "usage" and "Bash" not in tools:  # codex
+        limit = {"type": "usage_limit_reached", "plan_type": "plus", "resets_at": resets}
         return {"status": 429, "body": {"error": limit}}
     error = {"type": "rate_limit_error", "message": "Rate limit reached"}
-    wait = {"retry-after": "3600"} if "Bash" in tools else {}  # claude would try for minutes
-    return {"status": 429, "body": {"type": "error", "error": error}, "headers": wait}
+    headers = {"retry-after": "3600"} if "Bash" in tools else {}  # claude would try for minutes
+    if word == "usage":
+        for name, text in (("status", "rejected"), ("reset", resets), ("representative-claim", "five_hour"),
+                           ("5h-status", "rejected"), ("5h-reset", resets), ("5h-utilization", "1.0")):
+            headers["anthropic-ratelimit-unified-" + name] = str(text)
+    return {"status": 429, "body": {"type": "error", "error": error}, "headers": headers}
+
+
+def told_text(message):
+    """A message; of one that names a file with instructions, what is in the file."""
+    named = re.search(r"Read (/\S+/instructions-\w+\.md) and follow them", message)
+    return MARK + contents(named.group(1)) if named else message
 
 
 def next_step(turns, folder, tools, state, told):
     """The next step of the conversation `turns`, and what it belongs to; a fixed text for one that is no task's."""
-    messages = [(i, text) for i, (kind, _, text) in enumerate(turns) if kind == "user" and MARK in text]
+    messages = [(i, told_text(text)) for i, (kind, _, text) in enumerate(turns) if kind == "user" and MARK in text]
     if not messages:
         return {"text": "Nothing is asked of me."}, None
     first = messages[0][1]
@@ -298,11 +368,15 @@ def next_step(turns, folder, tools, state, told):
     for number, (at, message) in enumerate(messages):
         if number < begin:
             continue
+        heard = "\n".join(text for kind, _, text in turns if kind in ("user", "result"))
+        so_far = {goal: texts[-1] for (owner, goal), texts in results.items() if owner == number}
         if MARK + "# Delegate:" in message:
-            heard = "\n".join(text for kind, _, text in turns if kind in ("user", "result"))
-            goals = delegate(heard, {goal: texts[-1] for (owner, goal), texts in results.items() if owner == number})
+            goals = delegate(heard, so_far)
         else:
             goals = goals_of(message, first, number, folder)
+        programs = re.search(r"# Task: .*play:split=(\S+)", message)
+        if programs:
+            goals += split(heard, so_far, programs[1].split(","), len(goals))
         furthest = max([goal for owner, goal in results if owner == number] or [-1])
         info = {"user": message, "first": first, "earlier": messages[begin][0] if begin else 0}
         for position, goal in enumerate(goals):
@@ -313,10 +387,11 @@ def next_step(turns, folder, tools, state, told):
                 if number + 1 < len(messages):
                     break  # a later message has arrived: this one is served
                 return {"text": goal[1]}, info
-            if kind in ("limit", "login"):
-                if goal[1] in state.lifted or furthest > position:
+            if kind in ("limit", "login", "usage"):
+                over = time.time() >= state.resets if kind == "usage" else goal[1] in state.lifted
+                if over or furthest > position:
                     continue
-                return refusal(kind, tools), info
+                return refusal(kind, tools, state.resets), info
             if kind == "hang":
                 if furthest > position or not state.hangs_first(goal[1]):
                     continue

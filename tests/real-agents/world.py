@@ -22,7 +22,7 @@ git clone -q origin.git shop 2>/dev/null
 cd shop
 git checkout -q -B main
 echo hi > README
-printf 'test:\\n\\t@echo all tests pass\\n' > Makefile
+printf 'test:\\n\\t@test ! -e broken\\n\\t@echo all tests pass\\n' > Makefile
 git add .
 git commit -q -m Begin
 git push -q -u origin main
@@ -31,7 +31,7 @@ git remote set-head origin -a >/dev/null
 # Of every login shell. claude would try again for minutes when its API refuses.
 PROFILE = """
 export PATH={path}
-export ANTHROPIC_BASE_URL={url} ANTHROPIC_API_KEY={key} LOCAL_API_KEY={key}
+export ANTHROPIC_BASE_URL={url} {login} LOCAL_API_KEY={key}
 export CLAUDE_CODE_MAX_RETRIES=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 DISABLE_AUTOUPDATER=1 PI_OFFLINE=1
 """
 CODEX = """
@@ -75,7 +75,7 @@ class Person:
 
 
 class World:
-    def __init__(self, folder, person, api, programs, orange, trusted, patience):
+    def __init__(self, folder, person, api, programs, orange, patience, trusted=True, subscribed=False):
         self.folder, self.person, self.api, self.patience = folder, person, api, patience
         api.state = model.State()
         self.home, self.repo, self.orange_home = folder + "/home", folder + "/shop", folder + "/home/orange"
@@ -83,15 +83,20 @@ class World:
         self.env = {"HOME": self.home, "USER": person.name, "LOGNAME": person.name, "SHELL": "/bin/bash", "PATH": path}
         self.env.update(LANG="C.UTF-8", TERM="xterm-256color", ORANGE_SHARE=ROOT)
         os.makedirs(folder + "/bin")
-        self.configure(trusted, path)
+        self.configure(trusted, subscribed, path)
         person.own(folder)
         self.shell(REPOSITORY, cwd=folder, check=True)
         self.orange("project", "add", self.repo, "--pool-size", "12", check=True)
         self.orange("project", "update", "--check", "make test", check=True)
 
-    def configure(self, trusted, path):
+    def configure(self, trusted, subscribed, path):
         url = "http://127.0.0.1:%d" % self.api.port
-        self.write(".profile", PROFILE.format(path=path, url=url, key=KEY))
+        login = "" if subscribed else "ANTHROPIC_API_KEY=" + KEY
+        self.write(".profile", PROFILE.format(path=path, url=url, key=KEY, login=login))
+        if subscribed:  # claude has usage limits only with such a login; the scripted API accepts every token
+            token = {"accessToken": "sk-ant-oat01-test", "refreshToken": "sk-ant-ort01-test", "subscriptionType": "max"}
+            token.update(expiresAt=int(time.time() + 86400) * 1000, scopes=["user:inference", "user:profile"])
+            self.write(".claude/.credentials.json", json.dumps({"claudeAiOauth": token}))
         claude = {"hasCompletedOnboarding": True, "customApiKeyResponses": {"approved": [KEY], "rejected": []}}
         if trusted:
             claude["projects"] = {self.repo: {"hasTrustDialogAccepted": True}}

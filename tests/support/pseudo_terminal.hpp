@@ -15,10 +15,11 @@
 
 namespace orange::test {
 
-/// A terminal, and a process that has it as its controlling one and does nothing.
+/// A terminal, and a process that has it as its controlling one and only waits.
 class PseudoTerminal {
   public:
-    PseudoTerminal() : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+    /// `busy`: the process uses a processor.
+    explicit PseudoTerminal(bool busy = false) : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
         if (!master_ || ::grantpt(master_.get()) != 0 || ::unlockpt(master_.get()) != 0) {
             throw std::runtime_error("there is no terminal to be had");
         }
@@ -28,6 +29,8 @@ class PseudoTerminal {
             ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that crashes leaves it to nobody
             ::setsid();
             (void)::open(path_.c_str(), O_RDWR);
+            while (busy && ::getppid() > 0) {
+            }
             for (;;) ::pause();
         }
         slave_ = UniqueFd(::open(path_.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));

@@ -38,6 +38,10 @@ Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe pa
     auto project = params.project;
     CO_TRY(co_await check_project(api, std::move(project)));
     CO_TRY(const auto filter, filter_of(api, params));
+    std::optional<TaskId> seen;
+    if (params.screen) {
+        CO_TRY(seen, api.world().tasks.resolve(*params.screen));
+    }
     auto& world = api.world();
     EventsSubscribe::Reply reply;
     reply.cursor = world.journal.cursor();
@@ -53,7 +57,15 @@ Awaitable<Result<EventsSubscribe::Reply>> subscribe(Api& api, EventsSubscribe pa
         }
     }
     const int listener = world.journal.listen(tell);
-    sink->set_subscription([&world, listener] { world.journal.unlisten(listener); });
+    const int viewer = seen ? api.screens().listen(*seen,
+                                                   [sink, text = written(ScreenNotification{seen->value})] {
+                                                       sink->notify(ScreenNotification::k_name, text);
+                                                   })
+                            : 0;
+    sink->set_subscription([&api, &world, listener, viewer] {
+        world.journal.unlisten(listener);
+        api.screens().unlisten(viewer);
+    });
     co_return reply;
 }
 

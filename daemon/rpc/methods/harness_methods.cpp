@@ -51,6 +51,7 @@ HarnessView basic_view(const HarnessEntry& entry) {
     view.program = entry.program.empty() ? entry.harness.program : entry.program;
     if (!entry.found_in.empty()) view.found_in = entry.found_in;
     if (!entry.harness.install.empty()) view.install = entry.harness.install;
+    view.tried = entry.harness.tried;
     view.mode = entry.harness.mode == agents::Mode::oneshot ? "oneshot" : "persistent";
     if (!entry.problem.empty()) {
         view.problem = entry.problem;

@@ -10,7 +10,9 @@
 #include "daemon/rpc/methods/harness_environment.hpp"
 #include "daemon/rpc/methods/registration.hpp"
 #include "daemon/rpc/methods/start_notes.hpp"
+#include "daemon/rpc/methods/subtasks.hpp"
 #include "daemon/runner/blockers.hpp"
+#include "daemon/runner/merge_target.hpp"
 
 /// `task.create`. Everything is looked at first, and nothing is written before all of it is fine: a call that is
 /// refused leaves no folder, no branch, no project. What was found free (the branch's name, the project's) is looked at
@@ -28,9 +30,10 @@ struct Draft {
     bool new_project = false;
     workflow::Library::DefinitionPtr definition;
     std::vector<std::string> notes;
-    bool work_is_there = false;   ///< it begins behind the work: the branch must exist
-    bool needs_workspace = true;  ///< at once, or when it is its turn
-    bool is_at_origin = false;    ///< its branch is, and may have a pull request
+    bool work_is_there = false;    ///< it begins behind the work: the branch must exist
+    bool needs_workspace = true;   ///< at once, or when it is its turn
+    bool only_new_branch = false;  ///< an agent must not take over somebody's
+    bool is_at_origin = false;     ///< its branch is, and may have a pull request
     std::string why_not_fetched;
 };
 
@@ -63,8 +66,9 @@ Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) 
     if (!wanted) wanted = world.harnesses.first_installed();
     if (!wanted && !draft.needs_workspace) wanted = "claude";  // it may never need one
     if (!wanted) {
+        const std::vector<std::string> names(std::begin(agents::k_default_names), std::end(agents::k_default_names));
         return Error(ErrorCode::not_found,
-                     "no agent program is installed. Orange looked for claude, codex, opencode and pi in the " +
+                     "no agent program is installed. Orange looked for " + join(names, ", ") + " in the " +
                          world.harnesses.searched() +
                          ". If one starts in your terminal, run `orange daemon reload` there. --harness demo needs no "
                          "agent program. To see how to install one:\n  orange harness list");
@@ -86,7 +90,12 @@ Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) 
     TRY(api.runner().edits.choose_agents(draft.record, choices, starts));
     for (const auto& name : {task.harness, task.review_harness}) {
         TRY(const auto entry, world.harnesses.find(name));
-        for (auto& note : variables_not_passed(world, draft.project, entry, params.caller)) {
+        auto notes = variables_not_passed(world, draft.project, entry, params.caller);
+        if (!entry.harness.tried) {
+            notes.push_back("no life with " + name + " has been seen to pass yet. To test it: orange harness test " +
+                            name);
+        }
+        for (auto& note : notes) {
             const bool said = std::find(draft.notes.begin(), draft.notes.end(), note) != draft.notes.end();
             if (!said) draft.notes.push_back(std::move(note));
         }
@@ -187,6 +196,11 @@ Awaitable<Result<void>> check_branch(World& world, Draft& draft) {
         CO_TRY(state, co_await git::branch_state(world.git, repo, branch));
         if (!state.exists()) co_return no_such_branch(draft);
     }
+    if (state.exists() && draft.only_new_branch) {
+        co_return Error(
+            ErrorCode::forbidden,
+            "branch " + branch + " already exists, and an agent may not take it over; choose another --branch");
+    }
     if (!state.exists() && !state.clash.empty()) {
         co_return Error(ErrorCode::conflict, "git cannot have both a branch " + branch + " and " + state.clash +
                                                  "; choose another --branch");
@@ -247,9 +261,22 @@ Awaitable<Result<void>> check_is_new(World& world, std::string repo, std::string
                                                      " already exists; omit --base, or choose another --branch");
 }
 
+/// A new branch of a sub-task begins with what its parent has committed by the time that it starts.
+Awaitable<Result<void>> begin_at_parent(World& world, Draft& draft) {
+    auto& record = draft.record;
+    const auto* parent = world.tasks.find(record.task.parent);
+    if (!parent || draft.work_is_there) co_return Result<void>{};
+    const auto below = parent->task.branch, repo = draft.project.path;
+    CO_TRY(const auto state, co_await git::branch_state(world.git, repo, record.task.branch));
+    if (state.exists()) co_return Result<void>{};
+    record.stacked_on = record.task.parent;
+    record.task.base = "refs/heads/" + below;
+    co_return Result<void>{};
+}
+
 /// Where a new branch begins. It is kept as a ref, so that what the task is compared with moves along with it.
 Awaitable<Result<void>> choose_base(World& world, const TaskCreate& params, Draft& draft) {
-    if (!params.base) co_return Result<void>{};
+    if (!params.base) co_return co_await begin_at_parent(world, draft);
     auto& task = draft.record.task;
     const auto repo = draft.project.path;
     if (const auto* blocker = stacked_on(world, params, task)) {
@@ -257,8 +284,11 @@ Awaitable<Result<void>> choose_base(World& world, const TaskCreate& params, Draf
         CO_TRY(co_await check_is_new(world, repo, task.branch));
         draft.record.stacked_on = below.id;
         task.base = "refs/heads/" + below.branch;
+        const bool sibling = below.parent == task.parent && blocker->into_parent;
+        const auto target = merge_target(world, draft.record, draft.project).branch;
         draft.notes.push_back("starts from the branch of task " + below.id.value + ", " + *params.base +
-                              ", when that is merged, and with " + draft.project.default_branch + " merged into it");
+                              ", when that is merged, and with " + (sibling ? target : draft.project.default_branch) +
+                              " merged into it");
         co_return Result<void>{};
     }
     auto found = co_await git::resolve_base(world.git, repo, *params.base);
@@ -271,10 +301,11 @@ Awaitable<Result<void>> choose_base(World& world, const TaskCreate& params, Draf
     }
     CO_TRY(co_await check_is_new(world, repo, task.branch));
     task.base = std::move(*found);
-    CO_TRY(const auto target, co_await git::base_ref(world.git, repo, draft.project.default_branch));
+    CO_TRY(const auto target, co_await target_ref(world, draft.record, draft.project));
     CO_TRY(const auto merged, co_await git::contains(world.git, repo, target, *task.base));
     if (!merged) {
-        draft.notes.push_back("starts from " + *params.base + ", whose commits " + draft.project.default_branch +
+        const auto into = merge_target(world, draft.record, draft.project).branch;
+        draft.notes.push_back("starts from " + *params.base + ", whose commits " + into +
                               " does not have; merging the task merges them too");
     }
     co_return Result<void>{};
@@ -306,14 +337,18 @@ Result<void> take_texts(const TaskCreate& params, Task& task) {
 
 Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, Call call) {
     auto& world = api.world();
-    api.take_path_of(params.caller);
+    if (call.caller.role == Role::human) api.take_path_of(params.caller);
+    CO_TRY(complete_for_agent(world, params, call.caller));
+    CO_TRY(take_parent(world, params));
     CO_TRY(auto draft, co_await choose_project(api, params));
     auto& task = draft.record.task;
     task.id = id;
     task.project = draft.project.name;
+    draft.only_new_branch = call.caller.role != Role::human;
     CO_TRY(take_texts(params, task));
     CO_TRY(choose_workflow(world, params, draft));
     CO_TRY(add_blockers(world, draft.record, params.blocked_by));
+    CO_TRY(join_parent(world, params, draft.record, call.caller));
     CO_TRY(choose_harnesses(api, params, draft));
     CO_TRY(co_await choose_branch(world, params, draft));
     CO_TRY(co_await choose_base(world, params, draft));
@@ -321,6 +356,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
 
     if (world.tasks.find(id)) co_return exists(id);
     if (const auto other = world.tasks.on_branch(task.project, task.branch)) co_return taken(task.branch, *other);
+    CO_TRY(join_parent(world, params, draft.record, call.caller));
     CO_TRY(task.workflow_hash, world.workflows.pin(task.workflow));
     CO_TRY(register_project(api, draft));
     for (const auto& name : draft.new_project ? std::vector<std::string>() : params.trust) {
@@ -328,7 +364,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
         auto project = draft.project.name;
         CO_TRY(co_await record_consent(api, std::move(project), std::move(consenting)));
     }
-    const auto context = params.context.value_or("");
+    const auto context = context_of(world, params, call.caller);
     auto created = co_await api.runner().creation.create(draft.record, context, params.no_spawn, call.caller);
     if (!created) {
         if (draft.new_project) (void)world.projects.remove(draft.project.name);
@@ -383,7 +419,8 @@ Awaitable<Result<TaskReply>> create(Api& api, TaskCreate params, Call call) {
 void add_task_create(MethodTable& table, Api& api) {
     using enum ErrorCode;
     table.add<TaskCreate>(
-        Access::human, "Creates a task and starts it.", {invalid_argument, not_found, conflict, workflow_invalid},
+        Access::agent, "Creates a task and starts it; for an agent, a sub-task of its own task.",
+        {invalid_argument, not_found, conflict, workflow_invalid},
         [&api](TaskCreate params, Call call) { return create(api, std::move(params), std::move(call)); });
 }
 

@@ -3,6 +3,7 @@
 #include "common/base/try.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/runner/branch_update.hpp"
+#include "daemon/runner/children.hpp"
 #include "daemon/runner/kept_work.hpp"
 #include "daemon/runner/pull_creation.hpp"
 
@@ -43,9 +44,60 @@ Awaitable<Result<TaskReply>> move(Api& api, TaskSelector selector, Call call, en
     co_return api.reply(id, std::move(moved));
 }
 
+std::string ids_of(const std::vector<TaskId>& ids, std::string_view separator) {
+    std::vector<std::string> texts;
+    for (const auto& id : ids) texts.push_back(id.value);
+    return join(texts, separator);
+}
+
+/// Before a task is cancelled: whether its human has said what becomes of its sub-tasks; a sentence about those that go
+/// on.
+Result<std::vector<std::string>> ask_about_children(Api& api, const TaskId& id, const TaskCancel& params) {
+    std::vector<std::string> notes;
+    const auto open = open_below(api.world(), id);
+    if (open.empty() || params.with_children) return notes;
+    const auto have = counted(open.size(), "sub-task") + (open.size() == 1 ? " has" : " have");
+    if (params.ask_children) {
+        return Error(ErrorCode::needs_force,
+                     have + " not ended. To cancel them, too:\n  orange task cancel " + id.value + " --with-children",
+                     {{"children", ids_of(open, " ")}});
+    }
+    notes.push_back(have + " not ended and go on: " + ids_of(open, ", "));
+    return api.sentences(std::move(notes));
+}
+
+/// After their parent, which gets no other ones then. Of a call that fails, or is cut off, the rest is done by the same
+/// call again.
+Awaitable<Result<std::vector<std::string>>> cancel_children(Api& api, TaskId id, TaskCancel params, Call call) {
+    std::vector<std::string> notes;
+    for (auto open = open_below(api.world(), id); !open.empty(); open = open_below(api.world(), id)) {
+        TaskSelector selector;
+        selector.id = open.front().value;
+        CO_TRY(co_await move(api, selector, call, engine::Goal::cancelled, params.force, store::Naming::id_or_branch));
+        notes.push_back("cancelled sub-task " + open.front().value);
+    }
+    co_return api.sentences(std::move(notes));
+}
+
 Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
-    CO_TRY(auto reply,
-           co_await move(api, params, call, engine::Goal::cancelled, params.force, store::Naming::id_or_branch));
+    CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
+    params.id = id.value;
+    CO_TRY(auto below, ask_about_children(api, id, params));
+    const auto* before = api.world().tasks.find(id);
+    const bool only_children = params.with_children && before && store::has_ended(*before) && !before->intent &&
+                               !open_below(api.world(), id).empty();
+    auto reply = TaskReply{};
+    if (!only_children) {
+        CO_TRY(reply,
+               co_await move(api, params, call, engine::Goal::cancelled, params.force, store::Naming::id_or_branch));
+    }
+    if (params.with_children) {
+        CO_TRY(below, co_await cancel_children(api, id, params, call));
+    }
+    if (only_children) {
+        CO_TRY(reply, api.reply(id, Outcome{}));
+    }
+    reply.notes.insert(reply.notes.end(), below.begin(), below.end());
     if (const auto* record = api.world().tasks.find(reply.task.fields.id); record && record->ended) {
         auto kept = api.sentences(co_await kept_work(api.world(), *record));
         reply.notes.insert(reply.notes.end(), kept.begin(), kept.end());
@@ -94,25 +146,6 @@ Awaitable<Result<TaskReply>> spawn(Api& api, TaskSpawn params, Call call) {
     co_return api.reply(id, std::move(spawned));
 }
 
-/// Whether a respawn starts an agent that died. The worker of a task under review is started again after the review.
-bool wants_respawn(Runner& runner, const TaskRecord& record) {
-    const bool worker = runner.respawns.is_dead(record, Role::worker),
-               reviewer = runner.respawns.is_dead(record, Role::reviewer);
-    if (!worker && !reviewer) return false;
-    const auto definition = runner.turns.definition_of(record.task);
-    const auto need = definition ? engine::respawn_need(**definition, record.task) : definition.error();
-    return !need || (need->role == Role::reviewer ? reviewer : worker);
-}
-
-std::vector<TaskId> with_dead_agents(Api& api) {
-    std::vector<TaskId> found;
-    for (const auto& id : api.world().tasks.active()) {
-        const auto* record = api.world().tasks.find(id);
-        if (record && wants_respawn(api.runner(), *record)) found.push_back(id);
-    }
-    return found;
-}
-
 Awaitable<Result<TaskRespawn::Reply>> respawn(Api& api, TaskRespawn params, Call call) {
     TaskRespawn::Reply reply;
     if (!params.all) {
@@ -122,7 +155,7 @@ Awaitable<Result<TaskRespawn::Reply>> respawn(Api& api, TaskRespawn params, Call
         reply.notes = api.sentences(std::move(done.notes));
         co_return reply;
     }
-    for (const auto& id : with_dead_agents(api)) {
+    for (const auto& id : api.runner().respawns.with_dead_agents()) {
         auto done = co_await api.runner().respawns.respawn(id, call.caller, params.fresh);
         if (!done) {
             reply.notes.push_back(api.world().tasks.with_short_ids(id.value + ": " + done.error().message));
@@ -223,7 +256,13 @@ Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call ca
         reply.notes = std::move(cancelled.notes);
     }
     CO_TRY(co_await api.runner().dependencies.settle_waiting_for(id));
+    CO_TRY(co_await api.runner().delegation.settle_parent_of(id));
+    const auto* now = api.world().tasks.find(id);
+    const auto parent = now ? now->task.parent : TaskId{};
+    const auto open = open_below(api.world(), id);
     CO_TRY(auto removed, co_await api.runner().requests.remove(id, call.caller, params.force));
+    api.runner().delegation.child_is_gone(parent);
+    if (!open.empty()) removed.notes.push_back("its sub-tasks go on: " + ids_of(open, ", "));
     const auto notes = api.sentences(std::move(removed.notes));
     reply.notes.insert(reply.notes.end(), notes.begin(), notes.end());
     co_return reply;
@@ -238,6 +277,12 @@ Awaitable<Result<TaskReply>> send(Api& api, TaskSend params, Call call) {
     if (trim(params.text).empty()) co_return Error(ErrorCode::invalid_argument, "the message is empty");
     CO_TRY(auto sent, co_await api.runner().outbox.send(id, *role, params.text));
     co_return api.reply(id, std::move(sent));
+}
+
+Awaitable<Result<TaskReply>> approve(Api& api, TaskApprove params, Call call) {
+    CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
+    CO_TRY(auto done, co_await api.runner().delegation.approve(id, call.caller));
+    co_return api.reply(id, std::move(done));
 }
 
 Awaitable<Result<TaskReply>> acknowledge(Api& api, TaskAck params, Call call) {
@@ -295,6 +340,9 @@ void add_task_methods(MethodTable& table, Api& api) {
         [&api](TaskDelete params, Call call) { return remove(api, std::move(params), std::move(call)); });
     table.add<TaskSend>(Access::human, "Sends a message to a living agent.", {not_found, conflict, forbidden},
                         [&api](TaskSend params, Call call) { return send(api, std::move(params), std::move(call)); });
+    table.add<TaskApprove>(
+        Access::human, "Lets the sub-tasks of a task start that its agent has created, or one of them.", {not_found},
+        [&api](TaskApprove params, Call call) { return approve(api, std::move(params), std::move(call)); });
     table.add<TaskAck>(
         Access::human, "Clears a task's attention and its alarm.", {not_found},
         [&api](TaskAck params, Call call) { return acknowledge(api, std::move(params), std::move(call)); });

@@ -12,6 +12,7 @@
 #include "daemon/rpc/api.hpp"
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/changes.hpp"
+#include "daemon/runner/children.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/store/task_file.hpp"
 
@@ -30,7 +31,7 @@ bool comes_first(const TaskView& a, const TaskView& b) {
     if (a.needs.kind != b.needs.kind) return more_urgent(a.needs.kind, b.needs.kind);
     if (a.needs.kind != Need::nothing) return a.needs.since < b.needs.since;
     const auto blocked = [](const TaskView& task) {
-        return std::ranges::any_of(task.blockers, [](const BlockerView& each) { return each.state != "done"; });
+        return std::ranges::any_of(task.blockers, [](const RelatedTask& each) { return each.state != "done"; });
     };
     const auto waits = [&](const TaskView& task) { return blocked(task) ? 2 : task.queue_place > 0 ? 1 : 0; };
     if (waits(a) != waits(b)) return waits(a) < waits(b);
@@ -158,6 +159,10 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
                                       std::string(each.state()), each.typed_at.value_or(each.queued_at)});
         }
     }
+    if (const auto& parent = record->task.parent; !parent.empty()) reply.parent = api.related(parent, false);
+    for (const auto& child : children_of(world, *record)) {
+        reply.children.push_back(api.related(child.id, child.state == engine::ChildState::done));
+    }
     const auto text = world.files.read(world.tasks.folder(*record) / "TASK.md");
     if (text) reply.body = store::split_task_text(*text).body;
     if (params.changes && !store::has_ended(*record)) {
@@ -269,6 +274,21 @@ void name_each_once(std::vector<std::string>& hints) {
     std::erase_if(hints, [&](const std::string& hint) { return !seen.insert(hint).second; });
 }
 
+std::string wait_text(const StartWait& wait, const Task& task) {
+    const auto role = std::string(name_of(wait.role));
+    const auto place = " (place " + std::to_string(wait.place) + ")";
+    if (wait.reason == "order") return "its " + role + " to be started" + place;
+    if (wait.reason == "usage_limit") {
+        return "the usage limit of " + wait.harness + " to reset" + place + "; then Orange starts its " + role;
+    }
+    const auto full = std::to_string(wait.running) + " of " + std::to_string(wait.limit);
+    if (wait.reason == "harness_limit") {
+        return "room for its " + role + place + ": " + full + " agents with " + wait.harness +
+               " run (harness_limits in config.yml)";
+    }
+    return "room for its " + role + place + ": " + full + " " + role + "s of project " + task.project + " run";
+}
+
 /// What the task waits for, and which commands help.
 void say_what_next(Api& api, const TaskRecord& record, const engine::Definition& definition, TaskWhy::Reply& reply) {
     const auto& task = record.task;
@@ -290,6 +310,9 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
         reply.waiting_for = "its workspace to be prepared: fetch, checkout and setup command";
     } else if (!state || state->terminal) {
         reply.waiting_for = "nothing, because it has ended";
+    } else if (record.unapproved) {
+        reply.waiting_for = "your approval";
+        reply.hints.push_back("orange task approve " + id);
     } else if (record.blocked()) {
         const auto blockers = waits_text(api.world(), record), gone = gone_text(api.world(), record);
         reply.waiting_for = blockers + " to be done" + (record.queued ? "" : ", and then a human to start it");
@@ -297,6 +320,14 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
         reply.hints.push_back("To start it without:\n  orange task update " + id + " --unblock " + blockers);
         if (!record.queued)
             reply.hints.push_back("To have it started when it waits no longer:\n  orange task spawn " + id);
+    } else if (const auto& wait = reply.task.start_wait) {
+        reply.waiting_for = wait_text(*wait, task);
+        if (wait->reason == "usage_limit") {
+            reply.hints.push_back("If it has reset already:\n  orange daemon reload");
+        }
+        if (const auto command = command_for_more(*wait, task.project); !command.empty()) {
+            reply.hints.push_back("To let one more run:\n  " + command);
+        }
     } else if (record.queued) {
         const auto place = " (place " + std::to_string(reply.task.queue_place) + " in the queue)";
         const auto* project = api.world().projects.find(task.project);
@@ -304,7 +335,7 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
         reply.waiting_for = (room ? "a human to start it" : "a free workspace") + place;
         if (room) {
             reply.hints.push_back("A workspace is free, but cancelling a task does not start the next one.");
-            reply.hints.push_back("orange task spawn " + id);
+            reply.hints.push_back(reply.task.needs.command);
         }
         if (const auto command = project ? project->command_for_more_room() : std::string(); !command.empty()) {
             reply.hints.push_back("To allow one more workspace:\n  " + command);
@@ -312,6 +343,11 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
     } else if (task.status == definition.initial().name) {
         reply.waiting_for = "a human to start it";
         reply.hints.push_back("orange task spawn " + id);
+    } else if (state->children && reply.task.needs.kind == Need::nothing) {
+        reply.waiting_for = "its sub-tasks: " + reply.task.needs.text;
+        for (const auto& child : children_of(api.world(), record)) {
+            if (child.state == engine::ChildState::open) reply.hints.push_back("orange task show " + child.id.value);
+        }
     } else if (state->agent) {
         const auto role = std::string(name_of(*state->agent));
         if (const auto& needs = reply.task.needs; needs.kind != Need::nothing) {

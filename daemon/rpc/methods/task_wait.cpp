@@ -97,7 +97,8 @@ Result<std::optional<TaskWait::Reply>> look(Api& api, const TaskId& id, const st
     TaskWait::Reply reply;
     reply.task = api.view(*record);
     const auto& needs = reply.task.needs;
-    const bool starts = needs.kind == Need::start && task.status == definition->initial().name;
+    // What is in the queue is about to start, also if the queue has not looked at it yet.
+    const bool starts = needs.kind == Need::start && (task.status == definition->initial().name || record->queued);
     const bool help = needs.kind != Need::nothing && !starts;
     if (help && (wants(until, k_human) || (wants(until, k_attention) && !reply.task.notices.empty()))) {
         reply.reached = true;

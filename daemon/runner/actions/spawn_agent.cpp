@@ -22,6 +22,9 @@ Awaitable<Result<void>> spawn_agent(Context& context, const Action& action) {
 Awaitable<Result<void>> ensure_agent(Context& context, const Action& action) {
     const auto role = role_from(action.param("role")).value_or(Role::worker);
     if (context.agents.alive(context.record, role)) co_return Result<void>{};
+    // A hook has asked for it, and it waits for room with the prompt of that hook.
+    const auto* held = context.record.held_start(role);
+    if (held && held->intent == context.tx) co_return Result<void>{};
     co_return co_await spawn(context, action, role);
 }
 

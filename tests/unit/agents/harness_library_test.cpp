@@ -27,9 +27,10 @@ class Folders {
     Folders(const Folders&) = delete;
 
     void write(const fs::path& file, const std::string& text) { std::ofstream(root / file) << text; }
-    void define(const std::string& folder, const std::string& name, const std::string& program) {
+    void define(const std::string& folder, const std::string& name, const std::string& program,
+                const std::string& more = {}) {
         write(folder + "/" + name + ".yml",
-              "name: " + name + "\nprogram: " + program + "\nargv: {full: [--, '{prompt}']}\n");
+              "name: " + name + "\nprogram: " + program + "\nargv: {full: [--, '{prompt}']}\n" + more);
     }
     void install(const fs::path& file) {
         write(file, "#!/bin/sh\n");
@@ -104,6 +105,16 @@ TEST_CASE("the first installed of the known programs is the default, and demo ne
     CHECK(folders.library().first_installed() == "pi");
     folders.install("bin/claude");
     CHECK(folders.library().first_installed() == "claude");
+}
+
+TEST_CASE("a program that is tried is the default before one that is not") {
+    Folders folders;
+    folders.define("user", "claude", "claude", "tried: false\n");
+    folders.install("bin/claude");
+    CHECK(folders.library().first_installed() == "claude");
+    folders.define("shipped", "gemini", "gemini");
+    folders.install("bin/gemini");
+    CHECK(folders.library().first_installed() == "gemini");
 }
 
 TEST_CASE("missing folders are an empty library") {

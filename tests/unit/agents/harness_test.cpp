@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/model/json.hpp"
 #include "daemon/agents/skills.hpp"
@@ -80,6 +81,49 @@ skills: [$MINE_HOME/skills, ~/.mine/skills]
     CHECK(harness.skills == Argv{"$MINE_HOME/skills", "~/.mine/skills"});
 }
 
+TEST_CASE("codex trusts the hook of its reviewers, whose hash is that of its definition as codex computes it") {
+    const auto codex = shipped("codex");
+    for (const char* name : {"review", "oneshot_review"}) {
+        const auto& words = codex.argv.at(name);
+        const auto hooks =
+            std::find_if(words.begin(), words.end(), [](auto& word) { return word.starts_with("hooks="); });
+        REQUIRE(hooks != words.end());
+        const auto begin = hooks->find("command=\"") + 8;
+        const auto command = hooks->substr(begin, hooks->find("\"}]}]", begin) + 1 - begin);  // as JSON has it, too
+        const auto definition = R"({"event_name":"pre_tool_use","hooks":[{"async":false,"command":)" + command +
+                                R"(,"timeout":600,"type":"command"}]})";
+        CHECK_THAT(*hooks, Holds("trusted_hash=\"sha256:" + sha256(definition) + "\""));
+    }
+}
+
+TEST_CASE("the reviewers of pi are asked for by an extension that comes with Orange") {
+    auto asked = request("review", "go");
+    asked.shipped = ORANGE_SOURCE_DIR "/harnesses";
+    for (const auto mode : {Mode::persistent, Mode::oneshot}) {
+        const auto argv = launch(shipped("pi", mode), "pi", asked).value().argv;
+        const auto option = std::find(argv.begin(), argv.end(), "-e");
+        REQUIRE(option + 1 < argv.end());
+        CHECK_THAT(text_of(*(option + 1)), Holds("tool_call") && Holds("ORANGE_PERMIT"));
+    }
+}
+
+TEST_CASE("a run's conversation is the first that began in its worktree after it") {
+    const auto since = *from_rfc3339("2026-11-20T10:00:00Z");
+    const auto at = [&](int ms) {
+        return std::chrono::duration_cast<std::chrono::milliseconds>(since.time_since_epoch()).count() + ms;
+    };
+    const auto entry = [&](const char* id, const char* folder, int ms) {
+        return Json{{"id", id}, {"directory", folder}, {"created", at(ms)}};
+    };
+    const auto found = [&](const Json& list) { return session_in(dump(list), "/ws/a--1", since); };
+    CHECK(found({entry("later", "/ws/a--1", 900), entry("own", "/ws/a--1/", 10), entry("other", "/ws/a--2", 5),
+                 entry("before", "/ws/a--1", -1)}) == "own");
+    CHECK(found({entry("before", "/ws/a--1", -1)}).empty());
+    CHECK(
+        found({Json{{"id", 1}, {"directory", "/ws/a--1"}, {"created", at(1)}}, Json{{"id", "x"}}, Json("y")}).empty());
+    for (const char* odd : {"", "{", "{}", "null", "[null]"}) CHECK(session_in(odd, "/ws/a--1", since).empty());
+}
+
 TEST_CASE("skills are in the first folder whose variable is set") {
     Harness harness;
     harness.skills = {"$MINE_HOME/skills", "~/.mine/skills"};
@@ -122,6 +166,7 @@ TEST_CASE("a definition that says too little or the wrong thing is refused") {
          "effort.args"},
         {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\neffort: {values: [a]}", "effort"},
         {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nmode: forever", "mode"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\ntried: perhaps", "tried"},
         {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nready_after: 4", "ready_after"},
         {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nready_after: 90s", "ready_after"},
         {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nenv: {ORANGE_ROLE: human}", "ORANGE_ROLE"},
@@ -287,7 +332,7 @@ TEST_CASE("a conversation is begun under a name that Orange chooses, or that the
     request.resume = true;
     CHECK_THAT(argv_of("claude"), Holds(" --resume 0b1c -- [orange] go"));
     CHECK_THAT(argv_of("codex"), Holds("x resume -C /w 0b1c --no-daemon") && Holds("-- [orange] go"));
-    CHECK(argv_of("opencode") == "x --auto --prompt=[orange] go");
+    CHECK(argv_of("opencode") == "x --session 0b1c --auto --prompt=[orange] go");
 }
 
 TEST_CASE("lists that are given and not used, and conversations without a name, are found when a definition is read") {
@@ -303,7 +348,7 @@ TEST_CASE("lists that are given and not used, and conversations without a name, 
     CHECK_THAT(problem("--, \"{prompt}\"]}\nsession: {start: [-s, \"{session}\"], resume: [-r, \"{session}\"]}"),
                Holds("session_args"));
     CHECK_THAT(problem("\"{session_args}\", --, \"{prompt}\"]}\nsession: {resume: [-r, \"{session}\"]}"),
-               Holds("start or variable"));
+               Tells("start") && Tells("variable") && Tells("list"));
     CHECK_THAT(problem("\"{session_args}\", --, \"{prompt}\"]}\nsession: {start: [-s], resume: [-r, \"{session}\"]}"),
                Holds("{session}"));
     CHECK_THAT(problem("--, \"{prompt}\"]}\nchecks: {args: [\"Bash({check})\"]}"), Holds("check_args"));

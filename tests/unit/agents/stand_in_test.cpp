@@ -57,7 +57,7 @@ LaunchRequest stand_in_request(const std::string& permissions, const std::string
     return asked;
 }
 
-const std::vector<std::string> k_names = {"claude", "codex", "opencode", "pi"};
+const std::vector<std::string> k_names = {"claude", "codex", "opencode", "pi", "gemini", "qwen", "copilot", "amp"};
 
 }  // namespace
 
@@ -130,7 +130,13 @@ TEST_CASE("the stand-ins refuse what the programs refuse") {
                         {"pi", {"--", "p"}, 1},
                         {"pi", {"-p", "-do it"}, 1},
                         {"pi", {"@file"}, 1},
-                        {"claude", {"--frobnicate", "--", "p"}, 1}};
+                        {"claude", {"--frobnicate", "--", "p"}, 1},
+                        {"gemini", {"--approval-mode=auto-edit", "--prompt=p"}, 1},
+                        {"qwen", {"--approval-mode=auto_edit", "--prompt=p"}, 1},
+                        {"qwen", {"--skip-trust", "--prompt=p"}, 1},
+                        {"copilot", {"--", "p"}, 2},
+                        {"copilot", {"--reasoning-effort=ultra", "--prompt=p"}, 2},
+                        {"amp", {"--dangerously-allow-all", "--execute=p"}, 1}};
     for (const auto& row : rows) {
         INFO(row.name << " " << row.argv.front());
         auto argv = row.argv;

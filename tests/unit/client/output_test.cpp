@@ -137,6 +137,30 @@ TEST_CASE("A list of one project's tasks has no column for it, an empty list say
     CHECK_THAT(output::task_list_page(reply, k_now, {}), !Holds("PROJECT"));
 }
 
+TEST_CASE("A list shows sub-tasks below their task, which counts them, but for those that need somebody") {
+    rpc::TaskList::Reply reply;
+    for (const char* name : {"help", "other", "first", "whole", "second"}) {
+        reply.tasks.push_back(some_task(std::string(name) + "FgHiJkLmNoPqR", name));
+        auto& task = reply.tasks.back();
+        task.needs = {};
+        if (task.fields.summary != "other" && task.fields.summary != "whole")
+            task.fields.parent.value = "wholeFgHiJkLmNoPqR";
+    }
+    reply.tasks[0].needs = {Need::help, "it is stuck", "orange task show", k_now};
+    reply.tasks[3].children = {"helpFgHiJkLmNoPqR", "firstFgHiJkLmNoPqR", "secondFgHiJkLmNoPqR"};
+    reply.tasks[3].children_done = 1;
+    const auto page = output::task_list_page(reply, k_now, {});
+    std::vector<std::string> summaries;
+    const auto column = page.find("SUMMARY");
+    for (const auto line : split_lines(page)) {
+        const auto last = line.find_last_of(' ') + 1;
+        summaries.push_back(std::string(columns_of(line.substr(0, last)) - column, ' ') +
+                            std::string(line.substr(last)));
+    }
+    CHECK(summaries == std::vector<std::string>{"SUMMARY", "help", "other", "whole", "  first", "  second"});
+    CHECK_THAT(page, Tells("1/3"));
+}
+
 TEST_CASE("A list has a column for the lines that changed if anything did") {
     rpc::TaskList::Reply reply;
     reply.tasks = {some_task("4f2aBcDeFgHiJkLmNoPqR", "x"), some_task("5f2aBcDeFgHiJkLmNoPqR", "y")};
@@ -197,6 +221,13 @@ TEST_CASE("The inbox shows each need with its command on a line of its own, or t
     const auto page = output::inbox_page(reply, k_now, {});
     CHECK(widest(page) <= 80);
     CHECK_THAT(page, Tells("help") && Tells("5m") && Holds("\n        orange task respawn 4f2aBcDe\n"));
+    CHECK(page.find("--all") == std::string::npos);
+    reply.tasks.push_back(some_task("5f2aBcDeFgHiJkLmNoPqR", "waits for its review"));
+    reply.tasks[1].needs = {Need::review, "ready", "orange task diff 5f2aBcDeFgHiJkLmNoPqR", k_now};
+    reply.tasks[1].worker = "alive";
+    CHECK(output::inbox_page(reply, k_now, {}).find("--all") == std::string::npos);
+    reply.tasks[1].worker = "dead";
+    CHECK_THAT(output::inbox_page(reply, k_now, {}), Tells("orange task respawn --all"));
 }
 
 TEST_CASE("Why shows each way out, who may take it and what is missing") {

@@ -2,6 +2,7 @@
 
 #include "common/base/text.hpp"
 #include "tests/catch.hpp"
+#include "tests/facts.hpp"
 
 using namespace orange;
 using output::tree_json;
@@ -16,7 +17,7 @@ TreeTask tree_task(const std::string& id, const std::vector<std::string>& blocke
     return {id, id, "pending", summary.empty() ? "Task " + id : summary, blocked_by, blocked_by};
 }
 
-rpc::TaskView view(const std::string& id, int age, const std::vector<rpc::BlockerView>& blockers = {}) {
+rpc::TaskView view(const std::string& id, int age, const std::vector<rpc::RelatedTask>& blockers = {}) {
     rpc::TaskView view;
     view.fields.id.value = view.short_id = id;
     view.fields.status = "pending";
@@ -26,7 +27,7 @@ rpc::TaskView view(const std::string& id, int age, const std::vector<rpc::Blocke
     return view;
 }
 
-rpc::BlockerView blocker(const std::string& id, const std::string& state, const std::string& status) {
+rpc::RelatedTask blocker(const std::string& id, const std::string& state, const std::string& status) {
     return {id, id, state, status, "shop", "Blocker"};
 }
 
@@ -95,4 +96,19 @@ TEST_CASE("About one task the drawing has what is connected with it, in both dir
     CHECK(drawn(tree_of(views, "bbbb")) == std::vector<std::string>{"aaaa", "bbbb", "cccc"});
     CHECK(drawn(tree_of(views, "yyyy")) == std::vector<std::string>{"xxxx", "yyyy"});
     CHECK(tree_of(views, "none").empty());
+}
+
+TEST_CASE("Sub-tasks stand below their task, or below the sibling that they wait for") {
+    auto whole = view("aaaa", 9), first = view("bbbb", 8),
+         second = view("cccc", 7, {blocker("bbbb", "open", "pending")});
+    whole.children = {"bbbb", "cccc", "dddd"};
+    whole.children_done = 1;
+    first.fields.parent.value = second.fields.parent.value = "aaaa";
+    const auto tree = tree_of({second, first, whole, view("lone", 1)});
+    CHECK(drawn(tree) == std::vector<std::string>{"aaaa", "bbbb", "cccc"});
+    const auto lines = tree_page(tree, {});
+    CHECK_THAT(lines, Holds("aaaa  pending 1/3  ") && Holds("\n`-- bbbb  ") && Holds("\n    `-- cccc  "));
+    CHECK(drawn(tree_of({second, first, whole}, "cccc")) == std::vector<std::string>{"aaaa", "bbbb", "cccc"});
+    CHECK(tree_json(tree)["tasks"][1]["parent"] == "aaaa");
+    CHECK(drawn(tree_of({first})).empty());  // its task has ended, and is not in the list
 }

@@ -56,6 +56,11 @@ inline rpc::TaskView ended(const std::string& id) {
 
 /// The core with a person in front and a daemon behind, both played by the test.
 struct Desk {
+    using Purpose = dashboard::Purpose;
+    using State = dashboard::State;
+    using Link = dashboard::Link;
+    using Key = dashboard::Key;
+
     explicit Desk(std::vector<rpc::TaskView> tasks = {}, int width = 80, int height = 24, State initial = {})
         : core(started(std::move(initial))) {
         now.wall = k_desk_time;
@@ -103,6 +108,7 @@ struct Desk {
         event.project = "shop";
         take(core.on_event(event, now));
     }
+    void wrote(const std::string& task) { take(core.on_screen(task, now)); }
     bool has_sent(Purpose purpose) const {
         return std::ranges::any_of(sent, [&](const auto& request) { return request.purpose == purpose; });
     }
@@ -112,7 +118,12 @@ struct Desk {
         REQUIRE(found != sent.end());
         const auto request = *found;
         sent.erase(found);
-        take(core.on_reply(request, std::move(reply), now));
+        if (!reply) return take(core.on_reply(request, reply.error(), now));
+        dashboard::Answer answer;
+        auto message = dashboard::read_message(dump({{"id", 1}, {"result", std::move(*reply)}}), answer);
+        REQUIRE(message);
+        answer.json = std::move(message->at("result"));
+        take(core.on_reply(request, std::move(answer), now));
     }
     dashboard::Request last(Purpose purpose) const {
         const auto found =
@@ -145,11 +156,6 @@ struct Desk {
         const auto rows = frame().rows;
         return rows[rows.size() - 2].text() + rows.back().text();
     }
-
-    using Purpose = dashboard::Purpose;
-    using State = dashboard::State;
-    using Link = dashboard::Link;
-    using Key = dashboard::Key;
 
     dashboard::Core core;
     dashboard::Moment now;

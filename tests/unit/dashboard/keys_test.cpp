@@ -40,8 +40,9 @@ TEST_CASE("A key is shown exactly if the daemon offers what it does, and then it
           Case{"respawn", "R", "task.respawn", false}, Case{"merge", "m", "task.merge", true},
           Case{"force_merge", "m", "task.merge", false}, Case{"cancel", "x", "task.cancel", true},
           Case{"create_pr", "p", "task.create_pr", true}, Case{"ack", "!", "task.ack", false},
-          Case{"update_branch", "u", "task.update_branch", false}, Case{"stop", "S", "task.stop", true},
-          Case{"restart", "S", "task.restart", false}, Case{"delete", "d", "task.delete", true}}) {
+          Case{"approve", "A", "task.approve", false}, Case{"update_branch", "u", "task.update_branch", false},
+          Case{"stop", "S", "task.stop", true}, Case{"restart", "S", "task.restart", false},
+          Case{"delete", "d", "task.delete", true}}) {
         INFO(each.offer << " " << each.key);
         Desk desk({offering(each.offer)}, 200);
         CHECK_THAT(desk.footer(), Holds(" " + std::string(each.key) + " "));
@@ -73,6 +74,31 @@ TEST_CASE("Enter opens the agent's terminal if it lives, also for a question or 
         REQUIRE(desk.outside.size() == 1);
         CHECK(desk.outside[0].argv == std::vector<std::string>{"orange", "task", "attach", "7JJC0000"});
     }
+}
+
+TEST_CASE("A key says why there is no agent yet, and only of a task that has not started that it has not") {
+    auto held = task_view("aaaa1", "agent-review", Need::nothing, {"stop", "cancel", "delete"});
+    held.start_wait = StartWait{};
+    held.needs.text = "waits for a reviewer (2 of 2 run)";
+    auto queued = task_view("bbbb2", "delegated", Need::nothing, {"move", "cancel", "delete"});
+    queued.queue_place = 3;
+    queued.needs.text = "waits for a workspace, place 3";
+    auto pending = task_view("cccc3", "pending", Need::nothing, {"cancel", "delete"});
+    pending.means = "initial";
+    pending.queue_place = 4;
+    pending.needs.text = "waits for a workspace, place 4";
+    const auto said = [](const rpc::TaskView& task, const Desk::Key& key) {
+        Desk desk({task});
+        desk.press(key);
+        const auto& message = desk.core.state().message;
+        return message ? message->text : std::string();
+    };
+    CHECK_THAT(said(held, "Enter"), Holds("2 of 2"));
+    CHECK_THAT(said(queued, "Enter"), Holds(" 3"));
+    CHECK_THAT(said(pending, "Enter"), Holds(" 4"));
+    CHECK(said(held, "m") != said(pending, "m"));
+    CHECK_THAT(said(held, "m"), Holds("agent-review"));
+    CHECK_THAT(said(queued, "m"), Holds("delegated"));
 }
 
 TEST_CASE("p opens the pull request in the browser if there is one, and nothing but a web address") {
@@ -261,8 +287,8 @@ TEST_CASE("p is offered only if pull requests can be where the project's origin 
         reply.projects.resize(1);
         reply.projects[0].name = "shop";
         reply.projects[0].place = place;
-        (void)desk.core.on_reply(dashboard::request_of(rpc::ProjectList{}, Purpose::projects), written(reply),
-                                 desk.now);
+        (void)desk.core.on_reply(dashboard::request_of(rpc::ProjectList{}, Purpose::projects),
+                                 dashboard::Answer(written(reply)), desk.now);
         const bool hidden = place == "other" || place == "none";
         CHECK((desk.footer().find(" p create PR") == std::string::npos) == hidden);
         desk.list({in_review("7JJC0000")});

@@ -51,6 +51,42 @@ TEST_CASE("The selection is a task, wherever it moves to in the list") {
     CHECK(desk.methods().empty());
 }
 
+TEST_CASE("A pane that covers the list hides no row of it afterwards") {
+    Desk desk({running("aaaa0000")});
+    desk.press("5");
+    desk.list({in_review("aaaa0000")});
+    desk.press("Esc");
+    CHECK_THAT(desk.screen(), Holds("NEEDS YOU 1"));
+}
+
+TEST_CASE("What has been said goes when something changes later, and an error stays until a key") {
+    auto queued = task_view("wait0000", "pending", Need::start, {"spawn", "cancel"});
+    Desk desk({queued});
+    desk.press("Enter");
+    queued.queue_place = 1;
+    rpc::TaskSpawn::Reply reply;
+    reply.task = queued;
+    reply.notes = {"all workspaces are in use"};
+    desk.answer(Purpose::act, written(reply));
+    CHECK_THAT(desk.screen(), Holds("not started yet") && Holds("all workspaces are in use") && !Holds(": started"));
+    desk.list({queued});
+    CHECK_THAT(desk.screen(), Holds("not started yet"));
+    desk.pass(std::chrono::seconds(8));
+    desk.list({crashed("wait0000")});
+    CHECK_THAT(desk.screen(), !Holds("not started yet"));
+    desk.press("Enter");
+    desk.answer(Purpose::act, Error(ErrorCode::conflict, "it is gone"));
+    desk.pass(std::chrono::seconds(8));
+    desk.list({crashed("wait0000")});
+    CHECK_THAT(desk.screen(), Holds("it is gone"));
+}
+
+TEST_CASE("Where the keys have no room the line of keys says so") {
+    Desk wide({in_review("aaaa0000")}, 160), narrow({in_review("aaaa0000")}, 60);
+    CHECK_THAT(wide.footer(), !Holds("…"));
+    CHECK_THAT(narrow.footer(), Holds("…"));
+}
+
 TEST_CASE("f goes through the filters, ended tasks come in pages") {
     Desk desk({running("aaaa0000"), in_review("bbbb0000")});
     desk.press("f");

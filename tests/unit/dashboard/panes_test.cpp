@@ -20,15 +20,18 @@ TEST_CASE("At 80 columns nothing is asked for a pane until it is shown") {
     CHECK(desk.sent.empty());
 }
 
-TEST_CASE("The screen of a living agent is asked for again, one request at a time, and of a dead one once") {
+TEST_CASE("The screen of a living agent is asked for again when the agent has written, and of a dead one once") {
     Desk desk({running("aaaa0000")}, 120, 40);
     desk.pass(milliseconds(1));
     desk.answer(Purpose::screen, Json{{"role", "worker"}, {"text", "\x1b[32mhello\x1b[0m\n"}});
     CHECK_THAT(desk.screen(), Holds("hello"));
     const auto before = desk.frame();
-    desk.pass(milliseconds(500));
-    desk.pass(milliseconds(500));
-    CHECK(desk.sent.size() == 1);
+    desk.pass(milliseconds(5000));
+    CHECK(desk.sent.empty());
+    desk.wrote("bbbb0000");
+    CHECK(desk.sent.empty());
+    for (int i = 0; i < 3; ++i) desk.wrote("aaaa0000");
+    CHECK(desk.sent.size() == 1);  // one at a time
     desk.answer(Purpose::screen, Json{{"role", "worker"}, {"text", "\x1b[32mhello\x1b[0m\n"}});
     CHECK(desk.frame() == before);
     Desk dead({crashed("bbbb0000")}, 120, 40);
@@ -40,6 +43,32 @@ TEST_CASE("The screen of a living agent is asked for again, one request at a tim
     CHECK_THAT(dead.screen(), Holds("last words"));
 }
 
+TEST_CASE("The daemon tells of the screen that is looked at, and of no other one") {
+    Desk desk({running("aaaa0000"), running("bbbb0000"), in_review("cccc0000")}, 120, 40);
+    (void)desk.core.on_reply(dashboard::request_of(rpc::EventsSubscribe{}, Purpose::subscribe),
+                             dashboard::Answer(Json{{"cursor", "boot-7-7"}, {"resync", false}}), desk.now);
+    const auto watched = [&] {
+        const auto& params = desk.last(Purpose::subscribe).params;
+        CHECK(params.at("since") == "boot-7-7");
+        return params.value("screen", std::string("none"));
+    };
+    const auto select = [&](const char* key) {
+        desk.press(key);
+        desk.pass(milliseconds(200));
+        if (desk.has_sent(Purpose::screen)) desk.answer(Purpose::screen, Json{{"text", "x\n"}});
+    };
+    select("g");  // one without an agent: its last output is read once
+    CHECK_FALSE(desk.has_sent(Purpose::subscribe));
+    select("j");
+    CHECK(watched() == desk.core.state().selected);
+    const auto first = watched();
+    select("j");
+    CHECK(watched() == desk.core.state().selected);
+    CHECK(watched() != first);
+    select("2");  // another pane
+    CHECK(watched() == "none");
+}
+
 TEST_CASE("Moving on asks when the selection rests, and a late answer for another task is not shown") {
     Desk desk({running("aaaa0000"), running("bbbb0000"), running("cccc0000")}, 120, 40);
     desk.pass(milliseconds(1));
@@ -48,7 +77,7 @@ TEST_CASE("Moving on asks when the selection rests, and a late answer for anothe
     desk.press("j");
     desk.press("j");
     CHECK(desk.sent.empty());
-    (void)desk.core.on_reply(first, Json{{"text", "of another\n"}}, desk.now);
+    (void)desk.core.on_reply(first, dashboard::Answer(Json{{"text", "of another\n"}}), desk.now);
     CHECK_THAT(desk.screen(), !Holds("of another"));
     desk.pass(milliseconds(200));
     REQUIRE(desk.sent.size() == 1);

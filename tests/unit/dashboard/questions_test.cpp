@@ -29,6 +29,15 @@ TEST_CASE("A question names the branch, where it goes, and how much it is") {
     CHECK_THAT(text, Holds("3 commits in 2 files, +40 -2"));
 }
 
+TEST_CASE("The question about a sub-task that goes into its parent's branch names that and the parent") {
+    auto view = in_review("aaaa0000");
+    view.fields.parent = TaskId{"bbbb0000"};
+    view.merges_into = "fix/total";
+    Desk desk({view, running("bbbb0000")});
+    desk.press("m");
+    CHECK_THAT(desk.screen(), Holds("Merge branch-aaaa0000 into the branch of task bbbb (fix/total)?"));
+}
+
 TEST_CASE("What a merge has to confirm is the daemon's question, with the commit that it is about") {
     Desk desk({running("aaaa0000")});
     desk.press("m");
@@ -245,7 +254,8 @@ Desk in_new_repository(std::vector<rpc::ProjectView> projects, std::optional<std
     Desk desk({}, 80, 24, state);
     rpc::ProjectList::Reply reply;
     reply.projects = std::move(projects);
-    (void)desk.core.on_reply(dashboard::request_of(rpc::ProjectList{}, Purpose::projects), written(reply), desk.now);
+    (void)desk.core.on_reply(dashboard::request_of(rpc::ProjectList{}, Purpose::projects),
+                             dashboard::Answer(written(reply)), desk.now);
     desk.press("c");
     return desk;
 }

@@ -343,6 +343,33 @@ TEST_CASE("a refused caller is told who it was taken for") {
     CHECK(describe({Role::human, {}, {}, 7, ""}) == "the human");
 }
 
+TEST_CASE("Only the worker of a task, in its own run, creates sub-tasks of it, and not what is its human's to choose") {
+    const Caller worker{Role::worker, TaskId{"4f2a"}, RunId{"r"}, 7, ""};
+    TaskRecord parent;
+    parent.task.id = worker.task;
+    parent.runs.emplace_back();
+    parent.runs.back().role = Role::worker;
+    parent.runs.back().run = worker.run;
+    const auto code = [&](const Caller& by, std::string_view delegation, const std::vector<std::string>& chosen = {}) {
+        const auto may = may_create_subtask(parent, by, delegation, chosen);
+        return may ? std::nullopt : std::optional(may.error().code);
+    };
+    CHECK(code(worker, "on") == std::nullopt);
+    CHECK(code(worker, "ask") == std::nullopt);
+    CHECK(code(worker, "off") == ErrorCode::forbidden);
+    CHECK(code(worker, "on", {"--workflow"}) == ErrorCode::forbidden);
+    auto other = worker;
+    other.role = Role::reviewer;
+    CHECK(code(other, "on") == ErrorCode::forbidden);
+    other = worker;
+    other.run.value = "an earlier one";
+    CHECK(code(other, "on") == ErrorCode::forbidden);
+    other = worker;
+    other.task.value = "another";
+    CHECK(code(other, "on") == ErrorCode::forbidden);
+    CHECK(may_not_wait_for(TaskId{"7b1c"}, worker).code == ErrorCode::forbidden);
+}
+
 TEST_CASE("who may call a method, and what an agent may do with a task") {
     const Caller human, unknown{Role::unknown, {}, {}, 7, ""}, worker{Role::worker, TaskId{"4f2a"}, RunId{"r"}, 7, ""};
     CHECK(may_call("task.list", Access::read, unknown));

@@ -159,3 +159,52 @@ TEST_CASE("Rejected work goes back to the worker, and only from where a human de
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::illegal_transition);
 }
+
+namespace {
+
+/// In a state in which it waits for its sub-tasks.
+AskedTask split_task(std::vector<ChildState> states) {
+    AskedTask task("reviewing");
+    for (auto& state : task.definition.states) {
+        if (state.name == "reviewing") state.children = ChildrenRule{"working", "done"};
+    }
+    for (const auto state : states) task.sight.children.push_back({{"5e1f"}, "5e1f", "", "", state});
+    return task;
+}
+
+}  // namespace
+
+TEST_CASE("A task that waits for its sub-tasks needs nothing, until one needs help") {
+    auto task = split_task({ChildState::done, ChildState::open});
+    CHECK(task.needs().kind == Need::nothing);
+    CHECK_THAT(task.needs().text, Tells("1") && Tells("2"));
+    CHECK(split_task({ChildState::done, ChildState::stuck}).needs().kind == Need::help);
+    CHECK(split_task({ChildState::ended}).needs().kind == Need::help);
+    task = split_task({ChildState::done});
+    task.record.queued = true;
+    CHECK(task.needs().kind == Need::nothing);
+    task.sight.room = true;
+    CHECK(task.needs().kind == Need::start);
+    CHECK_THAT(task.needs().command, Tells("--status working"));
+    task.sight.held_back = "waits for a worker (1 of 1 run)";
+    CHECK(task.needs().kind == Need::nothing);
+    CHECK_THAT(task.needs().text, Holds("1 of 1"));
+}
+
+TEST_CASE("Sub-tasks that wait for an approval make their parent need help in whatever state it is") {
+    for (const auto* status : {"pending", "working", "reviewing", "cancelled"}) {
+        AskedTask task(status);
+        task.sight.agent_alive = true;
+        task.sight.children = {{{"5e1f"}, "5e1f"}, {{"6e1f"}, "6e1f"}};
+        for (auto& child : task.sight.children) child.unapproved = true;
+        CHECK(task.needs().kind == Need::help);
+        CHECK_THAT(task.needs().command, Tells("orange task approve 4f2a"));
+    }
+    AskedTask child("pending");
+    child.record.unapproved = child.record.queued = true;
+    child.sight.parent_there = true;
+    CHECK(child.needs().kind == Need::nothing);
+    child.sight.parent_there = false;
+    CHECK(child.needs().kind == Need::start);
+    CHECK_THAT(child.needs().command, Tells("orange task approve 4f2a"));
+}

@@ -119,3 +119,16 @@ TEST_CASE("A branch is updated while nobody works in its worktree") {
     task.record.task.workspace.reset();
     CHECK_FALSE(task.has("update_branch"));
 }
+
+TEST_CASE("A task that waits for its sub-tasks is merged with force only, and its human may go on without them") {
+    Offered task("reviewing");
+    task.definition.transitions.push_back(edge({"reviewing"}, "working", {Role::human}));
+    CHECK(task.has("reject"));
+    for (auto& state : task.definition.states) {
+        if (state.name == "reviewing") state.children = ChildrenRule{"working", "done"};
+    }
+    CHECK(task.has("force_merge"));
+    CHECK_FALSE(task.has("merge"));
+    CHECK_FALSE(task.has("reject"));
+    CHECK(task.has("move"));
+}

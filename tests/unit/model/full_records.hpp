@@ -32,6 +32,7 @@ inline Task full_task() {
     task.updated_at = k_full_time + std::chrono::seconds(5);
     task.extra_frontmatter = "labels: [a, b]\n";
     task.blocked_by = {{"V1StGXR8Z5jdHi6BmyT0a"}, {"aaaabbbbccccddddeeeef"}};
+    task.parent.value = "ddddbbbbccccddddeeeef";
     return task;
 }
 
@@ -76,6 +77,7 @@ inline TaskRecord full_record() {
     record.harnesses_changed = {"claude"};
     record.unwritten_feedback = "Once more.";
     record.imported = true;
+    record.held = {{Role::reviewer, "reviewer", "reduced", "tx", true, true, k_full_time}};
     record.died = {Role::worker, Role::reviewer};
     record.task_file = ".orange/TASK.md";
     record.ended = true;
@@ -132,12 +134,16 @@ inline TaskRecord full_record() {
     record.blockers_done = {TaskId{"aaaabbbbccccddddeeeef"}};
     record.stacked_on.value = "V1StGXR8Z5jdHi6BmyT0a";
     record.asked = Asked{"agent-review", "abcdef0123456789", intent.by, k_full_time, true};
+    record.children_done = {TaskId{"eeeebbbbccccddddeeeef"}};
+    record.unapproved = true;
+    record.into_parent = true;
     return record;
 }
 
 inline Project full_project() {
-    const ProjectSettings settings{"pr", false, true, {{{"make", "test"}}}, 60, "agent", "github", 30,
-                                   120,  700,   true, {{{"make", "clean"}}}};
+    const ProjectSettings settings{"pr", false, true, {{{"make", "test"}}},  60,    "agent", "github", 30,
+                                   120,  700,   true, {{{"make", "clean"}}}, "ask", 5,       3,        "parent",
+                                   4,    2};
     return {"shop", "/src/shop", "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}, {"codex"}, settings};
 }
 

@@ -34,6 +34,8 @@ TEST_CASE("A setting takes a text as people write it, or a value of its own type
     CHECK(with("push", true).push == true);
     CHECK(with("checks_timeout", "90").checks_timeout == 90);
     CHECK(with("checks_timeout", 90).checks_timeout == 90);
+    CHECK(with("delegation_depth", "3").delegation_depth == 3);
+    CHECK(with("children_into", "parent").children_into == "parent");
     CHECK(with("checks", "make test").checks == Commands{{"make", "test"}});
     CHECK(with("checks", {"make 'a b'", {"sh", "-c", "x && y"}}).checks ==
           Commands{{"make", "a b"}, {"sh", "-c", "x && y"}});
@@ -42,6 +44,19 @@ TEST_CASE("A setting takes a text as people write it, or a value of its own type
     auto settings = with("push", false);
     CHECK(set_setting(settings, "push", nullptr));
     CHECK(settings.empty());
+}
+
+TEST_CASE("A limit is a number, of which 0 is none, and a project's own 0 ends the one of config.yml") {
+    CHECK(with("limits.worker", "4").worker_limit == 4);
+    CHECK(with("limits.reviewer", 1000).reviewer_limit == 1000);
+    CHECK(effective(with("limits.worker", 4), with("limits.worker", "0")).worker_limit == 0);
+    CHECK(effective(with("limits.worker", 4), with("limits.reviewer", 1)).worker_limit == 4);
+    CHECK(effective({}, {}).reviewer_limit == 0);
+    for (const Json& value : {Json("-1"), Json("1001"), Json("many"), Json(""), Json(true), Json(1.5)}) {
+        CAPTURE(dump(value));
+        CHECK_THAT(refusal("limits.worker", value), Tells("1000"));
+    }
+    CHECK_THAT(refusal("limits.workers", 1), Tells("limits.worker"));
 }
 
 TEST_CASE("A wrong setting or value is refused with those that there are, and changes nothing") {
@@ -61,6 +76,10 @@ TEST_CASE("A wrong setting or value is refused with those that there are, and ch
           Json({{"a", "&&", "b"}}), Json({"a && b"}), Json({{std::string("a\0b", 3)}})}) {
         CAPTURE(dump(value));
         refusal("checks", value);
+    }
+    for (const Json& value : {Json(0), Json("101"), Json("many"), Json(true)}) {
+        CAPTURE(dump(value));
+        CHECK_THAT(refusal("delegation_children", value), Tells("100"));
     }
     CHECK_THAT(refusal("checks", "CI=1 make test"), Holds("env CI=1 make test"));
 }
@@ -96,6 +115,8 @@ TEST_CASE("Every setting has a row in docs/files.md, as its table says") {
             shown += (shown.empty() ? "`" : ", `") + std::string(word) + "`" + (is_default ? " (default)" : "");
         }
         if (values == "COMMANDS") shown = "a list of commands; default: none";
+        if (values == "COUNT") shown = "1 to 100; default " + std::string(rule.standard);
+        if (values == "NUMBER") shown = "a number, 0 to 1000; default " + std::string(rule.standard);
         if (values == "SECONDS") shown = "seconds, 1 to 86400; default " + std::string(rule.standard);
         CHECK_THAT(docs, Holds("| `" + std::string(rule.name) + "` | " + shown + " | " + rule.doc + " |"));
     }

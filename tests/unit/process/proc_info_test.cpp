@@ -62,6 +62,7 @@ TEST_CASE("a process' terminal is known by its device file") {
     const PseudoTerminal terminal;
     CHECK(eventually([&] { return process::terminal_of(terminal.process()) == terminal.path(); }));
     CHECK_FALSE(process::terminal_of(-1));
+    CHECK(process::is_in_foreground(terminal.process()));
     const pid_t without = ::fork();
     if (without == 0) {
         ::setsid();
@@ -69,6 +70,10 @@ TEST_CASE("a process' terminal is known by its device file") {
     }
     CHECK(eventually([&] { return process::session_of(without) == without; }));
     CHECK_FALSE(process::terminal_of(without));
+    CHECK_FALSE(process::is_in_foreground(without));
+    CHECK(process::began_after(without, terminal.process()).value() >= 0ms);
+    CHECK(process::began_after(terminal.process(), without).value() <= 0ms);
+    CHECK_FALSE(process::began_after(-1, without));
     ::kill(without, SIGKILL);
     ::waitpid(without, nullptr, 0);
 }

@@ -8,6 +8,7 @@
 #include "daemon/process/proc_info.hpp"
 #include "daemon/runner/sight.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/pseudo_terminal.hpp"
 #include "tests/unit/runner/house.hpp"
 
 /// What agents do, as the runner sees it, and what follows from it.
@@ -20,10 +21,10 @@ using namespace std::chrono_literals;
 
 struct ActiveWorld : RunnerWorld {
     ActiveWorld() {
-        write_file(
-            home() / "harnesses/shy.yml",
-            "name: shy\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nscreen:\n  waiting: [\"Really?\"]\n"
-            "  busy: [working]\n  limited: [You've hit your]\n  otherwise: idle\ntitle:\n  waiting: [\"[!]\"]\n");
+        write_file(home() / "harnesses/shy.yml",
+                   "name: shy\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nscreen:\n  waiting: [\"Really?\"]\n"
+                   "  busy: [working]\n  limited: [You've hit your]\n  retrying: [retrying in]\n  otherwise: "
+                   "idle\ntitle:\n  waiting: [\"[!]\"]\n");
     }
     TaskId start() {
         const auto id = make_task("do it", 2);
@@ -101,6 +102,38 @@ TEST_CASE("a dialog needs an answer, a limit needs help, and both are over when 
     CHECK(world.heard == std::vector<std::string>{"worker waiting", "worker busy", "worker limited", "worker busy"});
 }
 
+TEST_CASE("a program that tries again for a while needs help although it is busy, and not once it gets on") {
+    ActiveWorld world;
+    const auto id = world.start();
+    const auto tries = [&](std::chrono::seconds later) {
+        world.outside.clock.pass(later);
+        world.show(id, "Rate limit reached [retrying in 5s attempt #2]\nworking\n");
+        world.look(id);
+        return world.activity(id);
+    };
+    CHECK(tries(0s) == "busy");
+    CHECK(tries(9s) == "busy");
+    world.show(id, "working\n");  // a try
+    world.look(id);
+    CHECK(tries(9s) == "busy");
+    CHECK(tries(3s) == "limited");
+    CHECK(world.needs(id).kind == Need::help);
+    CHECK_THAT(world.needs(id).text, Holds("attempt #2"));
+    world.show(id, "working\n");
+    world.look(id);
+    CHECK(world.activity(id) == "limited");
+    CHECK_THAT(world.needs(id).text, Holds("attempt #2"));
+    world.outside.clock.pass(11s);
+    world.look(id);
+    CHECK(world.activity(id) == "busy");
+    CHECK(world.needs(id).kind == Need::nothing);
+    CHECK(tries(60s) == "busy");
+    world.show(id, "> \n");
+    world.look(id);
+    CHECK(world.activity(id) == "idle");
+    CHECK(world.heard == std::vector<std::string>{"worker busy", "worker limited", "worker busy", "worker idle"});
+}
+
 TEST_CASE("a busy agent whose window only counts seconds hangs, and one that uses a processor does not", "[slow]") {
     ActiveWorld world;
     const auto waits = [&] { return attention(world, world.ids.front()); };
@@ -124,6 +157,7 @@ TEST_CASE("a busy agent whose window only counts seconds hangs, and one that use
         const pid_t busy = ::fork();
         if (busy == 0) {
             ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            ::setpgid(0, 0);  // as a command that an agent runs; the window's own program does not count
             while (::getppid() > 0) {
             }
         }
@@ -148,6 +182,22 @@ TEST_CASE("a busy agent whose window only counts seconds hangs, and one that use
         CHECK_THAT(waits(), Holds("no progress"));
         ::kill(busy, SIGKILL);
         ::waitpid(busy, nullptr, 0);
+    }
+    SECTION("the program that draws its window, which turns a sign") {
+        const PseudoTerminal terminal(true);
+        CHECK(eventually([&] { return process::is_in_foreground(terminal.process()); }));
+        world.outside.processes.next = terminal.process();
+        const auto id = world.start();
+        world.show(id, "thinking\nworking\n");
+        world.look(id);
+        world.outside.clock.pass(9min);
+        world.look(id);
+        const auto before = process::cpu_ms_of(terminal.process()).value();
+        std::this_thread::sleep_for(600ms);
+        CHECK(eventually([&] { return process::cpu_ms_of(terminal.process()).value() > before + 300; }));
+        world.outside.clock.pass(9min);
+        world.look(id);
+        CHECK_THAT(waits(), Holds("no progress"));
     }
 }
 

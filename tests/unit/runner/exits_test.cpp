@@ -96,6 +96,30 @@ TEST_CASE("an agent that cannot be looked at is no death, and no second one is s
     CHECK(world.record(id).task.crash_count() == 1);
 }
 
+TEST_CASE("an agent whose program ends at once could not start: its human is told its last lines and where all are") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto run = *world.record(id).run_of(Role::worker);
+    world.outside.tmux.screens[run.pane_id] = "a banner\n\nLog in first\n";
+    const auto text = [&] {
+        for (const auto& notice : world.record(id).notices) {
+            if (notice.kind == NoticeKind::agent_crashed) return notice.text;
+        }
+        return std::string();
+    };
+    SECTION("at once") {
+        dies(world, id, Role::worker, 3);
+        CHECK_THAT(text(), Holds("Log in first") && Tells("3") && Tells("orange task log " + id.value));
+    }
+    SECTION("after a while") {
+        world.outside.clock.pass(std::chrono::seconds(6));
+        dies(world, id, Role::worker, 3);
+        CHECK_THAT(text(), Tells("## Plan"));
+        CHECK(text().find("Log in first") == std::string::npos);
+    }
+    CHECK(world.record(id).task.crash_count() == 1);
+}
+
 TEST_CASE("a tmux server that took the agents along is told as that, and is no crash of the task") {
     RunnerWorld world;
     const auto id = planning(world);

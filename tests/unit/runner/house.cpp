@@ -78,7 +78,8 @@ House::House(Outside& outside, fs::path home, Environment git_environment)
     for (const auto& loaded : {parts_->projects.load(), parts_->pool.load(), parts_->tasks.load()}) {
         if (!loaded) throw std::runtime_error(loaded.error().message);
     }
-    if (!parts_->tasks.unreadable().empty()) throw std::runtime_error(parts_->tasks.unreadable().front().why);
+    if (!outside.unreadable && !parts_->tasks.unreadable().empty())
+        throw std::runtime_error(parts_->tasks.unreadable().front().why);
 }
 
 House::~House() = default;
@@ -179,6 +180,7 @@ void RunnerWorld::back() {
 void RunnerWorld::recover() {
     auto& world = house().world();
     house().runner().dependencies.look_at_all();
+    house().runner().delegation.look_at_all();
     const auto active = world.tasks.active();
     for (const auto& id : active) house().go(house().runner().recovery.resume(id));
     for (const auto& id : active) {

@@ -41,6 +41,7 @@ struct Outside {
     PosixProcessRunner real_processes;
     fakes::FakeGit git{real_processes, tests::tools() + "/git"};  ///< the daemons' and the user's
     Settings settings;                                            ///< of every daemon from now on
+    bool unreadable = false;                                      ///< the test has made a task so
 };
 
 /// One daemon's life over the files of `home`: everything that the runner needs, with real git and files.

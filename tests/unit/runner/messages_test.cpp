@@ -1,4 +1,5 @@
 #include "daemon/runner/messages.hpp"
+#include "common/model/json.hpp"
 #include "daemon/runner/activity.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
@@ -366,4 +367,47 @@ TEST_CASE("what is typed into a window that its program has not drawn yet would 
     world.outside.clock.pass(1s);
     CHECK(world.deliver(id));
     CHECK(world.typed().size() == 1);
+}
+
+TEST_CASE("a program's list says which conversation is a run's, and the prompt of one that continues it is typed") {
+    RunnerWorld world;
+    const auto harnesses = world.home() / "harnesses";
+    write_file(harnesses / "lister.yml",
+               "name: lister\nprogram: ./lister\nargv:\n  full: [\"{session_args}\", --, \"{prompt}\"]\n"
+               "session:\n  list: [list]\n  resume: [-s, \"{session}\"]\n  prompt: typed\n");
+    write_file(harnesses / "lister", "#!/bin/sh\n[ \"$1\" = list ] && cat \"${0%/*}/list.json\"\n");
+    std::filesystem::permissions(harnesses / "lister", std::filesystem::perms::owner_all);
+    const auto id = world.make_task();
+    auto record = world.record(id);
+    record.task.harness = "lister";
+    world.house().world().tasks.save(record).value();
+    world.move(id, "planning").value();
+    const auto run = *world.record(id).run_of(Role::worker);
+    const auto worktree = world.house().control().worktree_of(world.record(id)).string();
+    const auto at = std::chrono::duration_cast<std::chrono::milliseconds>(run.spawned_at.time_since_epoch()).count();
+    write_file(harnesses / "list.json", dump(Json{{{"id", "ses_old"}, {"directory", worktree}, {"created", at - 9}},
+                                                  {{"id", "ses_own"}, {"directory", worktree}, {"created", at + 9}}}));
+    SECTION("it is known when the agent has called orange") {
+        Caller agent;
+        agent.role = Role::worker;
+        agent.task = id;
+        agent.run = run.run;
+        world.house().go(world.house().control().learn_session(agent));
+        REQUIRE(world.record(id).session_of(Role::worker));
+        CHECK(world.record(id).session_of(Role::worker)->id == "ses_own");
+    }
+    SECTION("the agent died before that") {}
+
+    world.kill_agent(id, Role::worker, 1);
+    world.house().go(world.house().runner().exits.agent_exited(id, run.run));
+    REQUIRE(world.house().go(world.house().runner().respawns.respawn(id, Caller{})));
+    const auto& again = *world.record(id).run_of(Role::worker);
+    CHECK(again.resumed);
+    const auto folder = world.house().control().run_folder(world.record(id));
+    CHECK_THAT(read_file(agents::Launcher::spec_file(folder, again.run)), Holds("\"-s\",\"ses_own\""));
+    REQUIRE(world.record(id).outbox.size() == 1);
+    const auto text = world.record(id).outbox.front().text;
+    const auto begin = text.find(folder.string());
+    REQUIRE(begin != std::string::npos);
+    CHECK_THAT(read_file(text.substr(begin, text.find(' ', begin) - begin)), Holds("do it"));
 }

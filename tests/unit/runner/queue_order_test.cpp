@@ -1,4 +1,5 @@
 #include "daemon/runner/queue_order.hpp"
+
 #include "tests/catch.hpp"
 
 using namespace orange;
@@ -9,32 +10,58 @@ namespace {
 using Ids = std::vector<TaskId>;
 
 const TaskId a{"a"}, b{"b"}, c{"c"}, d{"d"};
+const Resource tree{"workspace", "shop"}, worker{"worker", "shop"}, reviewer{"reviewer", "shop"},
+    claude{"harness", "claude"}, codex{"harness", "codex"};
+
+/// Waits for a workspace alone.
+queue::Waiting wants_tree(const TaskId& id, bool starting = false) {
+    return {id, {tree}, starting};
+}
 
 }  // namespace
 
 TEST_CASE("what is due is first in, first out, as far as there is room") {
-    CHECK(due({{{a}, {b}, {c}}, 2, 0}) == Ids{a, b});
-    CHECK(due({{{a}, {b}, {c}}, 0, 0}).empty());
-    CHECK(due({{}, 5, 0}).empty());
+    CHECK(due({{wants_tree(a), wants_tree(b), wants_tree(c)}, {{tree, 2}}}) == Ids{a, b});
+    CHECK(due({{wants_tree(a), wants_tree(b), wants_tree(c)}, {{tree, 0}}}).empty());
+    CHECK(due({{}, {{tree, 5}}}).empty());
+    CHECK(due({{wants_tree(a)}, {{tree, -1}}}).empty());
 }
 
-TEST_CASE("a start under way has its room, and is not due again") {
-    CHECK(due({{{a, true}, {b}, {c}}, 2, 1}) == Ids{b});
-    CHECK(due({{{a, true}, {b, true}, {c}}, 2, 2}).empty());
-    CHECK(due({{{a, true, true}, {b}}, 1, 0}) == Ids{b});  // what it has claimed is not free any more
+TEST_CASE("a start under way is not due again") {
+    CHECK(due({{wants_tree(a, true), wants_tree(b), wants_tree(c)}, {{tree, 1}}}) == Ids{b});
+    CHECK(due({{wants_tree(a, true), wants_tree(b, true), wants_tree(c)}, {{tree, 0}}}).empty());
 }
 
 TEST_CASE("a task that has its workspace needs no room, and takes none from those behind it") {
-    CHECK(due({{{a}, {b, false, true}, {c}}, 0, 0}) == Ids{b});
-    CHECK(due({{{a, false, true}, {b}, {c}}, 1, 0}) == Ids{a, b});
+    CHECK(due({{wants_tree(a), {b, {}}, wants_tree(c)}, {{tree, 0}}}) == Ids{b});
+    CHECK(due({{{a, {}}, wants_tree(b), wants_tree(c)}, {{tree, 1}}}) == Ids{a, b});
+}
+
+TEST_CASE("whoever lacks one thing takes nothing else, and passes on to those who need other things") {
+    const Look look{{{a, {reviewer, claude}}, {b, {reviewer, codex}}, {c, {tree, worker, codex}}},
+                    {{reviewer, 1}, {claude, 0}, {codex, 2}, {tree, 1}, {worker, 1}}};
+    CHECK(due(look) == Ids{b, c});
+    CHECK(due({{{a, {reviewer, claude}}, {b, {worker, claude}}}, {{claude, 1}}}) == Ids{a});
+    CHECK(due({{{a, {worker, claude, reviewer, claude}}}, {{claude, 2}}}) == Ids{a});
+}
+
+TEST_CASE("what a limit alone holds back is told from what waits for a workspace") {
+    const std::vector<queue::Waiting> waiting = {{a, {tree, worker}}, {b, {tree, worker}}, {c, {tree, worker}}};
+    CHECK(held_back({waiting, {{tree, 2}, {worker, 1}}}) == Ids{b});
+    CHECK(held_back({waiting, {{tree, 0}, {worker, 1}}}).empty());
+    CHECK(held_back({waiting, {{tree, 3}}}).empty());
+    CHECK(held_back({{{a, {reviewer}}}, {{reviewer, 0}}}) == Ids{a});
 }
 
 TEST_CASE("nobody is passed by a task that is to be started at once") {
-    CHECK(is_next({{}, 1, 0}, d));
-    CHECK(is_next({{{d}, {a}}, 1, 0}, d));
-    CHECK_FALSE(is_next({{{a}, {d}}, 5, 0}, d));
-    CHECK_FALSE(is_next({{{a}}, 5, 0}, d));
-    CHECK(is_next({{{a, true}}, 2, 1}, d));
-    CHECK_FALSE(is_next({{{a, true}}, 1, 1}, d));
-    CHECK_FALSE(is_next({{}, 0, 0}, d));
+    CHECK(is_next({{}, {{tree, 1}}}, wants_tree(d)));
+    CHECK(is_next({{wants_tree(d), wants_tree(a)}, {{tree, 1}}}, wants_tree(d)));
+    CHECK_FALSE(is_next({{wants_tree(a), wants_tree(d)}, {{tree, 5}}}, wants_tree(d)));
+    CHECK_FALSE(is_next({{wants_tree(a)}, {{tree, 5}}}, wants_tree(d)));
+    CHECK(is_next({{wants_tree(a, true)}, {{tree, 1}}}, wants_tree(d)));
+    CHECK_FALSE(is_next({{wants_tree(a, true)}, {{tree, 0}}}, wants_tree(d)));
+    CHECK_FALSE(is_next({{}, {{tree, 0}}}, wants_tree(d)));
+    CHECK(is_next({{{a, {reviewer}}}, {{tree, 1}, {reviewer, 0}}}, {d, {tree, worker}}));
+    CHECK_FALSE(is_next({{{a, {reviewer, claude}}}, {{tree, 1}, {claude, 1}}}, {d, {tree, claude}}));
+    CHECK_FALSE(is_next({{}, {{tree, 1}, {worker, 0}}}, {d, {tree, worker}}));
 }

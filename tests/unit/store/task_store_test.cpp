@@ -139,11 +139,33 @@ TEST_CASE_METHOD(Stored, "who waits for whom is looked up, as long as they wait"
     REQUIRE(store.save(second));
     CHECK(store.blocked().empty());
     CHECK(store.queue("shop") == waiting);
+    second.unapproved = true;
+    REQUIRE(store.save(second));
+    CHECK(store.queue("shop").empty());
     second.task.blocked_by = {gone};
     second.task.status = "cancelled";
     REQUIRE(store.save(second));
     CHECK(store.blocked().empty());
     CHECK(store.blocked_by(gone).empty());
+}
+
+TEST_CASE_METHOD(Stored, "the sub-tasks of a task are looked up, oldest first, ended ones too") {
+    const TaskId parent{k_a};
+    auto second = made(k_b, 2), first = made(k_c, 1);
+    first.task.parent = second.task.parent = parent;
+    CHECK(store.children_of(parent).empty());
+    REQUIRE(store.save(second));
+    REQUIRE(store.save(first));
+    const std::vector<TaskId> both = {first.task.id, second.task.id};
+    CHECK(store.children_of(parent) == both);
+    first.task.status = "cancelled";
+    REQUIRE(store.save(first));
+    CHECK(store.children_of(parent) == both);
+    CHECK(reloaded().children_of(parent) == both);
+    REQUIRE(store.remove(first.task.id));
+    CHECK(store.children_of(parent) == std::vector{second.task.id});
+    REQUIRE(store.remove(second.task.id));
+    CHECK(store.children_of(parent).empty());
 }
 
 TEST_CASE_METHOD(Stored, "two active tasks on one branch do not hide each other") {
@@ -327,6 +349,26 @@ TEST_CASE_METHOD(Stored, "a folder without state.json is imported once") {
     fs::remove(task);
     REQUIRE(reloaded().find({"abc123"}));
     CHECK(reloaded().find({"abc123"})->task.summary == "Old");
+}
+
+TEST_CASE_METHOD(Stored, "a parent that a file names is dropped if the task would be above itself") {
+    write_text(home / "shop/aaaaaa/TASK.md", "---\nparent: bbbbbb\n---\n");
+    write_text(home / "shop/bbbbbb/TASK.md", "---\nparent: cccccc\n---\n");
+    write_text(home / "shop/cccccc/TASK.md", "---\nparent: aaaaaa\n---\n");
+    write_text(home / "shop/dddddd/TASK.md", "---\nparent: dddddd\n---\n");
+    write_text(home / "shop/eeeeee/TASK.md", "---\nparent: aaaaaa\n---\n");
+    for (int i = 0; i < 2; ++i) {
+        const auto all = reloaded();
+        REQUIRE(all.size() == 5);
+        int tops = 0;
+        for (const auto* id : {"aaaaaa", "bbbbbb", "cccccc"}) {
+            if (all.find({id})->task.parent.empty()) ++tops;
+        }
+        CHECK(tops == 1);
+        CHECK(all.find({"dddddd"})->task.parent.empty());
+        CHECK(all.find({"eeeeee"})->task.parent == TaskId{"aaaaaa"});
+        CHECK(all.children_of({"dddddd"}).empty());
+    }
 }
 
 TEST_CASE_METHOD(Stored, "history is appended and read back in order") {

@@ -3,9 +3,11 @@
 //
 // A world is the status, the counters that conditions look at, what stands in TASK.md compared with what stood there
 // when the status was entered, and who is alive. Its events are requests for every status by every role with and
-// without force, the ends of agents, edits of the body, and a human's respawn. The real decide functions say what
-// happens; effects of actions on who is alive are modelled here. What must never be is a list of sentences, empty for a
-// sound workflow; the last tests break workflows on purpose and want to see it said.
+// without force, the ends of agents, edits of the body, a human's respawn, and, where a task waits for its sub-tasks,
+// what becomes of each of two of them, in every order, and what follows from that. The project has checks if that is
+// asked for: they have not run on the commit, passed or failed, and any of it may change at any time. The real decide
+// functions say what happens; effects of actions on who is alive are modelled here. What must never be is a list of
+// sentences, empty for a sound workflow; the last tests break workflows on purpose and want to see it said.
 #include <algorithm>
 #include <deque>
 #include <fstream>
@@ -27,6 +29,7 @@ using orange::test::loaded;
 namespace {
 
 enum class Text { absent, stale, fresh };
+enum class Checked { not_yet, passed, failed };
 
 struct World {
     std::string status;
@@ -34,9 +37,11 @@ struct World {
     std::vector<Text> sections;
     std::vector<bool> pass;  ///< what a section's verdict says
     bool worker = false, reviewer = false;
-    bool claimed = false;  ///< holds a workspace
+    bool claimed = false;               ///< holds a workspace
+    std::vector<ChildState> kids = {};  ///< where the status waits for them
+    Checked checked = Checked::not_yet;
 
-    auto key() const { return std::tie(status, counters, sections, pass, worker, reviewer, claimed); }
+    auto key() const { return std::tie(status, counters, sections, pass, worker, reviewer, claimed, kids, checked); }
     bool operator<(const World& other) const { return key() < other.key(); }
     bool operator==(const World& other) const { return key() == other.key(); }
 
@@ -48,6 +53,8 @@ struct World {
             out += " " + std::string(sections[i] == Text::absent ? "-" : sections[i] == Text::stale ? "old" : "new");
             if (pass[i]) out += "+";
         }
+        if (checked != Checked::not_yet) out += checked == Checked::passed ? " checked" : " failed";
+        for (const auto kid : kids) out += " sub-task " + std::to_string(static_cast<int>(kid));
         return out + (worker ? " worker" : "") + (reviewer ? " reviewer" : "") + (claimed ? " workspace" : "");
     }
 };
@@ -66,7 +73,8 @@ using Complaints = std::set<std::string>;
 
 class Exploration {
   public:
-    explicit Exploration(Definition definition) : definition_(std::move(definition)) {
+    explicit Exploration(Definition definition, bool has_checks = false)
+        : definition_(std::move(definition)), has_checks_(has_checks) {
         for (const auto& transition : definition_.transitions) {
             if (transition.gate) note(*transition.gate);
             if (transition.when) note(*transition.when);
@@ -115,7 +123,20 @@ class Exploration {
         auto& content = contents_[gate.section];
         for (const auto& field : gate.fields) content += field + ": x\n";
         if (gate.verdict) verdicts_.insert(gate.section);
+        if (!gate.children) return;
+        split_ = gate.section;  // the sub-tasks are created when they are written down
+        for (const auto& kid : children_in({ChildState::open, ChildState::open})) content += kid.short_id + "\n";
     }
+    static Children children_in(const std::vector<ChildState>& states) {
+        Children children;
+        for (const auto state : states) {
+            const std::string name(4, static_cast<char>('a' + children.size()));
+            children.push_back({{name + "56789abcdefghijk"}, name, "x", "x", state});
+        }
+        return children;
+    }
+    bool waits_in(const std::string& status) const { return definition_.state(status)->children.has_value(); }
+
     void note(const Condition& condition) {
         if (std::find(counters_.begin(), counters_.end(), condition.field) == counters_.end()) {
             counters_.push_back(condition.field);
@@ -144,8 +165,30 @@ class Exploration {
             if (verdicts_.contains(sections_[i])) content = world.pass[i] ? "Verdict: PASS\n" : "Verdict: FAIL\n";
             view.artifacts.sections[sections_[i]] = {content, stale ? "old" : "new"};
             if (stale) view.entry[sections_[i]] = "old";
+            if (sections_[i] == split_) view.facts.children = children_in({ChildState::open, ChildState::open});
         }
+        if (waits_in(world.status)) view.facts.children = children_in(world.kids);
+        if (has_checks_) look_at_checks(view.facts, world.checked);
         return view;
+    }
+
+    static void look_at_checks(Facts& facts, Checked checked) {
+        facts.project_checks = {{"make"}};
+        facts.commit = "c0ffee";
+        facts.checked.reset();
+        if (checked == Checked::not_yet) return;
+        CheckRecord record;
+        record.commit = facts.commit;
+        record.checks = hash_of(facts.project_checks);
+        record.passed = checked == Checked::passed;
+        record.failed = record.passed ? "" : "make";
+        facts.checked = record;
+    }
+    /// Every way there wants the checks, and they have not passed.
+    bool is_unchecked(const World& world, const std::string& to) const {
+        if (!has_checks_ || world.checked == Checked::passed) return false;
+        const auto edges = definition_.between(world.status, to);
+        return std::ranges::all_of(edges, [](const auto* edge) { return edge->gate && edge->gate->facts.checks; });
     }
 
     /// What a decision does to the world.
@@ -181,7 +224,12 @@ class Exploration {
             if (value != decision.counters.end()) world.counters[i] = std::min(clamp_, static_cast<int>(value->second));
             if (counters_[i] == "crash_count") world.counters[i] = 0;
         }
-        for (auto& text : world.sections) text = text == Text::fresh ? Text::stale : text;
+        for (std::size_t i = 0; i < sections_.size(); ++i) {
+            const bool compared = sections_[i] != split_;  // no gate asks whether that is fresh
+            if (compared && world.sections[i] == Text::fresh) world.sections[i] = Text::stale;
+        }
+        world.kids.clear();
+        if (waits_in(world.status)) world.kids = {ChildState::open, ChildState::open};
         return world;
     }
 
@@ -217,6 +265,7 @@ class Exploration {
                     check_explained(world, edges, request, decision.has_value());
                     if (!decision && decision.error().message.empty()) complain("a rejection without a word", world);
                     if (!decision) continue;
+                    if (is_unchecked(world, state.name)) complain("work goes on without its checks", world);
                     if (role == Role::unknown) complain("nobody knows who asked, and it was done", world);
                     const Actor actor = role == Role::worker     ? Actor::worker
                                         : role == Role::reviewer ? Actor::reviewer
@@ -232,6 +281,14 @@ class Exploration {
         World dead = world;
         (role == Role::worker ? dead.worker : dead.reviewer) = false;
         const auto outcome = decide_exit(definition_, seen.situation(), {role, 1});
+        if (std::holds_alternative<AwaitChecks>(outcome)) {  // it is decided when they have run
+            for (const auto checked : {Checked::passed, Checked::failed}) {
+                World ran = world;
+                ran.checked = checked;
+                add_exit(ran, view(ran), role, steps);
+            }
+            return;
+        }
         const bool awaited = definition_.state(world.status)->agent == role;
         if (awaited && std::holds_alternative<NothingToDo>(outcome)) complain("an agent's end is not decided", world);
         if (const auto* crash = std::get_if<Crash>(&outcome)) {
@@ -248,6 +305,9 @@ class Exploration {
             if (advance->decision.attested == (verdict && !advance->crash)) {
                 complain("a dead reviewer's verdict counts as attested", world);
             }
+            if (!advance->crash && is_unchecked(world, advance->decision.to)) {
+                complain("work goes on without its checks", world);
+            }
             steps.push_back({actor, performed(dead, advance->decision), false, counts(advance->decision, world)});
             return;
         }
@@ -255,6 +315,11 @@ class Exploration {
     }
 
     void add_edits(const World& world, std::vector<Step>& steps) const {
+        for (const auto checked : {Checked::not_yet, Checked::passed, Checked::failed}) {
+            World other = world;
+            other.checked = checked;
+            if (has_checks_ && checked != world.checked) steps.push_back({Actor::edit, other});
+        }
         for (std::size_t i = 0; i < sections_.size(); ++i) {
             for (const Text text : {Text::absent, Text::fresh}) {
                 for (const bool pass : {false, true}) {
@@ -268,6 +333,35 @@ class Exploration {
         }
     }
 
+    /// Whoever merges a sub-task is a human, and what follows from the last one is theirs.
+    void add_children(const World& world, const View& seen, std::vector<Step>& steps) {
+        for (std::size_t i = 0; i < world.kids.size(); ++i) {
+            if (world.kids[i] == ChildState::done) continue;
+            for (const auto state : {ChildState::open, ChildState::stuck, ChildState::done, ChildState::ended}) {
+                World changed = world;
+                changed.kids[i] = state;
+                steps.push_back({state == ChildState::stuck ? Actor::worker : Actor::people, changed});
+            }
+        }
+        const auto has = [&](ChildState state) { return how_many(seen.facts.children, state) > 0; };
+        const bool trouble = has(ChildState::stuck) || has(ChildState::ended) || world.kids.empty();
+        for (const bool own_work : {false, true}) {
+            View looked = seen;
+            looked.facts.own_work = own_work;
+            const auto outcome = decide_children(definition_, looked.situation());
+            if (std::holds_alternative<Trouble>(outcome) != trouble) complain("trouble is not told as it is", world);
+            const auto* decision = std::get_if<Decision>(&outcome);
+            if (decision == nullptr && !trouble && !has(ChildState::open)) {
+                complain("all sub-tasks are done, and nothing follows", world);
+            }
+            if (decision == nullptr) continue;
+            if (trouble || has(ChildState::open)) complain("it goes on without its sub-tasks", world);
+            const auto& rule = *definition_.state(world.status)->children;
+            if (decision->to != (own_work ? rule.when_commits : rule.otherwise)) complain("it goes astray", world);
+            steps.push_back({Actor::people, performed(world, *decision), false, counts(*decision, world)});
+        }
+    }
+
     std::vector<Step> steps_from(const World& world) {
         std::vector<Step> steps;
         const View seen = view(world);
@@ -275,7 +369,11 @@ class Exploration {
         if (definition_.state(world.status)->terminal) return steps;
         if (world.worker) add_exit(world, seen, Role::worker, steps);
         if (world.reviewer) add_exit(world, seen, Role::reviewer, steps);
-        add_edits(world, steps);
+        if (waits_in(world.status)) {
+            add_children(world, seen, steps);
+        } else {
+            add_edits(world, steps);
+        }
         const auto need = respawn_need(definition_, seen.task);
         if (need && world.claimed) {
             World respawned = world;
@@ -461,10 +559,12 @@ class Exploration {
     }
 
     Definition definition_;
+    bool has_checks_;
     std::vector<std::string> counters_;
     std::vector<std::string> sections_;
     std::map<std::string, std::string> contents_;
     std::set<std::string> verdicts_;
+    std::string split_;  ///< the section that names the sub-tasks
     int clamp_ = 3;
     Graph graph_;
     Complaints complaints_;
@@ -487,8 +587,9 @@ std::string all_of(const Complaints& complaints) {
     return text + "(" + std::to_string(complaints.size()) + ")";
 }
 
-void check_sound(const std::string& folder, const std::string& name, std::size_t least_worlds) {
-    Exploration exploration(loaded(text_of(folder + name + ".yml"), name));
+void check_sound(const std::string& folder, const std::string& name, std::size_t least_worlds,
+                 bool has_checks = false) {
+    Exploration exploration(loaded(text_of(folder + name + ".yml"), name), has_checks);
     const auto complaints = exploration.complaints();
     INFO(all_of(complaints));
     CHECK(complaints.empty());
@@ -515,7 +616,7 @@ bool says(const Complaints& complaints, const std::string& what) {
 
 }  // namespace
 
-TEST_CASE("nothing that can happen on default breaks it") {
+TEST_CASE("nothing that can happen on default breaks it", "[slow]") {
     check_sound("workflows/", "default", 500);
 }
 
@@ -531,6 +632,11 @@ TEST_CASE("nothing that can happen on minimal breaks it") {
     check_sound("workflows/", "minimal", 20);
 }
 
+TEST_CASE("nothing that can happen to a task with checks breaks a workflow", "[slow]") {
+    check_sound("workflows/", "default", 1000, true);
+    check_sound("workflows/", "relay", 500, true);
+}
+
 TEST_CASE("nothing that can happen on workflows that are not shipped breaks them") {
     check_sound("tests/data/workflows/", "straight", 20);
     check_sound("tests/data/workflows/", "three-rounds", 100);
@@ -541,7 +647,7 @@ TEST_CASE("two failed reviews on default, and three on three-rounds, are all the
     CHECK(Exploration(loaded(text_of("tests/data/workflows/three-rounds.yml"), "three-rounds")).most("checks") == 3);
 }
 
-TEST_CASE("a way around the reviewer is found") {
+TEST_CASE("a way around the reviewer is found", "[slow]") {
     CHECK(says(complaints_after("default", "- from: stuck\n    to: reviewing", "[human]", "[worker, human]"),
                "a worker comes around its reviewer"));
     CHECK(says(complaints_after("minimal", "- from: working\n    to: cancelled", "    by: [human, system]\n", ""),
@@ -571,6 +677,14 @@ TEST_CASE("a review that never ends is found", "[slow]") {
     }
     Exploration exploration(loaded(text, "default"));
     CHECK(says(exploration.complaints(), "without people its counters grow for ever"));
+}
+
+TEST_CASE("a way on from the sub-tasks that is missing is found") {
+    auto definition = loaded(text_of("workflows/relay.yml"), "relay");
+    std::erase_if(definition.transitions, [](const Transition& transition) {
+        return transition.from == std::vector<std::string>{"delegated"} && transition.to == "done";
+    });
+    CHECK(says(Exploration(definition).complaints(), "all sub-tasks are done, and nothing follows"));
 }
 
 TEST_CASE("an agent's end that no rule decides is found") {

@@ -451,3 +451,87 @@ TEST_CASE("of many problems the first hundred are kept, and long names are not r
     CHECK(loaded.problems.size() == 100);
     CHECK(describe(loaded.problems, "big.yml").size() < 500'000);
 }
+
+namespace {
+
+/// A small sound workflow in which a task waits for its sub-tasks.
+const std::string k_split =
+    R"(name: split
+version: 1
+states:
+  pending: {}
+  working: {agent: worker, respawn_prompt: go}
+  waiting: {children: {all_done: {when_commits: working, otherwise: done}, any_ended_otherwise: help}}
+  done: {terminal: true}
+transitions:
+  - {from: pending, to: working, hooks: [{action: spawn_agent, prompt: go}]}
+  - {from: working, to: waiting, by: [worker], gate: {section: "## Parts", children: true}}
+  - {from: waiting, to: working, by: [human, system]}
+  - {from: waiting, to: done, by: [system]}
+prompts: {go: Go.}
+)";
+
+std::vector<std::string> split_problems(const std::string& from, const std::string& to) {
+    std::string text = k_split;
+    const auto at = text.find(from);
+    INFO(from);
+    REQUIRE(at != std::string::npos);
+    const auto loaded = load(text.replace(at, from.size(), to), "split.yml", "split");
+    const auto all = describe(loaded.problems, "split.yml");
+    std::vector<std::string> lines;
+    for (const auto line : split_lines(all)) lines.emplace_back(line);
+    return lines;
+}
+
+}  // namespace
+
+TEST_CASE("a state that waits for sub-tasks is read as it is written") {
+    const auto loaded = load(k_split, "split.yml", "split");
+    INFO(describe(loaded.problems, "split.yml"));
+    REQUIRE(loaded.ok());
+    const auto& rule = loaded.definition.state("waiting")->children;
+    REQUIRE(rule);
+    CHECK(rule->when_commits == "working");
+    CHECK(rule->otherwise == "done");
+    CHECK(loaded.definition.transitions[1].gate->children);
+    CHECK_FALSE(loaded.definition.transitions[1].gate->facts.any());
+    // Without a section, it is enough that there are sub-tasks.
+    CHECK(split_problems("section: \"## Parts\", ", "").empty());
+}
+
+TEST_CASE("what makes a state that waits for sub-tasks a dead end is refused where it stands") {
+    const std::vector<Case> cases = {
+        {"otherwise: done}", "otherwise: dne}", "6:", {"\"dne\"", "done"}},
+        {"otherwise: done}", "otherwise: pending}", "6:", {"waiting → pending"}},
+        {", otherwise: done}", "}", "6:", {"\"otherwise\""}},
+        {"when_commits: working, ", "", "6:", {"\"when_commits\""}},
+        {"all_done: {when_commits: working, otherwise: done}, ", "", "6:", {"\"all_done\""}},
+        {"any_ended_otherwise: help", "any_ended_otherwise: ignore", "6:", {"any_ended_otherwise", "help"}},
+        {"any_ended_otherwise", "any_ended", "6:", {"\"any_ended\"", "any_ended_otherwise"}},
+        {"{children: {all", "{agent: worker, respawn_prompt: go, children: {all", "6:", {"waiting", "agent"}},
+        {"done: {terminal: true}",
+         "done: {terminal: true, children: {all_done: {when_commits: done, otherwise: done}}}",
+         "7:",
+         {"terminal", "done"}},
+        {"to: done, by: [system]", "to: done, by: [human]", "6:", {"waiting → done", "system"}},
+        {"to: done, by: [system]", "to: done, force: true", "6:", {"waiting → done", "force"}},
+        {"to: done, by: [system]", "to: done, when: crash_count < 1", "6:", {"waiting → done", "when"}},
+        {"to: done, by: [system]", "to: done, gate: {section: \"## Parts\"}", "6:", {"waiting → done", "gate"}},
+        {"to: working, by: [human, system]", "to: working, by: [system]", "6:", {"waiting → working", "human"}},
+        {", children: true}", "}", "10:", {"waiting", "children: true"}},
+        {", gate: {section: \"## Parts\", children: true}", "", "10:", {"waiting", "children: true"}},
+        {"children: true}", "children: yes}", "10:", {"children", "\"yes\""}},
+    };
+    for (const auto& one : cases) {
+        const auto problems = split_problems(one.from, one.to);
+        INFO("in place of \"" << one.from << "\": \"" << one.to << "\"");
+        REQUIRE_FALSE(problems.empty());
+        CHECK_THAT(problems.front(), Catch::StartsWith("split.yml:" + one.place));
+        for (const auto& name : one.names) CHECK_THAT(problems.front(), Tells(name));
+        CHECK(problems.size() == 1);
+    }
+    const auto initial =
+        split_problems("pending: {}", "pending: {children: {all_done: {when_commits: working, otherwise: working}}}");
+    REQUIRE_FALSE(initial.empty());
+    CHECK_THAT(initial.front(), Tells("pending"));
+}

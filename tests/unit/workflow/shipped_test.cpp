@@ -76,9 +76,12 @@ TEST_CASE("the shipped default workflow validates and is the map that it promise
     const auto definition = loaded(content("workflows/default.yml"), "default");
     CHECK(definition.initial().name == "pending");
     CHECK(definition.targets_from("pending") == Names{"planning", "clarification", "cancelled", "done"});
-    CHECK(definition.targets_from("planning") == Names{"working", "clarification", "stuck", "cancelled", "done"});
+    CHECK(definition.targets_from("planning") ==
+          Names{"working", "clarification", "stuck", "delegated", "cancelled", "done"});
     CHECK(definition.targets_from("clarification") == Names{"planning", "working", "cancelled", "done"});
-    CHECK(definition.targets_from("working") == Names{"agent-review", "clarification", "stuck", "cancelled", "done"});
+    CHECK(definition.targets_from("working") ==
+          Names{"agent-review", "clarification", "stuck", "delegated", "cancelled", "done"});
+    CHECK(definition.targets_from("delegated") == Names{"working", "done", "cancelled"});
     CHECK(definition.targets_from("agent-review") == Names{"reviewing", "working", "stuck", "cancelled", "done"});
     CHECK(definition.targets_from("reviewing") == Names{"working", "done", "cancelled"});
     CHECK(definition.targets_from("stuck") == Names{"reviewing", "cancelled", "done"});
@@ -86,6 +89,9 @@ TEST_CASE("the shipped default workflow validates and is the map that it promise
 
     CHECK(hooks_of(definition, "pending", "planning") == Names{"acquire_workspace", "spawn_agent"});
     CHECK(hooks_of(definition, "pending", "cancelled").empty());
+    CHECK(hooks_of(definition, "working", "delegated") == Names{"kill_session", "release_workspace", "spawn_next"});
+    CHECK(hooks_of(definition, "delegated", "working") == Names{"acquire_workspace", "spawn_agent"});
+    CHECK(hooks_of(definition, "delegated", "done") == hooks_of(definition, "reviewing", "done"));
     CHECK(hooks_of(definition, "working", "agent-review") == Names{"increment", "spawn_reviewer"});
     CHECK(hooks_of(definition, "agent-review", "stuck") == Names{"kill_reviewer", "spawn_agent", "notify"});
     CHECK(hooks_of(definition, "working", "cancelled") == Names{"kill_reviewer", "kill_session", "release_workspace"});
@@ -115,6 +121,7 @@ TEST_CASE("relay is seed 003's workflow with nothing but keys added") {
                          "states.clarification.respawn_prompt",
                          "states.working.agent",
                          "states.agent-review.agent",
+                         "states.delegated",
                          "transitions[2].by",  // nobody but a human cancels
                          "transitions[4].by",
                          "transitions[5].gate.fresh",
@@ -128,9 +135,13 @@ TEST_CASE("relay is seed 003's workflow with nothing but keys added") {
                          "transitions[14].by",
                          "transitions[17].by",
                          "transitions[18]",  // done, with force
+                         "transitions[19]",  // sub-tasks
+                         "transitions[20]",
+                         "transitions[21]",
                          "exit_monitoring.rules[0].has_artifact.fresh",
                          "exit_monitoring.rules[2].has_artifact.fresh",
-                         "exit_monitoring.rules[3].has_artifact.fresh"});
+                         "exit_monitoring.rules[3].has_artifact.fresh",
+                         "prompts.integrate"});
     const auto relay = loaded(content("workflows/relay.yml"), "relay");
     CHECK(relay.state("agent-review")->agent == Role::reviewer);
     CHECK_FALSE(relay.state("stuck")->agent);

@@ -1,0 +1,175 @@
+// `orange harness new`: a copy of a definition under another name, with a comment above each key, for people who add a
+// program of their own.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "client/commands/harness.hpp"
+#include "client/output/terminal.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+
+namespace orange::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Explained {
+    std::string_view key;
+    std::string_view text;  ///< its lines
+};
+
+/// What a person has to know of a key, and check with the new program.
+constexpr Explained k_explained[] = {
+    {"program", "The program: a name that is looked up on PATH, or a path. Check: orange harness list"},
+    {"mode", "persistent: it waits for messages after a turn. oneshot: it ends after each turn."},
+    {"argv",
+     "The arguments, for each permission. {prompt} is what to do. Put -- before it, or fixed text in\n"
+     "front of it, so that it cannot be taken for an option or a command. Check: the program works\n"
+     "without asking (full), and finds `orange` and git (reduced)."},
+    {"effort", "How a task's effort is passed: {effort_args} in argv stands for args. Remove both if there is none."},
+    {"env", "Variables for the program."},
+    {"env_for", "More variables, for one list of argv."},
+    {"exclude", "Files that the program leaves in a worktree, and that are not to be committed."},
+    {"state_file", "A JSON file in which the program says what it does. It is believed over title and screen."},
+    {"title", "Texts at the beginning of the window's title that say what the program does."},
+    {"screen",
+     "Texts at the end of the window that say what the program does. waiting: a question; Orange then\n"
+     "types nothing and calls you. limited: a usage limit or a missing login. Start the program by hand\n"
+     "and copy them from its window."},
+    {"usage_limit",
+     "Texts of a usage limit that ends by itself: until then Orange starts no other agent of this harness. Remove\n"
+     "it if the program has none."},
+    {"waiting_patterns", "Texts of a question in the window: Orange then types nothing, and calls you."},
+    {"session", "How the program continues an earlier conversation. Remove it, and {session_args}, if it cannot."},
+    {"checks", "How a reviewer is permitted the project's checks."},
+    {"trust", "How the program learns that it may trust a repository. Remove it if it does not ask."},
+    {"idle_after", "How long it may be idle before it is reminded to call orange."},
+    {"ready_after", "How long after its start a message would be lost."},
+    {"skills", "Where the program looks for skills; `orange install` writes there."},
+    {"wants", "Variables that the program probably needs, such as keys."},
+    {"version_args", "The arguments that print its version."},
+    {"install", "The command that installs the program."},
+    {"install_hint", "How to get the program."},
+    {"words", "Words in a task's summary that the program obeys."},
+    {"root_needs", "The variable without which the program refuses to run as root."},
+};
+
+std::string comment(std::string_view text) {
+    std::string out;
+    for (const auto line : split_lines(text)) out += "# " + std::string(line) + "\n";
+    return out;
+}
+
+std::string_view key_of(std::string_view line) {
+    const auto colon = line.find(':');
+    const bool key = colon != std::string_view::npos && colon > 0 && line.front() >= 'a' && line.front() <= 'z';
+    return key ? line.substr(0, colon) : std::string_view();
+}
+
+/// The definition `source` under the new name. The comments above its first key speak of the other program, and go.
+std::string definition(const rpc::HarnessShow::Reply& source, const std::string& name) {
+    std::string out = "# How Orange starts " + name + ", made from " + source.harness.name +
+                      ". Edit it, then run: orange harness test " + name +
+                      "\n# docs/harnesses.md and orange-harness(5) describe every key.\n";
+    bool begun = false;
+    std::string above;  // comments of the source, until the key that they are about
+    for (const auto line : split_lines(source.text)) {
+        const auto key = key_of(line);
+        begun = begun || !key.empty();
+        if (!begun || key == "tried") continue;
+        if (key.empty()) {
+            above += std::string(line) + "\n";
+            if (!trim(line).empty() && line.front() != '#') out += std::exchange(above, {});
+            continue;
+        }
+        if (key == "name") {
+            out += "name: " + name + "\n\n" +
+                   comment("Nobody has seen a whole life with it yet. Remove this line when its test has passed.") +
+                   "tried: false\n";
+            continue;
+        }
+        const auto known = std::find_if(std::begin(k_explained), std::end(k_explained),
+                                        [&](const Explained& row) { return row.key == key; });
+        out += "\n" + (known != std::end(k_explained) ? comment(known->text) : "");
+        const auto comments = std::exchange(above, {});
+        if (!trim(comments).empty()) out += std::string(trim(comments)) + "\n";
+        const bool beside = key == "program" && trim(line.substr(key.size() + 1)).find('/') != std::string_view::npos;
+        // Its path is relative to the folder of the source. JSON quotes it as YAML does.
+        out += (beside ? "program: " + Json(source.harness.program).dump() : std::string(line)) + "\n";
+    }
+    out += trim(above).empty() ? "" : above;
+    return out;
+}
+
+Result<void> check_name(const std::string& name) {
+    const bool plain = !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    });
+    if (plain && name.front() != '-' && name.front() != '_') return {};
+    return {ErrorCode::invalid_argument, "\"" + ellipsized(printable(name), 70) +
+                                             "\" cannot be the name of a harness. Use at most 64 characters: a-z, 0-9, "
+                                             "- and _, with a letter or digit first"};
+}
+
+/// Whole or not at all: the daemon reads the file at each use.
+Result<void> write_definition(const fs::path& file, const std::string& text) {
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    if (error) return io_error("making " + file.parent_path().string(), error.value());
+    const auto unfinished = file.parent_path() / ("." + file.filename().string() + "." + std::to_string(::getpid()));
+    const int fd = ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) return io_error("writing " + unfinished.string(), errno);
+    const auto n = ::write(fd, text.data(), text.size());
+    int number = n == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0 ? 0 : errno;
+    ::close(fd);
+    if (number == 0 && ::rename(unfinished.c_str(), file.c_str()) != 0) number = errno;
+    if (number == 0) return {};
+    ::unlink(unfinished.c_str());
+    return io_error("writing " + file.string(), number);
+}
+
+Result<Json> make_new(Context& context, const HarnessNew& options) {
+    TRY(check_name(options.name));
+    const auto file = context.paths.harnesses() / (options.name + ".yml");
+    struct stat info {};
+    const bool exists = ::lstat(file.c_str(), &info) == 0;
+    if (exists && !S_ISREG(info.st_mode)) {
+        return {ErrorCode::conflict, file.string() + " is not a regular file. Remove it, or choose another name"};
+    }
+    if (exists && !options.force) {
+        return {ErrorCode::conflict, file.string() + " already exists. Choose another name, or replace the file:\n" +
+                                         "  orange harness new " + options.name + " --from " + options.from +
+                                         " --force"};
+    }
+    TRY(auto daemon, context.daemon());
+    rpc::HarnessShow show;
+    show.name = options.from;
+    TRY(const auto source, daemon->call(show));
+    TRY(write_definition(file, definition(source, options.name)));
+    show.name = options.name;
+    TRY(const auto made, daemon->call(show));
+    return Json{{"name", options.name},
+                {"from", options.from},
+                {"path", file.string()},
+                {"program", made.harness.program},
+                {"installed", made.harness.installed}};
+}
+
+}  // namespace
+
+int harness_new(Context& context, const HarnessNew& options) {
+    const auto made = make_new(context, options);
+    if (!made) return fail(context, made.error());
+    if (context.json) return put_json(*made);
+    output::put("Wrote " + printable(made->at("path").get<std::string>()) +
+                ".\nEdit at least its program and argv. Then test it:\n  orange harness test " + options.name + "\n");
+    return 0;
+}
+
+}  // namespace orange::commands

@@ -1,0 +1,99 @@
+#include "client/dashboard/row.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "client/dashboard/cells.hpp"
+#include "common/base/text.hpp"
+
+namespace orange::dashboard {
+namespace {
+
+/// The names of TaskView::can that a key needs; each is a bit of Row::offers.
+constexpr std::string_view k_offer_names[] = {
+    "attach", "send",   "stop",  "restore",     "ack",  "delete", "spawn",     "respawn",       "restart",
+    "reply",  "reject", "merge", "force_merge", "move", "cancel", "create_pr", "update_branch", "approve"};
+
+std::uint32_t offer_bit(std::string_view name) {
+    const auto found = std::ranges::find(k_offer_names, name);
+    return found == std::end(k_offer_names) ? 0 : std::uint32_t{1} << (found - std::begin(k_offer_names));
+}
+
+Row::Agents agents_of(const std::string& name) {
+    if (name == "alive") return Row::Agents::alive;
+    if (name == "dead") return Row::Agents::dead;
+    return name == "none" ? Row::Agents::none : Row::Agents::unknown;
+}
+
+std::string line_of(const std::optional<std::string>& text) {
+    return text ? std::string(first_line(*text)) : std::string();
+}
+
+void set_agents(Row& row, const rpc::TaskView& task) {
+    row.worker = agents_of(task.worker);
+    row.reviewer = agents_of(task.reviewer);
+    const auto& seen = row.reviewer == Row::Agents::alive ? task.reviewer_activity : task.worker_activity;
+    if (!is_alive(row) || !seen) return;
+    row.activity = seen->activity;
+    row.active_since = seen->since;
+}
+
+}  // namespace
+
+bool can(const Row& task, std::string_view what) {
+    return (task.offers & offer_bit(what)) != 0;
+}
+
+void forbid(Row& task, std::string_view what) {
+    task.offers &= ~offer_bit(what);
+}
+
+Row row_of(const rpc::TaskView& task) {
+    const auto& fields = task.fields;
+    Row row;
+    row.id = fields.id.value;
+    row.short_id = task.short_id;
+    row.project = fields.project;
+    row.branch = fields.branch;
+    row.summary = fields.summary;
+    row.workflow = fields.workflow;
+    row.status = fields.status;
+    const auto& folder = task.worktree.empty() ? task.path : task.worktree;
+    if (!folder.empty()) row.file = folder + "/TASK.md";
+    row.has_worktree = !task.worktree.empty();
+    row.pr_url = fields.pr_url.value_or("");
+    row.needs = task.unreadable ? Need::help : task.needs.kind;
+    row.needs_text = task.needs.text;
+    row.needs_command = task.needs.command;
+    row.needs_since = task.needs.since;
+    row.alarm = line_of(task.alarm);
+    row.parent = fields.parent.value;
+    row.merges_into = task.merges_into;
+    row.children = static_cast<std::int16_t>(task.children.size());
+    row.children_done = static_cast<std::int16_t>(task.children_done);
+    row.unreadable = line_of(task.unreadable);
+    row.updated_at = fields.updated_at;
+    for (const auto& name : task.can) row.offers |= offer_bit(name);
+    row.queue_place = static_cast<std::int32_t>(task.queue_place);
+    row.review_round = static_cast<std::int32_t>(fields.review_round());
+    row.ended = task.means == "done" || task.means == "cancelled" || can(row, "restore");
+    const auto is_open = [](const auto& blocker) { return blocker.state != "done"; };
+    const bool waits = std::ranges::any_of(task.blockers, is_open) || can(row, "approve");
+    row.initial = task.means == "initial";
+    row.blocked = task.start_wait || (row.initial && waits);
+    row.in_progress = task.in_progress.has_value();
+    if (const auto& pull = task.pull_request) {
+        row.pull = {static_cast<int>(pull->number), pull->state, pull->checks, pull->review, pull->conflicts};
+    }
+    set_agents(row, task);
+    return row;
+}
+
+std::string title_of(const Row& task) {
+    const bool named = !task.branch.empty() && !task.branch.starts_with("orange-tasks/");
+    if (named) return clean(task.branch);
+    if (!task.summary.empty()) return clean(task.summary);
+    return clean(task.branch.empty() ? task.id : task.branch);
+}
+
+}  // namespace orange::dashboard

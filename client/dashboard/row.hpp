@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/clock.hpp"
+#include "common/model/activity.hpp"
+#include "common/model/needs.hpp"
+#include "common/model/pull_request.hpp"
+#include "common/rpc/task_view.hpp"
+
+namespace orange::dashboard {
+
+/// What the dashboard keeps of a task: what its row and its keys say, and no more. Ten thousand of them must fit into a
+/// few megabytes; the panes ask for the rest.
+struct Row {
+    enum class Agents : std::uint8_t { none, dead, alive, unknown };
+    struct Pull {
+        int number = 0;
+        PullState state = PullState::open;
+        PullChecks checks = PullChecks::none;
+        PullReview review = PullReview::none;
+        bool conflicts = false;
+    };
+
+    std::string id, short_id, project, branch, summary, workflow, status;
+    std::string file;           ///< its TASK.md; empty: unknown
+    std::string pr_url;         ///< empty: it has none
+    std::string needs_text;     ///< what it needs from its human, or what goes on
+    std::string needs_command;  ///< empty: nothing to run
+    std::string alarm;          ///< one line; empty: there is none
+    std::string parent;         ///< id of the task that it is a part of; empty: none
+    std::string merges_into;    ///< its parent's branch, if it is merged into that
+    std::string unreadable;     ///< why its files cannot be read, one line; empty: they can
+    Timestamp updated_at{}, needs_since{}, active_since{};
+    std::optional<Pull> pull;
+    std::uint32_t offers = 0;  ///< what its human can do with it now, for can()
+    std::int32_t queue_place = 0, review_round = 0;
+    std::int16_t children = 0, children_done = 0;  ///< its sub-tasks, and how many of them are done
+    Need needs = Need::nothing;
+    Agents worker = Agents::none, reviewer = Agents::none;
+    Activity activity = Activity::unknown;  ///< of the agent that lives
+    bool ended = false;
+    bool initial = false;      ///< it has not started
+    bool blocked = false;      ///< it waits for other tasks or an approval before it starts, or for room for its agent
+    bool in_progress = false;  ///< the actions of a transition still run
+    bool has_worktree = false;
+};
+
+Row row_of(const rpc::TaskView& task);
+
+/// What can be done with a task, as the daemon says (TaskView::can); false for a name that is not known here.
+bool can(const Row& task, std::string_view what);
+/// Takes `what` from what can be done.
+void forbid(Row& task, std::string_view what);
+
+inline bool is_alive(const Row& task) {
+    return task.worker == Row::Agents::alive || task.reviewer == Row::Agents::alive;
+}
+inline bool is_dead(const Row& task) {
+    return task.worker == Row::Agents::dead || task.reviewer == Row::Agents::dead;
+}
+/// "fix/total", or what else names a task to a person.
+std::string title_of(const Row& task);
+
+}  // namespace orange::dashboard

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/base/clock.hpp"
+#include "common/model/role.hpp"
+
+namespace orange {
+
+/// Why an agent that a task wants is not started yet, as views show it.
+struct StartWait {
+    Role role = Role::worker;
+    std::string harness;
+    std::string reason;
+    std::int64_t running = 0;
+    std::int64_t limit = 0;
+    std::optional<Timestamp> until;
+    std::int64_t place = 0;
+    std::string text;
+
+    template <class V>
+    void describe(V& v) {
+        v.required("role", role, "worker or reviewer");
+        v.required("harness", harness, "which agent it is");
+        v.required("reason", reason,
+                   "role_limit: the project's limit for the role; harness_limit: the limit for the harness; "
+                   "usage_limit: the harness is at its usage limit; order: others start first");
+        v.sparse("running", running, "how many run that count for that limit");
+        v.sparse("limit", limit, "the limit");
+        v.sparse("until", until, "when the usage limit resets, or is tried again");
+        v.required("place", place, "1: it is the next of those that wait for the same");
+        v.required("text", text, "the same for people: \"waits for a reviewer (2 of 2 run)\"");
+    }
+    bool operator==(const StartWait&) const = default;
+};
+
+}  // namespace orange

@@ -1,0 +1,158 @@
+#include "daemon/engine/children.hpp"
+
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "daemon/engine/decide.hpp"
+#include "daemon/engine/edges.hpp"
+
+namespace orange::engine {
+namespace {
+
+constexpr std::size_t k_named_children = 5;
+
+bool is_letter(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// Its id, or as much of it as names no other task, is one of the text's words.
+bool names_child(std::string_view text, const Child& child) {
+    const auto id = to_lower(child.id.value);
+    for (std::size_t at = 0; at < text.size();) {
+        auto end = at;
+        while (end < text.size() && is_letter(text[end])) ++end;
+        const auto word = text.substr(at, end - at);
+        if (word.size() >= child.short_id.size() && !word.empty() && id.starts_with(to_lower(std::string(word)))) {
+            return true;
+        }
+        at = end + 1;
+    }
+    return false;
+}
+
+const ChildrenRule* rule_of_state(const Definition& definition, const Task& task) {
+    const auto* state = definition.state(task.status);
+    return state != nullptr && state->children ? &*state->children : nullptr;
+}
+
+/// "- 4f2a: Round the total", for each of them.
+std::string lines_for(const Children& children) {
+    std::string lines;
+    for (const auto& child : children) lines += "\n    - " + child.short_id + ": " + printable(child.summary);
+    return lines;
+}
+
+}  // namespace
+
+std::size_t how_many(const Children& children, ChildState state) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(children, [state](const Child& child) { return child.state == state; }));
+}
+
+std::string progress_text(const Children& children) {
+    const auto all = children.size();
+    return std::to_string(how_many(children, ChildState::done)) + " of " + counted(all, "sub-task") +
+           (all == 1 ? " is" : " are") + " done";
+}
+
+std::string unapproved_text(std::size_t count) {
+    return counted(count, "sub-task") + (count == 1 ? " waits" : " wait") + " for your approval";
+}
+
+std::string names_of(const Children& children, ChildState state) {
+    std::vector<std::string> names;
+    for (const auto& child : children) {
+        if (child.state == state) names.push_back(child.short_id);
+    }
+    return join(names, ",");
+}
+
+std::string not_done(const Children& children) {
+    std::vector<std::string> names;
+    for (const auto& child : children) {
+        if (child.state != ChildState::done) names.push_back(child.short_id);
+    }
+    return join(names, ",");
+}
+
+std::optional<std::string> children_problem(const Gate& gate, const TaskId& parent, const Artifacts& artifacts,
+                                            const Children& children) {
+    if (!gate.children) return std::nullopt;
+    if (children.empty()) {
+        const auto then = gate.section.empty() ? std::string() : "name them in ## " + gate.section + " of TASK.md and ";
+        return "the task has no sub-tasks. Create each of them:\n  orange task create --parent " + parent.value +
+               " \"...\"\nThen " + then + "ask again.";
+    }
+    if (gate.section.empty()) return std::nullopt;
+    const auto found = artifacts.sections.find(gate.section);
+    const auto text = found == artifacts.sections.end() ? std::string() : found->second.text;
+    Children missing = children;
+    std::erase_if(missing, [&](const Child& child) { return child.deleted || names_child(text, child); });
+    if (missing.empty()) return std::nullopt;
+    const auto more = missing.size() > k_named_children ? missing.size() - k_named_children : 0;
+    if (more > 0) missing.resize(k_named_children);
+    return "## " + gate.section +
+           " does not name each sub-task. Add these lines to that section of TASK.md:" + lines_for(missing) +
+           (more > 0 ? "\nand " + std::to_string(more) + " more (orange task show)" : "") + "\nThen ask again.";
+}
+
+bool have_come_back(const Definition& definition, const Task& task, const Children& children) {
+    return rule_of_state(definition, task) != nullptr && !children.empty() &&
+           how_many(children, ChildState::done) == children.size();
+}
+
+std::optional<Trouble> trouble_of(const Definition& definition, const Task& task, const Children& children) {
+    const auto* rule = rule_of_state(definition, task);
+    if (rule == nullptr) return std::nullopt;
+    const auto stuck = names_of(children, ChildState::stuck), ended = names_of(children, ChildState::ended);
+    const auto unreadable = names_of(children, ChildState::unreadable);
+    const auto on = human_command(definition, task, rule->when_commits, false);
+    Trouble trouble;
+    trouble.command = on;
+    std::vector<std::string> what, ways;
+    if (children.empty()) what.emplace_back("it waits for its sub-tasks, and has none");
+    if (!stuck.empty()) {
+        what.push_back("its sub-task " + stuck + " is stuck");
+        trouble.command = "orange task show " + stuck.substr(0, stuck.find(','));
+    }
+    if (!ended.empty()) {
+        what.push_back("its sub-task " + ended + " has ended without being done");
+        ways.emplace_back("Create another one in its place, or delete it if it is not needed.");
+    }
+    if (!unreadable.empty()) {
+        what.push_back("the files of its sub-task " + unreadable + " cannot be read");
+        ways.emplace_back("To see what is wrong with the files:\n  orange doctor");
+    }
+    if (what.empty()) return std::nullopt;
+    ways.push_back("To go on without:\n  " + on);
+    ways.push_back("To give up all of it:\n  orange task cancel " + task.id.value + " --with-children");
+    trouble.text = join(what, ", and ") + "\n" + join(ways, "\n");
+    for (const auto& child : children) {
+        const bool comes = child.state == ChildState::open || child.state == ChildState::done;
+        if (!comes) trouble.with.push_back(child.id);
+    }
+    return trouble;
+}
+
+ChildrenOutcome decide_children(const Definition& definition, const Situation& situation) {
+    const auto& task = situation.task;
+    const auto* rule = rule_of_state(definition, task);
+    if (rule == nullptr) return NothingToDo{"the status " + task.status + " does not wait for sub-tasks"};
+    if (auto trouble = trouble_of(definition, task, situation.facts.children)) return std::move(*trouble);
+    if (!have_come_back(definition, task, situation.facts.children)) {
+        return NothingToDo{progress_text(situation.facts.children)};
+    }
+    if (!situation.facts.own_work) {
+        return NothingToDo{"the task's branch could not be examined: " + situation.facts.unknown};
+    }
+    const auto& to = *situation.facts.own_work ? rule->when_commits : rule->otherwise;
+    for (const auto* edge : definition.between(task.status, to)) {
+        if (!is_free(*edge)) continue;
+        auto decision = decision_for(definition, task, *edge);
+        decision.auto_reason = progress_text(situation.facts.children);
+        return decision;
+    }
+    return NothingToDo{"the workflow has no transition " + task.status + " → " + to};
+}
+
+}  // namespace orange::engine

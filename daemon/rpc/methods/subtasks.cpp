@@ -1,0 +1,106 @@
+#include "daemon/rpc/methods/subtasks.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "common/base/try.hpp"
+#include "daemon/engine/permissions.hpp"
+#include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/children.hpp"
+
+namespace orange::rpc {
+namespace {
+
+bool is_agent(const Caller& by) {
+    return by.role == Role::worker || by.role == Role::reviewer;
+}
+
+/// The options of the call that an agent may not choose, as people type them.
+std::vector<std::string> chosen_by_humans(const TaskCreate& params, const TaskRecord& parent, const Project& project) {
+    std::vector<std::string> chosen;
+    const auto& task = parent.task;
+    const auto add = [&](bool is_chosen, const char* name) {
+        if (is_chosen) chosen.emplace_back(name);
+    };
+    add(params.parent && *params.parent != task.id.value, "--parent");
+    add(params.project && *params.project != task.project, "--project");
+    add(params.workflow && *params.workflow != task.workflow, "--workflow");
+    add(params.review_harness && *params.review_harness != task.review_harness, "--review-harness");
+    add(params.review_effort.has_value(), "--review-effort");
+    add(params.permissions && *params.permissions != "reduced" && params.permissions != task.permissions,
+        "--permissions");
+    add(params.status.has_value(), "--status");
+    add(params.base && *params.base != project.default_branch, "--base");
+    add(params.no_spawn, "--no-spawn");
+    add(!params.trust.empty(), "trust");
+    return chosen;
+}
+
+}  // namespace
+
+Result<void> complete_for_agent(const World& world, TaskCreate& params, const Caller& by) {
+    if (!is_agent(by)) return {};
+    const auto* parent = world.tasks.find(by.task);
+    if (!parent) return {ErrorCode::not_found, "task " + by.task.value + " is deleted"};
+    if (params.parent) {
+        TRY(const auto named, world.tasks.resolve(*params.parent, store::Naming::id_or_branch));
+        params.parent = named.value;
+    }
+    const auto* project = world.projects.find(parent->task.project);
+    if (!project) return {ErrorCode::not_found, "project " + parent->task.project + " is not registered"};
+    TRY(engine::may_create_subtask(*parent, by, *settings_of(world, *project).delegation,
+                                   chosen_by_humans(params, *parent, *project)));
+    const auto& task = parent->task;
+    params.parent = task.id.value;
+    params.ask_trust = params.add_project = false;
+    params.workflow = task.workflow;
+    // The effort of another program's model means nothing for this one.
+    if (!params.effort && (!params.harness || *params.harness == task.harness)) params.effort = task.effort;
+    if (!params.harness) params.harness = task.harness;
+    params.review_harness = task.review_harness;
+    params.review_effort = task.review_effort;
+    if (!params.permissions) params.permissions = task.permissions;
+    if (!params.permissions && *params.harness != task.harness) {
+        // The workflow may say it: then a program that has no reduced permissions is refused here, too.
+        TRY(const auto definition, world.workflows.pinned(task.workflow, task.workflow_hash));
+        if (permissions_of(*definition, task, Role::worker) == "reduced") params.permissions = "reduced";
+    }
+    return {};
+}
+
+Result<void> take_parent(const World& world, TaskCreate& params) {
+    if (!params.parent) return {};
+    TRY(const auto id, world.tasks.resolve(*params.parent, store::Naming::id_or_branch));
+    const auto& project = world.tasks.find(id)->task.project;
+    if (params.project && *params.project != project) {
+        return {ErrorCode::invalid_argument,
+                "a sub-task belongs to the project of its parent, " + project + ", not to " + *params.project};
+    }
+    params.parent = id.value;
+    params.project = project;
+    return {};
+}
+
+Result<void> join_parent(const World& world, const TaskCreate& params, TaskRecord& record, const Caller& by) {
+    if (!params.parent) return {};
+    const auto* parent = world.tasks.find({*params.parent});
+    if (!parent) return {ErrorCode::not_found, "task " + *params.parent + " is deleted"};
+    if (!is_agent(by)) return adopt(world, record, *parent);
+    for (const auto& id : record.task.blocked_by) {
+        const auto* blocker = world.tasks.find(id);
+        if (blocker && blocker->task.parent == parent->task.id) continue;
+        return engine::may_not_wait_for(id, by);
+    }
+    const auto* project = world.projects.find(parent->task.project);
+    record.unapproved = project && *settings_of(world, *project).delegation == "ask";
+    return adopt(world, record, *parent);
+}
+
+std::string context_of(const World& world, const TaskCreate& params, const Caller& by) {
+    auto context = params.context.value_or("");
+    if (!is_agent(by)) return context;
+    return "A sub-task of task " + world.tasks.short_id(by.task) + ", described by the worker of that task.\n" +
+           (context.empty() ? "" : "\n" + context);
+}
+
+}  // namespace orange::rpc

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "common/base/ids.hpp"
+
+namespace orange::rpc {
+
+/// Who looks at the screens of which tasks. The monitor knows when an agent writes.
+class Screens {
+  public:
+    int listen(TaskId task, std::function<void()> listener) {
+        listeners_.emplace(next_, std::pair{std::move(task), std::move(listener)});
+        return next_++;
+    }
+    void unlisten(int number) { listeners_.erase(number); }
+    void wrote(const TaskId& task) const {
+        for (const auto& [number, each] : listeners_) {
+            if (each.first == task) each.second();
+        }
+    }
+
+  private:
+    std::map<int, std::pair<TaskId, std::function<void()>>> listeners_;
+    int next_ = 1;
+};
+
+}  // namespace orange::rpc

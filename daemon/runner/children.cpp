@@ -1,0 +1,121 @@
+#include "daemon/runner/children.hpp"
+
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/runner/blockers.hpp"
+#include "daemon/runner/merge_target.hpp"
+
+namespace orange {
+namespace {
+
+Error over_limit(const Project& project, const std::string& setting, int limit, std::string why) {
+    return {ErrorCode::conflict, std::move(why) + ", and " + setting + " is " + std::to_string(limit) +
+                                     ". A human can allow more:\n  orange project update " + project.name + " --set " +
+                                     setting + "=" + std::to_string(limit + 1)};
+}
+
+/// 1 for the sub-task of a task that has no parent itself.
+int depth_below(const World& world, const TaskRecord& parent) {
+    int depth = 1;
+    for (const auto* task = &parent; task != nullptr && !task->task.parent.empty(); ++depth) {
+        task = world.tasks.find(task->task.parent);
+    }
+    return depth;
+}
+
+Result<void> check_limits(const World& world, const TaskRecord& parent) {
+    const auto* project = world.projects.find(parent.task.project);
+    if (!project) return {ErrorCode::not_found, "project " + parent.task.project + " is not registered"};
+    const auto settings = settings_of(world, *project);
+    const auto& id = parent.task.id.value;
+    const auto most = *settings.delegation_children, deepest = *settings.delegation_depth;
+    const auto there = children_of(world, parent).size();
+    if (there >= static_cast<std::size_t>(most)) {
+        return over_limit(*project, "delegation_children", most,
+                          "task " + id + " has " + counted(there, "sub-task") + " already");
+    }
+    if (depth_below(world, parent) > deepest) {
+        return over_limit(*project, "delegation_depth", deepest,
+                          "task " + id + " is itself a sub-task, as deep as sub-tasks may go");
+    }
+    return {};
+}
+
+/// It is fixed for a task when it is created. A parent that never waits for its sub-tasks would not go on with theirs.
+bool goes_into_parent(const World& world, const TaskRecord& parent) {
+    const auto* project = world.projects.find(parent.task.project);
+    if (!project || *settings_of(world, *project).children_into != "parent") return false;
+    return !waiting_state(world, parent).empty();
+}
+
+engine::ChildState state_of(const World& world, const TaskRecord& record) {
+    switch (blocker_state(world, record.task.id)) {
+        case BlockerState::done:
+            return engine::ChildState::done;
+        case BlockerState::gone:
+            return engine::ChildState::ended;
+        case BlockerState::open:
+            break;
+    }
+    const auto definition = world.workflows.pinned(record.task.workflow, record.task.workflow_hash);
+    const bool stuck = definition && (*definition)->means(record.task.status, engine::Meaning::stuck);
+    return stuck ? engine::ChildState::stuck : engine::ChildState::open;
+}
+
+}  // namespace
+
+engine::Children children_of(const World& world, const TaskRecord& record) {
+    engine::Children children;
+    for (const auto& id : record.children_done) {
+        if (world.tasks.find(id)) continue;
+        engine::Child child{id, world.tasks.short_id(id)};
+        child.state = engine::ChildState::done;
+        child.deleted = true;
+        children.push_back(std::move(child));
+    }
+    for (const auto& id : world.tasks.children_of(record.task.id)) {
+        const auto& there = *world.tasks.find(id);
+        engine::Child child{id, world.tasks.short_id(id), there.task.status, there.task.summary};
+        child.state = record.children_done.contains(id) ? engine::ChildState::done : state_of(world, there);
+        child.unapproved = there.unapproved && child.state == engine::ChildState::open;
+        children.push_back(std::move(child));
+    }
+    for (const auto& broken : world.tasks.unreadable()) {
+        const TaskId id{broken.id};
+        if (!broken.shown || broken.shown->parent != record.task.id || record.children_done.contains(id)) continue;
+        engine::Child child{id, world.tasks.short_id(id), "unreadable", broken.shown->summary};
+        child.state = engine::ChildState::unreadable;
+        children.push_back(std::move(child));
+    }
+    return children;
+}
+
+std::vector<TaskId> open_below(const World& world, const TaskId& id) {
+    std::vector<TaskId> open;
+    for (const auto& child : world.tasks.children_of(id)) {
+        if (!store::has_ended(*world.tasks.find(child))) open.push_back(child);
+        for (auto& below : open_below(world, child)) open.push_back(std::move(below));
+    }
+    return open;
+}
+
+Result<void> adopt(const World& world, TaskRecord& record, const TaskRecord& parent) {
+    const auto& task = parent.task;
+    const bool ends = parent.intent && [&] {
+        const auto definition = world.workflows.pinned(task.workflow, task.workflow_hash);
+        const auto* state = definition ? (*definition)->state(parent.intent->to) : nullptr;
+        return state != nullptr && state->terminal;
+    }();
+    if (store::has_ended(parent) || ends) {
+        return {ErrorCode::conflict,
+                "task " + task.id.value + " has ended with the status " + task.status + " and cannot get a sub-task"};
+    }
+    TRY(check_limits(world, parent));
+    record.task.parent = task.id;
+    record.into_parent = goes_into_parent(world, parent);
+    return check_cycle(world, record);
+}
+
+}  // namespace orange

@@ -1,0 +1,302 @@
+#include "daemon/runner/room.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "daemon/engine/start.hpp"
+
+namespace orange {
+namespace {
+
+constexpr const char *k_workspace = "workspace", *k_harness = "harness";
+
+queue::Resource role_resource(Role role, const std::string& project) {
+    return {std::string(name_of(role)), project};
+}
+
+const std::string& harness_of(const Task& task, Role role) {
+    return role == Role::reviewer ? task.review_harness : task.harness;
+}
+
+bool has_begun(const TaskRecord& record) {
+    return !record.held.empty();
+}
+
+}  // namespace
+
+Room::Resources Room::agent_needs(const TaskRecord& record, Role role) const {
+    return {role_resource(role, record.task.project), {k_harness, harness_of(record.task, role)}};
+}
+
+Room::Resources Room::held_needs(const TaskRecord& record) const {
+    Resources needs;
+    for (const auto& start : record.held) {
+        const auto* run = record.run_of(start.role);
+        if (run && !run->ending) continue;  // started; only that it has been is not written down everywhere
+        for (auto& need : agent_needs(record, start.role)) needs.push_back(std::move(need));
+    }
+    return needs;
+}
+
+/// Of a task in the queue: the agent that its start brings, or its step when all sub-tasks are done.
+std::optional<Role> Room::role_of(const TaskRecord& record) const {
+    const auto definition = turns_.definition_of(record.task);
+    if (!definition) return std::nullopt;
+    const auto* state = (*definition)->state(record.task.status);
+    const bool waits = state && state->children;
+    return engine::first_agent(**definition, record.task, waits ? state->children->when_commits : record.start);
+}
+
+/// The agent that a transition which is under way is about to start: nobody else takes its place meanwhile.
+std::optional<Role> Room::about_to_start(const TaskRecord& record) const {
+    if (!record.intent) return std::nullopt;
+    const auto definition = turns_.definition_of(record.task);
+    const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
+    if (!state || !state->agent || record.held_start(*state->agent)) return std::nullopt;
+    const auto* run = record.run_of(*state->agent);
+    return run && !run->ending ? std::nullopt : state->agent;
+}
+
+/// What the agents of a task have taken, and those that are being started.
+Room::Resources Room::running_of(const TaskRecord& record) const {
+    std::set<Role> roles;
+    std::map<Role, std::string> programs;  // of those that run: the task's may have been changed since
+    const auto definition = turns_.definition_of(record.task);
+    for (const auto& run : record.runs) {
+        const bool works = !definition || engine::is_at_work(**definition, record.task, run.role);
+        // One that a transition is ending takes its place until it has gone.
+        if (run.ending ? !record.intent : !works) continue;
+        roles.insert(run.role);
+        programs[run.role] = run.harness;
+    }
+    if (const auto role = about_to_start(record)) roles.insert(*role);
+    for (const auto& [task, role] : promised_) {
+        if (task != record.task.id) continue;
+        if (!definition || engine::is_at_work(**definition, record.task, role)) roles.insert(role);
+    }
+    if (starting_.contains(record.task.id)) {
+        for (const auto& start : record.held) roles.insert(start.role);
+        const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
+        if (state && state->agent) roles.insert(*state->agent);
+        if (state && (state->meaning == engine::Meaning::initial || state->children)) {
+            if (const auto role = role_of(record)) roles.insert(*role);
+        }
+    }
+    Resources taken;
+    for (const Role role : roles) {
+        taken.push_back(role_resource(role, record.task.project));
+        const auto program = programs.find(role);
+        taken.push_back({k_harness, program == programs.end() ? harness_of(record.task, role) : program->second});
+    }
+    return taken;
+}
+
+std::map<queue::Resource, int> Room::running() const {
+    auto tasks = world_.tasks.runs().tasks();
+    tasks.insert(starting_.begin(), starting_.end());
+    for (const auto& [id, role] : promised_) tasks.insert(id);
+    std::map<queue::Resource, int> running;
+    for (const auto& id : tasks) {
+        const auto* record = world_.tasks.find(id);
+        if (!record) continue;
+        for (const auto& resource : running_of(*record)) ++running[resource];
+    }
+    return running;
+}
+
+/// 0: there is none.
+int Room::limit_of(const queue::Resource& resource) const {
+    if (resource.what == k_harness) {
+        const auto found = world_.settings.harness_limits.find(resource.of);
+        return found == world_.settings.harness_limits.end() ? 0 : found->second;
+    }
+    const auto* project = world_.projects.find(resource.of);
+    if (!project) return 0;
+    const auto& defaults = world_.settings.project_defaults;
+    if (resource.what == name_of(Role::worker)) {
+        return project->settings.worker_limit.value_or(defaults.worker_limit.value_or(0));
+    }
+    return project->settings.reviewer_limit.value_or(defaults.reviewer_limit.value_or(0));
+}
+
+std::optional<UsageHold> Room::hold_of(const queue::Resource& resource) const {
+    return resource.what == k_harness ? usage_.of(resource.of) : std::nullopt;
+}
+
+/// Nothing: there is no limit.
+std::optional<int> Room::left_of(const queue::Resource& resource, int running) const {
+    if (hold_of(resource)) return 0;
+    const int limit = limit_of(resource);
+    return limit > 0 ? std::optional(limit - running) : std::nullopt;
+}
+
+bool Room::is_limited() const {
+    if (!world_.tasks.held().empty()) return true;
+    if (!world_.tasks.any_queued()) return false;
+    if (usage_.any()) return true;
+    if (!world_.settings.harness_limits.empty()) return true;
+    return std::ranges::any_of(world_.projects.list(), [&](const Project& project) {
+        return limit_of(role_resource(Role::worker, project.name)) > 0 ||
+               limit_of(role_resource(Role::reviewer, project.name)) > 0;
+    });
+}
+
+queue::Waiting Room::pending(const TaskRecord& record) const {
+    queue::Waiting waiting{record.task.id, {}, starting_.contains(record.task.id)};
+    if (!world_.pool.has_claim(record.task.id)) waiting.needs.push_back({k_workspace, record.task.project});
+    if (const auto role = role_of(record)) {
+        for (auto& need : agent_needs(record, *role)) waiting.needs.push_back(std::move(need));
+    }
+    return waiting;
+}
+
+/// Those who have begun hold a workspace until they are through.
+queue::Look Room::look() const {
+    queue::Look look;
+    std::vector<std::tuple<bool, std::int64_t, TaskId>> order;  // a task that has begun first, then by age
+    for (const auto& id : world_.tasks.held()) {
+        const auto& held = world_.tasks.find(id)->held;
+        order.emplace_back(false, held.front().since.time_since_epoch().count(), id);
+    }
+    for (const auto& project : world_.projects.list()) {
+        auto& free = look.room[{k_workspace, project.name}];
+        free = world_.pool.free(project);
+        for (const auto& id : world_.tasks.queue(project.name)) {
+            order.emplace_back(true, world_.tasks.find(id)->queued_seq, id);
+        }
+    }
+    std::ranges::sort(order);
+    for (const auto& [begins, age, id] : order) {
+        const auto& record = *world_.tasks.find(id);
+        look.waiting.push_back(begins ? pending(record)
+                                      : queue::Waiting{id, held_needs(record), starting_.contains(id)});
+    }
+    for (const auto& id : starting_) {
+        const auto* record = world_.tasks.find(id);
+        if (!record || has_begun(*record) || world_.pool.has_claim(id)) continue;
+        --look.room[{k_workspace, record->task.project}];
+    }
+    auto running = this->running();
+    for (const auto& waiting : look.waiting) {
+        for (const auto& need : waiting.needs) {
+            if (need.what != k_workspace) running[need] += 0;
+        }
+    }
+    for (const auto& [resource, count] : running) {
+        if (const auto left = left_of(resource, count)) look.room[resource] = *left;
+    }
+    return look;
+}
+
+bool Room::may_start(const TaskRecord& record, Role role) const {
+    if (starting_.contains(record.task.id)) return true;
+    const auto definition = turns_.definition_of(record.task);
+    if (definition && !engine::is_at_work(**definition, record.task, role)) return true;
+    const auto needs = agent_needs(record, role);
+    if (std::ranges::none_of(needs, [&](const auto& need) { return left_of(need, 0).has_value(); })) return true;
+    auto look = this->look();
+    const queue::Waiting self{record.task.id, needs, false};
+    const auto place = std::ranges::find(look.waiting, record.task.id, &queue::Waiting::id);
+    if (place != look.waiting.end()) {
+        *place = self;
+    } else {
+        const auto begin = std::ranges::find_if(
+            look.waiting, [&](const queue::Waiting& waiting) { return !has_begun(*world_.tasks.find(waiting.id)); });
+        look.waiting.insert(begin, self);
+    }
+    for (const auto& need : needs) {
+        const auto left = left_of(need, 0);
+        if (left && !look.room.contains(need)) look.room[need] = *left;  // none of them runs
+    }
+    // The place that it finds taken is its own, where running() has counted it.
+    const auto* saved = world_.tasks.find(record.task.id);
+    if (saved && about_to_start(*saved) == role && world_.tasks.runs().tasks().contains(record.task.id)) {
+        for (const auto& need : needs) {
+            if (!hold_of(need) && look.room.contains(need)) ++look.room[need];
+        }
+    }
+    const auto due = queue::due(look);
+    return std::ranges::find(due, record.task.id) != due.end();
+}
+
+/// Without look(): a list asks for each of its tasks.
+std::optional<StartWait> Room::wait_of(const TaskRecord& record) const {
+    const bool begun = has_begun(record);
+    if (!begun && (!record.queued || record.kept_back())) return std::nullopt;
+    if (starting_.contains(record.task.id)) return std::nullopt;
+    const auto role = begun ? record.held.front().role : role_of(record);
+    if (!role) return std::nullopt;
+    const auto needs = begun ? held_needs(record) : agent_needs(record, *role);
+    if (needs.empty()) return std::nullopt;
+    const bool limited = std::ranges::any_of(needs, [&](const auto& need) { return left_of(need, 0).has_value(); });
+    const auto* project = world_.projects.find(record.task.project);
+    if (!begun && (!limited || !project || (!world_.pool.has_claim(record.task.id) && world_.pool.free(*project) <= 0)))
+        return std::nullopt;
+    const auto running = this->running();
+    const auto count = [&](const queue::Resource& need) {
+        const auto found = running.find(need);
+        return found == running.end() ? 0 : found->second;
+    };
+    const auto full = std::ranges::find_if(needs, [&](const queue::Resource& need) {
+        const auto left = left_of(need, count(need));
+        return left && *left <= 0;
+    });
+    if (full == needs.end() && !begun) return std::nullopt;
+    StartWait wait;
+    wait.role = *role;
+    wait.harness = harness_of(record.task, *role);
+    wait.place =
+        begun ? held_place(record, full == needs.end() ? needs : Resources{*full}) : world_.tasks.queue_place(record);
+    const auto role_name = std::string(name_of(*role));
+    if (full == needs.end()) {
+        wait.reason = "order";
+        wait.text = "waits for a " + role_name + " (place " + std::to_string(wait.place) + ")";
+        return wait;
+    }
+    if (const auto hold = hold_of(*full)) {
+        wait.reason = "usage_limit";
+        wait.until = hold->until;
+        wait.text =
+            "waits for " + wait.harness + " (usage limit until " + spoken_time(hold->until, world_.clock.now()) + ")";
+        return wait;
+    }
+    wait.limit = limit_of(*full);
+    wait.running = count(*full);
+    const bool of_harness = full->what == k_harness;
+    wait.reason = of_harness ? "harness_limit" : "role_limit";
+    wait.text = "waits for " + (of_harness ? wait.harness : "a " + role_name) + " (" + std::to_string(wait.running) +
+                " of " + std::to_string(wait.limit) + " run)";
+    return wait;
+}
+
+/// Among the tasks that have begun and wait for one of the same.
+std::int64_t Room::held_place(const TaskRecord& record, const Resources& for_one_of) const {
+    std::int64_t place = 1;
+    for (const auto& id : world_.tasks.held()) {
+        const auto& other = *world_.tasks.find(id);
+        const auto needs = held_needs(other);
+        const bool same = std::ranges::any_of(
+            needs, [&](const auto& need) { return std::ranges::find(for_one_of, need) != for_one_of.end(); });
+        if (same && other.held.front().since < record.held.front().since) ++place;
+    }
+    return place;
+}
+
+std::string waits_sentence(const StartWait& wait, const std::string& project) {
+    if (wait.reason == "usage_limit") {
+        return "it " + wait.text +
+               " and starts by itself then. If the limit has reset already:\n  orange daemon reload";
+    }
+    const auto command = command_for_more(wait, project);
+    const auto place = wait.place > 1 && wait.reason != "order" ? ", at place " + std::to_string(wait.place) : "";
+    return "it " + wait.text + place + " and starts by itself when there is room" +
+           (command.empty() ? "" : "\nTo let one more run:\n  " + command);
+}
+
+std::string command_for_more(const StartWait& wait, const std::string& project) {
+    if (wait.reason != "role_limit") return {};
+    return "orange project update " + project + " --set limits." + std::string(name_of(wait.role)) + "=" +
+           std::to_string(wait.limit + 1);
+}
+
+}  // namespace orange

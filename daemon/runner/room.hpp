@@ -1,0 +1,75 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/model/record.hpp"
+#include "common/model/start_wait.hpp"
+#include "daemon/runner/queue_order.hpp"
+#include "daemon/runner/turns.hpp"
+#include "daemon/runner/usage_holds.hpp"
+#include "daemon/runner/world.hpp"
+
+namespace orange {
+
+/// How many agents may run, and which tasks wait for their start: the limits of projects and harnesses, and the
+/// workspaces, and harnesses at their usage limit. Everything follows from the records and settings of this moment, so
+/// that the next daemon finds the same. An agent counts while its task's state is one that it works in: a worker whose
+/// task waits for its review takes nobody's place. Costs as much as agents run and, where a limit is in force, tasks
+/// wait.
+class Room {
+  public:
+    Room(World& world, Turns& turns, const UsageHolds& usage) : world_(world), turns_(turns), usage_(usage) {}
+
+    /// Whether the role's agent of this task may be started now.
+    bool may_start(const TaskRecord& record, Role role) const;
+
+    /// Why an agent of the task is not started yet. Nothing if none waits, or if all that it waits for is a workspace.
+    std::optional<StartWait> wait_of(const TaskRecord& record) const;
+
+    /// All that waits for its start: the agents of tasks that have begun before the tasks that have not.
+    queue::Look look() const;
+    /// A pending task that is in no queue, as if it were.
+    queue::Waiting pending(const TaskRecord& record) const;
+
+    /// Some agent waits because of a limit, or may have to.
+    bool is_limited() const;
+
+    /// Tasks whose start is under way: what they need is taken. Queue fills it.
+    std::set<TaskId>& starting() { return starting_; }
+    const std::set<TaskId>& starting() const { return starting_; }
+
+    /// Agents that may start and are not in their task's record yet: their place is taken. AgentControl fills it.
+    std::set<std::pair<TaskId, Role>>& promised() { return promised_; }
+
+  private:
+    using Resources = std::vector<queue::Resource>;
+    Resources agent_needs(const TaskRecord& record, Role role) const;
+    Resources held_needs(const TaskRecord& record) const;
+    Resources running_of(const TaskRecord& record) const;
+    std::map<queue::Resource, int> running() const;
+    std::int64_t held_place(const TaskRecord& record, const Resources& for_one_of) const;
+    std::optional<UsageHold> hold_of(const queue::Resource& resource) const;
+    std::optional<int> left_of(const queue::Resource& resource, int running) const;
+    int limit_of(const queue::Resource& resource) const;
+    std::optional<Role> about_to_start(const TaskRecord& record) const;
+    std::optional<Role> role_of(const TaskRecord& record) const;
+
+    World& world_;
+    Turns& turns_;
+    const UsageHolds& usage_;
+    std::set<TaskId> starting_;
+    std::set<std::pair<TaskId, Role>> promised_;
+};
+
+/// Why it waits, when that is over, and the command that lets one more run.
+std::string waits_sentence(const StartWait& wait, const std::string& project);
+
+/// "orange project update shop --set limits.reviewer=3", or how to raise the harness' limit; empty if no limit is the
+/// reason.
+std::string command_for_more(const StartWait& wait, const std::string& project);
+
+}  // namespace orange

@@ -1,0 +1,243 @@
+#include "common/rpc/project_methods.hpp"
+#include "common/rpc/task_queries.hpp"
+#include "common/rpc/watch_methods.hpp"
+#include "tests/catch.hpp"
+#include "tests/facts.hpp"
+#include "tests/integration/background.hpp"
+
+/// A task that is split into sub-tasks, with the real daemon and agents: nobody moves it on.
+namespace orange::tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string create_part(Sandbox& orange, const std::string& parent, const std::string& summary) {
+    rpc::TaskCreate params;
+    params.parent = parent;
+    params.summary = summary;
+    params.base = "main";  // its parent's work stays its parent's
+    params.harness = params.review_harness = "demo";
+    return orange.call(params).task.fields.id.value;
+}
+
+rpc::TaskView task_of(Sandbox& orange, const std::string& id) {
+    rpc::TaskShow show;
+    show.id = id;
+    return orange.call(show).task;
+}
+
+void merge_part(Sandbox& orange, const std::string& id) {
+    orange.eventually(
+        "the sub-task is ready to be merged", [&] { return orange.status(id) == "reviewing"; }, 60s);
+    rpc::TaskMerge merge;
+    merge.id = id;
+    orange.call(merge);
+}
+
+/// A task with a commit of its own that waits for two sub-tasks, of which the first is merged. What its human does, and
+/// the demo agent works too slowly for, is done for it.
+struct Parts {
+    Sandbox orange;
+    std::string parent, first, second;
+    std::filesystem::path hold = orange.root() / "hold", holding = orange.root() / "holding";
+
+    Parts() {
+        orange.add_project("shop", 1);
+        rpc::ProjectUpdate setup;
+        setup.name = "shop";
+        setup.setup = {"sh", "-c",
+                       "if test -e " + hold.string() + "; then touch " + holding.string() + "; sleep 600; fi"};
+        orange.call(setup);
+        rpc::TaskCreate whole;
+        whole.project = "shop";
+        whole.summary = "The whole demo:slow=600";
+        whole.branch = "whole";  // else its agent gives it another name meanwhile
+        whole.harness = whole.review_harness = "demo";
+        parent = orange.call(whole).task.fields.id.value;
+        orange.wait_for_status(parent, "planning");
+        first = create_part(orange, parent, "The first part");
+        second = create_part(orange, parent, "The second part");
+        const auto tree = orange.worktree(parent);
+        write_file(tree / "frame", "of the whole\n");
+        orange.git({"add", "frame"}, tree);
+        orange.git({"commit", "-qm", "The frame"}, tree);
+        const auto text = read_file(tree / "TASK.md");
+        write_file(tree / "TASK.md", text + "\n## Subtasks\n- " + first + "\n- " + second + "\n");
+        const auto moved = orange.update_status(parent, "delegated");
+        INFO((moved ? std::string() : moved.error().message));
+        REQUIRE(moved);
+        merge_part(orange, first);
+    }
+
+    void check_moved_once() {
+        orange.wait_for_status(parent, "working");
+        int ways_on = 0, workers = 0;
+        for (const auto& event : orange.history(parent, "status.changed")) {
+            ways_on += event.at("from") == "delegated" ? 1 : 0;
+        }
+        CHECK(ways_on == 1);
+        for (const auto& event : orange.history(parent, "agent.spawned"))
+            workers += event.at("role") == "worker" ? 1 : 0;
+        CHECK(workers == 2);
+        CHECK(orange.run_of(parent, "worker").at("prompt") == "integrate");
+        CHECK(orange.history(parent, "child.done").size() == 2);
+        CHECK(orange.path_of(parent) == "pending planning delegated working");
+        for (const auto& part : {first, second}) {
+            int started = 0;
+            for (const auto& event : orange.history(part, "agent.spawned")) {
+                started += event.at("role") == "worker" ? 1 : 0;
+            }
+            CHECK(started == 1);
+        }
+    }
+};
+
+}  // namespace
+
+TEST_CASE("A daemon that is killed while the last sub-task's parent is moved on leaves it to the next one, once") {
+    Parts parts;
+    auto& orange = parts.orange;
+    orange.eventually(
+        "the sub-task is ready", [&] { return orange.status(parts.second) == "reviewing"; }, 60s);
+    SECTION("in the middle of it") {
+        write_file(parts.hold, "");
+        merge_part(orange, parts.second);
+        orange.eventually("its workspace is prepared", [&] { return std::filesystem::exists(parts.holding); });
+        CHECK(orange.status(parts.parent) == "delegated");
+        orange.kill_daemon();
+        std::filesystem::remove(parts.hold);
+    }
+    SECTION("as soon as the sub-task is merged") {
+        merge_part(orange, parts.second);
+        orange.kill_daemon();
+    }
+    orange.start_daemon();
+    parts.check_moved_once();
+}
+
+TEST_CASE("A worker splits its task by itself, and the task ends with its parts") {
+    Sandbox orange;
+    orange.add_project("shop", 2);
+    const auto parent = orange.create("shop", "The whole demo:split=2");
+    orange.wait_for_status(parent, "delegated");
+    const auto shown = task_of(orange, parent);
+    REQUIRE(shown.children.size() == 2);
+    for (const auto& part : shown.children) {
+        const auto fields = task_of(orange, part).fields;
+        CHECK(fields.parent.value == parent);
+        CHECK(fields.workflow == shown.fields.workflow);
+        CHECK(fields.harness == "demo");
+        CHECK_THAT(read_file(task_of(orange, part).path + "/TASK.md"), Holds("One line, in a file of its own."));
+        merge_part(orange, part);
+    }
+    orange.wait_for_status(parent, "done");
+    CHECK(orange.path_of(parent) == "pending planning delegated done");
+    CHECK(task_of(orange, parent).children_done == 2);
+}
+
+TEST_CASE("A worker that has committed first puts the parts together") {
+    Sandbox orange;
+    orange.add_project("shop", 1);
+    const auto parent = orange.create("shop", "The whole demo:split=1 demo:integrate");
+    orange.wait_for_status(parent, "delegated");
+    merge_part(orange, task_of(orange, parent).children.front());
+    merge_part(orange, parent);
+    CHECK(orange.path_of(parent) == "pending planning delegated working agent-review reviewing done");
+}
+
+TEST_CASE("If the project asks, sub-tasks of agents wait for approval, and if it is off there are none") {
+    Sandbox orange;
+    orange.add_project("shop", 2);
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    SECTION("ask") {
+        update.settings = {{"delegation", "ask"}};
+        orange.call(update);
+        const auto parent = orange.create("shop", "The whole demo:split=2");
+        orange.wait_for_status(parent, "delegated");
+        orange.eventually("its human is asked", [&] { return task_of(orange, parent).needs.kind == Need::help; });
+        const auto parts = task_of(orange, parent).children;
+        REQUIRE(parts.size() == 2);
+        CHECK(orange.status(parts[0]) == "pending");
+        rpc::TaskApprove approve;
+        approve.id = parts[0];
+        orange.call(approve);
+        merge_part(orange, parts[0]);
+        CHECK(orange.status(parts[1]) == "pending");
+        CHECK(task_of(orange, parent).needs.kind == Need::help);
+        approve.id = parent;
+        orange.call(approve);
+        merge_part(orange, parts[1]);
+        orange.wait_for_status(parent, "done");
+    }
+    SECTION("off") {
+        update.settings = {{"delegation", "off"}};
+        orange.call(update);
+        const auto parent = orange.create("shop", "The whole demo:split=2");
+        orange.eventually("the refused agent has ended", [&] { return task_of(orange, parent).worker == "dead"; });
+        CHECK(task_of(orange, parent).children.empty());
+    }
+}
+
+TEST_CASE("A task that is in the queue after its sub-tasks calls nobody who waits for it until it goes on") {
+    Parts parts;
+    auto& orange = parts.orange;
+    const auto other = orange.create("shop", "Something else demo:slow=600");
+    merge_part(orange, parts.second);
+    orange.wait_for_status(other, "planning");
+    orange.eventually("it is in the queue", [&] { return task_of(orange, parts.parent).queue_place == 1; });
+    rpc::TaskWait wait;
+    wait.id = parts.parent;
+    wait.until = {"human"};
+    wait.timeout = 1;
+    const auto while_full = orange.call(wait);
+    CHECK(while_full.timed_out);
+    CHECK_FALSE(while_full.reached);
+    rpc::TaskCancel cancel;
+    cancel.id = other;
+    orange.call(cancel);  // which starts no other task
+    const auto with_room = orange.call(wait);
+    CHECK(with_room.timed_out);
+    CHECK(with_room.task.fields.status == "delegated");
+    Background waiting(orange, "waiting", {"task", "wait", parts.parent, "--for", "working"});
+    rpc::TaskSpawn spawn;
+    spawn.id = parts.parent;
+    orange.call(spawn);
+    CHECK(waiting.status() == 0);
+    parts.check_moved_once();
+}
+
+TEST_CASE("While a task and its sub-tasks are cancelled, new ones are refused or cancelled with them") {
+    Sandbox orange;
+    orange.add_project("shop", 3);
+    const auto hold = orange.root() / "hold", holding = orange.root() / "holding";
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    const auto script = "test -e " + hold.string() + " || exit 0; touch " + holding.string() + "; while test -e " +
+                        hold.string() + "; do sleep 0.1; done";
+    update.settings = {{"teardown", {{"sh", "-c", script}}}};
+    orange.call(update);
+    const auto parent = orange.create("shop", "The whole", true);
+    const auto first = create_part(orange, parent, "The first part demo:slow=600");
+    const auto second = create_part(orange, parent, "The second part demo:slow=600");
+    for (const auto& part : {first, second}) orange.wait_for_status(part, "planning");
+    write_file(hold, "");
+    Background cancelling(orange, "cancelling", {"task", "cancel", parent, "--with-children", "--yes"});
+    orange.eventually("the first part is being cancelled", [&] { return std::filesystem::exists(holding); });
+    rpc::TaskCreate late;
+    late.summary = "Too late";
+    late.harness = late.review_harness = "demo";
+    for (const auto& ended : {parent, first}) {
+        late.parent = ended;
+        const auto refused = orange.try_call(late);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == ErrorCode::conflict);
+    }
+    const auto below = create_part(orange, second, "Just in time demo:slow=600");
+    std::filesystem::remove(hold);
+    CHECK(cancelling.status() == 0);
+    for (const auto& id : {parent, first, second, below}) CHECK(orange.status(id) == "cancelled");
+    CHECK(task_of(orange, parent).children.size() == 2);
+}
+
+}  // namespace orange::tests

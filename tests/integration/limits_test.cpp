@@ -1,0 +1,188 @@
+#include "tests/catch.hpp"
+#include "tests/integration/sandbox.hpp"
+
+/// Agents that wait for room, with the real daemon.
+namespace orange::tests {
+namespace {
+
+void limit(Sandbox& orange, const std::string& name, const Json& value) {
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    update.settings[name] = value;
+    orange.call(update);
+}
+
+rpc::TaskView view(Sandbox& orange, const std::string& id) {
+    rpc::TaskShow show;
+    show.id = id;
+    return orange.call(show).task;
+}
+
+/// Of a workflow in which a human may hand over at once, with an agent that does nothing by itself.
+std::string in_review(Sandbox& orange, const std::string& summary) {
+    rpc::TaskCreate create;
+    create.project = "shop";
+    create.summary = summary;
+    create.workflow = "relay";
+    create.harness = create.review_harness = "idle";
+    const auto id = orange.call(create).task.fields.id.value;
+    orange.wait_for_status(id, "working");
+    write_file(orange.worktree(id) / "TASK.md", orange.body(id) + "\n## Handoff\nDONE: it\n");
+    REQUIRE(orange.update_status(id, "agent-review", true));
+    return id;
+}
+
+void add_quiet_harness(Sandbox& orange) {
+    std::filesystem::create_directories(orange.home() / "harnesses");
+    write_file(orange.home() / "harnesses/idle.yml",
+               "name: idle\nprogram: sh\nargv:\n  full: [-c, \"sleep 600\", --, \"{prompt}\"]\n");
+}
+
+bool reviews(Sandbox& orange, const std::string& id) {
+    return view(orange, id).reviewer == "alive";
+}
+
+/// "spawned exited spawned exited" of the reviewers of all tasks, in the order of time.
+std::string reviewers(Sandbox& orange, const std::vector<std::string>& ids) {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const auto& id : ids) {
+        for (const auto& event : orange.history(id)) {
+            const auto type = event.at("type").get<std::string>();
+            const bool of_reviewer = event.contains("role") && event.at("role") == "reviewer";
+            if (of_reviewer && type == "agent.spawned") all.emplace_back(event.at("timestamp"), "spawned");
+            if (of_reviewer && type == "agent.exited") all.emplace_back(event.at("timestamp"), "exited");
+        }
+    }
+    std::sort(all.begin(), all.end());
+    std::string text;
+    for (const auto& [time, what] : all) text += (text.empty() ? "" : " ") + what;
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("Two demo tasks with one reviewer get through their reviews one after the other") {
+    Sandbox orange("poll_interval: 1\nlimits: {reviewer: 1}\n");
+    orange.add_project("shop", 2);
+    const auto first = orange.create("shop", "One demo:slow=1"), second = orange.create("shop", "Two demo:slow=1");
+    for (const auto& id : {first, second}) orange.wait_for_status(id, "reviewing");
+    CHECK(reviewers(orange, {first, second}) == "spawned exited spawned exited");
+    CHECK(orange.history(first, "agent.waits").size() + orange.history(second, "agent.waits").size() <= 1);
+}
+
+TEST_CASE("An agent that waits for room outlives the daemon, and starts when the limit is raised") {
+    Sandbox orange;
+    orange.add_project("shop", 3);
+    add_quiet_harness(orange);
+    limit(orange, "limits.reviewer", 1);
+    const auto first = in_review(orange, "One"), second = in_review(orange, "Two"), third = in_review(orange, "Three");
+    orange.eventually("the first is reviewed", [&] { return reviews(orange, first); });
+    CHECK(orange.status(second) == "agent-review");
+    const auto waits = view(orange, third);
+    REQUIRE(waits.start_wait);
+    CHECK(waits.start_wait->reason == "role_limit");
+    CHECK(waits.start_wait->place == 2);
+    CHECK(waits.needs.kind == Need::nothing);
+    CHECK(waits.reviewer == "none");
+
+    orange.kill_daemon();
+    orange.start_daemon();
+    orange.eventually("the first is adopted", [&] { return reviews(orange, first); });
+    CHECK_FALSE(reviews(orange, second));
+    rpc::TaskCancel cancel;
+    cancel.id = first;
+    orange.call(cancel);
+    orange.eventually("the second is reviewed", [&] { return reviews(orange, second); });
+    CHECK_FALSE(reviews(orange, third));
+    limit(orange, "limits.reviewer", nullptr);
+    orange.eventually("the third is reviewed", [&] { return reviews(orange, third); });
+    CHECK(orange.history(third, "agent.waits").size() == 1);
+    CHECK(orange.history(third, "agent.spawned").size() == 2);
+}
+
+TEST_CASE("A limit of a harness counts over all projects, and is read again") {
+    Sandbox orange("harness_limits: {idle: 1}\n");
+    orange.add_project("shop", 2);
+    orange.add_project("mill", 2);
+    add_quiet_harness(orange);
+    const auto create = [&](const std::string& project) {
+        rpc::TaskCreate params;
+        params.project = project;
+        params.summary = "Do it";
+        params.harness = params.review_harness = "idle";
+        return orange.call(params).task.fields.id.value;
+    };
+    const auto first = create("shop"), second = create("mill");
+    orange.wait_for_status(first, "planning");
+    const auto waits = view(orange, second);
+    CHECK(waits.fields.status == "pending");
+    REQUIRE(waits.start_wait);
+    CHECK(waits.start_wait->reason == "harness_limit");
+    CHECK(waits.fields.workspace.value_or("").empty());
+    write_file(orange.home() / "config.yml", "harness_limits: {idle: 2, nobody: 1}\n");
+    const auto reloaded = orange.call(rpc::DaemonReload{});
+    CHECK(std::any_of(reloaded.notes.begin(), reloaded.notes.end(),
+                      [](const std::string& note) { return note.find("nobody") != std::string::npos; }));
+    orange.wait_for_status(second, "planning");
+}
+
+/// Shows the question of a limit once, and swallows what is typed until Escape closes it; then it works.
+void add_limited_harness(Sandbox& orange) {
+    const auto mark = (orange.root() / "was-limited").string();
+    std::filesystem::create_directories(orange.home() / "harnesses");
+    const auto script = orange.home() / "harnesses/thrifty.sh";
+    write_file(script,
+               "#!/bin/sh\nif [ ! -e " + mark + " ]; then\n  : > " + mark +
+                   "\n  stty -icanon -echo\n"
+                   "  printf \"You've hit your session limit · resets in 4 seconds\\nWhat do you want to do?\\n\"\n"
+                   "  until [ \"$(dd bs=1 count=1 2> /dev/null)\" = \"$(printf '\\033')\" ]; do :; done\n"
+                   "  stty icanon\n  printf '\\033[2J\\033[Hready\\n'\n  read -r line\n"
+                   "  printf '%s\\n' \"$line\" > " +
+                   mark +
+                   "\nfi\n"
+                   "printf '\\033[2J\\033[Hworking\\n'\nsleep 600\n");
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    write_file(
+        orange.home() / "harnesses/thrifty.yml",
+        "name: thrifty\nprogram: ./thrifty.sh\nargv:\n  full: [--, \"{prompt}\"]\n"
+        "screen: {busy: [working], otherwise: idle}\n"
+        "usage_limit: {screen: [You've hit your], resets: [\"resets \"], dialog: [\"What do you want to do?\"]}\n");
+}
+
+TEST_CASE("Starts wait while a harness shows its usage limit, and everything goes on by itself when it resets") {
+    Sandbox orange("poll_interval: 1\n");
+    orange.add_project("shop", 2);
+    add_limited_harness(orange);
+    const auto create = [&](const std::string& summary) {
+        rpc::TaskCreate params;
+        params.project = "shop";
+        params.summary = summary;
+        params.harness = params.review_harness = "thrifty";
+        return orange.call(params).task.fields.id.value;
+    };
+    const auto first = create("First");
+    orange.wait_for_status(first, "planning");
+    orange.eventually("the limit is seen", [&] { return view(orange, first).needs.kind == Need::help; });
+    const auto notices = view(orange, first).notices;
+    REQUIRE(notices.size() == 1);
+    CHECK(notices.front().kind == NoticeKind::usage_limit);
+    const auto second = create("Second");
+    const auto waits = view(orange, second);
+    CHECK(waits.fields.status == "pending");
+    REQUIRE(waits.start_wait);
+    CHECK(waits.start_wait->reason == "usage_limit");
+    CHECK(waits.start_wait->until);
+    orange.kill_daemon();  // the next one knows it as well
+    orange.start_daemon();
+    orange.wait_for_status(second, "planning");
+    orange.eventually("the first goes on", [&] {
+        const auto now = view(orange, first);
+        return now.needs.kind == Need::nothing && now.worker_activity &&
+               now.worker_activity->activity == Activity::busy;
+    });
+    CHECK_THAT(read_file(orange.root() / "was-limited"), Holds("[orange]"));
+    CHECK(view(orange, first).notices.empty());
+    CHECK(orange.history(first, "agent.notified").size() == 1);
+}
+
+}  // namespace orange::tests

@@ -1,0 +1,183 @@
+#include <chrono>
+
+#include "tests/catch.hpp"
+#include "tests/unit/runner/limits.hpp"
+
+/// A harness at its usage limit: no agent of it starts until the limit resets, and then those that were at it go on.
+using namespace orange;
+using namespace orange::test;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string k_limit = "You've hit your session limit · resets 11:36am (UTC)\n";
+const std::string k_dialog = "What do you want to do?\n1. Stop and wait\n";
+
+struct LimitedWorld : RunnerWorld {
+    LimitedWorld() {
+        write_file(home() / "harnesses/thrifty.yml",
+                   "name: thrifty\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n"
+                   "screen: {busy: [working], limited: [Please log in], otherwise: idle}\n"
+                   "usage_limit:\n  screen: [You've hit your]\n  resets: [\"resets \"]\n"
+                   "  dialog: [\"What do you want to do?\"]\n");
+        first = start();
+    }
+    TaskRecord draft_of(const std::string& summary) {
+        auto record = draft(summary, 3);
+        record.task.harness = record.task.review_harness = "thrifty";
+        return record;
+    }
+    TaskId start() {
+        const auto record = draft_of("do it");
+        create(record, "", false).value();
+        return record.task.id;
+    }
+    void show(const TaskId& id, const std::string& screen) {
+        outside.tmux.screens[record(id).run_of(Role::worker)->pane_id] = screen;
+        look(id);
+    }
+    void look(const TaskId& id) { house().go(house().runner().activities.look(id)); }
+    bool deliver(const TaskId& id) { return house().go(house().runner().outbox.deliver(id)); }
+    const Notice* notice(const TaskId& id) { return engine::find_notice(record(id), NoticeKind::usage_limit); }
+    std::optional<UsageHold> hold() { return house().runner().usage.of("thrifty"); }
+    Result<Outcome> respawn_first() { return house().go(house().runner().respawns.respawn(first, a_human())); }
+
+    TaskId first;
+};
+
+}  // namespace
+
+TEST_CASE("an agent at its usage limit holds back the starts of its harness until the reset, and goes on then") {
+    LimitedWorld world;
+    world.show(world.first, "working\n");
+    world.show(world.first, k_limit + k_dialog);
+    REQUIRE(world.notice(world.first));
+    CHECK_THAT(world.notice(world.first)->text, Holds("11:36am (UTC)"));
+    CHECK(needs(world, world.first).kind == Need::help);
+    REQUIRE(world.hold());
+    CHECK(to_rfc3339(world.hold()->until).starts_with("2026-11-20T11:36:0"));
+
+    const auto second = world.start();
+    CHECK(world.record(second).task.status == "pending");
+    REQUIRE(wait_of(world, second));
+    CHECK(wait_of(world, second)->reason == "usage_limit");
+    CHECK(wait_of(world, second)->until == world.hold()->until);
+    CHECK(needs(world, second).kind == Need::nothing);
+    // Another harness is not concerned.
+    auto other = world.draft("of another");
+    world.create(other, "", false).value();
+    CHECK(runs(world, other.task.id, Role::worker));
+    // Nothing is typed meanwhile: it would be lost.
+    world.house().go(world.house().runner().outbox.send(world.first, Role::worker, "hello")).value();
+    CHECK(world.outside.tmux.state.sent.empty());
+
+    world.outside.clock.pass(2h);
+    world.house().runner().queue.retry_held_back();
+    CHECK(comes_true(world, [&] { return runs(world, second, Role::worker); }));
+    world.look(world.first);
+    world.look(world.first);
+    REQUIRE(world.record(world.first).outbox.size() == 2);
+    CHECK(world.notice(world.first));
+    // The question is closed before anything is typed.
+    CHECK_FALSE(world.deliver(world.first));
+    CHECK(world.outside.tmux.escaped.size() == 1);
+    CHECK(world.outside.tmux.state.sent.empty());
+    world.show(world.first, k_limit);
+    CHECK(world.deliver(world.first));
+    CHECK(world.outside.tmux.state.sent.size() == 2);
+    world.look(world.first);
+    CHECK(world.record(world.first).outbox.empty());  // it is told once
+    world.show(world.first, "working\n");
+    CHECK_FALSE(world.notice(world.first));
+    CHECK(needs(world, world.first).kind == Need::nothing);
+}
+
+TEST_CASE("the hold of a usage limit outlives the daemon, and so does its end") {
+    LimitedWorld world;
+    world.show(world.first, "working\n");
+    world.show(world.first, k_limit);
+    const auto until = world.hold()->until;
+    world.boot();
+    world.recover();
+    REQUIRE(world.hold());
+    CHECK(world.hold()->until == until);
+    const auto second = world.start();
+    CHECK(world.record(second).task.status == "pending");
+    world.stop();
+    world.outside.clock.pass(2h);
+    world.boot();
+    CHECK_FALSE(world.hold());
+    world.recover();
+    CHECK(runs(world, second, Role::worker));
+    world.look(world.first);
+    CHECK(world.record(world.first).outbox.size() == 1);
+    CHECK_FALSE(world.hold());
+}
+
+TEST_CASE("the hold is over when one of its agents works again") {
+    LimitedWorld world;
+    world.show(world.first, "working\n");
+    world.show(world.first, k_limit);
+    const auto second = world.start();
+    CHECK(world.record(second).task.status == "pending");
+    world.show(world.first, "working\n");
+    CHECK_FALSE(world.hold());
+    CHECK_FALSE(world.notice(world.first));
+    world.house().runner().queue.retry_held_back();
+    CHECK(comes_true(world, [&] { return runs(world, second, Role::worker); }));
+}
+
+TEST_CASE("a limit that comes back is waited for longer, and one without a time is tried again") {
+    LimitedWorld world;
+    const std::string limit = "You've hit your weekly limit\n";
+    world.show(world.first, "working\n");
+    world.show(world.first, limit);
+    REQUIRE(world.hold());
+    const auto wait = world.hold()->until - world.hold()->since;
+    CHECK(wait == 15min);
+    world.outside.clock.pass(16min);
+    world.look(world.first);
+    CHECK(world.record(world.first).outbox.size() == 1);
+    CHECK(world.deliver(world.first));
+    world.show(world.first, limit);  // at once it may still be the old one
+    CHECK_FALSE(world.hold());
+    world.outside.clock.pass(11s);
+    world.look(world.first);
+    REQUIRE(world.hold());
+    CHECK(world.hold()->until - world.hold()->since == 30min);
+    CHECK(world.notice(world.first));
+    world.outside.clock.pass(31min);
+    world.look(world.first);
+    CHECK(world.record(world.first).outbox.size() == 1);
+}
+
+TEST_CASE("a login that is missing needs help, and holds nothing back") {
+    LimitedWorld world;
+    world.show(world.first, "working\n");
+    world.show(world.first, "Please log in\n");
+    CHECK(world.notice(world.first));
+    CHECK(needs(world, world.first).kind == Need::help);
+    CHECK_FALSE(world.hold());
+    const auto second = world.start();
+    CHECK(runs(world, second, Role::worker));
+    CHECK(world.record(world.first).outbox.empty());
+}
+
+TEST_CASE("a human who starts an agent during the limit is told when, and can end the wait") {
+    LimitedWorld world;
+    const auto second = world.start();
+    world.show(world.first, "working\n");
+    world.show(second, "working\n");
+    world.show(second, k_limit);
+    world.kill_agent(world.first, Role::worker, 0);
+    const auto told = world.respawn_first();
+    REQUIRE(told);
+    CHECK_FALSE(runs(world, world.first, Role::worker));
+    CHECK(world.record(world.first).held.size() == 1);
+    REQUIRE(told->notes.size() == 1);
+    CHECK_THAT(told->notes.front(), Tells("orange daemon reload"));
+    world.house().runner().usage.lift_all();
+    world.house().runner().queue.retry_held_back();
+    CHECK(comes_true(world, [&] { return runs(world, world.first, Role::worker); }));
+}
