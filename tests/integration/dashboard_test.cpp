@@ -111,7 +111,7 @@ TEST_CASE("Three tasks are brought from a new repository to merged in the dashbo
         stage.press({"Tab", "Tab", "Tab"});
         stage.letters(branch);
         stage.press({"Enter"});
-        stage.wait_for(branch);
+        stage.wait_for(summary + ": created");  // a later answer would take the place of what is said next
     };
     const auto select = [&](const std::string& branch) {
         stage.press({"/"});
