@@ -166,7 +166,7 @@ Result<void> Tour::wait_for_review() {
     TRY(const bool reviewed, follow(*stream_, follower_));
     if (reviewed) return {};
     if (interrupted()) return {ErrorCode::timeout, "interrupted"};
-    return {ErrorCode::timeout, "the review did not pass within " + std::to_string(options_.timeout_seconds) + " s"};
+    return {ErrorCode::timeout, "the task was not done within " + std::to_string(options_.timeout_seconds) + " s"};
 }
 
 Result<bool> Tour::look(EventStream::What came) {

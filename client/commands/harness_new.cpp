@@ -142,6 +142,10 @@ Result<Json> make_new(Context& context, const HarnessNew& options) {
     if (exists && !S_ISREG(info.st_mode)) {
         return {ErrorCode::conflict, file.string() + " is not a regular file. Remove it, or choose another name"};
     }
+    if (exists && options.name == options.from) {
+        return {ErrorCode::conflict, file.string() + " is what Orange uses as " + options.name +
+                                         ". To begin again with the installed definition, remove the file first"};
+    }
     if (exists && !options.force) {
         return {ErrorCode::conflict, file.string() + " already exists. Choose another name, or replace the file:\n" +
                                          "  orange harness new " + options.name + " --from " + options.from +

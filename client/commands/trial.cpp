@@ -382,13 +382,16 @@ Json Trial::report() const {
 void Trial::say_kept() const {
     if (outer_.json) return;
     const auto folder = home_.parent_path().string();
-    output::put("\nKept: " + folder + "\nTo look at it:\n  ORANGE_HOME=" + home_.string() + " orange task log " +
-                short_id_ + "\nTo remove it:\n  ORANGE_HOME=" + home_.string() + " orange daemon stop\n  tmux -S " +
+    const auto look = "\nTo look at it:\n  ORANGE_HOME=" + home_.string() + " orange task log " + short_id_;
+    output::put("\nKept: " + folder + (id_.empty() ? "" : look) + "\nTo remove it:\n  ORANGE_HOME=" + home_.string() + " orange daemon stop\n  tmux -S " +
                 Paths{home_}.tmux_socket().string() + " kill-server\n  rm -r " + folder + "\n");
 }
 
 void Trial::clean_up() {
-    if (options_.keep) return say_kept();
+    if (options_.keep) {
+        if (interrupted() && !id_.empty()) (void)end_it();  // its agent would go on
+        return say_kept();
+    }
     const auto complain = [](const Error& error) {
         output::complain("orange: " + printable(error.message, true) + "\n");
     };

@@ -111,8 +111,9 @@ class Core {
     std::vector<Row> rows_in(Answer& reply);
     void hide_pull_requests();
     void list_reply(Answer reply, std::int64_t hidden, Moment now);
-    void act_reply(const Request& request, Result<Json> reply, Moment now, Effects& effects);
+    void act_reply(const Request& request, Result<Answer> reply, Moment now, Effects& effects);
     bool ask_for_trust(const Request& request, const Error& error, Moment now);
+    bool ask_for_children(const Request& request, const Error& error, Moment now);
     bool ask_for_force(const Request& request, const Error& error, Moment now);
     void request_list(Effects& effects, Moment now);
     void refresh(Moment now);

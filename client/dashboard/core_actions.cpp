@@ -34,18 +34,21 @@ std::string why_not(const Row& task, Action action) {
     if (waits && action == Action::enter) return "has no agent yet: " + clean(task.needs_text);
     if (!has_begun(task)) return "has not started yet";
     if (task.in_progress && changes_something(action)) return "is in the middle of a step; press the key again later";
+    if (offers_nothing(task)) return "cannot do that now: " + clean(task.needs_text);
     switch (action) {
         case Action::shell:
             return "has no worktree now";
         case Action::merge:
+            return "cannot be merged from " + status + ": workflow " + workflow + " has no such step";
         case Action::cancel:
-            return "cannot do that from " + status + ": workflow " + workflow + " has no such step";
+            return "cannot be cancelled from " + status + ": workflow " + workflow + " has no such step";
         case Action::reject:
             return "cannot be sent back: workflow " + workflow + " has no such step from " + status;
         case Action::pull_request:
+            if (!task.merges_into.empty()) return "is merged into its parent's branch, so it has no pull request";
             return "can have no pull request: its project has no origin at GitHub";
         case Action::reply:
-            return "asks nothing";
+            return task.needs == Need::answer ? "asks in its own window; Enter opens it" : "asks nothing";
         case Action::send:
             return "has no agent that runs";
         case Action::enter:

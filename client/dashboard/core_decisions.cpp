@@ -40,6 +40,12 @@ std::string names_of(const std::vector<const Row*>& tasks) {
     return names + (tasks.size() > 4 ? " …" : "");
 }
 
+std::string children_fact(const std::vector<const Row*>& tasks) {
+    const bool any =
+        std::ranges::any_of(tasks, [](const Row* task) { return !task->ended && task->children > task->children_done; });
+    return any ? "Sub-tasks that have not ended go on" : "";
+}
+
 }  // namespace
 
 /// The marked tasks that offer it, with the facts about them.
@@ -113,20 +119,24 @@ void Core::pull_request(Effects& effects, Moment now) {
 }
 
 void Core::cancel(Moment now) {
-    const auto one = [](const Row& task) { return action_of(rpc::TaskCancel{}, task.id, "cancelling", "cancelled"); };
+    const auto one = [](const Row& task, bool asks_children) {
+        rpc::TaskCancel params;
+        params.ask_children = asks_children;
+        return action_of(std::move(params), task.id, "cancelling", "cancelled");
+    };
     Question question;
     add_fact(question, "This stops the agents and keeps uncommitted work in refs/orange");
     if (!state_.marked.empty()) {
         const auto tasks = targets(Action::cancel, now, question);
         if (tasks.empty()) return;
-        for (const auto* task : tasks) question.if_yes.push_back(one(*task));
+        for (const auto* task : tasks) question.if_yes.push_back(one(*task, false));
+        add_fact(question, children_fact(tasks));
         question.text = "Cancel " + counted(tasks.size(), "task") + "?";
         return ask(std::move(question), now);
     }
     const auto& task = *selected();
-    question.if_yes.push_back(one(task));
+    question.if_yes.push_back(one(task, task.children > 0));
     add_fact(question, changes_fact(state_, task.id));
-    if (task.children > task.children_done) add_fact(question, "Its sub-tasks go on");
     question.text = "Cancel " + title_of(task) + "?";
     ask(std::move(question), now);
 }
@@ -146,6 +156,7 @@ void Core::remove(Moment now) {
         if (!task->ended)
             add_fact(question, title_of(*task) + " has not ended (" + clean(task->status) + "): it is cancelled first");
     }
+    add_fact(question, children_fact(tasks));
     const auto what = tasks.size() == 1 ? title_of(*tasks.front()) : counted(tasks.size(), "task");
     question.text = "Delete " + what + " with TASK.md, history and logs? Branches stay.";
     ask(std::move(question), now);

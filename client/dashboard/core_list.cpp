@@ -44,9 +44,9 @@ void put_below_parents(std::vector<Item>& rows, const std::vector<Row>& tasks) {
 }  // namespace
 
 Section section_of(const Row& task) {
-    if (task.ended) return Section::ended;
-    if (!task.unreadable.empty()) return Section::needs_you;
     const auto need = task.needs;
+    if (task.ended && need == Need::nothing) return Section::ended;
+    if (!task.unreadable.empty()) return Section::needs_you;
     if (need == Need::help || need == Need::answer || need == Need::review) return Section::needs_you;
     if (need == Need::start || task.queue_place > 0 || task.blocked) return Section::waiting;
     return Section::running;
@@ -56,7 +56,6 @@ bool Core::is_shown(const Row& task) const {
     const auto section = section_of(task);
     if (state_.filter == Filter::active && section == Section::ended) return false;
     if (state_.filter == Filter::needs && task.needs == Need::nothing) return false;
-    if (state_.filter == Filter::needs && section == Section::ended) return false;
     if (state_.filter == Filter::ended && section != Section::ended) return false;
     return is_found(task);
 }
@@ -75,7 +74,9 @@ void Core::rebuild() {
         const auto section = section_of(task);
         sections[static_cast<std::size_t>(section)].push_back({i, section});
     }
-    for (auto& rows : sections) put_below_parents(rows, state_.tasks);
+    for (auto& rows : sections) {
+        if (&rows != &sections[0]) put_below_parents(rows, state_.tasks);  // what needs you: the most urgent first
+    }
     state_.items.clear();
     // Of the ended ones, the list says how many there are to see with another filter.
     auto folded_count = static_cast<std::size_t>(state_.hidden);

@@ -154,6 +154,7 @@ void Core::request_pane(Moment now, Effects& effects) {
         text.task = state_.selected;
         pane_due_ = now.steady + (first ? std::chrono::milliseconds(0) : k_after_moving);
     }
+    if (text.live != is_live) text.stale = true;  // its agent has started, or ended, since it was asked for
     if (text.asked || !text.stale || (is_live && text.scroll > 0)) return;
     const auto soon = text.came + k_screen_interval;
     if (is_live && text.came != Time{} && soon > now.steady) pane_due_ = soon;
@@ -162,6 +163,7 @@ void Core::request_pane(Moment now, Effects& effects) {
     if (is_live) watch_screen(state_.selected, effects);
     text.asked = true;
     text.stale = false;
+    text.live = is_live;
     text.changed = task->updated_at;
     effects.requests.push_back(request_for(state_.pane, *task, layout_of(state_).pane.height + 100));
 }

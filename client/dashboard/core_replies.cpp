@@ -61,7 +61,21 @@ std::string notes_of(const Json& reply) {
     return text;
 }
 
-std::string outcome_of(const Request& request, const Json& reply) {
+bool starts_agent(const Request& request) {
+    return request.method == rpc::TaskSpawn::k_name || request.method == rpc::TaskRespawn::k_name ||
+           request.method == rpc::TaskRestart::k_name;
+}
+
+/// The task that a reply is about, or nothing.
+std::optional<Row> row_in(const Answer& answer) {
+    if (!answer.tasks.empty()) return answer.tasks.front().row;
+    const auto task = answer.json.find("task");
+    const auto view = task == answer.json.end() ? std::nullopt : typed<rpc::TaskView>(*task);
+    return view ? std::optional(row_of(*view)) : std::nullopt;
+}
+
+std::string outcome_of(const Request& request, const Answer& answer) {
+    const auto& reply = answer.json;
     std::string text = request.done;
     if (request.method == rpc::TaskMerge::k_name) {
         const auto merge = typed<rpc::TaskMerge::Reply>(reply);
@@ -72,9 +86,9 @@ std::string outcome_of(const Request& request, const Json& reply) {
             text = (target.empty() ? "the default branch" : clean(target)) + " already had the work";
         }
     }
-    if (request.method == rpc::TaskSpawn::k_name) {
-        const auto spawned = typed<rpc::TaskSpawn::Reply>(reply);
-        if (spawned && spawned->task.queue_place > 0) text = "not started yet";
+    if (starts_agent(request)) {
+        const auto task = row_in(answer);
+        if (task && (task->queue_place > 0 || task->blocked)) text = "not started yet";
     }
     if (const auto failed = reply.find("spawn_error"); failed != reply.end() && failed->is_string()) {
         return text + ", but its agent could not be started: " + failed->get<std::string>();
@@ -216,6 +230,26 @@ void Core::header_project() {
     }
 }
 
+/// Sub-tasks that have not ended go on, unless their human says otherwise.
+bool Core::ask_for_children(const Request& request, const Error& error, Moment now) {
+    auto params = typed<rpc::TaskCancel>(request.params);
+    if (request.method != rpc::TaskCancel::k_name || !params || detail(error, "children").empty()) return false;
+    Question question;
+    question.late = true;
+    question.facts.push_back(clean(first_line(error.message)));
+    question.facts.push_back("No: " + request.title + " is cancelled, and they go on");
+    question.text = "Cancel its sub-tasks, too?";
+    params->ask_children = false;
+    auto no = request, yes = request;
+    no.params = written(*params);
+    params->with_children = true;
+    yes.params = written(*params);
+    question.if_yes.push_back(std::move(yes));
+    question.if_no.push_back(std::move(no));
+    ask(std::move(question), now);
+    return true;
+}
+
 bool Core::ask_for_force(const Request& request, const Error& error, Moment now) {
     auto params = typed<rpc::TaskMerge>(request.params);
     if (request.method != rpc::TaskMerge::k_name || !params || request.of_many) return false;
@@ -282,7 +316,7 @@ void Core::next_of_many(Effects& effects, Moment now) {
     state_.many_count = 0;
 }
 
-void Core::act_reply(const Request& request, Result<Json> reply, Moment now, Effects& effects) {
+void Core::act_reply(const Request& request, Result<Answer> reply, Moment now, Effects& effects) {
     state_.busy.erase(request.task);
     auto title = request.title.empty() ? std::string("The task") : request.title;
     counts_wanted_ = true;
@@ -295,7 +329,9 @@ void Core::act_reply(const Request& request, Result<Json> reply, Moment now, Eff
         return next_of_many(effects, now);
     }
     if (!reply) {
-        if (ask_for_force(request, reply.error(), now) || ask_for_trust(request, reply.error(), now)) return;
+        const auto& error = reply.error();
+        if (ask_for_force(request, error, now) || ask_for_trust(request, error, now)) return;
+        if (ask_for_children(request, error, now)) return;
         if (request.purpose == Purpose::create) {
             title = "No task was created";
             if (auto sent = state_.sent_forms.extract(request.task)) state_.kept_form = std::move(sent.mapped());
@@ -307,11 +343,16 @@ void Core::act_reply(const Request& request, Result<Json> reply, Moment now, Eff
         state_.sent_forms.erase(request.task);
         state_.selected = request.task;
     }
-    say(title + ": " + outcome_of(request, *reply), has_spawn_error(*reply), now);
+    say(title + ": " + outcome_of(request, *reply), has_spawn_error(reply->json), now);
 }
 
 Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now) {
     Effects effects;
+    if (request.purpose == Purpose::create || request.purpose == Purpose::act) {
+        act_reply(request, std::move(answer), now, effects);
+        request_pane(now, effects);
+        return effects;
+    }
     auto reply = answer ? Result<Json>(std::move(answer->json)) : Result<Json>(answer.error());
     switch (request.purpose) {
         case Purpose::subscribe:
@@ -363,10 +404,6 @@ Effects Core::on_reply(const Request& request, Result<Answer> answer, Moment now
                 for (const auto& workflow : list->workflows) state_.workflows.push_back(workflow.name);
             }
             update_choices();
-            break;
-        case Purpose::create:
-        case Purpose::act:
-            act_reply(request, std::move(reply), now, effects);
             break;
         default:
             pane_reply(request, std::move(reply), now);

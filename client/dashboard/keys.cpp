@@ -14,7 +14,7 @@ namespace {
 const Binding k_bindings[] = {
     {"Enter", Action::enter, "attach", "Start the task, open its agent's terminal, or start a dead agent again"},
     {"a", Action::reply, "answer", "Answer the agent's question"},
-    {"A", Action::approve, "approve", "Let the sub-tasks start that the task's agent has created"},
+    {"A", Action::approve, "approve", "Approve the sub-tasks that the task's agent created"},
     {"m", Action::merge, "merge", "Merge the task's branch"},
     {"r", Action::reject, "reject", "Send the work back to the worker, with a text"},
     {"p", Action::pull_request, "PR", "Open a pull request, or show the open one in the browser"},

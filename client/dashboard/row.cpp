@@ -44,6 +44,10 @@ bool can(const Row& task, std::string_view what) {
     return (task.offers & offer_bit(what)) != 0;
 }
 
+bool offers_nothing(const Row& task) {
+    return (task.offers & ~(offer_bit("delete") | offer_bit("ack"))) == 0;
+}
+
 void forbid(Row& task, std::string_view what) {
     task.offers &= ~offer_bit(what);
 }

@@ -53,6 +53,8 @@ Row row_of(const rpc::TaskView& task);
 
 /// What can be done with a task, as the daemon says (TaskView::can); false for a name that is not known here.
 bool can(const Row& task, std::string_view what);
+/// Whether its human can only read and delete it: its workflow cannot be read.
+bool offers_nothing(const Row& task);
 /// Takes `what` from what can be done.
 void forbid(Row& task, std::string_view what);
 

@@ -98,6 +98,7 @@ struct PaneText {
     std::string error;
     bool asked = false;   ///< a request is on its way
     bool stale = true;    ///< what is shown may have changed
+    bool live = false;    ///< it was asked for a living agent's screen
     Timestamp changed{};  ///< the task's last change when it was asked for
     std::size_t scroll = 0;
     std::vector<Line> lines;

@@ -116,7 +116,7 @@ constexpr Named k_simple[] = {
     {"frontmatter.restored", "frontmatter of TASK.md restored", ""},
     {"body.conflict", "two edits of TASK.md conflict; the older text is kept as", "kept"},
     {"history.repaired", "removed an incomplete line of the history, bytes:", "bytes"},
-    {"agent.waits", "no room for another agent yet; waits to be started: the", "role"},
+    {"agent.waits", "waits for room: the", "role"},
     {"spawn.failed", "could not be started", ""},
     {"task.deleted", "deleted", ""},
     {"checks.started", "check:", "command"},

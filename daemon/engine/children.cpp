@@ -67,10 +67,10 @@ std::string names_of(const Children& children, ChildState state) {
     return join(names, ",");
 }
 
-std::string not_done(const Children& children) {
+std::string not_ended(const Children& children) {
     std::vector<std::string> names;
     for (const auto& child : children) {
-        if (child.state != ChildState::done) names.push_back(child.short_id);
+        if (child.state != ChildState::done && child.state != ChildState::ended) names.push_back(child.short_id);
     }
     return join(names, ",");
 }

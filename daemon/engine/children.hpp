@@ -40,8 +40,8 @@ std::string progress_text(const Children& children);
 std::string unapproved_text(std::size_t count);
 /// Those of one state, as people type them: "4f2a,7b1c".
 std::string names_of(const Children& children, ChildState state);
-/// Those that are not done, likewise; empty: all are.
-std::string not_done(const Children& children);
+/// Those that have not ended, likewise; empty: all have.
+std::string not_ended(const Children& children);
 
 /// Why the gate's `children` is not so, as a sentence that says what to do; nothing where it is, or is not asked for.
 std::optional<std::string> children_problem(const Gate& gate, const TaskId& parent, const Artifacts& artifacts,

@@ -56,7 +56,7 @@ std::string question_hint(const Definition& definition, const Task& task, Role b
 
 /// A worker that has split its task, and has not said that it waits.
 std::optional<std::string> forgotten_wait(const Definition& definition, const Situation& situation, Role by) {
-    const auto open = not_done(situation.facts.children);
+    const auto open = not_ended(situation.facts.children);
     if (open.empty()) return std::nullopt;
     for (const auto& to : definition.targets_from(situation.task.status)) {
         const auto* target = definition.state(to);
@@ -70,7 +70,7 @@ std::optional<std::string> forgotten_wait(const Definition& definition, const Si
             return "Your ## " + gate->section + " is written. Run: " + update_command(to);
         }
         const auto sentence = "Your turn ended, but the task is still in " + situation.task.status +
-                              ", and these sub-tasks are not done: " + open +
+                              ", and these sub-tasks have not ended: " + open +
                               ". To wait for them, run: " + update_command(to);
         return ready ? sentence : sentence + "\nBefore that: " + decision.error().message;
     }

@@ -159,10 +159,10 @@ Awaitable<Result<void>> fetch_ref(Git& git, std::string repo, std::string ref, s
     co_return Result<void>{};
 }
 
-Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string default_branch) {
+Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string default_branch, MergesTo merges) {
     auto names = refs_of_branch(default_branch);
     CO_TRY(const auto known, co_await refs(git, repo, std::move(names)));
-    CO_TRY(auto base, co_await base_of(git, std::move(repo), std::move(default_branch), known));
+    CO_TRY(auto base, co_await base_of(git, std::move(repo), std::move(default_branch), known, merges));
     co_return std::move(base.ref);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "daemon/git/git.hpp"
+#include "daemon/git/refs.hpp"
 
 namespace orange::git {
 
@@ -41,7 +42,8 @@ Awaitable<Result<void>> fetch(Git& git, std::string repo, std::chrono::milliseco
 Awaitable<Result<void>> fetch_ref(Git& git, std::string repo, std::string ref, std::chrono::milliseconds deadline);
 
 /// The ref of base_of() (refs.hpp).
-Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string default_branch);
+Awaitable<Result<std::string>> base_ref(Git& git, std::string repo, std::string default_branch,
+                                        MergesTo merges = MergesTo::origin);
 
 /// Moves or makes a branch that no worktree is on, if it still is at `from` (empty: if it does not exist).
 Awaitable<Result<void>> move_branch(Git& git, std::string repo, std::string branch, std::string to, std::string from);

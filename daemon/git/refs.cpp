@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
+#include "daemon/git/branches.hpp"
 
 namespace orange::git {
 namespace {
@@ -48,10 +49,25 @@ std::vector<std::string> refs_of_branch(const std::string& branch) {
     return {std::string(k_heads) + branch, std::string(k_origin) + branch};
 }
 
-Awaitable<Result<Base>> base_of(Git& git, std::string repo, std::string default_branch, const Refs& known) {
+std::string shown_ref(const std::string& ref) {
+    for (const std::string_view prefix : {std::string_view("refs/remotes/"), k_heads}) {
+        if (ref.starts_with(prefix)) return ref.substr(prefix.size());
+    }
+    return ref;
+}
+
+Awaitable<Result<Base>> base_of(Git& git, std::string repo, std::string default_branch, const Refs& known,
+                                MergesTo merges) {
     const auto remote = known.find(std::string(k_origin) + default_branch);
-    if (remote != known.end()) co_return Base{remote->first, remote->second.commit};
     const auto local = known.find(std::string(k_heads) + default_branch);
+    if (remote != known.end()) {
+        bool is_ahead = merges == MergesTo::local && local != known.end();
+        if (is_ahead) {
+            CO_TRY(is_ahead, co_await contains(git, repo, local->second.commit, remote->second.commit));
+        }
+        const auto& base = is_ahead ? *local : *remote;
+        co_return Base{base.first, base.second.commit};
+    }
     if (local == known.end()) {
         co_return Error(ErrorCode::not_found, "there is no branch " + printable(default_branch) + " in " +
                                                   printable(repo) + " or at its origin");

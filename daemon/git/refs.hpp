@@ -24,12 +24,20 @@ Awaitable<Result<Refs>> refs(Git& git, Place repo, std::vector<std::string> name
 /// What refs() has to be asked for base_of(), and for a branch that checkout_branch() shall put a worktree on.
 std::vector<std::string> refs_of_branch(const std::string& branch);
 
+/// As people call it: "main", "origin/main".
+std::string shown_ref(const std::string& ref);
+
 struct Base {
     std::string ref, commit;
 };
 
-/// What new work begins at: refs/remotes/origin/<branch> if it exists, else refs/heads/<branch>. not_found if origin
-/// had that branch and has others now: it was renamed, and the local one is what nobody follows any more.
-Awaitable<Result<Base>> base_of(Git& git, std::string repo, std::string default_branch, const Refs& known);
+/// Where merges go in a repository that has an origin: to origin, or into the local branch alone.
+enum class MergesTo { origin, local };
+
+/// What new work begins at: refs/remotes/origin/<branch> if it exists, else refs/heads/<branch>, which comes first where
+/// merges are local and it has all that origin's has. not_found if origin had that branch and has others now: it was
+/// renamed, and the local one is what nobody follows any more.
+Awaitable<Result<Base>> base_of(Git& git, std::string repo, std::string default_branch, const Refs& known,
+                                MergesTo merges = MergesTo::origin);
 
 }  // namespace orange::git

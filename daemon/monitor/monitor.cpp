@@ -125,7 +125,7 @@ Awaitable<void> Monitor::poll() {
     }
     co_await runner_.workspaces.release_left_over();
     co_await runner_.dependencies.retry();
-    co_await runner_.delegation.retry();
+    runner_.delegation.retry();
     co_await runner_.queue.restart_stalled();
     runner_.queue.retry_held_back();
     forget_ended_exits();

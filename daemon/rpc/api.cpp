@@ -130,6 +130,15 @@ RelatedTask Api::related(const TaskId& id, bool is_done) const {
     return view;
 }
 
+RelatedTask Api::related(const engine::Child& child) const {
+    auto view = related(child.id, child.state == engine::ChildState::done);
+    if (child.state != engine::ChildState::unreadable) return view;
+    view.state = name_of(BlockerState::open);  // nobody knows; it may be
+    view.status = child.status;
+    view.summary = child.summary;
+    return view;
+}
+
 std::vector<RelatedTask> Api::blockers(const TaskRecord& record) const {
     std::vector<RelatedTask> all;
     for (const auto& id : record.task.blocked_by) all.push_back(related(id, record.blockers_done.contains(id)));

@@ -63,6 +63,7 @@ class Api {
     TaskView view(const TaskRecord& record) const;
     /// What another task shows of it; `is_done`: it counts as done, whatever has become of it.
     RelatedTask related(const TaskId& id, bool is_done) const;
+    RelatedTask related(const engine::Child& child) const;
     Result<TaskView> view(const TaskId& id) const;
     Result<TaskReply> reply(const TaskId& id, Outcome outcome) const;
     /// Sentences for a reply: with the ids that people type.

@@ -17,8 +17,9 @@ class Screens {
     }
     void unlisten(int number) { listeners_.erase(number); }
     void wrote(const TaskId& task) const {
-        for (const auto& [number, each] : listeners_) {
-            if (each.first == task) each.second();
+        const auto listeners = listeners_;  // a listener may leave while it is called
+        for (const auto& [number, each] : listeners) {
+            if (each.first == task && listeners_.contains(number)) each.second();
         }
     }
 

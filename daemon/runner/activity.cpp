@@ -1,6 +1,7 @@
 #include "daemon/runner/activity.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "daemon/engine/notices.hpp"
@@ -50,7 +51,7 @@ std::string spoken(std::chrono::seconds time) {
 constexpr std::string_view k_go_on = "usage-limit-over-";
 constexpr const char* k_go_on_text =
     "Your usage limit should have reset. Go on with your task where you stopped; read TASK.md again before you edit it";
-/// An agent that is told to go on draws its window anew before this is over.
+/// An agent that is told to go on draws its window anew before this is over, and one that is refused again says so.
 constexpr auto k_shows_anew = std::chrono::seconds(10);
 
 std::string with_pid(std::string path, std::int64_t pid) {
@@ -134,7 +135,9 @@ void Activities::note(const TaskRecord& record, const AgentRun& run, agents::Rea
         known.worked_at = world_.clock.now();
         if (is_refused(known.retrying, reading)) {
             reading.activity = Activity::limited;
-            reading.text = reading.retrying.empty() ? known.seen.text : reading.retrying;
+            // The first one stays: the next ones differ in what they count.
+            const bool stays = before == Activity::limited || reading.retrying.empty();
+            reading.text = stays ? known.seen.text : reading.retrying;
         }
     }
     const bool changed = before != reading.activity;
@@ -142,6 +145,7 @@ void Activities::note(const TaskRecord& record, const AgentRun& run, agents::Rea
     known.run = run.run;
     known.seen = {reading.activity, since, reading.source, reading.text};
     known.usage_limit = reading.usage_limit;
+    if (reading.activity != Activity::limited) known.limit_counted = false;
     known.resets = reading.resets;
     note_progress(known.progress, run, reading, patience_with(record));
     if (!changed) return;
@@ -185,10 +189,17 @@ void Activities::note_progress(Progress& progress, const AgentRun& run, const ag
     }
 }
 
+std::vector<Role> Activities::awaited(const TaskRecord& record) const {
+    const auto definition = turns_.definition_of(record.task);
+    const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
+    if (state == nullptr) return {Role::worker};
+    return state->agent ? std::vector<Role>{*state->agent} : std::vector<Role>{};
+}
+
 void Activities::mark_hung(TaskRecord& record) const {
     const auto patience = patience_with(record);
     const auto task = known_.find(record.task.id);
-    for (const Role role : {Role::worker, Role::reviewer}) {
+    for (const Role role : awaited(record)) {
         const auto seen = of(record, role);
         if (!seen || seen->activity != Activity::busy) continue;
         const auto& progress = task->second.at(role).progress;
@@ -202,8 +213,9 @@ void Activities::mark_hung(TaskRecord& record) const {
     (void)clear(record, NoticeKind::agent_hung);
 }
 
-void Activities::mark_as(TaskRecord& record, NoticeKind kind, Activity activity, const std::string& what) const {
-    for (const Role role : {Role::worker, Role::reviewer}) {
+void Activities::mark_as(TaskRecord& record, const std::vector<Role>& roles, NoticeKind kind, Activity activity,
+                         const std::string& what) const {
+    for (const Role role : roles) {
         const auto seen = of(record, role);
         if (!seen || seen->activity != activity) continue;
         const auto name = std::string(name_of(role));
@@ -236,23 +248,36 @@ bool Activities::reads_input(const TaskRecord& record, const AgentRun& run) cons
     return passed < passed.zero() || passed >= k_patience;
 }
 
+/// A limit that it was at is over when it has worked for a while; not one that somebody else has met since.
+void Activities::lift(const AgentRun& run, const Known& seen) {
+    const auto hold = usage_.of(run.harness);
+    if (!hold || !seen.limited_at || hold->since > *seen.limited_at) return;
+    if (world_.clock.now() - seen.seen.since >= k_shows_anew) usage_.lift(run.harness);
+}
+
 /// Whether its notice is one of a usage limit; of a limit that is over, the agent is told to go on, once. If it shows
 /// one all the same a while later, that is another.
-bool Activities::mark_usage_limit(TaskRecord& record, Role role) {
+bool Activities::mark_usage_limit(TaskRecord& record, Role role, bool is_awaited) {
     const auto* run = record.run_of(role);
-    const auto* seen = run ? known(record, *run) : nullptr;
-    const auto* notice = engine::find_notice(record, NoticeKind::usage_limit);
+    if (!run || !known(record, *run) || !agents_.alive(record, role)) return false;
+    auto& seen = known_[record.task.id][role];
     const auto name = std::string(name_of(role));
-    const bool noticed = notice != nullptr && notice->cause == name;
-    if (!seen || !agents_.alive(record, role)) return false;
-    if (seen->seen.activity == Activity::busy && noticed) usage_.lift(run->harness);
-    if (seen->seen.activity != Activity::limited || !seen->usage_limit) return false;
+    const auto* notice = engine::find_notice(record, NoticeKind::usage_limit);
+    if (notice && notice->cause != name) notice = nullptr;
+    if (seen.seen.activity == Activity::busy) lift(*run, seen);
+    if (seen.seen.activity != Activity::limited || !seen.usage_limit) return false;
+    seen.limited_at = world_.clock.now();
+    // One that waits may have been at it for long when this daemon sees it first.
+    const bool is_new = !std::exchange(seen.limit_counted, true) && !notice && (is_awaited || seen.worked_at);
+    if (is_new) usage_.add(run->harness, seen.resets);
+    if (!is_awaited) return false;
+    const auto now = *seen.limited_at;
     const auto id = std::string(k_go_on) + run->run.value;
     const auto is_it = [&](const Message& message) { return message.id.starts_with(id); };
     const auto told = std::find_if(record.typed.rbegin(), record.typed.rend(), is_it);
-    const bool told_since = noticed && told != record.typed.rend() && *told->typed_at > notice->since;
-    const auto now = world_.clock.now();
-    if (!noticed || (told_since && now - *told->typed_at > k_shows_anew)) usage_.add(run->harness, seen->resets);
+    const bool told_since =
+        told != record.typed.rend() && *told->typed_at > (notice ? notice->since : seen.seen.since);
+    if (told_since && now - *told->typed_at > k_shows_anew) usage_.add(run->harness, seen.resets);
     const auto hold = usage_.of(run->harness);
     if (!hold) {  // over
         const bool waits = std::any_of(record.outbox.begin(), record.outbox.end(), is_it);
@@ -261,21 +286,26 @@ bool Activities::mark_usage_limit(TaskRecord& record, Role role) {
         }
         return true;
     }
-    if (noticed && hold->since <= notice->since) return true;
+    if (notice && hold->since <= notice->since) return true;
     (void)clear(record, NoticeKind::usage_limit);
     raise(world_, record, NoticeKind::usage_limit,
           "the " + name + " is at its usage limit; Orange tells it to go on at " + spoken_time(hold->until, now) +
-              ": " + seen->seen.text,
+              ": " + seen.seen.text,
           "orange task attach " + record.task.id.value, name);
     return true;
 }
 
 bool Activities::mark(TaskRecord& record) {
     const auto before = record;
-    mark_as(record, NoticeKind::agent_dialog, Activity::waiting, " waits for an answer in its window");
+    const auto roles = awaited(record);
+    mark_as(record, {Role::reviewer, Role::worker}, NoticeKind::agent_dialog, Activity::waiting,
+            " waits for an answer in its window");
     bool limited = false;
-    for (const Role role : {Role::worker, Role::reviewer}) limited = limited || mark_usage_limit(record, role);
-    if (!limited) mark_as(record, NoticeKind::usage_limit, Activity::limited, " cannot work");
+    for (const Role role : {Role::worker, Role::reviewer}) {
+        const bool is_awaited = std::ranges::find(roles, role) != roles.end();
+        limited = mark_usage_limit(record, role, is_awaited) || limited;
+    }
+    if (!limited) mark_as(record, roles, NoticeKind::usage_limit, Activity::limited, " cannot work");
     mark_hung(record);
     return record == before;
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "common/model/activity.hpp"
 #include "common/model/record.hpp"
@@ -67,6 +68,8 @@ class Activities {
         AgentActivity seen;
         bool usage_limit = false;
         std::string resets;  ///< of a usage limit, when it ends, in the program's words
+        bool limit_counted = false;
+        std::optional<Timestamp> limited_at;  ///< when it was last seen at a usage limit
         Progress progress;
         Retrying retrying;
         std::optional<Timestamp> worked_at;  ///< when it was last seen busy; nothing until then after the time below
@@ -83,9 +86,14 @@ class Activities {
     std::chrono::seconds patience_with(const TaskRecord& record) const;
     /// Whether the notices of the record are as the agents that were seen say; puts them so.
     bool mark(TaskRecord& record);
-    bool mark_usage_limit(TaskRecord& record, Role role);
+    bool mark_usage_limit(TaskRecord& record, Role role, bool is_awaited);
+    void lift(const AgentRun& run, const Known& seen);
     void mark_hung(TaskRecord& record) const;
-    void mark_as(TaskRecord& record, NoticeKind kind, Activity activity, const std::string& what) const;
+    void mark_as(TaskRecord& record, const std::vector<Role>& roles, NoticeKind kind, Activity activity,
+                 const std::string& what) const;
+    /// Whose limits and hangs matter: the agent of the task's state. A worker that waits for its review is at rest, and
+    /// must not be told to go on. Without a readable workflow, the worker.
+    std::vector<Role> awaited(const TaskRecord& record) const;
 
     World& world_;
     AgentControl& agents_;

@@ -15,6 +15,7 @@ Awaitable<Result<engine::ChildrenOutcome>> decide_after_children(World& world, T
     facts.children = children_of(world, record);
     if (engine::have_come_back(*definition, record.task, facts.children)) {
         CO_TRY(facts.own_work, co_await has_own_work(world, record));
+        facts.children = children_of(world, record);  // another one may have been created meanwhile
     }
     const engine::Artifacts none;
     const engine::Situation situation{record.task, none, record.entry_sections, facts};

@@ -114,9 +114,7 @@ Awaitable<Result<std::string>> AgentControl::prompt_text(const TaskRecord& recor
     if (base.empty() && names_base) {
         CO_TRY(base, co_await target_ref(world_, record, copy));
     }
-    for (const std::string_view prefix : {"refs/remotes/", "refs/heads/"}) {
-        if (base.starts_with(prefix)) base.erase(0, prefix.size());
-    }
+    base = git::shown_ref(base);
     const auto settings = settings_of(world_, copy);  // outlives the loop
     std::vector<std::string> checks;
     for (const auto& check : *settings.checks) checks.push_back(join(check, " "));

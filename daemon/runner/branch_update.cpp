@@ -35,16 +35,10 @@ Awaitable<Result<Base>> newest_base(World& world, const TaskRecord& record, cons
         const std::chrono::milliseconds deadline = k_fetch_deadline;
         const auto fetched = co_await git::fetch(world.git, repo, deadline);
         if (!fetched) base.notes.push_back("origin could not be fetched: " + first_line(fetched.error().message));
-        CO_TRY(base.commit, co_await git::commit_of(world.git, repo, "refs/remotes/origin/" + default_branch));
-        base.name = "origin/" + default_branch;
     }
-    if (base.commit.empty()) {
-        CO_TRY(base.commit, co_await git::commit_of(world.git, repo, "refs/heads/" + default_branch));
-        base.name = default_branch;
-    }
-    if (base.commit.empty()) {
-        co_return Error(ErrorCode::not_found, "the repository has no branch " + default_branch);
-    }
+    CO_TRY(const auto ref, co_await git::base_ref(world.git, repo, default_branch, merges_of(world, project)));
+    CO_TRY(base.commit, co_await git::commit_of(world.git, repo, ref));
+    base.name = git::shown_ref(ref);
     co_return base;
 }
 

@@ -46,7 +46,11 @@ void Delegation::changed(const TaskId& id) {
 }
 
 void Delegation::look_at_all() {
-    for (const auto& id : world_.tasks.parents()) settle_soon(id);
+    for (const auto& id : world_.tasks.parents()) {
+        const auto* record = world_.tasks.find(id);
+        const bool is_over = record && store::has_ended(*record) && record->notices.empty();
+        if (!is_over) settle_soon(id);
+    }
     const auto active = world_.tasks.active();
     for (const auto& id : active) settle_soon(id);  // its sub-tasks may be deleted, or unreadable
 }
@@ -55,6 +59,7 @@ void Delegation::look_at_all() {
 std::string Delegation::seen_of(const TaskRecord& record) const {
     auto text = record.task.status + (record.intent ? " intent" : "") + (record.queued ? " queued" : "");
     if (engine::find_notice(record, NoticeKind::start_failed)) text += " failed";
+    if (record.merge && record.merge->unfinished()) text += " merging";
     for (const auto& child : children_of(world_, record)) {
         text += " " + child.id.value + " " + std::to_string(static_cast<int>(child.state)) +
                 (child.unapproved ? " unapproved" : "");
@@ -69,17 +74,15 @@ void Delegation::settle_soon(const TaskId& id) {
     const auto seen = seen_.find(id);
     if (!has_children && seen == seen_.end()) return;
     if (seen != seen_.end() && seen->second == seen_of(*record)) return;
-    if (soon_.insert(id).second) async::spawn(world_.executor, "delegation", settle_once(id));
+    settle_once(id);
 }
 
-Awaitable<void> Delegation::settle_once(TaskId id) {
-    soon_.erase(id);  // before looking: what comes while we look is looked at again
-    co_await settle(id);
+void Delegation::settle_once(const TaskId& id) {
+    if (soon_.insert(id).second) async::spawn(world_.executor, "delegation", settle(id));
 }
 
-Awaitable<void> Delegation::retry() {
-    const auto left = std::exchange(left_, {});
-    for (const auto& id : left) co_await settle(id);
+void Delegation::retry() {
+    for (const auto& id : std::exchange(left_, {})) settle_once(id);
 }
 
 /// What was done is told before it is written, since nobody looks at it afterwards.
@@ -93,8 +96,7 @@ bool Delegation::note_done(TaskRecord& record, const engine::Children& children)
 }
 
 /// The history says of which sub-tasks it is told: who has acknowledged that is not told again.
-bool Delegation::is_news(const TaskRecord& record, const std::string& type, const std::string& children) const {
-    const auto history = world_.tasks.history(record.task.id);
+bool Delegation::is_news(const History& history, const std::string& type, const std::string& children) {
     if (!history) return true;
     const auto last =
         std::find_if(history->rbegin(), history->rend(), [&](const HistoryEvent& event) { return event.type == type; });
@@ -103,13 +105,13 @@ bool Delegation::is_news(const TaskRecord& record, const std::string& type, cons
     return told == last->fields.end() || told->second != Scalar{children};
 }
 
-bool Delegation::tell_unapproved(TaskRecord& record, const engine::Children& children) {
+bool Delegation::tell_unapproved(TaskRecord& record, const History& history, const engine::Children& children) {
     std::vector<TaskId> waiting;
     for (const auto& child : children) {
         if (child.unapproved) waiting.push_back(child.id);
     }
     if (waiting.empty()) (void)clear(record, NoticeKind::children_unapproved);
-    if (!is_news(record, "children.unapproved", ids_text(waiting))) return false;
+    if (!is_news(history, "children.unapproved", ids_text(waiting))) return false;
     if (!waiting.empty()) {
         raise(world_, record, NoticeKind::children_unapproved, engine::unapproved_text(waiting.size()),
               "orange task approve " + record.task.id.value);
@@ -117,28 +119,33 @@ bool Delegation::tell_unapproved(TaskRecord& record, const engine::Children& chi
     return true;
 }
 
-bool Delegation::tell_trouble(TaskRecord& record, const engine::Definition& definition,
+/// A notice that stands says what is so now, also where nobody has to be told anew.
+bool Delegation::tell_trouble(TaskRecord& record, const History& history, const engine::Definition& definition,
                               const engine::Children& children) {
     const auto trouble = engine::trouble_of(definition, record.task, children);
     if (!trouble) (void)clear(record, NoticeKind::child_needs_you);
-    if (!is_news(record, "children.trouble", trouble ? ids_text(trouble->with) : "")) return false;
-    if (trouble) raise(world_, record, NoticeKind::child_needs_you, trouble->text, trouble->command);
-    return true;
+    const bool news = is_news(history, "children.trouble", trouble ? ids_text(trouble->with) : "");
+    if (trouble && (news || engine::find_notice(record, NoticeKind::child_needs_you))) {
+        raise(world_, record, NoticeKind::child_needs_you, trouble->text, trouble->command);
+    }
+    return news;
 }
 
 /// Each step is repeated after a crash, and recognized.
 Awaitable<void> Delegation::settle(TaskId id) {
     auto turn = co_await turns_.take(id);
+    soon_.erase(id);                              // before looking: what comes while we look is looked at again
     if (!turn || turn->record.intent) co_return;  // the end of that leads here again
     auto& record = turn->record;
     const auto definition = turns_.definition_of(record.task);
     if (!definition) co_return;
     const auto before = record;
+    const auto history = world_.tasks.history(id);
     const auto children = children_of(world_, record);
     seen_[id] = seen_of(record);
     const bool noted = note_done(record, children);
-    const bool unapproved = tell_unapproved(record, children);
-    const bool trouble = tell_trouble(record, **definition, children);
+    const bool unapproved = tell_unapproved(record, history, children);
+    const bool trouble = tell_trouble(record, history, **definition, children);
     if (!noted || (record != before && !turns_.save(record))) {
         left_.insert(id);
         co_return;
@@ -172,15 +179,16 @@ Awaitable<void> Delegation::go_on(TaskTurn& turn, const engine::Definition& defi
                                   const engine::Children& children) {
     auto& record = turn.record;
     const auto id = record.task.id;
+    if (record.merge && record.merge->unfinished()) co_return;  // it ends the task, or its end leads here again
+    const auto* failed = engine::find_notice(record, NoticeKind::start_failed);
     if (!engine::have_come_back(definition, record.task, children)) {
+        const auto before = record;
         const auto* state = definition.state(record.task.status);
-        if (record.queued && state && state->children) {  // another one was created meanwhile
-            record.queued = false;
-            if (!turns_.save(record)) left_.insert(id);
-        }
+        if (state && state->children) record.queued = false;  // another one was created meanwhile
+        if (failed && failed->cause == k_tried_again) (void)clear(record, NoticeKind::start_failed);
+        if (record != before && !turns_.save(record)) left_.insert(id);
         co_return;
     }
-    const auto* failed = engine::find_notice(record, NoticeKind::start_failed);
     if (record.queued || (failed && failed->cause != k_tried_again)) co_return;
     const auto outcome = co_await decide_after_children(world_, turns_, record);
     if (!outcome) {

@@ -27,7 +27,7 @@ class Delegation {
     /// At the start of a daemon.
     void look_at_all();
     /// Tries again what could not be written or found out.
-    Awaitable<void> retry();
+    void retry();
     /// What has become of its sub-tasks, into the record of one task, and the step that follows.
     Awaitable<void> settle(TaskId id);
 
@@ -40,14 +40,16 @@ class Delegation {
     Awaitable<Result<Outcome>> approve(TaskId id, Caller by);
 
   private:
+    using History = Result<std::vector<HistoryEvent>>;
     void changed(const TaskId& id);
     void settle_soon(const TaskId& id);
-    Awaitable<void> settle_once(TaskId id);
+    void settle_once(const TaskId& id);
     std::string seen_of(const TaskRecord& record) const;
     bool note_done(TaskRecord& record, const engine::Children& children);
-    bool tell_unapproved(TaskRecord& record, const engine::Children& children);
-    bool tell_trouble(TaskRecord& record, const engine::Definition& definition, const engine::Children& children);
-    bool is_news(const TaskRecord& record, const std::string& type, const std::string& children) const;
+    bool tell_unapproved(TaskRecord& record, const History& history, const engine::Children& children);
+    bool tell_trouble(TaskRecord& record, const History& history, const engine::Definition& definition,
+                      const engine::Children& children);
+    static bool is_news(const History& history, const std::string& type, const std::string& children);
     Awaitable<void> go_on(TaskTurn& turn, const engine::Definition& definition, const engine::Children& children);
     void hindered(TaskRecord& record, const Error& why, bool tries_again);
     Awaitable<Result<void>> approve_one(TaskId id, Caller by);

@@ -54,10 +54,7 @@ Awaitable<Result<void>> count_commits(World& world, const TaskRecord& record, co
     count.args = {"rev-list", "--count", facts.commit, "^" + base, "--"};
     CO_TRY(const auto counted, co_await git_output(world.git, std::move(count)));
     std::from_chars(counted.data(), counted.data() + counted.size(), facts.commits);
-    for (const std::string_view prefix : {"refs/remotes/", "refs/heads/"}) {
-        if (base.starts_with(prefix)) base.erase(0, prefix.size());
-    }
-    facts.base = std::move(base);
+    facts.base = git::shown_ref(base);
     co_return Result<void>{};
 }
 

@@ -76,7 +76,7 @@ Awaitable<Result<std::string>> target_ref(World& world, const TaskRecord& record
     const auto repository = project.path;
     CO_TRY(const auto target, co_await existing_target(world, record, project));
     if (target.is_parents()) co_return "refs/heads/" + target.branch;
-    co_return co_await git::base_ref(world.git, repository, target.branch);
+    co_return co_await git::base_ref(world.git, repository, target.branch, merges_of(world, project));
 }
 
 }  // namespace orange

@@ -107,10 +107,9 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
                                                            record.task.status + ", and its work was not reviewed",
                                                        "Merge the unreviewed work?"});
     }
-    const auto waits_for = engine::not_done(facts.children);
-    if (const auto* state = definition.state(record.task.status); state && state->children && !waits_for.empty()) {
-        concerns.push_back({"the task waits for its sub-tasks, and these are not done: " + waits_for,
-                            "Merge without waiting for its sub-tasks?"});
+    const auto waits_for = engine::not_ended(facts.children);
+    if (!waits_for.empty()) {
+        concerns.push_back({"these sub-tasks have not ended: " + waits_for, "Merge without waiting for its sub-tasks?"});
     }
     if (!concerns.empty() && !order.force) {
         co_return confirmation(merge_command(record.task.id, order), concerns, tip);

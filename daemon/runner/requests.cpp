@@ -158,7 +158,7 @@ Awaitable<Result<Outcome>> Requests::remove(TaskId id, Caller by, bool force) {
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
     const bool ended = state ? state->terminal : store::has_ended(record);
     if (ended && (record.task.workspace || !record.runs.empty())) {  // its release had failed
-        CO_TRY(co_await workspaces_.release_ended(record));
+        CO_TRY(co_await workspaces_.release_owed(record));
         waiting_.kick(record.task.project);
     }
     if (!ended) {

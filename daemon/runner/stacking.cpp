@@ -15,7 +15,7 @@
 namespace orange {
 namespace {
 
-constexpr std::string_view k_heads = "refs/heads/", k_remotes = "refs/remotes/";
+constexpr std::string_view k_heads = "refs/heads/";
 
 /// Where the blocker's branch is, or was when it was merged; empty: nobody knows.
 Awaitable<Result<std::string>> blockers_tip(World& world, std::string repo, TaskRecord record) {
@@ -83,14 +83,6 @@ bool waits_within_family(const World& world, const TaskRecord& record) {
            });
 }
 
-/// "main", "origin/main"
-std::string shown_ref(std::string ref) {
-    for (const std::string_view prefix : {k_heads, k_remotes}) {
-        if (ref.starts_with(prefix)) return ref.substr(prefix.size());
-    }
-    return ref;
-}
-
 Result<void> save_begun(Turns& turns, TaskRecord& record, bool on_default) {
     record.stacked_on = {};
     if (on_default) record.task.base.reset();
@@ -122,7 +114,8 @@ Awaitable<Result<void>> put_on_base(World& world, Turns& turns, TaskRecord& reco
     if (within_family) {
         CO_TRY(base_ref, co_await target_ref(world, record, project));
     } else {
-        CO_TRY(base_ref, co_await git::base_ref(world.git, project.path, project.default_branch));
+        const auto goes = merges_of(world, project);
+        CO_TRY(base_ref, co_await git::base_ref(world.git, project.path, project.default_branch, goes));
     }
     bool on_default = below.empty();
     if (of_parent && !merges && !on_default && !within_family) {
@@ -144,7 +137,7 @@ Awaitable<Result<void>> put_on_base(World& world, Turns& turns, TaskRecord& reco
     CO_TRY(stack.old, co_await git::commit_of(world.git, stack.repo, local));
     stack.tip = stack.old.empty() ? below : stack.old;
     CO_TRY(stack.base, co_await git::commit_of(world.git, stack.repo, base_ref));
-    stack.shown = shown_ref(base_ref);
+    stack.shown = git::shown_ref(base_ref);
     auto to = co_await merged(world, record, stack);
     if (!to && !to.error().details.contains("files")) co_return to.error();
     const auto commit = to ? *to : stack.tip;

@@ -17,6 +17,18 @@ using namespace std::chrono_literals;
 constexpr auto k_between_releases = 30s;
 constexpr std::size_t k_looked_at = 1024;  ///< of a history, for the two transitions that came last
 
+/// That of the transition that came last.
+bool failed_to_release(const std::vector<HistoryEvent>& history) {
+    int transitions = 0;
+    for (auto event = history.rbegin(); event != history.rend() && transitions < 2; ++event) {
+        if (event->type == "status.changed") ++transitions;
+        if (event->type != "hook.failed" || transitions == 2) continue;
+        const auto hook = event->fields.find("hook");
+        if (hook != event->fields.end() && hook->second == Scalar{std::string("release_workspace")}) return true;
+    }
+    return false;
+}
+
 /// The hooks that failed when the task ended are those alone that a release does again.
 bool failed_to_release_only(const std::vector<HistoryEvent>& history) {
     const std::set<Scalar> done_again = {Scalar{std::string("kill_session")}, Scalar{std::string("kill_reviewer")},
@@ -97,7 +109,7 @@ Awaitable<Result<void>> Workspaces::make_ready(TaskRecord& record, Outcome& outc
     co_return co_await take(record, outcome);
 }
 
-Awaitable<Result<void>> Workspaces::release_ended(TaskRecord& record) {
+Awaitable<Result<void>> Workspaces::release_owed(TaskRecord& record) {
     CO_TRY(const auto definition, turns_.definition_of(record.task));
     CO_TRY(co_await agents_.end_session(record));
     actions::Context context{world_, turns_, agents_, record, {}, *definition, [](const std::string&) {}};
@@ -114,6 +126,17 @@ Awaitable<Result<void>> Workspaces::release_ended(TaskRecord& record) {
     co_return Result<void>{};
 }
 
+/// A task that waits for its sub-tasks has none either, where its workflow says so: they may need that one.
+bool Workspaces::owes_release(const TaskRecord& record) const {
+    if (!record.task.workspace) return false;
+    if (store::has_ended(record)) return true;
+    const auto definition = world_.workflows.pinned(record.task.workflow, record.task.workflow_hash);
+    const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
+    if (state == nullptr || !state->children || record.intent) return false;
+    const auto history = world_.tasks.history(record.task.id, k_looked_at);
+    return history && failed_to_release(*history);
+}
+
 bool Workspaces::has_its_folder(const TaskRecord& record) const {
     const auto& name = *record.task.workspace;
     return is_folder(world_.files, world_.pool.path_of(name)) && !world_.pool.is_replaced(name);
@@ -123,7 +146,7 @@ Awaitable<void> Workspaces::release_left_over() {
     const auto now = std::chrono::steady_clock::now();
     for (const auto& workspace : world_.pool.list(std::nullopt)) {
         const auto* holder = workspace.task.empty() ? nullptr : world_.tasks.find(workspace.task);
-        if (!holder || !store::has_ended(*holder) || holder->task.workspace != workspace.name) continue;
+        if (!holder || holder->task.workspace != workspace.name || !owes_release(*holder)) continue;
         const auto id = workspace.task;
         if (holder->intent || world_.task_locks.busy(id.value)) continue;
         const auto tried = release_tried_.find(id);
@@ -131,8 +154,8 @@ Awaitable<void> Workspaces::release_left_over() {
         if (!workers_in(workspace.path).empty()) continue;
         release_tried_[id] = now;
         auto turn = co_await turns_.take(id);
-        if (!turn || !turn->record.task.workspace || !store::has_ended(turn->record)) continue;
-        if (auto released = co_await release_ended(turn->record); !released) {
+        if (!turn || !owes_release(turn->record)) continue;
+        if (auto released = co_await release_owed(turn->record); !released) {
             log::warn("runner", released.error().message, {{"task", id.value}});
             continue;
         }
@@ -149,7 +172,8 @@ Awaitable<Result<void>> Workspaces::remake(TaskRecord& record) {
     if (!registered) {
         co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
     }
-    const auto project = *registered;
+    auto project = *registered;
+    project.settings = settings_of(world_, project);
     const std::vector<std::string> no_more;
     CO_TRY(co_await world_.pool.acquire(project, record.task, no_more));
     turns_.save(record, Durability::atomic);  // so that whoever watches it knows of the new folder
@@ -189,7 +213,7 @@ Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project)
     std::vector<TaskId> homeless;
     std::set<TaskId> holders;
     world_.tasks.each([&](const TaskRecord& record) {
-        if (record.task.workspace && record.task.project == project.name && store::has_ended(record)) {
+        if (record.task.project == project.name && owes_release(record)) {
             holders.insert(record.task.id);
         } else if (record.task.workspace && record.task.project == project.name) {
             if (!has_its_folder(record)) homeless.push_back(record.task.id);
@@ -202,8 +226,9 @@ Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project)
         if (!turn || !turn->record.task.workspace) continue;
         auto& record = turn->record;
         const auto name = *record.task.workspace;
-        auto released = co_await release_ended(record);
-        done.push_back(released ? name + " freed: its task " + id.value + " has ended"
+        const std::string why = store::has_ended(record) ? " has ended" : " waits for its sub-tasks";
+        auto released = co_await release_owed(record);
+        done.push_back(released ? name + " freed: its task " + id.value + why
                                 : name + " could not be freed: " + released.error().message);
     }
     for (const auto& id : homeless) {

@@ -23,16 +23,16 @@ class Workspaces {
   public:
     Workspaces(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Waiting& waiting);
 
-    /// Gives back workspaces of a project that no living task holds; those of ended tasks whose release had failed,
-    /// too. Living tasks whose folder is gone get it anew. Returns what was done, or could not be.
+    /// Gives back workspaces of a project that no living task holds; those of tasks whose release had failed, too.
+    /// Living tasks whose folder is gone get it anew. Returns what was done, or could not be.
     Awaitable<Result<std::vector<std::string>>> collect(Project project);
 
-    /// Tries again to free the workspaces of ended tasks whose release was refused, where nobody works in them any
-    /// more.
+    /// Tries again to free the workspaces of tasks whose release was refused, where nobody works in them any more.
     Awaitable<void> release_left_over();
 
-    /// In a turn of an ended task's: ends what is left of its agents, and gives its workspace back.
-    Awaitable<Result<void>> release_ended(TaskRecord& record);
+    /// In a turn of a task's that has ended, or waits for its sub-tasks: ends what is left of its agents, and gives its
+    /// workspace back.
+    Awaitable<Result<void>> release_owed(TaskRecord& record);
 
     /// In a turn of the task's: a workspace for one that has none, or whose folder is gone, for an agent to be started
     /// in. Saved at once.
@@ -43,6 +43,7 @@ class Workspaces {
     Awaitable<Result<void>> remake(TaskRecord& record);
     /// What was done, or why not; empty where nothing was to be done.
     Awaitable<std::string> make_anew(TaskId id);
+    bool owes_release(const TaskRecord& record) const;
     bool has_its_folder(const TaskRecord& record) const;
     void tell_mended(const TaskId& id, const std::string& workspace, const git::Mended& mended);
 
@@ -51,7 +52,7 @@ class Workspaces {
     Turns& turns_;
     Transitions& transitions_;
     Waiting& waiting_;
-    std::map<TaskId, std::chrono::steady_clock::time_point> release_tried_;  ///< of ended tasks, that failed
+    std::map<TaskId, std::chrono::steady_clock::time_point> release_tried_;  ///< that failed
 };
 
 }  // namespace orange

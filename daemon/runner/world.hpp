@@ -18,6 +18,7 @@
 #include "daemon/forge/forge.hpp"
 #include "daemon/git/git.hpp"
 #include "daemon/git/programs.hpp"
+#include "daemon/git/refs.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/pool.hpp"
 #include "daemon/process/exit_watcher.hpp"
@@ -92,6 +93,11 @@ struct World {
 /// What is in force for a project; every member has a value.
 inline ProjectSettings settings_of(const World& world, const Project& project) {
     return effective(world.settings.project_defaults, project.settings);
+}
+
+/// Where the project's merges go, for git::base_of().
+inline git::MergesTo merges_of(const World& world, const Project& project) {
+    return *settings_of(world, project).push ? git::MergesTo::origin : git::MergesTo::local;
 }
 
 }  // namespace orange

@@ -73,7 +73,12 @@ Awaitable<Result<std::vector<std::string>>> cancel_children(Api& api, TaskId id,
     for (auto open = open_below(api.world(), id); !open.empty(); open = open_below(api.world(), id)) {
         TaskSelector selector;
         selector.id = open.front().value;
-        CO_TRY(co_await move(api, selector, call, engine::Goal::cancelled, params.force, store::Naming::id_or_branch));
+        const auto done =
+            co_await move(api, selector, call, engine::Goal::cancelled, params.force, store::Naming::id_or_branch);
+        if (!done) {
+            co_return in_context("not all of its sub-tasks are cancelled; the same command goes on with the rest",
+                                 done.error());
+        }
         notes.push_back("cancelled sub-task " + open.front().value);
     }
     co_return api.sentences(std::move(notes));

@@ -161,7 +161,7 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     }
     if (const auto& parent = record->task.parent; !parent.empty()) reply.parent = api.related(parent, false);
     for (const auto& child : children_of(world, *record)) {
-        reply.children.push_back(api.related(child.id, child.state == engine::ChildState::done));
+        reply.children.push_back(api.related(child));
     }
     const auto text = world.files.read(world.tasks.folder(*record) / "TASK.md");
     if (text) reply.body = store::split_task_text(*text).body;

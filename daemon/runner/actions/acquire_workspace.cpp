@@ -9,7 +9,8 @@ Awaitable<Result<std::vector<std::string>>> prepare_workspace(World& world, Task
     if (!project) {
         co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
     }
-    const auto copy = *project;
+    auto copy = *project;
+    copy.settings = settings_of(world, *project);
     std::vector<std::string> exclude;
     for (const auto& name : {record.task.harness, record.task.review_harness}) {
         const auto entry = world.harnesses.find(name);

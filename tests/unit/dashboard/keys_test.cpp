@@ -185,6 +185,24 @@ TEST_CASE("Below 40x8 there are only numbers, and only q does something") {
     CHECK(desk.outside[0].what == Outside::What::quit);
 }
 
+TEST_CASE("A key that does nothing says what would") {
+    const auto said = [](const rpc::TaskView& view, const char* key) {
+        Desk desk({view});
+        desk.press(key);
+        return desk.screen();
+    };
+    auto asking = running("7JJC0000");
+    asking.needs = {Need::answer, "the worker waits for an answer in its window", "", k_desk_time};
+    CHECK_THAT(said(asking, "a"), Holds("asks in its own window; Enter opens it"));
+    auto part = in_review("7JJC0000");
+    part.can = {"merge", "cancel", "delete"};
+    part.merges_into = "fix/total";
+    CHECK_THAT(said(part, "p"), Holds("is merged into its parent's branch"));
+    auto broken = task_view("7JJC0000", "working", Need::help, {"ack", "delete"});
+    broken.needs.text = "the workflow relay cannot be read";
+    for (const char* key : {"x", "m", "Enter"}) CHECK_THAT(said(broken, key), Holds("relay cannot be read"));
+}
+
 TEST_CASE("What is typed for a text that was refused is no command") {
     Desk desk({in_review("7JJC0000"), running("8KKD0000")});
     desk.press("a");  // it asks nothing

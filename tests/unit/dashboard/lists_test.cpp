@@ -31,6 +31,36 @@ TEST_CASE("Sections follow what tasks need, and the daemon's order stays within 
     CHECK_THAT(text, Holds("1 help  1 review  4 active tasks"));
 }
 
+TEST_CASE("A cancelled task whose sub-tasks wait for an approval is among those that need you") {
+    auto parent = ended("aaaa0000");
+    parent.means = "cancelled";
+    parent.needs.kind = Need::help;
+    Desk desk({parent, running("bbbb0000")});
+    CHECK_THAT(desk.screen(), Holds("1 help") && Holds("NEEDS YOU 1") && Holds("branch-aaaa0000"));
+    desk.press("f");
+    CHECK_THAT(desk.screen(), Holds("branch-aaaa0000") && !Holds("branch-bbbb0000"));
+}
+
+TEST_CASE("A sub-task that needs help stands above its parent's question") {
+    auto parent = in_review("pppp0000"), child = crashed("cccc0000");
+    parent.children = {"cccc0000"};
+    child.fields.parent = TaskId{"pppp0000"};
+    Desk desk({child, parent});
+    const auto text = desk.screen();
+    CHECK(text.find("branch-cccc0000") < text.find("branch-pppp0000"));
+}
+
+TEST_CASE("An agent that waits for room is not said to be started") {
+    Desk desk({crashed("aaaa0000")});
+    desk.press("Enter");
+    auto waiting = crashed("aaaa0000");
+    waiting.start_wait = StartWait{};
+    rpc::TaskRespawn::Reply reply;
+    reply.tasks = {waiting};
+    desk.answer(Purpose::act, written(reply));
+    CHECK_THAT(desk.screen(), Holds("not started yet") && !Holds("respawned"));
+}
+
 TEST_CASE("The selection is a task, wherever it moves to in the list") {
     Desk desk({running("aaaa0000"), running("bbbb0000"), running("cccc0000")});
     desk.press("j");

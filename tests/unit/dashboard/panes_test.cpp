@@ -43,6 +43,24 @@ TEST_CASE("The screen of a living agent is asked for again when the agent has wr
     CHECK_THAT(dead.screen(), Holds("last words"));
 }
 
+TEST_CASE("The screen is asked for once its agent has started, and its last output once it has ended") {
+    auto pending = task_view("aaaa0000", "pending", Need::start, {"spawn", "cancel"});
+    Desk desk({pending}, 120, 40);
+    desk.pass(milliseconds(1));
+    desk.answer(Purpose::screen, Json{{"windows", Json::array()}, {"text", ""}});
+    desk.event("aaaa0000");  // the list with the agent comes later than the answer to what follows an event
+    desk.pass(milliseconds(1));
+    if (desk.has_sent(Purpose::screen)) desk.answer(Purpose::screen, Json{{"windows", Json::array()}, {"text", ""}});
+    desk.list({running("aaaa0000")});
+    desk.pass(milliseconds(300));
+    CHECK(desk.last(Purpose::screen).method == "task.peek");
+    desk.answer(Purpose::screen, Json{{"role", "worker"}, {"text", "hello\n"}});
+    CHECK_THAT(desk.screen(), Holds("hello"));
+    desk.list({crashed("aaaa0000")});
+    desk.pass(milliseconds(300));
+    CHECK(desk.last(Purpose::screen).method == "task.log");
+}
+
 TEST_CASE("The daemon tells of the screen that is looked at, and of no other one") {
     Desk desk({running("aaaa0000"), running("bbbb0000"), in_review("cccc0000")}, 120, 40);
     (void)desk.core.on_reply(dashboard::request_of(rpc::EventsSubscribe{}, Purpose::subscribe),

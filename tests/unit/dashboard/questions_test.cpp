@@ -88,6 +88,33 @@ TEST_CASE("A task that has not ended is cancelled by its deletion, and the quest
     CHECK(desk.last(Purpose::act).params.at("force") == true);
 }
 
+TEST_CASE("Who cancels a task is asked about its sub-tasks that have not ended") {
+    auto parent = running("aaaa0000");
+    parent.children = {"bbbb0000"};
+    for (const bool also : {true, false}) {
+        Desk desk({parent, running("bbbb0000")});
+        desk.press("x");
+        desk.press("y");
+        CHECK(desk.last(Purpose::act).params.at("ask_children") == true);
+        desk.answer(Purpose::act, Error(ErrorCode::needs_force, "1 sub-task has not ended. To cancel it, too:\n  …",
+                                        {{"children", "bbbb0000"}}));
+        CHECK_THAT(desk.screen(), Holds("Cancel its sub-tasks, too?") && Holds("1 sub-task has not ended"));
+        desk.press(also ? "y" : "n");
+        const auto request = desk.last(Purpose::act);
+        CHECK(request.method == "task.cancel");
+        CHECK(request.params.value("with_children", false) == also);
+        CHECK_FALSE(request.params.value("ask_children", false));
+    }
+    Desk several({parent, running("cccc0000")});
+    several.press(" ");
+    several.press(" ");
+    several.press("x");
+    CHECK_THAT(several.screen(), Holds("Sub-tasks that have not ended go on"));
+    Desk deleted({parent});
+    deleted.press("d");
+    CHECK_THAT(deleted.screen(), Holds("Sub-tasks that have not ended go on"));
+}
+
 TEST_CASE("A rejection, an answer and a message are typed in one line") {
     auto asking = running("aaaa0000");
     asking.can.insert(asking.can.end(), {"reply", "reject"});

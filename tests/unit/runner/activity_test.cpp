@@ -123,6 +123,14 @@ TEST_CASE("a program that tries again for a while needs help although it is busy
     world.look(id);
     CHECK(world.activity(id) == "limited");
     CHECK_THAT(world.needs(id).text, Holds("attempt #2"));
+    // The next tries are no news: since when it needs help stays.
+    const auto since = world.needs(id).since;
+    world.outside.clock.pass(5s);
+    world.show(id, "Rate limit reached [retrying in 4s attempt #3]\nworking\n");
+    world.look(id);
+    CHECK(world.needs(id).since == since);
+    CHECK_THAT(world.needs(id).text, Holds("attempt #2"));
+    world.show(id, "working\n");
     world.outside.clock.pass(11s);
     world.look(id);
     CHECK(world.activity(id) == "busy");

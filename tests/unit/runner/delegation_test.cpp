@@ -3,6 +3,7 @@
 #include "daemon/runner/changes.hpp"
 #include "daemon/runner/sight.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/sitter.hpp"
 #include "tests/unit/runner/family.hpp"
 #include "tests/unit/runner/limits.hpp"
 
@@ -248,6 +249,97 @@ TEST_CASE("A sub-task of a task that has committed nothing begins at the default
     CHECK(world.record(family.children[0]).stacked_on.empty());
 }
 
+TEST_CASE("A workspace that could not be given back when its task began to wait is given back later") {
+    RunnerWorld world;
+    auto record = world.draft("the whole");
+    record.task.workflow = "relay";
+    const auto parent = record.task.id;
+    world.create(std::move(record), "", true).value();
+    world.move(parent, "working").value();
+    const auto child = make_child(world, parent, false);
+    world.append_body(parent, "\n## Subtasks\n- " + child.value + "\n");
+    Sitter editor(worktree_of(world, parent));
+    world.move(parent, "delegated").value();
+    REQUIRE(world.record(parent).task.workspace == "shop--1");
+    CHECK(need_of(world, parent) == Need::help);
+    editor.end();
+    SECTION("by itself") {
+        world.house().go(world.house().runner().workspaces.release_left_over());
+    }
+    SECTION("when its human asks for it") {
+        const auto done = world.house().go(world.house().runner().workspaces.collect(shop(world))).value();
+        REQUIRE(done.size() == 1);
+        CHECK_THAT(done.front(), Holds("waits for its sub-tasks"));
+    }
+    CHECK_FALSE(world.record(parent).task.workspace);
+    CHECK(need_of(world, parent) == Need::nothing);
+    world.house().go(world.house().runner().queue.run("shop"));
+    REQUIRE(status_of(world, child) == "working");
+    finish_child(world, child);
+    CHECK(status_of(world, parent) == "done");
+}
+
+TEST_CASE("Where merges are not pushed the local default branch has the work of those that are done") {
+    RunnerWorld world;
+    (void)world.draft();
+    world.git.make_origin(world.repo(), "live/origin.git");
+    world.boot();
+    set(world, "push", false);
+    SECTION("a sub-task of a task with commits brings all of them") {
+        const auto family = split_into(world, 1, true);
+        finish_child(world, family.children[0]);
+        CHECK(status_of(world, family.parent) == "done");
+    }
+    SECTION("a task that waited for another begins with its work") {
+        auto first = world.draft("first");
+        first.task.workflow = "relay";
+        world.create(first, "", false).value();
+        const auto second = make_blocked(world, {first.task.id});
+        finish_child(world, first.task.id);
+        REQUIRE(status_of(world, second) == "working");
+        CHECK(std::filesystem::exists(worktree_of(world, second) / ("of-" + first.task.id.value)));
+    }
+    SECTION("so does a sub-task that waited for another") {
+        const auto family = split_into(world, 1, true);
+        const auto second = create_child(world, child_draft(world, family.parent, {family.children[0]}));
+        finish_child(world, family.children[0]);
+        REQUIRE(status_of(world, second) == "working");
+        CHECK(std::filesystem::exists(worktree_of(world, second) / ("of-" + family.children[0].value)));
+    }
+}
+
+TEST_CASE("A task that is being merged is not moved on when its sub-tasks are done") {
+    RunnerWorld world;
+    const auto family = split_into(world, 1, false);
+    const auto put = [&](std::optional<MergeRecord> merge) {
+        auto record = world.record(family.parent);
+        record.merge = std::move(merge);
+        world.house().world().tasks.save(record).value();
+    };
+    MergeRecord merge;
+    merge.phase = MergePhase::merged;
+    put(merge);
+    finish_child(world, family.children[0]);
+    CHECK(status_of(world, family.parent) == "delegated");
+    put(std::nullopt);
+    CHECK(comes_true(world, [&] { return status_of(world, family.parent) == "done"; }));
+}
+
+TEST_CASE("What is said of a sub-task is what has become of it since") {
+    RunnerWorld world;
+    const auto family = split_into(world, 1, false);
+    const auto& child = family.children[0];
+    world.move(child, "stuck").value();
+    REQUIRE(notice_of(world, family.parent, NoticeKind::child_needs_you));
+    CHECK_THAT(notice_of(world, family.parent, NoticeKind::child_needs_you)->text, Holds("stuck"));
+    auto record = world.record(child);  // cancelled while its parent's lock was held
+    record.task.status = "cancelled";
+    record.ended = true;
+    world.house().world().tasks.save(record).value();
+    world.house().go(world.house().runner().delegation.settle(family.parent));
+    CHECK_THAT(notice_of(world, family.parent, NoticeKind::child_needs_you)->text, !Holds("stuck"));
+}
+
 TEST_CASE("Sub-tasks of sub-tasks come back one after the other, up to the first task") {
     RunnerWorld world;
     const auto family = split_into(world, 1, false, 2);
@@ -353,6 +445,13 @@ TEST_CASE("A task whose branch is gone when its sub-tasks are done is not done, 
     REQUIRE(notice);
     CHECK_THAT(notice->text, Tells(before) && Tells("--branch"));
     CHECK(need_of(world, family.parent) == Need::help);
+    // Another sub-task is to be waited for first.
+    const auto another = make_child(world, family.parent);
+    world.house().go(world.house().runner().delegation.settle(family.parent));
+    CHECK_FALSE(notice_of(world, family.parent, NoticeKind::start_failed));
+    world.move(another, "cancelled").value();
+    forget(world, another);
+    CHECK(comes_true(world, [&] { return notice_of(world, family.parent, NoticeKind::start_failed) != nullptr; }));
     // All workspaces are taken: it waits, and nothing has failed any more.
     std::vector<TaskId> others;
     for (int i = 0; i < 2; ++i) {
@@ -362,8 +461,8 @@ TEST_CASE("A task whose branch is gone when its sub-tasks are done is not done, 
         world.create(std::move(other), "", false).value();
     }
     edit(world, family.parent, to_new_name("by-hand")).value();
-    world.house().go(world.house().runner().delegation.retry());
-    CHECK(world.record(family.parent).queued);
+    world.house().runner().delegation.retry();
+    CHECK(comes_true(world, [&] { return world.record(family.parent).queued; }));
     CHECK_FALSE(notice_of(world, family.parent, NoticeKind::start_failed));
     CHECK(need_of(world, family.parent) == Need::nothing);
     finish_child(world, others[0]);

@@ -33,9 +33,16 @@ struct LimitedWorld : RunnerWorld {
         create(record, "", false).value();
         return record.task.id;
     }
-    void show(const TaskId& id, const std::string& screen) {
-        outside.tmux.screens[record(id).run_of(Role::worker)->pane_id] = screen;
+    void show(const TaskId& id, const std::string& screen, Role role = Role::worker) {
+        outside.tmux.screens[record(id).run_of(role)->pane_id] = screen;
         look(id);
+    }
+    /// Its worker has handed over.
+    void hand_over(const TaskId& id) {
+        append_body(id, "\n## Plan\nAPPROACH: straight on\n");
+        move(id, "working").value();
+        append_body(id, "\n## Handoff\nDONE: all of it\n");
+        move(id, "agent-review").value();
     }
     void look(const TaskId& id) { house().go(house().runner().activities.look(id)); }
     bool deliver(const TaskId& id) { return house().go(house().runner().outbox.deliver(id)); }
@@ -122,10 +129,74 @@ TEST_CASE("the hold is over when one of its agents works again") {
     const auto second = world.start();
     CHECK(world.record(second).task.status == "pending");
     world.show(world.first, "working\n");
+    CHECK(world.hold());  // it may be refused in a moment
+    world.outside.clock.pass(11s);
+    world.look(world.first);
     CHECK_FALSE(world.hold());
     CHECK_FALSE(world.notice(world.first));
     world.house().runner().queue.retry_held_back();
     CHECK(comes_true(world, [&] { return runs(world, second, Role::worker); }));
+}
+
+TEST_CASE("a worker that waits for its review hides no limit of the reviewer, and is not told to go on") {
+    LimitedWorld world;
+    world.hand_over(world.first);
+    world.show(world.first, "working\n");
+    world.show(world.first, k_limit);  // its closing words
+    CHECK(world.hold());
+    CHECK_FALSE(world.notice(world.first));
+    world.outside.clock.pass(2h);
+    world.look(world.first);
+    CHECK_FALSE(world.hold());
+    CHECK(world.record(world.first).outbox.empty());
+    world.show(world.first, "working\n", Role::reviewer);
+    CHECK(world.record(world.first).outbox.empty());
+    CHECK_FALSE(world.hold());  // what the worker's window still shows is no news
+    world.show(world.first, "You've hit your weekly limit\n", Role::reviewer);
+    CHECK(world.hold());
+    REQUIRE(world.notice(world.first));
+    CHECK(world.notice(world.first)->cause == "reviewer");
+    CHECK(needs(world, world.first).kind == Need::help);
+    world.outside.clock.pass(31min);
+    world.look(world.first);
+    REQUIRE(world.record(world.first).outbox.size() == 1);
+    CHECK(world.record(world.first).outbox.front().to == Role::reviewer);
+}
+
+TEST_CASE("a task that comes back to its worker waits for no limit that is long over") {
+    LimitedWorld world;
+    world.hand_over(world.first);
+    world.show(world.first, "working\n");
+    world.show(world.first, k_limit);
+    world.outside.clock.pass(2h);
+    world.append_body(world.first, "\n## Review\nVerdict: FAIL\n");
+    world.move(world.first, "working").value();
+    world.look(world.first);
+    CHECK_FALSE(world.hold());
+    CHECK(world.deliver(world.first));
+    CHECK_FALSE(world.outside.tmux.state.sent.empty());
+}
+
+TEST_CASE("an agent that begins to work does not lift the limit that another one has met since") {
+    LimitedWorld world;
+    const auto second = world.start();
+    world.show(world.first, "working\n");
+    world.show(second, "working\n");
+    world.show(world.first, k_limit);
+    world.show(second, k_limit);
+    world.outside.clock.pass(2h);
+    for (const auto& id : {world.first, second}) {
+        world.look(id);
+        CHECK(world.deliver(id));
+        world.show(id, "working\n");
+    }
+    world.outside.clock.pass(1s);
+    world.show(world.first, "You've hit your weekly limit\n");
+    REQUIRE(world.hold());
+    world.outside.clock.pass(11s);
+    world.look(second);
+    CHECK(world.hold());
+    CHECK_FALSE(world.notice(second));
 }
 
 TEST_CASE("a limit that comes back is waited for longer, and one without a time is tried again") {
