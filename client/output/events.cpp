@@ -160,7 +160,9 @@ std::string event_sentence(const Json& event) {
     if (type == "auto.advanced") return with_reason(moved(event) + ", automatically", event);
     if (type == "agent.spawned") return agent_sentence("started", event);
     if (type == "agent.respawned") return agent_sentence("was restarted", event);
-    if (type == "agent.exited") return agent_sentence("ended", event);
+    if (type == "agent.exited") {
+        return agent_sentence(event.contains("usage_limit") ? "ended at its usage limit" : "ended", event);
+    }
     if (type == "agent.crashed") return agent_sentence("crashed", event);
     if (type == "session.lost") return agent_sentence("was lost with its tmux server", event);
     if (type == "agent.activity") return agent_sentence("is " + text_of(event, "activity"), event);

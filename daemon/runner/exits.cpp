@@ -124,7 +124,7 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     const bool went_on = record.entered_at && *record.entered_at > run.spawned_at;  // it did take its task up
     const bool by_itself = end.exit_status > 0 && end.exit_status < k_signalled;
     if (run.resumed && by_itself && !went_on && age < k_resume_window) {
-        co_await begin_anew(std::move(record), *definition, run, fields);
+        co_await begin_anew(std::move(record), *definition, run, fields, true);
         co_return;
     }
     auto facts = co_await facts_of(world_, record, **definition);
@@ -138,6 +138,14 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
         gates_.run_for_exit(id, std::move(*wanted), [this, id, run = run.run](std::string why) {
             async::spawn(world_.executor, "exit", agent_exited(id, run, std::move(why)));
         });
+        co_return;
+    }
+    const bool is_death =
+        std::holds_alternative<engine::Crash>(outcome) || std::holds_alternative<engine::MarkDead>(outcome);
+    if (const auto limit = usage_limit_of(record, run); limit && by_itself && is_death) {
+        usage_.add(run.harness, limit->resets);
+        fields["usage_limit"] = limit->text;
+        co_await begin_anew(std::move(record), *definition, run, fields, false);
         co_return;
     }
     forget_run(record, run, has_died(outcome, exit));
@@ -179,24 +187,36 @@ void Exits::tell_of_start(const TaskRecord& record, const AgentRun& run, int exi
     (crash != nullptr ? crash->reason : dead->reason) = std::move(reason);
 }
 
-/// Once: the next run does not continue anything.
+/// A one-shot program that its provider refuses says so and ends: there is no window that shows it.
+std::optional<agents::Reading> Exits::usage_limit_of(const TaskRecord& record, const AgentRun& run) const {
+    const auto entry = world_.harnesses.find(run.harness);
+    if (!entry || entry->harness.mode != agents::Mode::oneshot) return std::nullopt;
+    const auto log = world_.files.read(agents_.log_file(record, run));
+    if (!log) return std::nullopt;
+    auto limit = agents::limit_on(entry->harness, printable(*log, true));
+    if (limit && !limit->usage_limit) limit.reset();
+    return limit;
+}
+
+/// Its end is no crash, and the next run has the same to do; `fresh`: because its conversation could not be continued,
+/// which the next one does not try.
 Awaitable<void> Exits::begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
-                                  std::map<std::string, Scalar> exited) {
+                                  std::map<std::string, Scalar> exited, bool fresh) {
     const auto role = std::string(name_of(run.role));
     forget_run(record, run, true);
-    std::erase_if(record.sessions, [&](const NativeSession& session) { return session.role == run.role; });
+    if (fresh) std::erase_if(record.sessions, [&](const auto& session) { return session.role == run.role; });
     restarting_.insert(record.task.id);
     if (!turns_.save(record)) {  // the poll sees the same death again
         restarting_.erase(record.task.id);
         co_return;
     }
     world_.journal.write(record, "agent.exited", std::move(exited));
-    world_.journal.write(record, "agent.resume_failed", {{"role", role}, {"run", run.run.value}});
-    const auto started = co_await respawns_.start_again(record, *definition, true);
+    if (fresh) world_.journal.write(record, "agent.resume_failed", {{"role", role}, {"run", run.run.value}});
+    const auto started = co_await respawns_.start_again(record, *definition, fresh);
     if (!started) {
         raise(world_, record, NoticeKind::agent_ended,
-              "the " + role +
-                  " could not continue its conversation, and could not be started: " + started.error().message,
+              "the " + role + (fresh ? " could not continue its conversation" : " was at its usage limit") +
+                  ", and could not be started: " + started.error().message,
               {}, role);
     }
     restarting_.erase(record.task.id);

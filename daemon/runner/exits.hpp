@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "daemon/runner/gates.hpp"
 #include "daemon/runner/respawns.hpp"
 #include "daemon/runner/transitions.hpp"
+#include "daemon/runner/usage_holds.hpp"
 
 namespace orange {
 
@@ -19,13 +21,15 @@ namespace orange {
 /// makes a death count once: it goes in the same write that counts it.
 class Exits {
   public:
-    Exits(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Respawns& respawns, Gates& gates)
+    Exits(World& world, AgentControl& agents, Turns& turns, Transitions& transitions, Respawns& respawns, Gates& gates,
+          UsageHolds& usage)
         : world_(world),
           agents_(agents),
           turns_(turns),
           transitions_(transitions),
           respawns_(respawns),
-          gates_(gates) {}
+          gates_(gates),
+          usage_(usage) {}
 
     /// A run's process is gone, as far as somebody saw.
     Awaitable<void> agent_exited(TaskId id, RunId run) { return agent_exited(std::move(id), std::move(run), {}); }
@@ -44,8 +48,9 @@ class Exits {
                                   std::map<std::string, Scalar> exited);
     void tell_of_start(const TaskRecord& record, const AgentRun& run, int exit_status,
                        engine::ExitOutcome& outcome) const;
+    std::optional<agents::Reading> usage_limit_of(const TaskRecord& record, const AgentRun& run) const;
     Awaitable<void> begin_anew(TaskRecord record, workflow::Library::DefinitionPtr definition, AgentRun run,
-                               std::map<std::string, Scalar> exited);
+                               std::map<std::string, Scalar> exited, bool fresh);
     bool many_die(const RunId& run);
 
     World& world_;
@@ -54,6 +59,7 @@ class Exits {
     Transitions& transitions_;
     Respawns& respawns_;
     Gates& gates_;
+    UsageHolds& usage_;
     std::map<std::string, std::chrono::steady_clock::time_point> recent_crashes_;  ///< by run
     std::set<TaskId> restarting_;
 };

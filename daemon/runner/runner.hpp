@@ -49,7 +49,7 @@ struct Runner {
           delegation(world, turns, transitions, queue),
           creation(world, turns, transitions, queue),
           respawns(world, room, agents, turns, transitions, workspaces),
-          exits(world, agents, turns, transitions, respawns, gates),
+          exits(world, agents, turns, transitions, respawns, gates, usage),
           recovery(world, agents, turns, transitions, merges, gates, creation),
           pull_sync(world, turns, transitions, requests, merges) {}
     Runner(const Runner&) = delete;

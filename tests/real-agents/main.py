@@ -332,7 +332,8 @@ class Life:
             w.api.state.lifted.add(word)
             w.orange("task", "send", task, "go on")
             self.reaches(w, task, "%s: a message afterwards, and the agent goes on" % word, "reviewing", 240)
-            self.step("%s: the notice is gone" % word, "usage_limit" not in w.notices(task), w.seen(task))
+            gone = w.until(10, lambda: "usage_limit" not in w.notices(task))
+        self.step("%s: the notice is gone" % word, gone, w.seen(task))
         task = self.create(w, "play:hang play:tag=hangs the provider does not answer")
         self.hangs(w, task, "the worker waits for its model", "hangs", "# Task:")
         took = self.notice(w, task, "an API that hangs is noticed", "agent_hung", 60)
@@ -362,7 +363,8 @@ class Life:
         self.told(w, task, "and gets the message", "usage", "a message for later")
         self.reaches(w, task, "and finishes", "reviewing", 120)
         self.reaches(w, later, "the next task has started by itself", "reviewing", 120)
-        self.step("the notice is gone", "usage_limit" not in w.notices(task), w.seen(task))
+        gone = w.until(10, lambda: "usage_limit" not in w.notices(task))
+        self.step("the notice is gone", gone, w.seen(task))
 
     def messages(self):
         w = self.enter()

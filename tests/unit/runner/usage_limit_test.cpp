@@ -45,6 +45,11 @@ struct LimitedWorld : RunnerWorld {
         move(id, "agent-review").value();
     }
     void look(const TaskId& id) { house().go(house().runner().activities.look(id)); }
+    void ends(const TaskId& id, int exit_status) {
+        const auto run = record(id).run_of(Role::worker)->run;
+        kill_agent(id, Role::worker, exit_status);
+        house().go(house().runner().exits.agent_exited(id, run));
+    }
     bool deliver(const TaskId& id) { return house().go(house().runner().outbox.deliver(id)); }
     const Notice* notice(const TaskId& id) { return engine::find_notice(record(id), NoticeKind::usage_limit); }
     std::optional<UsageHold> hold() { return house().runner().usage.of("thrifty"); }
@@ -120,6 +125,31 @@ TEST_CASE("the hold of a usage limit outlives the daemon, and so does its end") 
     world.look(world.first);
     CHECK(world.record(world.first).outbox.size() == 1);
     CHECK_FALSE(world.hold());
+}
+
+TEST_CASE("a one-shot agent that ends at its usage limit has not crashed, and is started again when it resets") {
+    LimitedWorld world;
+    write_file(world.home() / "harnesses/thrifty.yml",
+               "name: thrifty\nprogram: true\nmode: oneshot\nargv:\n  full: [--, \"{prompt}\"]\n"
+               "usage_limit:\n  screen: [You've hit your]\n  resets: [\"resets \"]\n");
+    world.outside.tmux.screens[world.record(world.first).run_of(Role::worker)->pane_id] = "[orange] do it\n" + k_limit;
+    SECTION("by itself") {
+        world.ends(world.first, 1);
+        REQUIRE(world.hold());
+        CHECK(world.hold()->until > world.outside.clock.now() + 1h);
+        CHECK(world.record(world.first).task.counter("crash_count") == 0);
+        CHECK(world.events(world.first, "agent.exited").back().fields.contains("usage_limit"));
+        REQUIRE(wait_of(world, world.first));
+        CHECK(wait_of(world, world.first)->reason == "usage_limit");
+        CHECK(needs(world, world.first).kind == Need::nothing);
+        world.outside.clock.pass(2h);
+        world.house().runner().queue.retry_held_back();
+        CHECK(comes_true(world, [&] { return runs(world, world.first, Role::worker); }));
+    }
+    SECTION("not where it was killed") {
+        world.ends(world.first, 137);
+        CHECK_FALSE(world.hold());
+    }
 }
 
 TEST_CASE("the hold is over when one of its agents works again") {
