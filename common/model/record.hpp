@@ -350,6 +350,7 @@ struct TaskRecord {
     std::vector<Notice> notices;  ///< changed by engine/notices.hpp alone
     std::optional<Timestamp> entered_at;
     std::string questions;
+    std::string question;
     std::optional<std::string> answered;
     bool stopped = false;
     std::optional<Timestamp> notified;
@@ -401,6 +402,7 @@ struct TaskRecord {
         v.sparse("notices", notices, "what its human should know, most urgent first");
         v.sparse("entered_at", entered_at, "when it came into its status");
         v.sparse("questions", questions, "hash of ## Questions");
+        v.sparse("question", question, "the first of them, as its human is told of it");
         v.sparse("answered", answered, "`questions` when a human's answer was delivered; else the question stands");
         v.sparse("stopped", stopped, "a human stopped its agent, and nothing starts it by itself");
         v.sparse("notified", notified, "`since` of the need that its human was last notified of");

@@ -1,5 +1,7 @@
 #include "daemon/engine/artifacts.hpp"
 
+#include <algorithm>
+
 #include "common/base/text.hpp"
 
 namespace orange::engine {
@@ -17,6 +19,16 @@ std::string fields_text(const std::vector<std::string>& fields) {
         text += fields[i] + ": …";
     }
     return text;
+}
+
+/// Without "- ", "* ", "> ", "1. " or "1) ".
+std::string_view without_list_mark(std::string_view line) {
+    auto mark = std::min(line.find_first_not_of("0123456789"), line.size());
+    const bool is_number = mark > 0 && mark < line.size() && (line[mark] == '.' || line[mark] == ')');
+    const bool is_sign = mark == 0 && !line.empty() && (line[0] == '-' || line[0] == '*' || line[0] == '>');
+    if (!is_number && !is_sign) return line;
+    ++mark;
+    return mark < line.size() && line[mark] == ' ' ? trim(line.substr(mark)) : line;
 }
 
 /// What the section must hold, after "with ".
@@ -125,6 +137,18 @@ std::map<std::string, std::string> Artifacts::hashes() const {
     std::map<std::string, std::string> result;
     for (const auto& [heading, section] : sections) result.emplace(heading, section.hash);
     return result;
+}
+
+std::string first_question(std::string_view text) {
+    constexpr std::size_t k_columns = 160;
+    std::string_view first;
+    for (const auto each : split_lines(text)) {
+        const auto line = trim(each);
+        if (line.empty() || line.starts_with("<!--")) continue;
+        if (!first.empty()) return ellipsized(printable(first), k_columns) + " (more in TASK.md)";
+        first = without_list_mark(line);
+    }
+    return ellipsized(printable(first), k_columns);
 }
 
 std::optional<Verdict> verdict_of(std::string_view text, VerdictLine line) {

@@ -32,6 +32,10 @@ struct Artifacts {
 std::optional<std::string> gate_problem(const Gate& gate, const Artifacts& artifacts,
                                         const std::map<std::string, std::string>& entry);
 
+/// The first question of a section's text in one line of at most 160 columns, without the mark of a list, and whether
+/// there is more; empty where there is none.
+std::string first_question(std::string_view text);
+
 /// The verdict of a section's text, after `line`: the first non-empty line `Verdict: PASS|FAIL`, or the first line
 /// with the word PASS or FAIL (case-insensitive).
 std::optional<Verdict> verdict_of(std::string_view text, VerdictLine line);

@@ -75,8 +75,9 @@ class Question {
         return state_->respawn_prompt.empty() ? "orange task why " + id() : "orange task respawn " + id();
     }
     Needs question() const {
-        return here(Need::answer, "the agent has questions (## Questions in TASK.md)",
-                    "orange task reply " + id() + " \"...\"");
+        const auto text = record_.question.empty() ? "the agent has questions (## Questions in TASK.md)"
+                                                   : "the agent asks: " + record_.question;
+        return here(Need::answer, text, "orange task reply " + id() + " \"...\"");
     }
     Needs review() const {
         if (can_be_merged_from(definition_, status())) {

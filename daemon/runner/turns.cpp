@@ -50,7 +50,9 @@ Awaitable<Result<Stepped>> Turns::step_bodies(TaskRecord& record) {
     stepped.artifacts = store::parse_sections(synced->body);
     record.unwritten_feedback.clear();
     const auto asked = stepped.artifacts.sections.find(k_questions);
-    record.questions = asked == stepped.artifacts.sections.end() ? std::string() : asked->second.hash;
+    const auto questions = asked == stepped.artifacts.sections.end() ? engine::Section{} : asked->second;
+    record.questions = questions.hash;
+    record.question = engine::first_question(questions.text);
     apply(record, *synced);
     if ((synced->unsettled || synced->waiting) && syncing_soon_.insert(record.task.id).second) {
         const auto time = synced->unsettled ? k_late_writer : world_.task_files.keeps_displaced();

@@ -147,3 +147,16 @@ TEST_CASE("a field's name within a sentence is no near miss of a field") {
     CHECK_THAT(problem(handoff(), with("Handoff", "all is DONE: really")), !Holds("all is DONE: really"));
     CHECK_THAT(problem(handoff(), with("Handoff", "- **DONE**: x")), Holds("\"- **DONE**: x\""));
 }
+
+TEST_CASE("The first question is one line without the mark of a list, and says whether there is more") {
+    CHECK(first_question("").empty());
+    CHECK(first_question("\n<!-- what you need to know -->\n\n").empty());
+    for (const char* text : {"Half up?", "\n- Half up?\n", "* Half up?", "> Half up?", "1. Half up?", "12) Half up?"}) {
+        CHECK(first_question(text) == "Half up?");
+    }
+    CHECK(first_question("2.5 or 3?") == "2.5 or 3?");
+    CHECK(first_question("-v or -q?") == "-v or -q?");
+    CHECK(first_question("1. Half up?\n2. How many digits?\n") == "Half up? (more in TASK.md)");
+    CHECK(first_question("\x1b[2JHalf\x07 up?").find('\x1b') == std::string::npos);
+    CHECK(first_question(std::string(500, 'x')).size() < 170);
+}

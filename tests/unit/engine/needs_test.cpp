@@ -61,6 +61,9 @@ TEST_CASE("A question stands until it is answered, and again if it changes") {
     task.sight.agent_alive = true;
     task.record.questions = "one";
     CHECK(task.needs().kind == Need::answer);
+    CHECK_THAT(task.needs().text, Holds("## Questions"));
+    task.record.question = "Half up?";
+    CHECK(task.needs().text == "the agent asks: Half up?");
     CHECK_THAT(task.needs().command, Holds("orange task reply 4f2a"));
     task.record.answered = "one";
     CHECK(task.needs().kind == Need::nothing);

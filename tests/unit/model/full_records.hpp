@@ -85,6 +85,7 @@ inline TaskRecord full_record() {
     record.notices = {{NoticeKind::agent_crashed, "look", "orange task respawn", "worker", k_full_time}};
     record.entered_at = k_full_time;
     record.questions = "dddd";
+    record.question = "Half up?";
     record.answered = "eeee";
     record.stopped = true;
     record.notified = record.entered_at;
