@@ -21,14 +21,19 @@ std::string fields_text(const std::vector<std::string>& fields) {
     return text;
 }
 
-/// Without "- ", "* ", "> ", "1. " or "1) ".
+/// Without "- ", "* ", "> ", "1. " or "1) ", and the box of a list to be ticked off.
 std::string_view without_list_mark(std::string_view line) {
     auto mark = std::min(line.find_first_not_of("0123456789"), line.size());
     const bool is_number = mark > 0 && mark < line.size() && (line[mark] == '.' || line[mark] == ')');
     const bool is_sign = mark == 0 && !line.empty() && (line[0] == '-' || line[0] == '*' || line[0] == '>');
     if (!is_number && !is_sign) return line;
     ++mark;
-    return mark < line.size() && line[mark] == ' ' ? trim(line.substr(mark)) : line;
+    if (mark >= line.size() || line[mark] != ' ') return line;
+    line = trim(line.substr(mark));
+    for (const std::string_view box : {"[ ] ", "[x] "}) {
+        if (line.starts_with(box)) return trim(line.substr(box.size()));
+    }
+    return line;
 }
 
 /// What the section must hold, after "with ".
