@@ -337,6 +337,7 @@ void Trial::judge_activity() {
 Result<void> Trial::end_it() {
     rpc::TaskCancel cancel;
     cancel.id = id_;
+    ends_ = true;
     TRY(call(cancel));
     const auto end = steady_clock::now() + k_for_end;
     auto left = agents_of(home_);
@@ -389,7 +390,7 @@ void Trial::say_kept() const {
 
 void Trial::clean_up() {
     if (options_.keep) {
-        if (interrupted() && !id_.empty()) (void)end_it();  // its agent would go on
+        if (!ends_ && !id_.empty()) (void)end_it();  // its agent would go on
         return say_kept();
     }
     const auto complain = [](const Error& error) {

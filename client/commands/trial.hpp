@@ -76,6 +76,7 @@ class Trial {
     std::vector<std::string> failed_;
     bool tried_ = true;
     bool oneshot_ = false;
+    bool ends_ = false;  ///< its task was cancelled
     bool did_ = false;  ///< it began to do what its prompt says
     std::string id_, short_id_;
     std::string window_;

@@ -40,9 +40,11 @@ std::string names_of(const std::vector<const Row*>& tasks) {
     return names + (tasks.size() > 4 ? " …" : "");
 }
 
-std::string children_fact(const std::vector<const Row*>& tasks) {
-    const bool any =
-        std::ranges::any_of(tasks, [](const Row* task) { return !task->ended && task->children > task->children_done; });
+std::string children_fact(const State& state, const std::vector<const Row*>& tasks) {
+    const auto is_one = [&](const std::string& id) { return std::ranges::find(tasks, id, &Row::id) != tasks.end(); };
+    const bool any = std::ranges::any_of(state.tasks, [&](const Row& task) {
+        return !task.ended && !task.parent.empty() && is_one(task.parent) && !is_one(task.id);
+    });
     return any ? "Sub-tasks that have not ended go on" : "";
 }
 
@@ -121,7 +123,7 @@ void Core::pull_request(Effects& effects, Moment now) {
 void Core::cancel(Moment now) {
     const auto one = [](const Row& task, bool asks_children) {
         rpc::TaskCancel params;
-        params.ask_children = asks_children;
+        params.ask_children = asks_children && task.children > 0;
         return action_of(std::move(params), task.id, "cancelling", "cancelled");
     };
     Question question;
@@ -129,13 +131,13 @@ void Core::cancel(Moment now) {
     if (!state_.marked.empty()) {
         const auto tasks = targets(Action::cancel, now, question);
         if (tasks.empty()) return;
-        for (const auto* task : tasks) question.if_yes.push_back(one(*task, false));
-        add_fact(question, children_fact(tasks));
+        for (const auto* task : tasks) question.if_yes.push_back(one(*task, tasks.size() == 1));
+        if (tasks.size() > 1) add_fact(question, children_fact(state_, tasks));
         question.text = "Cancel " + counted(tasks.size(), "task") + "?";
         return ask(std::move(question), now);
     }
     const auto& task = *selected();
-    question.if_yes.push_back(one(task, task.children > 0));
+    question.if_yes.push_back(one(task, true));
     add_fact(question, changes_fact(state_, task.id));
     question.text = "Cancel " + title_of(task) + "?";
     ask(std::move(question), now);
@@ -156,7 +158,7 @@ void Core::remove(Moment now) {
         if (!task->ended)
             add_fact(question, title_of(*task) + " has not ended (" + clean(task->status) + "): it is cancelled first");
     }
-    add_fact(question, children_fact(tasks));
+    add_fact(question, children_fact(state_, tasks));
     const auto what = tasks.size() == 1 ? title_of(*tasks.front()) : counted(tasks.size(), "task");
     question.text = "Delete " + what + " with TASK.md, history and logs? Branches stay.";
     ask(std::move(question), now);

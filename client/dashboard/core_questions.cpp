@@ -43,7 +43,9 @@ void Core::question_key(const Key& key, Moment now, Effects& effects) {
     next_question(now);
     state_.message.reset();
     if (key.size() == 1 && key[0] >= '1' && static_cast<std::size_t>(key[0] - '1') < question.options.size()) {
-        return ask(std::move(question.options[static_cast<std::size_t>(key[0] - '1')]), now);
+        auto option = std::move(question.options[static_cast<std::size_t>(key[0] - '1')]);
+        if (!option.text.empty()) return ask(std::move(option), now);
+        return act(effects, std::move(option.if_yes.front()));
     }
     const bool yes = key == "y" && question.options.empty();
     auto& chosen = yes ? question.if_yes : question.if_no;

@@ -236,16 +236,17 @@ bool Core::ask_for_children(const Request& request, const Error& error, Moment n
     if (request.method != rpc::TaskCancel::k_name || !params || detail(error, "children").empty()) return false;
     Question question;
     question.late = true;
-    question.facts.push_back(clean(first_line(error.message)));
-    question.facts.push_back("No: " + request.title + " is cancelled, and they go on");
-    question.text = "Cancel its sub-tasks, too?";
+    question.facts.push_back(clean(error.message.substr(0, error.message.find(". "))) + ":");
+    question.facts.push_back("1  cancel them, too");
+    question.facts.push_back("2  let them go on");
+    question.text = "Cancel " + request.title + ", and its sub-tasks?";
     params->ask_children = false;
-    auto no = request, yes = request;
-    no.params = written(*params);
-    params->with_children = true;
-    yes.params = written(*params);
-    question.if_yes.push_back(std::move(yes));
-    question.if_no.push_back(std::move(no));
+    for (const bool also : {true, false}) {
+        params->with_children = also;
+        auto again = request;
+        again.params = written(*params);
+        question.options.emplace_back().if_yes.push_back(std::move(again));
+    }
     ask(std::move(question), now);
     return true;
 }

@@ -43,7 +43,7 @@ enum class NoticeKind {
 
 /// What ends a notice by itself; `orange task ack` ends any of them.
 enum class NoticeEnd {
-    transition,  ///< the next change of status, and a new agent in place of a dead one
+    transition,  ///< the next change of status; what is about an agent, also a new one in its place
     cause,       ///< its cause is gone; whoever raised it clears it
     ack,         ///< only a human who has seen it
 };

@@ -349,6 +349,7 @@ struct TaskRecord {
     std::optional<std::string> start;
     std::vector<Notice> notices;  ///< changed by engine/notices.hpp alone
     std::optional<Timestamp> entered_at;
+    std::string moved_because;
     std::string questions;
     std::string question;
     std::optional<std::string> answered;
@@ -401,6 +402,7 @@ struct TaskRecord {
                  "the state that it is started in, if it was created for one; else the workflow's choice");
         v.sparse("notices", notices, "what its human should know, most urgent first");
         v.sparse("entered_at", entered_at, "when it came into its status");
+        v.sparse("moved_because", moved_because, "why Orange or an agent has moved it there; a human knows");
         v.sparse("questions", questions, "hash of ## Questions");
         v.sparse("question", question, "the first of them, as its human is told of it");
         v.sparse("answered", answered, "`questions` when a human's answer was delivered; else the question stands");

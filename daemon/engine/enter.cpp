@@ -20,6 +20,12 @@ Intent intent_of(const Decision& decision, Entrance entrance) {
     return intent;
 }
 
+std::string why_moved(const Decision& decision, const Caller& by) {
+    if (!decision.auto_reason.empty()) return decision.auto_reason;
+    const bool by_agent = by.role == Role::worker || by.role == Role::reviewer;
+    return by_agent ? "the " + std::string(name_of(by.role)) + " set this status" : std::string();
+}
+
 }  // namespace
 
 void enter(TaskRecord& record, const Definition& definition, const Decision& decision, Entrance entrance) {
@@ -29,6 +35,7 @@ void enter(TaskRecord& record, const Definition& definition, const Decision& dec
     for (const auto& [field, value] : decision.counters) record.task.counters[field] = value;
     record.task.updated_at = entrance.at;
     record.entered_at = entrance.at;
+    record.moved_because = why_moved(decision, entrance.by);
     record.entry_sections = std::move(entrance.sections);
     record.ended = state && state->terminal;
     if (record.ended) record.died.clear();

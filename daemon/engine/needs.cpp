@@ -29,7 +29,10 @@ class Question {
         if (!state_->terminal && record_.unapproved) return unapproved();
         if (!state_->terminal && record_.blocked()) return blocked();
         if (state_->terminal || record_.intent || !sight_.under_way.empty()) return nothing();
-        if (state_->meaning == Meaning::stuck) return here(Need::help, "the task is stuck", agent_command());
+        if (state_->meaning == Meaning::stuck) {
+            const auto& why = record_.moved_because;
+            return here(Need::help, "the task is stuck" + (why.empty() ? "" : ": " + why), agent_command());
+        }
         if (const auto* dialog = notice(NoticeKind::agent_dialog)) {
             return {Need::answer, std::string(first_line(dialog->text)), dialog->command, dialog->since};
         }

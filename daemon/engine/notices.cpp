@@ -36,6 +36,26 @@ void clear_for_transition(TaskRecord& record, const std::vector<Notice>& before)
     show(record);
 }
 
+void clear_for_agents(TaskRecord& record) {
+    std::erase_if(record.notices, [](const Notice& notice) {
+        switch (notice.kind) {
+            case NoticeKind::workspace_missing:
+            case NoticeKind::session_lost:
+            case NoticeKind::agent_crashed:
+            case NoticeKind::agent_ended:
+            case NoticeKind::start_failed:
+            case NoticeKind::agent_dialog:
+            case NoticeKind::agent_idle:
+                return true;
+            case NoticeKind::hook_failed:  // one start and no other action, as transitions.cpp tells it
+                return notice.text.starts_with("the agent ") && notice.text.find('\n') == std::string::npos;
+            default:
+                return false;
+        }
+    });
+    show(record);
+}
+
 void clear_all(TaskRecord& record) {
     record.notices.clear();
     show(record);

@@ -12,6 +12,8 @@ void raise(TaskRecord& record, Notice notice);
 bool clear(TaskRecord& record, NoticeKind kind);
 /// Those of `before` that a transition ends. What was raised since stays.
 void clear_for_transition(TaskRecord& record, const std::vector<Notice>& before);
+/// Those about its agents, which are stopped or started anew. What is to be said of its work stays.
+void clear_for_agents(TaskRecord& record);
 void clear_all(TaskRecord& record);
 
 const Notice* find_notice(const TaskRecord& record, NoticeKind kind);

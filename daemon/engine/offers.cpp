@@ -16,7 +16,8 @@ class Offers {
     std::vector<std::string> all() {
         if (sight_.alive) add("attach", "send", "stop");
         if (record_.unapproved || sight_.children_unapproved) add("approve");
-        if (!sight_.alive && !record_.held.empty()) add("send", "stop");
+        if (!sight_.alive && record_.held_start(Role::worker)) add("send");
+        if (!sight_.alive && !record_.held.empty()) add("stop");
         if (state_ == nullptr) return finished();
         const bool still = !record_.intent && !sight_.under_way;
         if (still && !state_->terminal) open();

@@ -61,11 +61,11 @@ Awaitable<Result<Base>> base_of(Git& git, std::string repo, std::string default_
     const auto remote = known.find(std::string(k_origin) + default_branch);
     const auto local = known.find(std::string(k_heads) + default_branch);
     if (remote != known.end()) {
-        bool is_ahead = merges == MergesTo::local && local != known.end();
-        if (is_ahead) {
-            CO_TRY(is_ahead, co_await contains(git, repo, local->second.commit, remote->second.commit));
+        bool is_behind = true;
+        if (merges == MergesTo::local && local != known.end()) {
+            CO_TRY(is_behind, co_await contains(git, repo, remote->second.commit, local->second.commit));
         }
-        const auto& base = is_ahead ? *local : *remote;
+        const auto& base = is_behind ? *remote : *local;
         co_return Base{base.first, base.second.commit};
     }
     if (local == known.end()) {

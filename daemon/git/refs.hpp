@@ -35,7 +35,7 @@ struct Base {
 enum class MergesTo { origin, local };
 
 /// What new work begins at: refs/remotes/origin/<branch> if it exists, else refs/heads/<branch>, which comes first where
-/// merges are local and it has all that origin's has. not_found if origin had that branch and has others now: it was
+/// merges are local, unless origin's has all of it. not_found if origin had that branch and has others now: it was
 /// renamed, and the local one is what nobody follows any more.
 Awaitable<Result<Base>> base_of(Git& git, std::string repo, std::string default_branch, const Refs& known,
                                 MergesTo merges = MergesTo::origin);

@@ -87,7 +87,7 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         auto names = git::refs_of_branch(project.default_branch);
         for (auto& ref : git::refs_of_branch(task.branch)) names.push_back(std::move(ref));
         CO_TRY(auto known, co_await git::refs(git_, project.path, names));
-        const auto merges = project.settings.push.value_or(true) ? git::MergesTo::origin : git::MergesTo::local;
+        const auto merges = merges_of(project.settings);
         CO_TRY(const auto base, co_await git::base_of(git_, project.path, project.default_branch, known, merges));
         remove_stale_locks(tree);
         // A free workspace is clean; what a human left in one is theirs, and is kept like an agent's work.

@@ -37,6 +37,12 @@ struct Acquired {
     std::string branch_start;        ///< its commit, if the branch has no work of its own yet; else empty
 };
 
+/// Where merges of a project with these settings go, for git::base_of().
+inline git::MergesTo merges_of(const ProjectSettings& settings) {
+    const bool published = settings.push.value_or(true) || settings.merge == "pr";
+    return published ? git::MergesTo::origin : git::MergesTo::local;
+}
+
 /// What the commands of a project get in a workspace, and those that run before it is given back.
 struct Surroundings {
     std::map<std::string, std::string> env;

@@ -110,7 +110,8 @@ bool Activities::is_refused(Retrying& retrying, const agents::Reading& reading) 
     constexpr auto k_patience = std::chrono::seconds(20), k_pause = std::chrono::seconds(10);  // between two tries
     const auto now = world_.clock.now();
     if (!reading.retrying.empty()) {
-        if (now - retrying.last > k_pause) retrying.since = now;
+        // The first text stays: the next ones differ in what they count.
+        if (now - retrying.last > k_pause) retrying = {now, now, reading.retrying};
         retrying.last = now;
     }
     return now - retrying.last <= k_pause && now - retrying.since >= k_patience;
@@ -135,9 +136,7 @@ void Activities::note(const TaskRecord& record, const AgentRun& run, agents::Rea
         known.worked_at = world_.clock.now();
         if (is_refused(known.retrying, reading)) {
             reading.activity = Activity::limited;
-            // The first one stays: the next ones differ in what they count.
-            const bool stays = before == Activity::limited || reading.retrying.empty();
-            reading.text = stays ? known.seen.text : reading.retrying;
+            reading.text = known.retrying.text;
         }
     }
     const bool changed = before != reading.activity;
@@ -145,7 +144,7 @@ void Activities::note(const TaskRecord& record, const AgentRun& run, agents::Rea
     known.run = run.run;
     known.seen = {reading.activity, since, reading.source, reading.text};
     known.usage_limit = reading.usage_limit;
-    if (reading.activity != Activity::limited) known.limit_counted = false;
+    if (reading.activity == Activity::busy) known.limit_counted = false;
     known.resets = reading.resets;
     note_progress(known.progress, run, reading, patience_with(record));
     if (!changed) return;
@@ -264,7 +263,10 @@ bool Activities::mark_usage_limit(TaskRecord& record, Role role, bool is_awaited
     const auto name = std::string(name_of(role));
     const auto* notice = engine::find_notice(record, NoticeKind::usage_limit);
     if (notice && notice->cause != name) notice = nullptr;
-    if (seen.seen.activity == Activity::busy) lift(*run, seen);
+    if (seen.seen.activity == Activity::busy) {
+        if (notice && !seen.limited_at) seen.limited_at = notice->since;  // an earlier daemon saw it
+        lift(*run, seen);
+    }
     if (seen.seen.activity != Activity::limited || !seen.usage_limit) return false;
     seen.limited_at = world_.clock.now();
     // One that waits may have been at it for long when this daemon sees it first.

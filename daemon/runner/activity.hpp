@@ -62,6 +62,7 @@ class Activities {
     struct Retrying {
         Timestamp since{};
         Timestamp last{};
+        std::string text;
     };
     struct Known {
         RunId run;

@@ -125,7 +125,8 @@ std::string waits_sentence(const World& world, const TaskRecord& record) {
     if (!gone.empty()) {
         text += (gone == names ? ", which" : "; " + gone) + " will never be done";
     } else if (record.queued) {
-        text += " and starts by itself when that is done";
+        const bool one = record.waits_for().size() == 1;
+        text += one ? " and starts by itself when that is done" : " and starts by itself when they are done";
     }
     return text + ". To start it without:\n  orange task update " + id + " --unblock " + (gone.empty() ? names : gone);
 }

@@ -4,7 +4,7 @@
 
 namespace orange {
 
-/// `orange task update-branch`: merges the default branch, as origin has it, into the task's branch in its worktree.
+/// `orange task update-branch`: merges the default branch (base_of(), refs.hpp) into the task's branch in its worktree.
 /// conflict if the task has no worktree, if an agent works or something is uncommitted there, or if files conflict:
 /// these are left in the worktree to be resolved (`details["files"]`). Success if the branch is up to date already.
 Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by);

@@ -123,7 +123,10 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     const auto age = world_.clock.now() - run.spawned_at;
     const bool went_on = record.entered_at && *record.entered_at > run.spawned_at;  // it did take its task up
     const bool by_itself = end.exit_status > 0 && end.exit_status < k_signalled;
-    if (run.resumed && by_itself && !went_on && age < k_resume_window) {
+    const auto* state = (*definition)->state(record.task.status);
+    const bool is_awaited = state && state->agent == run.role;
+    const auto limit = by_itself && is_awaited ? usage_limit_of(record, run) : std::nullopt;
+    if (!limit && run.resumed && by_itself && !went_on && age < k_resume_window) {
         co_await begin_anew(std::move(record), *definition, run, fields, true);
         co_return;
     }
@@ -140,9 +143,7 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
         });
         co_return;
     }
-    const bool is_death =
-        std::holds_alternative<engine::Crash>(outcome) || std::holds_alternative<engine::MarkDead>(outcome);
-    if (const auto limit = usage_limit_of(record, run); limit && by_itself && is_death) {
+    if (limit && has_died(outcome, exit)) {
         usage_.add(run.harness, limit->resets);
         fields["usage_limit"] = limit->text;
         co_await begin_anew(std::move(record), *definition, run, fields, false);
@@ -159,11 +160,8 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
         co_await handle_crash(std::move(record), *definition, run, counted, fields);
         co_return;
     }
-    if (auto* dead = std::get_if<engine::MarkDead>(&outcome); dead && !record.stopped) {
-        const auto* state = (*definition)->state(record.task.status);
-        if (state && state->agent == run.role) {
-            raise(world_, record, NoticeKind::agent_ended, "the " + dead->reason, {}, role);
-        }
+    if (auto* dead = std::get_if<engine::MarkDead>(&outcome); dead && is_awaited && !record.stopped) {
+        raise(world_, record, NoticeKind::agent_ended, "the " + dead->reason, {}, role);
     }
     if (auto* advance = std::get_if<engine::Advance>(&outcome)) {
         co_await advance_after(std::move(record), *definition, std::move(*advance), std::move(*stepped), run, fields);

@@ -118,9 +118,11 @@ Error MergeRun::with_next_step(Error conflict) {
     auto command = giving_back(conflict.details.at("files"));
     const auto& task = record_.task;
     if (command.empty() && task.workspace) {
-        // That merges what origin has; with commits that are not there (--no-push) the human does it.
+        // That merges what tasks begin at; with other commits (--no-push) the human does it.
+        const auto* project = world_.projects.find(task.project);
+        const bool local = project && merges_of(world_, *project) == git::MergesTo::local;
         const bool as_origin = !request_.has_origin.value_or(false) || request_.shown_base.starts_with("origin/");
-        command = as_origin ? "orange task update-branch " + task.id.value
+        command = as_origin || local ? "orange task update-branch " + task.id.value
                             : "git -C " + shell_word(world_.pool.path_of(*task.workspace).string()) + " merge " +
                                   shell_word(request_.shown_base);
     } else if (command.empty()) {

@@ -4,6 +4,7 @@
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
+#include "daemon/runner/children.hpp"
 #include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/notices.hpp"
 
@@ -57,6 +58,9 @@ Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRe
                 {since, "Merge the unreviewed commits?",
                  "Look at the changes\n  git -C " + shell_word(project->path) + " log -p " + from + tip.substr(0, 12)});
         }
+    }
+    if (const auto open = engine::not_ended(children_of(world, record)); !open.empty()) {
+        concerns.push_back({"these sub-tasks have not ended: " + open, "Merge without waiting for its sub-tasks?"});
     }
     if (has_lost_its_target(world, record)) {
         concerns.push_back({"its parent, task " + task.parent.value +

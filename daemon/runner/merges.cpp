@@ -107,10 +107,6 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
                                                            record.task.status + ", and its work was not reviewed",
                                                        "Merge the unreviewed work?"});
     }
-    const auto waits_for = engine::not_ended(facts.children);
-    if (!waits_for.empty()) {
-        concerns.push_back({"these sub-tasks have not ended: " + waits_for, "Merge without waiting for its sub-tasks?"});
-    }
     if (!concerns.empty() && !order.force) {
         co_return confirmation(merge_command(record.task.id, order), concerns, tip);
     }

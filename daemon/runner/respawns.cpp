@@ -78,7 +78,7 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
     if (!agents_.alive(record, need.role)) CO_TRY(co_await workspaces_.make_ready(record, outcome));
     CO_TRY(co_await start_again(record, *definition, fresh));
     record.died.clear();
-    engine::clear_for_transition(record, std::vector<Notice>(record.notices));
+    engine::clear_for_agents(record);
     record.stopped = false;
     record.task.updated_at = world_.clock.now();
     CO_TRY(turns_.try_save(record));
@@ -128,7 +128,7 @@ Awaitable<Result<Outcome>> Respawns::stop(TaskId id) {
     if (outcome.notes.empty()) {
         co_return Error(ErrorCode::conflict, "task " + id.value + " has no running agent");
     }
-    engine::clear_for_transition(record, std::vector<Notice>(record.notices));
+    engine::clear_for_agents(record);
     record.task.updated_at = world_.clock.now();
     const auto asked = std::exchange(record.asked, std::nullopt);  // nothing moves it by itself now
     CO_TRY(turns_.try_save(record));

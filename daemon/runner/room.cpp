@@ -289,7 +289,7 @@ std::string waits_sentence(const StartWait& wait, const std::string& project) {
     }
     const auto command = command_for_more(wait, project);
     const auto place = wait.place > 1 && wait.reason != "order" ? ", at place " + std::to_string(wait.place) : "";
-    return "it " + wait.text + place + " and starts by itself when there is room" +
+    return "it " + wait.text + place + (place.empty() ? "" : ",") + " and starts by itself when there is room" +
            (command.empty() ? "" : "\nTo let one more run:\n  " + command);
 }
 

@@ -146,12 +146,12 @@ Awaitable<void> Workspaces::release_left_over() {
     const auto now = std::chrono::steady_clock::now();
     for (const auto& workspace : world_.pool.list(std::nullopt)) {
         const auto* holder = workspace.task.empty() ? nullptr : world_.tasks.find(workspace.task);
-        if (!holder || holder->task.workspace != workspace.name || !owes_release(*holder)) continue;
+        if (!holder || holder->task.workspace != workspace.name) continue;
         const auto id = workspace.task;
         if (holder->intent || world_.task_locks.busy(id.value)) continue;
         const auto tried = release_tried_.find(id);
         if (tried != release_tried_.end() && now - tried->second < k_between_releases) continue;
-        if (!workers_in(workspace.path).empty()) continue;
+        if (!workers_in(workspace.path).empty() || !owes_release(*holder)) continue;
         release_tried_[id] = now;
         auto turn = co_await turns_.take(id);
         if (!turn || !owes_release(turn->record)) continue;
@@ -223,7 +223,7 @@ Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project)
     world_.pool.adopt_claims(claims_of(world_.tasks));
     for (const auto& id : holders) {
         auto turn = co_await transitions_.take(id);
-        if (!turn || !turn->record.task.workspace) continue;
+        if (!turn || !owes_release(turn->record)) continue;
         auto& record = turn->record;
         const auto name = *record.task.workspace;
         const std::string why = store::has_ended(record) ? " has ended" : " waits for its sub-tasks";

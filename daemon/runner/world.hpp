@@ -18,7 +18,6 @@
 #include "daemon/forge/forge.hpp"
 #include "daemon/git/git.hpp"
 #include "daemon/git/programs.hpp"
-#include "daemon/git/refs.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/pool.hpp"
 #include "daemon/process/exit_watcher.hpp"
@@ -97,7 +96,7 @@ inline ProjectSettings settings_of(const World& world, const Project& project) {
 
 /// Where the project's merges go, for git::base_of().
 inline git::MergesTo merges_of(const World& world, const Project& project) {
-    return *settings_of(world, project).push ? git::MergesTo::origin : git::MergesTo::local;
+    return merges_of(settings_of(world, project));
 }
 
 }  // namespace orange

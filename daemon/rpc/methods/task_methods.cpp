@@ -56,13 +56,14 @@ Result<std::vector<std::string>> ask_about_children(Api& api, const TaskId& id, 
     std::vector<std::string> notes;
     const auto open = open_below(api.world(), id);
     if (open.empty() || params.with_children) return notes;
-    const auto have = counted(open.size(), "sub-task") + (open.size() == 1 ? " has" : " have");
+    const bool one = open.size() == 1;
+    const auto have = counted(open.size(), "sub-task") + (one ? " has" : " have") + " not ended";
     if (params.ask_children) {
         return Error(ErrorCode::needs_force,
-                     have + " not ended. To cancel them, too:\n  orange task cancel " + id.value + " --with-children",
+                     have + (one ? ". To cancel it, too:" : ". To cancel them, too:") + "\n  orange task cancel " + id.value + " --with-children",
                      {{"children", ids_of(open, " ")}});
     }
-    notes.push_back(have + " not ended and go on: " + ids_of(open, ", "));
+    notes.push_back(have + (one ? " and goes on: " : " and go on: ") + ids_of(open, ", "));
     return api.sentences(std::move(notes));
 }
 
@@ -103,6 +104,11 @@ Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
         CO_TRY(reply, api.reply(id, Outcome{}));
     }
     reply.notes.insert(reply.notes.end(), below.begin(), below.end());
+    if (const auto waiting = api.world().tasks.blocked_by(id); !waiting.empty()) {
+        const auto rest = api.sentences({counted(waiting.size(), "task") + " waited for it and will not start by " +
+                                         (waiting.size() == 1 ? "itself: " : "themselves: ") + ids_of(waiting, ", ")});
+        reply.notes.insert(reply.notes.end(), rest.begin(), rest.end());
+    }
     if (const auto* record = api.world().tasks.find(reply.task.fields.id); record && record->ended) {
         auto kept = api.sentences(co_await kept_work(api.world(), *record));
         reply.notes.insert(reply.notes.end(), kept.begin(), kept.end());

@@ -317,7 +317,8 @@ void say_what_next(Api& api, const TaskRecord& record, const engine::Definition&
         const auto blockers = waits_text(api.world(), record), gone = gone_text(api.world(), record);
         reply.waiting_for = blockers + " to be done" + (record.queued ? "" : ", and then a human to start it");
         if (!gone.empty()) reply.waiting_for = "a human to decide: " + gone + " will never be done";
-        reply.hints.push_back("To start it without:\n  orange task update " + id + " --unblock " + blockers);
+        reply.hints.push_back("To start it without:\n  orange task update " + id + " --unblock " +
+                              (gone.empty() ? blockers : gone));
         if (!record.queued)
             reply.hints.push_back("To have it started when it waits no longer:\n  orange task spawn " + id);
     } else if (const auto& wait = reply.task.start_wait) {

@@ -98,19 +98,31 @@ TEST_CASE("Who cancels a task is asked about its sub-tasks that have not ended")
         CHECK(desk.last(Purpose::act).params.at("ask_children") == true);
         desk.answer(Purpose::act, Error(ErrorCode::needs_force, "1 sub-task has not ended. To cancel it, too:\n  …",
                                         {{"children", "bbbb0000"}}));
-        CHECK_THAT(desk.screen(), Holds("Cancel its sub-tasks, too?") && Holds("1 sub-task has not ended"));
-        desk.press(also ? "y" : "n");
+        CHECK_THAT(desk.screen(), Holds("and its sub-tasks?") && Holds("1 sub-task has not ended:"));
+        desk.press(also ? "1" : "2");
         const auto request = desk.last(Purpose::act);
         CHECK(request.method == "task.cancel");
         CHECK(request.params.value("with_children", false) == also);
         CHECK_FALSE(request.params.value("ask_children", false));
     }
-    Desk several({parent, running("cccc0000")});
-    several.press(" ");
-    several.press(" ");
-    several.press("x");
+    Desk unsure({parent, running("bbbb0000")});
+    unsure.press("x");
+    unsure.press("y");
+    unsure.answer(Purpose::act, Error(ErrorCode::needs_force, "1 sub-task has not ended. …", {{"children", "bbbb"}}));
+    unsure.press("Esc");
+    CHECK(unsure.methods().empty());
+    CHECK_THAT(unsure.screen(), Holds("Nothing was changed"));
+    auto child = running("bbbb0000");
+    child.fields.parent = TaskId{"aaaa0000"};
+    Desk several({parent, running("cccc0000"), child});
+    for (const char* key : {" ", "j", " ", "x"}) several.press(key);
     CHECK_THAT(several.screen(), Holds("Sub-tasks that have not ended go on"));
-    Desk deleted({parent});
+    Desk whole({parent, child});
+    whole.press(" ");
+    whole.press(" ");
+    whole.press("x");
+    CHECK_THAT(whole.screen(), Holds("Cancel 2 tasks?") && !Holds("Sub-tasks that have not ended go on"));
+    Desk deleted({parent, child});
     deleted.press("d");
     CHECK_THAT(deleted.screen(), Holds("Sub-tasks that have not ended go on"));
 }

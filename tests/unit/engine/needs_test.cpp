@@ -56,6 +56,13 @@ TEST_CASE("A task that waits for its human says since when, and names the comman
     CHECK(task.needs().kind == Need::nothing);
 }
 
+TEST_CASE("A stuck task says why it is") {
+    AskedTask task("stuck");
+    CHECK(task.needs().text == "the task is stuck");
+    task.record.moved_because = "crash 2 in working";
+    CHECK(task.needs().text == "the task is stuck: crash 2 in working");
+}
+
 TEST_CASE("A question stands until it is answered, and again if it changes") {
     AskedTask task("asking");
     task.sight.agent_alive = true;

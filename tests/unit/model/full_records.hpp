@@ -84,6 +84,7 @@ inline TaskRecord full_record() {
     record.start = "clarification";
     record.notices = {{NoticeKind::agent_crashed, "look", "orange task respawn", "worker", k_full_time}};
     record.entered_at = k_full_time;
+    record.moved_because = "crash 2";
     record.questions = "dddd";
     record.question = "Half up?";
     record.answered = "eeee";

@@ -352,6 +352,27 @@ TEST_CASE("a verdict whose reviewer died asks for somebody who reads it") {
     CHECK(world.events(id, "status.changed").back().fields.at("attested") == Scalar{false});
 }
 
+TEST_CASE("what is to be said of a review stays when an agent is stopped or started anew") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    auto record = world.record(id);
+    engine::raise(record, {NoticeKind::unverified_review, "the review is not verified", "", "", Timestamp{}});
+    engine::raise(record, {NoticeKind::merge_failed, "the merge failed", "", "", Timestamp{}});
+    world.house().world().tasks.save(record).value();
+    dies(world, id, Role::worker, 1);
+    const auto stands = [&] {
+        const auto& now = world.record(id);
+        return engine::find_notice(now, NoticeKind::unverified_review) &&
+               engine::find_notice(now, NoticeKind::merge_failed);
+    };
+    CHECK(engine::find_notice(world.record(id), NoticeKind::agent_crashed));
+    CHECK(respawn(world, id));
+    CHECK_FALSE(engine::find_notice(world.record(id), NoticeKind::agent_crashed));
+    CHECK(stands());
+    CHECK(world.house().go(world.house().runner().respawns.stop(id)));
+    CHECK(stands());
+}
+
 TEST_CASE("who is not waited for may die without a word, and whom a human needs is asked for") {
     RunnerWorld world;
     const auto id = under_review(world);

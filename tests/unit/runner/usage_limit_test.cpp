@@ -146,6 +146,36 @@ TEST_CASE("a one-shot agent that ends at its usage limit has not crashed, and is
         world.house().runner().queue.retry_held_back();
         CHECK(comes_true(world, [&] { return runs(world, world.first, Role::worker); }));
     }
+    SECTION("however often, in the same conversation") {
+        for (int i = 0; i < 2; ++i) {
+            world.ends(world.first, 1);
+            REQUIRE(world.hold());
+            world.outside.clock.pass(3h);
+            world.house().runner().queue.retry_held_back();
+            REQUIRE(comes_true(world, [&] { return runs(world, world.first, Role::worker); }));
+            const auto& pane = world.record(world.first).run_of(Role::worker)->pane_id;
+            world.outside.tmux.screens[pane] = "[orange] go on\nYou've hit your weekly limit\n";
+        }
+        CHECK(world.events(world.first, "agent.resume_failed").empty());
+        CHECK(world.record(world.first).task.counter("crash_count") == 0);
+    }
+    SECTION("after a crash, too") {
+        auto record = world.record(world.first);
+        record.task.counters["crash_count"] = 1;
+        world.house().world().tasks.save(record).value();
+        world.ends(world.first, 1);
+        CHECK(world.record(world.first).task.status == "planning");
+        CHECK(world.hold());
+    }
+    SECTION("not in a status that waits for nobody") {
+        auto record = world.record(world.first);
+        record.task.status = "reviewing";
+        world.house().world().tasks.save(record).value();
+        world.ends(world.first, 1);
+        CHECK_FALSE(world.hold());
+        CHECK(world.record(world.first).held.empty());
+        CHECK(world.record(world.first).runs.empty());
+    }
     SECTION("not where it was killed") {
         world.ends(world.first, 137);
         CHECK_FALSE(world.hold());
