@@ -384,8 +384,9 @@ void Trial::say_kept() const {
     if (outer_.json) return;
     const auto folder = home_.parent_path().string();
     const auto look = "\nTo look at it:\n  ORANGE_HOME=" + home_.string() + " orange task log " + short_id_;
-    output::put("\nKept: " + folder + (id_.empty() ? "" : look) + "\nTo remove it:\n  ORANGE_HOME=" + home_.string() + " orange daemon stop\n  tmux -S " +
-                Paths{home_}.tmux_socket().string() + " kill-server\n  rm -r " + folder + "\n");
+    output::put("\nKept: " + folder + (id_.empty() ? "" : look) + "\nTo remove it:\n  ORANGE_HOME=" + home_.string() +
+                " orange daemon stop\n  tmux -S " + Paths{home_}.tmux_socket().string() + " kill-server\n  rm -r " +
+                folder + "\n");
 }
 
 void Trial::clean_up() {

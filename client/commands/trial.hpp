@@ -77,7 +77,7 @@ class Trial {
     bool tried_ = true;
     bool oneshot_ = false;
     bool ends_ = false;  ///< its task was cancelled
-    bool did_ = false;  ///< it began to do what its prompt says
+    bool did_ = false;   ///< it began to do what its prompt says
     std::string id_, short_id_;
     std::string window_;
     Seen seen_;

@@ -268,6 +268,10 @@ std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const S
                ellipsized(printable(what), room) + "  " + style.paint(ago(age_of(task.needs.since, now)), Ink::dim) +
                "\n";
         out += wrapped(printable(task.needs.text), "        ", style.width);
+        for (const auto& notice : task.notices) {
+            const auto line = std::string(first_line(notice.text));
+            if (line != task.needs.text) out += wrapped("! " + printable(line), "        ", style.width);
+        }
         if (!task.needs.command.empty()) out += "        " + command_of(task) + "\n";
     }
     if (std::ranges::count_if(reply.tasks, has_dead_agent) > 1) {

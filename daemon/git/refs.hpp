@@ -34,9 +34,9 @@ struct Base {
 /// Where merges go in a repository that has an origin: to origin, or into the local branch alone.
 enum class MergesTo { origin, local };
 
-/// What new work begins at: refs/remotes/origin/<branch> if it exists, else refs/heads/<branch>, which comes first where
-/// merges are local, unless origin's has all of it. not_found if origin had that branch and has others now: it was
-/// renamed, and the local one is what nobody follows any more.
+/// What new work begins at: refs/remotes/origin/<branch> if it exists, else refs/heads/<branch>, which comes first
+/// where merges are local, unless origin's has all of it. not_found if origin had that branch and has others now: it
+/// was renamed, and the local one is what nobody follows any more.
 Awaitable<Result<Base>> base_of(Git& git, std::string repo, std::string default_branch, const Refs& known,
                                 MergesTo merges = MergesTo::origin);
 

@@ -277,8 +277,7 @@ bool Activities::mark_usage_limit(TaskRecord& record, Role role, bool is_awaited
     const auto id = std::string(k_go_on) + run->run.value;
     const auto is_it = [&](const Message& message) { return message.id.starts_with(id); };
     const auto told = std::find_if(record.typed.rbegin(), record.typed.rend(), is_it);
-    const bool told_since =
-        told != record.typed.rend() && *told->typed_at > (notice ? notice->since : seen.seen.since);
+    const bool told_since = told != record.typed.rend() && *told->typed_at > (notice ? notice->since : seen.seen.since);
     if (told_since && now - *told->typed_at > k_shows_anew) usage_.add(run->harness, seen.resets);
     const auto hold = usage_.of(run->harness);
     if (!hold) {  // over

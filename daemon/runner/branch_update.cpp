@@ -20,7 +20,8 @@ struct Base {
     std::vector<std::string> notes;
 };
 
-/// Of the default branch, as origin has it now, or as it is here where merges are not pushed; a parent's branch is merged as it is here, once it exists.
+/// Of the default branch, as origin has it now, or as it is here where merges are not pushed; a parent's branch is
+/// merged as it is here, once it exists.
 Awaitable<Result<Base>> newest_base(World& world, const TaskRecord& record, const Project& project) {
     const auto repo = project.path, default_branch = project.default_branch;
     CO_TRY(const auto target, co_await existing_target(world, record, project));

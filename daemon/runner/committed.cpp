@@ -26,8 +26,8 @@ Awaitable<Result<void>> Committed::refresh(std::string project, std::vector<Task
         if (target.is_parents()) names.push_back(k_heads + target.branch);
     }
     CO_TRY(const auto refs, co_await git::refs(world_.git, repository, std::move(names)));
-    CO_TRY(const auto base, co_await git::base_of(world_.git, repository, default_branch, refs,
-                                                   merges_of(world_, copy)));
+    CO_TRY(const auto base,
+           co_await git::base_of(world_.git, repository, default_branch, refs, merges_of(world_, copy)));
     int left = k_most_at_once;
     for (const auto& id : ids) {
         const auto* record = world_.tasks.find(id);

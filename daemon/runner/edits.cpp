@@ -221,8 +221,8 @@ Awaitable<Result<bool>> Edits::change_branch(TaskRecord& record, std::string bra
     } else {
         CO_TRY(const auto now, co_await git::current_branch(world_.git, worktree));
         if (now != branch) {
-            CO_TRY(auto base, co_await git::base_ref(world_.git, copy.path, copy.default_branch,
-                                                       merges_of(world_, copy)));
+            CO_TRY(auto base,
+                   co_await git::base_ref(world_.git, copy.path, copy.default_branch, merges_of(world_, copy)));
             CO_TRY(co_await git::checkout_branch(world_.git, copy.path, worktree, branch, base));
             moved = true;
         }

@@ -123,8 +123,8 @@ Error MergeRun::with_next_step(Error conflict) {
         const bool local = project && merges_of(world_, *project) == git::MergesTo::local;
         const bool as_origin = !request_.has_origin.value_or(false) || request_.shown_base.starts_with("origin/");
         command = as_origin || local ? "orange task update-branch " + task.id.value
-                            : "git -C " + shell_word(world_.pool.path_of(*task.workspace).string()) + " merge " +
-                                  shell_word(request_.shown_base);
+                                     : "git -C " + shell_word(world_.pool.path_of(*task.workspace).string()) +
+                                           " merge " + shell_word(request_.shown_base);
     } else if (command.empty()) {
         command = "git -C " + shell_word(request_.repo) + " switch " + shell_word(task.branch);
     }

@@ -60,7 +60,8 @@ Result<std::vector<std::string>> ask_about_children(Api& api, const TaskId& id, 
     const auto have = counted(open.size(), "sub-task") + (one ? " has" : " have") + " not ended";
     if (params.ask_children) {
         return Error(ErrorCode::needs_force,
-                     have + (one ? ". To cancel it, too:" : ". To cancel them, too:") + "\n  orange task cancel " + id.value + " --with-children",
+                     have + (one ? ". To cancel it, too:" : ". To cancel them, too:") + "\n  orange task cancel " +
+                         id.value + " --with-children",
                      {{"children", ids_of(open, " ")}});
     }
     notes.push_back(have + (one ? " and goes on: " : " and go on: ") + ids_of(open, ", "));

@@ -228,6 +228,10 @@ TEST_CASE("The inbox shows each need with its command on a line of its own, or t
     CHECK(output::inbox_page(reply, k_now, {}).find("--all") == std::string::npos);
     reply.tasks[1].worker = "dead";
     CHECK_THAT(output::inbox_page(reply, k_now, {}), Tells("orange task respawn --all"));
+    reply.tasks[1].notices = {{NoticeKind::unverified_review, "the review is not verified\nmore", "", "", k_now},
+                              {NoticeKind::agent_ended, "ready", "", "", k_now}};
+    CHECK_THAT(output::inbox_page(reply, k_now, {}),
+               Holds("        ! the review is not verified\n") && !Holds("more") && !Holds("! ready"));
 }
 
 TEST_CASE("Why shows each way out, who may take it and what is missing") {

@@ -151,7 +151,8 @@ TEST_CASE("a field's name within a sentence is no near miss of a field") {
 TEST_CASE("The first question is one line without the mark of a list, and says whether there is more") {
     CHECK(first_question("").empty());
     CHECK(first_question("\n<!-- what you need to know -->\n\n").empty());
-    for (const char* text : {"Half up?", "\n- Half up?\n", "* Half up?", "> Half up?", "1. Half up?", "12) Half up?", "- [ ] Half up?"}) {
+    for (const char* text :
+         {"Half up?", "\n- Half up?\n", "* Half up?", "> Half up?", "1. Half up?", "12) Half up?", "- [ ] Half up?"}) {
         CHECK(first_question(text) == "Half up?");
     }
     CHECK(first_question("2.5 or 3?") == "2.5 or 3?");
