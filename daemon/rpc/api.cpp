@@ -39,6 +39,16 @@ Result<TaskId> Api::select(const TaskSelector& selector, const Call& call, store
         "no task id given, and this directory is not the workspace of a task. To see the ids:\n  orange task list");
 }
 
+Result<TaskId> Api::select_for_text(const TaskSelector& selector, const Call& call, const std::string& text,
+                                    const std::string& command) const {
+    auto id = select(selector, call, store::Naming::id_or_branch);
+    if (id || selector.id) return id;
+    const auto named = world_.tasks.resolve(std::string(trim(text)), store::Naming::id_or_branch);
+    if (!named) return id;
+    return Error(ErrorCode::invalid_argument, "the text is missing. Write it behind the task:\n  orange task " + command +
+                                                  " " + named->value + " \"...\"");
+}
+
 Awaitable<Result<Project>> Api::select_project(std::optional<std::string> name, std::optional<std::string> cwd) {
     if (name) {
         if (const auto* project = world_.projects.find(*name)) co_return *project;

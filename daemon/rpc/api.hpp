@@ -45,6 +45,9 @@ class Api {
     /// calling agent's own.
     Result<TaskId> select(const TaskSelector& selector, const Call& call,
                           store::Naming by = store::Naming::anything) const;
+    /// For a call with a text, which may be all that was given: a text that names a task is taken for that.
+    Result<TaskId> select_for_text(const TaskSelector& selector, const Call& call, const std::string& text,
+                                   const std::string& command) const;
     /// The project of a name, else the one that a directory is in: a workspace, or the repository itself.
     Awaitable<Result<Project>> select_project(std::optional<std::string> name, std::optional<std::string> cwd);
 

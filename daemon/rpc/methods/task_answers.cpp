@@ -37,7 +37,7 @@ Awaitable<Error> dialog_refusal(Api& api, TaskRecord record, Role role) {
 }
 
 Awaitable<Result<TaskReply>> answer(Api& api, TaskAnswer params, Call call) {
-    CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
+    CO_TRY(const auto id, api.select_for_text(params, call, params.text, "reply"));
     if (trim(params.text).empty()) co_return Error(ErrorCode::invalid_argument, "the answer is empty");
     const auto* found = api.world().tasks.find(id);
     if (!found) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
@@ -65,7 +65,7 @@ Awaitable<Result<TaskReply>> answer(Api& api, TaskAnswer params, Call call) {
 }
 
 Awaitable<Result<TaskReply>> reject(Api& api, TaskReject params, Call call) {
-    CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
+    CO_TRY(const auto id, api.select_for_text(params, call, params.feedback, "reject"));
     if (trim(params.feedback).empty()) co_return Error(ErrorCode::invalid_argument, "the feedback is empty");
     engine::Request request;
     request.goal = engine::Goal::rejected;

@@ -281,7 +281,7 @@ Awaitable<Result<TaskDelete::Reply>> remove(Api& api, TaskDelete params, Call ca
 }
 
 Awaitable<Result<TaskReply>> send(Api& api, TaskSend params, Call call) {
-    CO_TRY(const auto id, api.select(params, call, store::Naming::id_or_branch));
+    CO_TRY(const auto id, api.select_for_text(params, call, params.text, "send"));
     const auto role = role_from(params.role.value_or("worker"));
     if (role != Role::worker && role != Role::reviewer) {
         co_return Error(ErrorCode::invalid_argument, "--role must be worker or reviewer");
