@@ -111,8 +111,8 @@ struct Question {
     std::string text;             ///< "Merge fix/total into main?"
     std::vector<Request> if_yes;  ///< sent for y
     std::vector<Request> if_no;   ///< for everything else
-    std::vector<Question>
-        options;            ///< not empty: a digit asks one of them, or does it if it has no text, in place of y
+    /// Not empty: a digit asks one of them, or does it if it has no text, in place of y.
+    std::vector<Question> options;
     bool late = false;      ///< it came by itself: keys typed before it was seen do not answer it
     bool readable = false;  ///< it has been there long enough to be answered
     std::chrono::steady_clock::time_point since{};

@@ -45,8 +45,8 @@ Result<TaskId> Api::select_for_text(const TaskSelector& selector, const Call& ca
     if (id || selector.id) return id;
     const auto named = world_.tasks.resolve(std::string(trim(text)), store::Naming::id_or_branch);
     if (!named) return id;
-    return Error(ErrorCode::invalid_argument, "the text is missing. Write it behind the task:\n  orange task " + command +
-                                                  " " + named->value + " \"...\"");
+    return Error(ErrorCode::invalid_argument, "the text is missing. Write it behind the task:\n  orange task " +
+                                                  command + " " + named->value + " \"...\"");
 }
 
 Awaitable<Result<Project>> Api::select_project(std::optional<std::string> name, std::optional<std::string> cwd) {

@@ -151,7 +151,7 @@ Awaitable<void> Workspaces::release_left_over() {
         if (holder->intent || world_.task_locks.busy(id.value)) continue;
         const auto tried = release_tried_.find(id);
         if (tried != release_tried_.end() && now - tried->second < k_between_releases) continue;
-        if (!workers_in(workspace.path).empty() || !owes_release(*holder)) continue;
+        if (!owes_release(*holder) || !workers_in(workspace.path).empty()) continue;  // that reads all of /proc
         release_tried_[id] = now;
         auto turn = co_await turns_.take(id);
         if (!turn || !owes_release(turn->record)) continue;
