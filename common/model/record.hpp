@@ -84,6 +84,7 @@ struct Intent {
     bool attested = true;
     std::vector<PlannedAction> actions;
     Timestamp at{};
+    std::string workspace;
 
     template <class V>
     void describe(V& v) {
@@ -95,6 +96,7 @@ struct Intent {
         v.optional("attested", attested, "false: a verdict that nobody can say the reviewer has given");
         v.optional("actions", actions, "what the transition asks for, in order");
         v.optional("at", at, "when it was committed");
+        v.optional("workspace", workspace, "the one that it took; the history says so");
     }
     bool operator==(const Intent&) const = default;
 };

@@ -123,6 +123,7 @@ Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Lib
     engine::enter(
         record, *definition, decision,
         {random_id(12), by, world_.clock.now(), stepped.artifacts.hashes(), std::move(stepped.notices_before)});
+    record.intent->workspace = prepared->workspace;
     const auto* state = definition->state(decision.to);
     if (state && state->agent == Role::reviewer) co_await note_reviewed_commit(record);
     auto edited = co_await edits_.commit(before, record, by, moved_branch);
@@ -130,7 +131,6 @@ Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Lib
         if (acquired) co_await give_back(record);
         co_return edited.error();
     }
-    if (acquired) world_.journal.write(record, "workspace.acquired", {{"workspace", *record.task.workspace}});
     auto outcome = co_await finish(std::move(record), definition);
     outcome.notes.insert(outcome.notes.begin(), prepared->notes.begin(), prepared->notes.end());
     outcome.notes.insert(outcome.notes.begin(), edited->begin(), edited->end());
@@ -176,7 +176,17 @@ Awaitable<std::vector<std::string>> Transitions::run_actions(TaskRecord& record,
     co_return std::move(context.notes);
 }
 
+void Transitions::tell_acquired(const TaskRecord& record) {
+    std::map<std::string, Scalar> fields = {{"workspace", *record.task.workspace}};
+    if (!record.intent) return world_.journal.write(record, "workspace.acquired", std::move(fields));
+    fields["tx"] = record.intent->id;
+    if (auto told = world_.journal.write_once(record, "workspace.acquired", std::move(fields)); !told) {
+        log::error("runner", told.error().message, {{"task", record.task.id.value}});
+    }
+}
+
 Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::DefinitionPtr definition) {
+    if (!record.intent->workspace.empty() && record.task.workspace) tell_acquired(record);
     // Agents read the status in TASK.md: it is there before one of them is started.
     co_await turns_.show(record);
     const auto alarm_before = alarm_of(record);

@@ -14,8 +14,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// tmux 3.3a may leave one that has ended as a zombie until another one ends.
 bool is_alive(const Json& run) {
-    return run.is_object() && ::kill(run.at("pid").get<pid_t>(), 0) == 0;
+    if (!run.is_object()) return false;
+    const auto stat = read_file("/proc/" + std::to_string(run.at("pid").get<pid_t>()) + "/stat");
+    return !stat.empty() && stat.find(") Z ") == std::string::npos;
 }
 
 /// The agent below the shim, once it runs. Before, the shim reads from the home what it is to start.

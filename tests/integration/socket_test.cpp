@@ -369,10 +369,12 @@ TEST_CASE("No descriptor of the daemon's reaches tmux, an agent, git or a comman
     orange.eventually("the agent runs",
                       [&] { return read_file("/proc/" + std::to_string(agent) + "/comm") == "sleep\n"; });
     for (const auto pid : {shim, agent}) {
-        std::string numbers;
-        for (const auto& file : open_files(pid)) numbers += file.substr(0, file.find(' ')) + " ";
-        INFO("of " + std::to_string(pid));
-        CHECK(numbers == "0 1 2 ");
+        // A program that has just begun has its libraries open for a moment; what it was given stays.
+        orange.eventually(std::to_string(pid) + " has three files open", [&] {
+            std::string numbers;
+            for (const auto& file : open_files(pid)) numbers += file.substr(0, file.find(' ')) + " ";
+            return numbers == "0 1 2 ";
+        });
     }
     std::set<std::string> daemons;
     for (const auto& file : open_files(orange.daemon_pid())) daemons.insert(target_of(file));

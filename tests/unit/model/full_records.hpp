@@ -103,6 +103,7 @@ inline TaskRecord full_record() {
     intent.actions = {{{"spawn_agent", {{"prompt", "worker"}}, {}}, true},
                       {{"run_command", {}, {"echo", "a b"}}, true, "it ended with 3"}};
     intent.at = k_full_time;
+    intent.workspace = "shop--1";
     record.intent = intent;
     AgentRun run;
     run.run.value = "run1";

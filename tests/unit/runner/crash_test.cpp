@@ -92,6 +92,8 @@ void check(RunnerWorld& world, const TaskId& id, const Scenario& scenario, std::
     if (moved && whole) CHECK(released == scenario.workspace_events);
     if (moved && whole) scenario.then(world, id);
     CHECK(world.events(id, "notification").size() <= 1);
+    const auto acquired = world.events(id, "workspace.acquired").size();
+    if (ending == Fuse::Ending::killed) CHECK(acquired == released + (record.task.workspace ? 1 : 0));
     // Every living process is one that the task knows of.
     for (const auto& [pid, process] : world.outside.processes.alive) {
         bool known = false;

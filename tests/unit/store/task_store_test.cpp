@@ -56,7 +56,7 @@ TEST_CASE("state.json on disk looks as it always has") {
     record.queued = true;
     record.queued_seq = 4;
     record.intent =
-        Intent{"i1", "planning", "working", {Role::worker, record.task.id, {"r1"}, 7, "x"}, "", true, {}, {}};
+        Intent{"i1", "planning", "working", {Role::worker, record.task.id, {"r1"}, 7, "x"}, "", true, {}, {}, ""};
     record.intent->actions.push_back({{"notify", {{"text", "hi"}}, {}}, true});
     record.runs.push_back({});
     record.outbox.push_back({"m1", Role::reviewer, Role::system, "hello", {}});
