@@ -40,7 +40,7 @@ std::string run_event(const Json& event, const Style& style) {
     if (std::find(k_shown.begin(), k_shown.end(), type) == k_shown.end()) return {};
     const auto stamp = text_of(event, "timestamp");
     const auto clock = stamp.size() >= 19 ? stamp.substr(11, 8) : stamp;
-    const auto room = style.width > clock.size() + 24 ? style.width - clock.size() - 4 : 20;
+    const auto room = style.row > clock.size() + 24 ? style.row - clock.size() - 4 : 20;
     return "  " + style.paint(clock, Ink::dim) + "  " + ellipsized(event_sentence(event), room) + "\n";
 }
 

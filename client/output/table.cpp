@@ -44,7 +44,7 @@ std::vector<std::size_t> Table::widths(std::size_t available) const {
 }
 
 std::string Table::render(const Style& style) const {
-    const auto width = widths(style.width);
+    const auto width = widths(style.row);
     const auto line = [&](const std::vector<Cell>& cells) {
         std::string text;
         std::size_t pending = 0;  // blanks that are written only when something follows them

@@ -18,7 +18,7 @@ struct Cell {
     Ink ink = Ink::plain;
 };
 
-/// Rows under titles, columns two blanks apart, no line longer than the style's width (as long as the columns' least
+/// Rows under titles, columns two blanks apart, no line longer than the style's row (as long as the columns' least
 /// widths allow): the widest shrinkable column gives way first, its cells ending in "…".
 class Table {
   public:

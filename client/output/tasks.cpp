@@ -77,7 +77,7 @@ std::string event_lines(const Json& events, const Style& style) {
     std::string out;
     for (const auto& event : causes_first(events)) {
         const auto time = local_clock(time_of(event));
-        const auto room = style.width > time.size() + 4 ? style.width - time.size() - 4 : 20;
+        const auto room = style.row > time.size() + 4 ? style.row - time.size() - 4 : 20;
         out += "  " + style.paint(time, Ink::dim) + "  " + ellipsized(event_sentence(event), room) + "\n";
     }
     return out;
@@ -208,7 +208,7 @@ std::string agents_of(const Task& task) {
 std::string head(const rpc::TaskView& task, const Style& style) {
     const auto summary = task.fields.summary.empty() ? "(no summary)" : printable(task.fields.summary);
     const auto id = short_id(task);
-    return style.paint(id, Ink::blue) + "  " + style.paint(ellipsized(summary, style.width - 10), Ink::bold) + "\n";
+    return style.paint(id, Ink::blue) + "  " + style.paint(ellipsized(summary, style.row - 10), Ink::bold) + "\n";
 }
 
 std::string edge_text(const rpc::EdgeView& edge, const Style& style) {
@@ -262,7 +262,7 @@ std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const S
         const auto id = short_id(task);
         const auto need = need_of(task);
         const auto what = task.fields.summary.empty() ? task.fields.branch : task.fields.summary;
-        const auto room = style.width > 30 ? style.width - 30 : 20;
+        const auto room = style.row > 30 ? style.row - 30 : 20;
         out += style.paint(need, ink_of(task.needs.kind)) +
                std::string(8 - std::min<std::size_t>(7, need.size()), ' ') + style.paint(id, Ink::blue) + "  " +
                ellipsized(printable(what), room) + "  " + style.paint(ago(age_of(task.needs.since, now)), Ink::dim) +
@@ -414,7 +414,7 @@ std::string task_line(const rpc::TaskView& task, const Style& style) {
     if (!task.fields.summary.empty()) rest += "  " + printable(task.fields.summary);
     const auto used = columns_of(id) + columns_of(status) + 4;
     return style.paint(id, Ink::blue) + "  " + style.paint(status, marker.ink) + "  " +
-           ellipsized(rest, style.width > used + 20 ? style.width - used : 20) + "\n";
+           ellipsized(rest, style.row > used + 20 ? style.row - used : 20) + "\n";
 }
 
 std::string notes_text(const std::vector<std::string>& notes, const Style& style) {

@@ -80,7 +80,9 @@ Style style_of_stdout() {
     const char* no_colour = std::getenv("NO_COLOR");
     const char* term = std::getenv("TERM");
     const bool wanted = !(no_colour && *no_colour) && term && std::strcmp(term, "dumb") != 0;
-    return {wanted && ::isatty(STDOUT_FILENO) == 1, width_of(STDOUT_FILENO)};
+    const bool is_terminal = ::isatty(STDOUT_FILENO) == 1;
+    const auto width = width_of(STDOUT_FILENO);
+    return {wanted && is_terminal, width, is_terminal || std::getenv("COLUMNS") ? width : k_unlimited};
 }
 
 std::size_t width_of_errors() {

@@ -9,11 +9,11 @@ namespace orange::output {
 
 enum class Ink { plain, bold, dim, red, green, yellow, blue };
 
-/// How to write for whoever reads standard output. Colour only on a terminal and without NO_COLOR; 80 columns where
-/// nothing says otherwise.
+/// How to write for whoever reads standard output. Colour only on a terminal and without NO_COLOR.
 struct Style {
     bool colour = false;
-    std::size_t width = 80;
+    std::size_t width = 80;   ///< text is wrapped to it: the terminal's or COLUMNS, else 80
+    std::size_t row = width;  ///< a row is cut to it: the same, or without end where a program reads
 
     std::string paint(std::string_view text, Ink ink) const;
 };

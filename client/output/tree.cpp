@@ -76,12 +76,12 @@ class Drawing {
 
     void line(const TreeTask& task, const std::string& before, bool again) {
         // Of a very deep chain the beginning is left out.
-        const auto widest = style_.width > k_widest_indent ? style_.width - k_widest_indent : 0;
+        const auto widest = style_.row > k_widest_indent ? style_.row - k_widest_indent : 0;
         const auto indent = before.size() <= widest ? before : "..." + before.substr(before.size() - (widest / 4) * 4);
         auto text = again ? "(above)" : printable(task.status) + (task.children.empty() ? "" : " " + task.children);
         if (!again && !task.summary.empty()) text += "  " + printable(task.summary);
         const auto used = indent.size() + task.short_id.size() + 2;
-        const auto room = style_.width > used + k_least_summary ? style_.width - used : k_least_summary;
+        const auto room = style_.row > used + k_least_summary ? style_.row - used : k_least_summary;
         out_ += style_.paint(indent, Ink::dim) + style_.paint(task.short_id, Ink::blue) + "  " +
                 (again ? style_.paint(text, Ink::dim) : ellipsized(text, room)) + "\n";
     }

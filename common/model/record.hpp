@@ -96,7 +96,7 @@ struct Intent {
         v.optional("attested", attested, "false: a verdict that nobody can say the reviewer has given");
         v.optional("actions", actions, "what the transition asks for, in order");
         v.optional("at", at, "when it was committed");
-        v.optional("workspace", workspace, "the one that it took; the history says so");
+        v.sparse("workspace", workspace, "the one that it took; the history says so");
     }
     bool operator==(const Intent&) const = default;
 };

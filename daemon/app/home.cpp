@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <string>
 #include <thread>
 #include <utility>
@@ -28,14 +29,20 @@ std::string holder_of(const Paths& paths) {
     return pid > 0 ? "pid " + std::to_string(pid) : "pid unknown";
 }
 
-/// Another process holds the lock. One that listens is a daemon at work. One that does not is about to listen, or
-/// about to end: a daemon that was told to, or a child that a killed one was just starting, which has its lock until
-/// it has become another program. So that one is waited for.
+/// False for a child that a killed daemon was just starting, which has its lock and its socket until it has become
+/// another program.
+bool is_at_work(const Paths& paths) {
+    if (!is_listening(paths.socket())) return false;
+    const auto pid = lock_holder(paths).value_or(0);
+    return pid <= 0 || ::kill(pid, 0) == 0 || errno == EPERM;
+}
+
+/// Another process holds the lock. One that is not at work is about to listen, or about to end: it is waited for.
 Result<void> lock_soon(int lock, const Paths& paths, std::chrono::milliseconds patience) {
     const auto until = std::chrono::steady_clock::now() + patience;
     while (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK) return io_error("locking " + paths.lock().string(), errno);
-        if (is_listening(paths.socket())) {
+        if (is_at_work(paths)) {
             return {ErrorCode::conflict, "oranged is already running for this home, " + holder_of(paths)};
         }
         if (std::chrono::steady_clock::now() >= until) {

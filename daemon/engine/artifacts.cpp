@@ -21,19 +21,24 @@ std::string fields_text(const std::vector<std::string>& fields) {
     return text;
 }
 
+struct Item {
+    std::string_view text;
+    bool ticked = false;
+};
+
 /// Without "- ", "* ", "> ", "1. " or "1) ", and the box of a list to be ticked off.
-std::string_view without_list_mark(std::string_view line) {
+Item item_of(std::string_view line) {
     auto mark = std::min(line.find_first_not_of("0123456789"), line.size());
     const bool is_number = mark > 0 && mark < line.size() && (line[mark] == '.' || line[mark] == ')');
     const bool is_sign = mark == 0 && !line.empty() && (line[0] == '-' || line[0] == '*' || line[0] == '>');
-    if (!is_number && !is_sign) return line;
+    if (!is_number && !is_sign) return {line};
     ++mark;
-    if (mark >= line.size() || line[mark] != ' ') return line;
+    if (mark >= line.size() || line[mark] != ' ') return {line};
     line = trim(line.substr(mark));
-    for (const std::string_view box : {"[ ] ", "[x] "}) {
-        if (line.starts_with(box)) return trim(line.substr(box.size()));
+    for (const std::string_view box : {"[ ] ", "[x] ", "[X] "}) {
+        if (line.starts_with(box)) return {trim(line.substr(box.size())), box != "[ ] "};
     }
-    return line;
+    return {line};
 }
 
 /// What the section must hold, after "with ".
@@ -146,14 +151,15 @@ std::map<std::string, std::string> Artifacts::hashes() const {
 
 std::string first_question(std::string_view text) {
     constexpr std::size_t k_columns = 160;
-    std::string_view first;
+    std::vector<Item> items;
     for (const auto each : split_lines(text)) {
         const auto line = trim(each);
-        if (line.empty() || line.starts_with("<!--")) continue;
-        if (!first.empty()) return ellipsized(printable(first), k_columns) + " (more in TASK.md)";
-        first = without_list_mark(line);
+        if (!line.empty() && !line.starts_with("<!--")) items.push_back(item_of(line));
     }
-    return ellipsized(printable(first), k_columns);
+    if (items.empty()) return {};
+    const auto open = std::find_if(items.begin(), items.end(), [](const Item& item) { return !item.ticked; });
+    const auto& shown = open == items.end() ? items.front() : *open;
+    return ellipsized(printable(shown.text), k_columns) + (items.size() > 1 ? " (more in TASK.md)" : "");
 }
 
 std::optional<Verdict> verdict_of(std::string_view text, VerdictLine line) {

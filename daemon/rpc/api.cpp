@@ -42,9 +42,15 @@ Result<TaskId> Api::select(const TaskSelector& selector, const Call& call, store
 Result<TaskId> Api::select_for_text(const TaskSelector& selector, const Call& call, const std::string& text,
                                     const std::string& command) const {
     auto id = select(selector, call, store::Naming::id_or_branch);
-    if (id || selector.id) return id;
-    const auto named = world_.tasks.resolve(std::string(trim(text)), store::Naming::id_or_branch);
+    if (selector.id) return id;
+    const std::string words(trim(text));
+    const auto named = world_.tasks.resolve(words, store::Naming::id_or_branch);
     if (!named) return id;
+    // In a worktree a short answer may be how an id begins.
+    const auto* record = world_.tasks.find(*named);
+    const bool exactly =
+        words == named->value || words == world_.tasks.short_id(*named) || (record && words == record->task.branch);
+    if (id && !exactly) return id;
     return Error(ErrorCode::invalid_argument, "the text is missing. Write it behind the task:\n  orange task " +
                                                   command + " " + named->value + " \"...\"");
 }

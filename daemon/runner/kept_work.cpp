@@ -60,10 +60,7 @@ Awaitable<std::vector<std::string>> kept_work(World& world, TaskRecord record) {
         notes.push_back("the kept work could not be read: " + why.message);
         co_return notes;
     }
-    if (kept->wip.empty() && *commits == "0") {
-        notes.emplace_back("there was no work to keep");
-        co_return notes;
-    }
+    if (kept->wip.empty() && *commits == "0") co_return notes;
     if (*commits != "0") {
         const auto noun = *commits == "1" ? " commit" : " commits";
         notes.push_back("kept: branch " + record.task.branch + " with " + *commits + noun);

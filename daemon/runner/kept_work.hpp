@@ -14,7 +14,7 @@ struct RestoredWork {
     std::vector<std::string> notes;  ///< how to look at it, and how to go on with it
 };
 
-/// What a cancelled task leaves, in sentences, with the command that brings it back.
+/// What a cancelled task leaves, in sentences, with the command that brings it back; none where there is no work.
 Awaitable<std::vector<std::string>> kept_work(World& world, TaskRecord record);
 
 /// Makes a branch of a task's work: of its uncommitted work with the commits below it, else of its branch, else of what

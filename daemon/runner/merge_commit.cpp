@@ -121,10 +121,11 @@ Error MergeRun::with_next_step(Error conflict) {
         // That merges what tasks begin at; with other commits (--no-push) the human does it.
         const auto* project = world_.projects.find(task.project);
         const bool local = project && merges_of(world_, *project) == git::MergesTo::local;
-        const bool as_origin = !request_.has_origin.value_or(false) || request_.shown_base.starts_with("origin/");
-        command = as_origin || local ? "orange task update-branch " + task.id.value
-                                     : "git -C " + shell_word(world_.pool.path_of(*task.workspace).string()) +
-                                           " merge " + shell_word(request_.shown_base);
+        const bool has_origins = request_.shown_base.starts_with("origin/");
+        const bool same = local ? !has_origins : has_origins || !request_.has_origin.value_or(false);
+        command = same ? "orange task update-branch " + task.id.value
+                       : "git -C " + shell_word(world_.pool.path_of(*task.workspace).string()) + " merge " +
+                             shell_word(request_.shown_base);
     } else if (command.empty()) {
         command = "git -C " + shell_word(request_.repo) + " switch " + shell_word(task.branch);
     }

@@ -255,7 +255,10 @@ Awaitable<void> PullSync::apply(TaskId id, std::vector<PullRequest> known) {
         if (adopted) world_.journal.write(record, "pr.adopted", {{"url", pull->url}});
         if (before) world_.journal.write(record, "pr.changed", fields_of(*pull));
     }
+    const auto notices = record.notices;
     const auto followed = co_await follow_up(std::move(record), std::move(*pull));
+    auto now = turns_.record_of(id);
+    if (now && now->notices != notices) co_await turns_.show(*now);
     if (!followed) log::warn("pull requests", followed.error().message, {{"task", id.value}});
 }
 
@@ -327,7 +330,10 @@ Awaitable<Result<void>> PullSync::tell(TaskRecord record, PullRequest pull) {
         const auto definition = turns_.definition_of(record.task);
         const bool back = definition && engine::rejection_target(**definition, record.task);
         const auto& id = record.task.id.value;
-        const bool only_conflicts = pull.conflicts && troubles.all.size() == 1;
+        // Where merges stay here, update-branch would bring what origin does not have.
+        const auto* project = world_.projects.find(record.task.project);
+        const bool only_conflicts = pull.conflicts && troubles.all.size() == 1 && project &&
+                                    merges_of(world_, *project) == git::MergesTo::origin;
         raise(world_, record, NoticeKind::pull_request, text + " (" + pull.url + ")",
               only_conflicts ? "orange task update-branch " + id
               : back         ? "orange task reject " + id + " \"...\""

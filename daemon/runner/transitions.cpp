@@ -176,17 +176,12 @@ Awaitable<std::vector<std::string>> Transitions::run_actions(TaskRecord& record,
     co_return std::move(context.notes);
 }
 
-void Transitions::tell_acquired(const TaskRecord& record) {
-    std::map<std::string, Scalar> fields = {{"workspace", *record.task.workspace}};
-    if (!record.intent) return world_.journal.write(record, "workspace.acquired", std::move(fields));
-    fields["tx"] = record.intent->id;
-    if (auto told = world_.journal.write_once(record, "workspace.acquired", std::move(fields)); !told) {
-        log::error("runner", told.error().message, {{"task", record.task.id.value}});
-    }
-}
-
 Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::DefinitionPtr definition) {
-    if (!record.intent->workspace.empty() && record.task.workspace) tell_acquired(record);
+    if (const auto& workspace = record.intent->workspace; !workspace.empty()) {
+        auto told = world_.journal.write_once(record, "workspace.acquired",
+                                              {{"workspace", workspace}, {"tx", record.intent->id}});
+        if (!told) log::error("runner", told.error().message, {{"task", record.task.id.value}});
+    }
     // Agents read the status in TASK.md: it is there before one of them is started.
     co_await turns_.show(record);
     const auto alarm_before = alarm_of(record);
@@ -214,24 +209,25 @@ Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::Def
 }
 
 void Transitions::mark_failures(TaskRecord& record, Outcome& outcome) {
+    const auto& id = record.task.id.value;
     std::vector<std::string> failures;
+    bool only_starts = true;
     for (const auto& planned : record.intent->actions) {
         if (planned.failure.empty()) continue;
         const bool starts = planned.action.name == engine::k_ensure_agent || engine::spawned_role(planned.action);
         if (starts) outcome.spawn_error = planned.failure;
+        only_starts = only_starts && starts;
         auto failure = (starts ? "the agent could not be started: " : planned.action.name + ": ") + planned.failure;
         // Two actions may try to start the same agent.
-        if (std::ranges::find(failures, failure) == failures.end()) failures.push_back(std::move(failure));
-    }
-    const auto& id = record.task.id.value;
-    for (const auto& failure : failures) {
-        const auto* what = failure.starts_with("the agent ") ? "" : "failed: ";
-        outcome.notes.push_back(what + failure + "\n  orange task why " + id);
+        if (std::ranges::find(failures, failure) != failures.end()) continue;
+        outcome.notes.push_back((starts ? "" : "failed: ") + failure + "\n  orange task why " + id);
+        failures.push_back(std::move(failure));
     }
     if (failures.empty()) return;
     auto text = failures.front();
     if (failures.size() > 1) text += "\n(and " + counted(failures.size() - 1, "more failed action") + ")";
-    raise(world_, record, NoticeKind::hook_failed, std::move(text), "orange task show " + id);
+    raise(world_, record, only_starts ? NoticeKind::start_failed : NoticeKind::hook_failed, std::move(text),
+          (only_starts ? "orange task respawn " : "orange task show ") + id);
 }
 
 void Transitions::keep_intent(TaskRecord& record, const Error& not_told, Outcome& outcome) {

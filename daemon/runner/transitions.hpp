@@ -39,9 +39,6 @@ class Transitions {
     /// All that comes after the commit point. `record` has an intent.
     Awaitable<Outcome> finish(TaskRecord record, workflow::Library::DefinitionPtr definition);
 
-    /// The history says which workspace the task has: once for a transition, however often that is finished.
-    void tell_acquired(const TaskRecord& record);
-
     /// A workspace that was taken for what did not come about. `record` has it.
     Awaitable<void> give_back(TaskRecord record);
 

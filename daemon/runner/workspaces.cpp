@@ -91,12 +91,11 @@ Awaitable<Result<void>> Workspaces::take(TaskRecord& record, Outcome& outcome) {
     auto taken = co_await actions::prepare_workspace(world_, record);
     if (!taken) co_return in_context("task " + record.task.id.value + " has no workspace", taken.error());
     co_await note_programs(world_, record);
-    if (record.intent) record.intent->workspace = *record.task.workspace;
     if (auto saved = turns_.try_save(record); !saved) {
         co_await transitions_.give_back(record);
         co_return saved.error();
     }
-    transitions_.tell_acquired(record);
+    world_.journal.write(record, "workspace.acquired", {{"workspace", *record.task.workspace}});
     outcome.notes = std::move(*taken);
     CO_TRY(co_await turns_.step_bodies(record));  // the agent reads TASK.md there
     co_return Result<void>{};

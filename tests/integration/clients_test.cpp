@@ -107,6 +107,17 @@ TEST_CASE("A request that comes a byte at a time is answered, and keeps nobody w
     CHECK(Json::parse(slow.line()).at("id") == 1);
 }
 
+TEST_CASE("What a program reads of a list is whole, a terminal's rows are cut") {
+    Sandbox orange("poll_interval: 3600\n");
+    orange.add_project("shop");
+    const std::string summary = "Round the total of every invoice to full cents, half up, and say so in the footer";
+    orange.create("shop", summary, true);
+    const auto command = program("orange").string() + " task list";
+    CHECK_THAT(orange.run({"env", "-u", "COLUMNS", "sh", "-c", command}), Holds(summary));
+    CHECK_THAT(orange.run({"env", "COLUMNS=80", "sh", "-c", command}), !Holds(summary) && Holds("Round the"));
+    CHECK_THAT(orange.on_terminal(command, orange.root(), {}).out, !Holds(summary) && Holds("Round the"));
+}
+
 TEST_CASE("A line without end costs the daemon no more than its limit, and is told so") {
     Sandbox orange("poll_interval: 3600\n");
     const auto before = orange.call(rpc::DaemonStatus{}).memory_kib;

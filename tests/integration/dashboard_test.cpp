@@ -190,15 +190,15 @@ TEST_CASE("The dashboard leaves the terminal as it was, however it ends") {
     const auto repository = box.add_project("shop");
     Stage stage(box, repository);
     stage.type("clear; stty -a | cksum; echo rea''dy");
-    stage.wait_for("ready");
+    stage.wait_for("ready\n$");
     const auto modes = stage.modes();
     const auto settings = stage.shown();
     const auto check = [&](const std::string& how) {
         INFO(how);
         stage.wait_for("\nstatus ");
         stage.type("clear; stty -a | cksum; echo rea''dy");
-        stage.wait_for("ready");
         stage.wait_without("status");
+        stage.wait_for("ready\n$");
         CHECK(stage.modes() == modes);
         CHECK(stage.shown() == settings);
     };

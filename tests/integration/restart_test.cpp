@@ -52,6 +52,17 @@ class OnDemand {
         return statuses;
     }
     std::string output() const { return read_file(paths.home / "oranged.out"); }
+    /// Of those who wanted to start a daemon at once only the one whose daemon works is left.
+    void wait_for_losers() {
+        orange_.eventually("one daemon and who watches it are left", [&] {
+            int left = 0;
+            for (const auto& process : fs::directory_iterator("/proc")) {
+                const auto environment = read_file(process.path() / "environ");
+                left += environment.find("ORANGE_HOME=" + paths.home.string() + '\0') != std::string::npos;
+            }
+            return left == 2;
+        });
+    }
 
   private:
     Sandbox& orange_;
@@ -84,6 +95,7 @@ TEST_CASE("Twenty commands at once after a stop succeed, and so do twenty stops"
     CHECK(home.run({"daemon", "stop"}).status == 0);
     CHECK(home.run_at_once(std::vector<std::string>(20, "task list")) == all_well);
     CHECK(lock_holder(home.paths));
+    home.wait_for_losers();
     CHECK(home.run_at_once(std::vector<std::string>(20, "daemon stop")) == all_well);
     CHECK_FALSE(lock_holder(home.paths));
 }

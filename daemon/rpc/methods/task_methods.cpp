@@ -68,10 +68,10 @@ Result<std::vector<std::string>> ask_about_children(Api& api, const TaskId& id, 
     return api.sentences(std::move(notes));
 }
 
-/// After their parent, which gets no other ones then. Of a call that fails, or is cut off, the rest is done by the same
-/// call again.
-Awaitable<Result<std::vector<std::string>>> cancel_children(Api& api, TaskId id, TaskCancel params, Call call) {
-    std::vector<std::string> notes;
+/// After their parent, which gets no other ones then; the ids of those that it cancelled. Of a call that fails, or is
+/// cut off, the rest is done by the same call again.
+Awaitable<Result<std::vector<TaskId>>> cancel_children(Api& api, TaskId id, TaskCancel params, Call call) {
+    std::vector<TaskId> cancelled;
     for (auto open = open_below(api.world(), id); !open.empty(); open = open_below(api.world(), id)) {
         TaskSelector selector;
         selector.id = open.front().value;
@@ -81,9 +81,36 @@ Awaitable<Result<std::vector<std::string>>> cancel_children(Api& api, TaskId id,
             co_return in_context("not all of its sub-tasks are cancelled; the same command goes on with the rest",
                                  done.error());
         }
-        notes.push_back("cancelled sub-task " + open.front().value);
+        cancelled.push_back(open.front());
+    }
+    co_return cancelled;
+}
+
+/// Of each sub-task, and of its work if there is some.
+Awaitable<std::vector<std::string>> cancelled_notes(Api& api, std::vector<TaskId> cancelled) {
+    std::vector<std::string> notes;
+    for (const auto& id : cancelled) {
+        notes.push_back("cancelled sub-task " + id.value);
+        const auto* record = api.world().tasks.find(id);
+        if (!record || !record->ended) continue;
+        const auto kept = co_await kept_work(api.world(), *record);
+        notes.insert(notes.end(), kept.begin(), kept.end());
     }
     co_return api.sentences(std::move(notes));
+}
+
+/// Those that wait for one of them and are not one of them.
+std::vector<TaskId> waiting_for(Api& api, const std::vector<TaskId>& cancelled) {
+    std::vector<TaskId> waiting;
+    const auto has = [](const std::vector<TaskId>& ids, const TaskId& id) {
+        return std::find(ids.begin(), ids.end(), id) != ids.end();
+    };
+    for (const auto& id : cancelled) {
+        for (const auto& other : api.world().tasks.blocked_by(id)) {
+            if (!has(cancelled, other) && !has(waiting, other)) waiting.push_back(other);
+        }
+    }
+    return waiting;
 }
 
 Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
@@ -98,20 +125,25 @@ Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
         CO_TRY(reply,
                co_await move(api, params, call, engine::Goal::cancelled, params.force, store::Naming::id_or_branch));
     }
+    auto cancelled = std::vector<TaskId>();
     if (params.with_children) {
-        CO_TRY(below, co_await cancel_children(api, id, params, call));
+        CO_TRY(cancelled, co_await cancel_children(api, id, params, call));
+        below = co_await cancelled_notes(api, cancelled);
     }
     if (only_children) {
         CO_TRY(reply, api.reply(id, Outcome{}));
     }
     reply.notes.insert(reply.notes.end(), below.begin(), below.end());
-    if (const auto waiting = api.world().tasks.blocked_by(id); !waiting.empty()) {
-        const auto rest = api.sentences({counted(waiting.size(), "task") + " waited for it and will not start by " +
+    cancelled.push_back(id);
+    if (const auto waiting = waiting_for(api, cancelled); !waiting.empty()) {
+        const auto rest = api.sentences({counted(waiting.size(), "task") + " waited for " +
+                                         (cancelled.size() == 1 ? "it" : "them") + " and will not start by " +
                                          (waiting.size() == 1 ? "itself: " : "themselves: ") + ids_of(waiting, ", ")});
         reply.notes.insert(reply.notes.end(), rest.begin(), rest.end());
     }
     if (const auto* record = api.world().tasks.find(reply.task.fields.id); record && record->ended) {
         auto kept = api.sentences(co_await kept_work(api.world(), *record));
+        if (kept.empty()) kept.emplace_back("there was no work to keep");
         reply.notes.insert(reply.notes.end(), kept.begin(), kept.end());
     }
     const auto project = reply.task.fields.project;

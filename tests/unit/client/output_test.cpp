@@ -62,6 +62,7 @@ TEST_CASE("A table that is too wide shrinks its widest shrinkable column first, 
     CHECK_THAT(lines, Holds("12345678  " + std::string(18, 'a') + "…"));
     CHECK(widest(lines) == 50);
     CHECK(widest(table.render({false, 10})) == 8 + 2 + 5 + 2 + 5);
+    CHECK_THAT(table.render({false, 50, 1000}), Holds(std::string(60, 'b')));
 }
 
 TEST_CASE("Colour adds nothing to a table's width and is absent without a terminal") {

@@ -155,6 +155,8 @@ TEST_CASE("The first question is one line without the mark of a list, and says w
          {"Half up?", "\n- Half up?\n", "* Half up?", "> Half up?", "1. Half up?", "12) Half up?", "- [ ] Half up?"}) {
         CHECK(first_question(text) == "Half up?");
     }
+    CHECK(first_question("- [x] Half up?\n- [X] Net?\n- [ ] How many digits?") == "How many digits? (more in TASK.md)");
+    CHECK(first_question("- [x] Half up?") == "Half up?");
     CHECK(first_question("2.5 or 3?") == "2.5 or 3?");
     CHECK(first_question("-v or -q?") == "-v or -q?");
     CHECK(first_question("1. Half up?\n2. How many digits?\n") == "Half up? (more in TASK.md)");

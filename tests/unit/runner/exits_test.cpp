@@ -811,6 +811,27 @@ TEST_CASE("a death in a state that needs nobody, or that was told of already, as
     CHECK(world.record(asking).runs.empty());
 }
 
+TEST_CASE("a start that failed is forgotten when a respawn brings the agent, however long its reason was") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
+    world.move(id, "working").value();
+    world.append_body(id, "\n## Handoff\nDONE: all of it\n");
+    write_file(world.home() / "harnesses/late.yml",
+               "name: late\nprogram: /nonexistent/late\ninstall: npm install -g late\nargv:\n"
+               "  full: [--, \"{prompt}\"]\n");
+    set(world, id, [](TaskRecord& record) { record.task.review_harness = "late"; });
+    CHECK_FALSE(world.move(id, "agent-review").value().spawn_error.empty());
+    const auto* failed = engine::find_notice(world.record(id), NoticeKind::start_failed);
+    REQUIRE(failed);
+    CHECK_THAT(failed->text, Holds("npm install -g late"));
+    CHECK(failed->command == "orange task respawn " + id.value);
+    set(world, id, [](TaskRecord& record) { record.task.review_harness = "bot"; });
+    respawn(world, id).value();
+    CHECK(world.house().control().alive(world.record(id), Role::reviewer));
+    CHECK(world.record(id).notices.empty());
+}
+
 TEST_CASE("what cannot be written down is asked for again, and then it is") {
     RunnerWorld world;
     const auto id = planning(world);
