@@ -206,6 +206,27 @@ TEST_CASE("A task that is in the queue after its sub-tasks calls nobody who wait
     parts.check_moved_once();
 }
 
+TEST_CASE("A cancel of a task with its sub-tasks says who waited for one of them, and what is kept of their work") {
+    Sandbox orange("poll_interval: 3600\n");
+    orange.add_project("shop", 2);
+    const auto parent = orange.create("shop", "The whole", true);
+    const auto part = create_part(orange, parent, "The part demo:slow=600");
+    orange.wait_for_status(part, "planning");
+    rpc::TaskCreate later;
+    later.project = "shop";
+    later.summary = "What comes after the part";
+    later.blocked_by = {part};
+    const auto waiting = orange.call(later).task.fields.id.value;
+    write_file(orange.worktree(part) / "begun", "not committed\n");
+    rpc::TaskCancel cancel;
+    cancel.id = parent;
+    cancel.with_children = true;
+    const auto notes = join(orange.call(cancel).notes, "\n");
+    CHECK_THAT(notes, Holds("refs/orange/" + part + "/wip") && Holds("task restore " + orange.short_id(part)));
+    CHECK_THAT(notes, Holds(": " + orange.short_id(waiting)) && !Holds("no work"));
+    CHECK(orange.status(waiting) == "pending");
+}
+
 TEST_CASE("While a task and its sub-tasks are cancelled, new ones are refused or cancelled with them") {
     Sandbox orange;
     orange.add_project("shop", 3);

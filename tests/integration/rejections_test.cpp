@@ -148,4 +148,23 @@ TEST_CASE("A setup command that fails keeps the task pending and gives the works
     CHECK(orange.call(rpc::WorkspaceList{}).workspaces.at(0).state == "free");
 }
 
+TEST_CASE("In a worktree a text that is exactly another task's name is no text, a word like its beginning is one") {
+    Sandbox orange("poll_interval: 3600\n");
+    orange.add_project("shop", 2);
+    const auto here = orange.create("shop", "Ask me demo:clarify");
+    orange.wait_for_status(here, "clarification");
+    const auto other = orange.create("shop", "Another one", true);
+    rpc::TaskAnswer answer;
+    answer.cwd = orange.worktree(here).string();
+    for (const auto& name : {other, orange.short_id(other), here}) {
+        answer.text = name;
+        const auto refused = orange.try_call(answer);
+        REQUIRE_FALSE(refused);
+        CHECK_THAT(refused.error().message, Tells("orange task reply " + (name == here ? here : other)));
+    }
+    CHECK(orange.status(here) == "clarification");
+    answer.text = other.substr(0, 9);
+    CHECK(orange.try_call(answer));
+}
+
 }  // namespace orange::tests

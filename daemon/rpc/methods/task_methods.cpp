@@ -143,7 +143,7 @@ Awaitable<Result<TaskReply>> cancel(Api& api, TaskCancel params, Call call) {
     }
     if (const auto* record = api.world().tasks.find(reply.task.fields.id); record && record->ended) {
         auto kept = api.sentences(co_await kept_work(api.world(), *record));
-        if (kept.empty()) kept.emplace_back("there was no work to keep");
+        if (kept.empty() && cancelled.size() == 1) kept.emplace_back("there was no work to keep");
         reply.notes.insert(reply.notes.end(), kept.begin(), kept.end());
     }
     const auto project = reply.task.fields.project;

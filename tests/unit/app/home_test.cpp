@@ -102,6 +102,20 @@ TEST_CASE("a home is made, closed to others, and held by one daemon") {
     CHECK(Home::take(paths));
 }
 
+TEST_CASE("what a killed daemon leaves of its lock and its socket is waited for") {
+    const TempDir dir;
+    const Paths paths{dir / "home"};
+    auto home = std::optional(Home::take(paths).value());
+    const auto listening = listener(paths);
+    const pid_t dead = ::fork();
+    if (dead == 0) ::_exit(0);
+    REQUIRE(::waitpid(dead, nullptr, 0) == dead);
+    write_file(paths.lock(), std::to_string(dead));
+    CHECK(Home::take(paths, 0ms).error().code == ErrorCode::timeout);
+    home.reset();
+    CHECK(Home::take(paths, 0ms));
+}
+
 TEST_CASE("a daemon that ends is waited for, and one that does neither end nor listen is named") {
     const TempDir dir;
     const Paths paths{dir / "home"};
