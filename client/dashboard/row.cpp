@@ -82,9 +82,11 @@ Row row_of(const rpc::TaskView& task) {
     row.review_round = static_cast<std::int32_t>(fields.review_round());
     row.ended = task.means == "done" || task.means == "cancelled" || can(row, "restore");
     const auto is_open = [](const auto& blocker) { return blocker.state != "done"; };
-    const bool waits = std::ranges::any_of(task.blockers, is_open) || can(row, "approve");
     row.initial = task.means == "initial";
-    row.blocked = task.start_wait || (row.initial && waits);
+    const auto open = row.initial ? std::ranges::count_if(task.blockers, is_open) : 0;
+    if (open == 1) row.after = std::ranges::find_if(task.blockers, is_open)->short_id;
+    if (open > 1) row.after = std::to_string(open);
+    row.blocked = task.start_wait || open > 0 || (row.initial && can(row, "approve"));
     row.in_progress = task.in_progress.has_value();
     if (const auto& pull = task.pull_request) {
         row.pull = {static_cast<int>(pull->number), pull->state, pull->checks, pull->review, pull->conflicts};

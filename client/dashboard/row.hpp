@@ -33,6 +33,7 @@ struct Row {
     std::string alarm;          ///< one line; empty: there is none
     std::string parent;         ///< id of the task that it is a part of; empty: none
     std::string merges_into;    ///< its parent's branch, if it is merged into that
+    std::string after;          ///< the task, or how many, that it waits for before it starts; empty: none
     std::string unreadable;     ///< why its files cannot be read, one line; empty: they can
     Timestamp updated_at{}, needs_since{}, active_since{};
     std::optional<Pull> pull;

@@ -29,6 +29,7 @@ std::string row_status(const Row& task) {
     if (!task.unreadable.empty()) return "unreadable";
     auto text = clean(task.status);
     if (task.children > 0) text += " " + std::to_string(task.children_done) + "/" + std::to_string(task.children);
+    if (!task.after.empty()) text += " after " + clean(task.after);
     if (task.queue_place > 0) text += " #" + std::to_string(task.queue_place);
     if (task.review_round > 0) text += " r" + std::to_string(task.review_round);
     if (task.in_progress) text += "…";

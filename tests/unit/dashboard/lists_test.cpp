@@ -61,6 +61,17 @@ TEST_CASE("An agent that waits for room is not said to be started") {
     CHECK_THAT(desk.screen(), Holds("not started yet") && !Holds("respawned"));
 }
 
+TEST_CASE("A task that waits for others says so in its row") {
+    auto one = task_view("one", "pending"), more = task_view("more", "pending"), begun = task_view("begun", "pending");
+    one.means = more.means = begun.means = "initial";
+    one.blockers = {{"4f2a0000", "4f2a", "open", "working", "shop", ""},
+                    {"7b1c0000", "7b1c", "done", "done", "shop", ""}};
+    more.blockers = {{"4f2a0000", "4f2a", "open", "working", "shop", ""}, {"7b1c0000", "7b1c", "gone", "", "shop", ""}};
+    begun.blockers = {{"7b1c0000", "7b1c", "done", "done", "shop", ""}};
+    Desk desk({one, more, begun});
+    CHECK_THAT(desk.screen(), Holds("pending after 4f2a") && Holds("pending after 2") && !Holds("after 7b1c"));
+}
+
 TEST_CASE("The selection is a task, wherever it moves to in the list") {
     Desk desk({running("aaaa0000"), running("bbbb0000"), running("cccc0000")});
     desk.press("j");
