@@ -16,7 +16,7 @@ void remarks(Table& table, const rpc::HarnessView& harness) {
     for (const auto line : split_lines(problem)) {
         table.remark("! " + std::string(line), Ink::yellow);
     }
-    if (!harness.tried) table.remark("not tried: no life with it has been seen to pass", Ink::dim);
+    if (!harness.tried) table.remark("not tried yet with a whole task", Ink::dim);
     if (harness.found_in) table.remark("in the PATH of " + *harness.found_in, Ink::dim);
     if (!harness.installed && harness.install) return table.remark("→ " + *harness.install, Ink::yellow);
     for (const auto& missing : harness.missing) {

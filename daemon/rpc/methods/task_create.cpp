@@ -92,8 +92,7 @@ Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) 
         TRY(const auto entry, world.harnesses.find(name));
         auto notes = variables_not_passed(world, draft.project, entry, params.caller);
         if (!entry.harness.tried) {
-            notes.push_back("no life with " + name + " has been seen to pass yet. To test it: orange harness test " +
-                            name);
+            notes.push_back(name + " is not tried yet with a whole task. To test it: orange harness test " + name);
         }
         for (auto& note : notes) {
             const bool said = std::find(draft.notes.begin(), draft.notes.end(), note) != draft.notes.end();
