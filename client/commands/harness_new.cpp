@@ -89,9 +89,10 @@ std::string definition(const rpc::HarnessShow::Reply& source, const std::string&
             continue;
         }
         if (key == "name") {
-            out += "name: " + name + "\n\n" +
-                   comment("Nobody has seen a whole life with it yet. Remove this line when its test has passed.") +
-                   "tried: false\n";
+            out +=
+                "name: " + name + "\n\n" +
+                comment("Nobody has seen a whole task pass with it yet. Remove this line when its test has passed.") +
+                "tried: false\n";
             continue;
         }
         const auto known = std::find_if(std::begin(k_explained), std::end(k_explained),

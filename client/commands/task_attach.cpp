@@ -21,14 +21,6 @@ Result<void> check_socket_folder(const std::vector<std::string>& argv) {
     return safe ? safe : in_context("cannot attach: the folder of tmux's socket", safe.error());
 }
 
-/// The keys of Orange's tmux reach it through a popup; nested, the prefix belongs to the tmux around it. tmux says so,
-/// for eight seconds, in its last line: a tmux that attaches throws away what was written to the terminal before.
-void add_nested_note(std::vector<std::string>& argv, const std::string& detach_key) {
-    const std::string how = detach_key.empty() ? "Its prefix twice, then d," : detach_key;
-    for (const char* word : {";", "display-message", "-d", "8000"}) argv.emplace_back(word);
-    argv.push_back("No popup opened: you are inside your tmux. " + how + " leaves.");
-}
-
 }  // namespace
 
 int task_attach(Context& context, rpc::TaskAttach params) {
@@ -48,8 +40,7 @@ int task_attach(Context& context, rpc::TaskAttach params) {
     if (auto safe = check_socket_folder(typed->argv); !safe) return fail(context, safe.error());
 
     if (is_inside_tmux()) {
-        if (const auto status = show_in_popup(typed->argv)) return *status;
-        add_nested_note(typed->argv, typed->detach_key);
+        if (const auto status = show_in_popup(typed->argv)) return *status;  // else nested
     }
     std::vector<char*> argv;
     for (auto& word : typed->argv) argv.push_back(word.data());

@@ -43,14 +43,19 @@ const char* code_of(Ink ink) {
     return "";
 }
 
+/// Of COLUMNS; 0 where it does not say.
+std::size_t asked_width() {
+    const char* columns = std::getenv("COLUMNS");
+    return columns ? std::strtoul(columns, nullptr, 10) : 0;
+}
+
 std::size_t width_of(int descriptor) {
     std::size_t width = 80;
     winsize size{};
     if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
         width = size.ws_col;
-    } else if (const char* columns = std::getenv("COLUMNS")) {
-        const auto asked = std::strtoul(columns, nullptr, 10);
-        if (asked > 0) width = asked;
+    } else if (const auto asked = asked_width()) {
+        width = asked;
     }
     return width < k_least_width ? k_least_width : width > k_most_width ? k_most_width : width;
 }
@@ -82,7 +87,7 @@ Style style_of_stdout() {
     const bool wanted = !(no_colour && *no_colour) && term && std::strcmp(term, "dumb") != 0;
     const bool is_terminal = ::isatty(STDOUT_FILENO) == 1;
     const auto width = width_of(STDOUT_FILENO);
-    return {wanted && is_terminal, width, is_terminal || std::getenv("COLUMNS") ? width : k_unlimited};
+    return {wanted && is_terminal, width, is_terminal || asked_width() > 0 ? width : k_unlimited};
 }
 
 std::size_t width_of_errors() {

@@ -48,7 +48,7 @@ Result<void> lock_soon(int lock, const Paths& paths, std::chrono::milliseconds p
         if (std::chrono::steady_clock::now() >= until) {
             return {ErrorCode::timeout,
                     "another process holds " + paths.lock().string() + " (" + holder_of(paths) +
-                        "), but accepts no connections; replace it with `orange daemon restart --force`"};
+                        "), but no daemon works there; replace it with `orange daemon restart --force`"};
         }
         std::this_thread::sleep_for(k_step);
     }

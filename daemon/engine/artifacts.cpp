@@ -23,6 +23,7 @@ std::string fields_text(const std::vector<std::string>& fields) {
 
 struct Item {
     std::string_view text;
+    bool listed = false;
     bool ticked = false;
 };
 
@@ -36,9 +37,9 @@ Item item_of(std::string_view line) {
     if (mark >= line.size() || line[mark] != ' ') return {line};
     line = trim(line.substr(mark));
     for (const std::string_view box : {"[ ] ", "[x] ", "[X] "}) {
-        if (line.starts_with(box)) return {trim(line.substr(box.size())), box != "[ ] "};
+        if (line.starts_with(box)) return {trim(line.substr(box.size())), true, box != "[ ] "};
     }
-    return {line};
+    return {line, true};
 }
 
 /// What the section must hold, after "with ".
@@ -152,14 +153,18 @@ std::map<std::string, std::string> Artifacts::hashes() const {
 std::string first_question(std::string_view text) {
     constexpr std::size_t k_columns = 160;
     std::vector<Item> items;
+    std::size_t lines = 0;
     for (const auto each : split_lines(text)) {
         const auto line = trim(each);
-        if (!line.empty() && !line.starts_with("<!--")) items.push_back(item_of(line));
+        if (line.empty() || line.starts_with("<!--")) continue;
+        ++lines;
+        const auto item = item_of(line);
+        if (item.listed || items.empty()) items.push_back(item);  // else it belongs to the one above
     }
     if (items.empty()) return {};
     const auto open = std::find_if(items.begin(), items.end(), [](const Item& item) { return !item.ticked; });
     const auto& shown = open == items.end() ? items.front() : *open;
-    return ellipsized(printable(shown.text), k_columns) + (items.size() > 1 ? " (more in TASK.md)" : "");
+    return ellipsized(printable(shown.text), k_columns) + (lines > 1 ? " (more in TASK.md)" : "");
 }
 
 std::optional<Verdict> verdict_of(std::string_view text, VerdictLine line) {

@@ -37,7 +37,7 @@ void clear_for_transition(TaskRecord& record, const std::vector<Notice>& before)
 }
 
 void clear_for_agents(TaskRecord& record) {
-    std::erase_if(record.notices, [&](const Notice& notice) {
+    std::erase_if(record.notices, [](const Notice& notice) {
         switch (notice.kind) {
             case NoticeKind::workspace_missing:
             case NoticeKind::session_lost:
@@ -47,8 +47,6 @@ void clear_for_agents(TaskRecord& record) {
             case NoticeKind::agent_dialog:
             case NoticeKind::agent_idle:
                 return true;
-            case NoticeKind::message_undelivered:  // typed, not waiting: the window that it names goes
-                return record.outbox.empty();
             default:
                 return false;
         }

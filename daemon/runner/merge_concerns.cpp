@@ -81,7 +81,7 @@ Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRe
             notice.kind == NoticeKind::merged_without) {
             continue;
         }
-        const bool named = notice.kind == NoticeKind::hook_failed;  // its text begins with the hook's name
+        const bool named = notice.kind == NoticeKind::hook_failed;
         concerns.push_back({(named ? "failed: " : "") + std::string(first_line(notice.text)), "Merge anyway?"});
     }
     co_return concerns;

@@ -192,7 +192,7 @@ Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::Def
     Outcome outcome;
     outcome.notes = co_await run_actions(record, *definition);
     record.task.counters.erase("crash_count");
-    mark_failures(record, outcome);
+    mark_failures(record, *definition, outcome);
     const auto intent = *record.intent;
     if (!intent.attested) {
         raise(world_, record, NoticeKind::unverified_review,
@@ -208,26 +208,29 @@ Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::Def
     co_return outcome;
 }
 
-void Transitions::mark_failures(TaskRecord& record, Outcome& outcome) {
+void Transitions::mark_failures(TaskRecord& record, const engine::Definition& definition, Outcome& outcome) {
     const auto& id = record.task.id.value;
-    std::vector<std::string> failures;
-    bool only_starts = true;
+    std::vector<std::string> starts, others;
     for (const auto& planned : record.intent->actions) {
         if (planned.failure.empty()) continue;
-        const bool starts = planned.action.name == engine::k_ensure_agent || engine::spawned_role(planned.action);
-        if (starts) outcome.spawn_error = planned.failure;
-        only_starts = only_starts && starts;
-        auto failure = (starts ? "the agent could not be started: " : planned.action.name + ": ") + planned.failure;
+        const bool is_start = planned.action.name == engine::k_ensure_agent || engine::spawned_role(planned.action);
+        if (is_start) outcome.spawn_error = planned.failure;
+        auto& failures = is_start ? starts : others;
+        auto failure = (is_start ? "the agent could not be started: " : planned.action.name + ": ") + planned.failure;
         // Two actions may try to start the same agent.
         if (std::ranges::find(failures, failure) != failures.end()) continue;
-        outcome.notes.push_back((starts ? "" : "failed: ") + failure + "\n  orange task why " + id);
+        outcome.notes.push_back((is_start ? "" : "failed: ") + failure + "\n  orange task why " + id);
         failures.push_back(std::move(failure));
     }
-    if (failures.empty()) return;
-    auto text = failures.front();
-    if (failures.size() > 1) text += "\n(and " + counted(failures.size() - 1, "more failed action") + ")";
-    raise(world_, record, only_starts ? NoticeKind::start_failed : NoticeKind::hook_failed, std::move(text),
-          (only_starts ? "orange task respawn " : "orange task show ") + id);
+    const auto tell = [&](NoticeKind kind, const std::vector<std::string>& failures, const char* command) {
+        if (failures.empty()) return;
+        auto text = failures.front();
+        if (failures.size() > 1) text += "\n(and " + counted(failures.size() - 1, "more failed action") + ")";
+        raise(world_, record, kind, std::move(text), command + id);
+    };
+    tell(NoticeKind::start_failed, starts,
+         engine::respawn_need(definition, record.task) ? "orange task respawn " : "orange task why ");
+    tell(NoticeKind::hook_failed, others, "orange task show ");
 }
 
 void Transitions::keep_intent(TaskRecord& record, const Error& not_told, Outcome& outcome) {

@@ -60,7 +60,7 @@ class Transitions {
     /// Returns notes for whoever asked for the transition.
     Awaitable<std::vector<std::string>> run_actions(TaskRecord& record, const engine::Definition& definition);
     /// Actions that failed, as an attention mark and notes.
-    void mark_failures(TaskRecord& record, Outcome& outcome);
+    void mark_failures(TaskRecord& record, const engine::Definition& definition, Outcome& outcome);
     /// History misses no transition: the intent stays, and the next poll, request or daemon tries again.
     void keep_intent(TaskRecord& record, const Error& not_told, Outcome& outcome);
     /// History has the transition: the intent goes.

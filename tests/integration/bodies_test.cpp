@@ -12,6 +12,15 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
+/// The demo agent has asked, and writes nothing more until it is answered.
+void wait_for_question(Sandbox& orange, const std::string& id) {
+    orange.wait_for_status(id, "clarification");
+    rpc::TaskPeek peek;
+    peek.id = id;
+    orange.eventually("the agent waits for an answer",
+                      [&] { return orange.call(peek).text.find("waiting for an answer") != std::string::npos; });
+}
+
 /// How an editor adds a line.
 using Editor = void (*)(Sandbox&, const fs::path& file, const std::string& line);
 
@@ -120,7 +129,7 @@ TEST_CASE("A status that is edited by hand never counts, and costs no line of th
     Sandbox orange;
     orange.add_project("shop");
     const auto id = orange.create("shop", "Wait demo:clarify");
-    orange.wait_for_status(id, "clarification");
+    wait_for_question(orange, id);
     for (const auto& file : {orange.worktree(id) / "TASK.md", orange.folder(id) / "TASK.md"}) {
         auto text = read_file(file);
         const auto at = text.find("status: clarification");
@@ -139,7 +148,7 @@ TEST_CASE("An edit of one copy arrives in the other, and a deleted mirror comes 
     Sandbox orange;
     orange.add_project("shop");
     const auto id = orange.create("shop", "Wait demo:clarify");
-    orange.wait_for_status(id, "clarification");
+    wait_for_question(orange, id);
     rpc::TaskPeek peek;
     peek.id = id;
     orange.eventually("the agent only waits", [&] { return holds(orange.call(peek).text, "waiting for an answer"); });
@@ -158,7 +167,7 @@ TEST_CASE("Both copies edited while no daemon ran: the newer stays, the other is
     Sandbox orange;
     orange.add_project("shop");
     const auto id = orange.create("shop", "Wait demo:clarify");
-    orange.wait_for_status(id, "clarification");
+    wait_for_question(orange, id);
     const auto mirror = orange.worktree(id) / "TASK.md";
     const auto own = orange.folder(id) / "TASK.md";
     orange.kill_daemon();
@@ -221,7 +230,7 @@ TEST_CASE(
     orange.add_project("shop");
     const auto id = orange.create("shop", "Wait demo:clarify");
     const auto other = orange.create("shop", "Wait demo:clarify");
-    for (const auto& task : {id, other}) orange.wait_for_status(task, "clarification");
+    for (const auto& task : {id, other}) wait_for_question(orange, task);
     const auto mirror = orange.worktree(id) / "TASK.md";
     const auto own = orange.folder(id) / "TASK.md";
     const auto body = orange.body(id);
@@ -253,7 +262,7 @@ TEST_CASE("A TASK.md that Markdown parsers take minutes for is read like any oth
     Sandbox orange("poll_interval: 0.5\n");
     orange.add_project("shop");
     const auto id = orange.create("shop", "Wait demo:clarify");
-    orange.wait_for_status(id, "clarification");
+    wait_for_question(orange, id);
     const auto mirror = orange.worktree(id) / "TASK.md";
     for (const std::string_view piece : {"![[]()", "- ", "> "}) {
         std::string hostile;
@@ -278,7 +287,7 @@ TEST_CASE("A TASK.md that is replaced without frontmatter keeps what the human w
     params.context = "Mind the rounding.";
     params.harness = params.review_harness = "demo";
     const auto id = orange.call(params).task.fields.id.value;
-    orange.wait_for_status(id, "clarification");
+    wait_for_question(orange, id);
     const auto before = orange.git({"status", "--porcelain", "--ignored"}, orange.worktree(id));
     orange.run({"/bin/sh", "-c", "cat >TASK.md <<EOF\n## Plan\n\nAPPROACH: other\nEOF\n"}, orange.worktree(id));
     orange.eventually("the sections are back", [&] {

@@ -518,11 +518,8 @@ TEST_CASE("While it connects every key works") {
     stage.wait_for("status 0");
     CHECK_THAT(read_file(box.home() / "oranged.out"), !Holds("exited"));  // the start goes on
     box.kill_daemon();
-    // The one that the dashboard started begins, if its patience has lasted: two would take turns.
-    box.eventually("the daemon that waited has begun, or has given up", [&] {
-        return box.orange({"daemon", "status"}).status == 0 ||
-               read_file(box.home() / "oranged.out").find("accepts no connections") != std::string::npos;
-    });
+    // The one that the dashboard started begins: another one beside it would take turns with it.
+    box.eventually("the daemon that waited has begun", [&] { return box.orange({"daemon", "status"}).status == 0; });
     CHECK(box.orange({"daemon", "start"}).status == 0);
     CHECK(box.orange({"daemon", "stop"}).status == 0);
     box.start_daemon();

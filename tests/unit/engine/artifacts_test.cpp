@@ -157,6 +157,8 @@ TEST_CASE("The first question is one line without the mark of a list, and says w
     }
     CHECK(first_question("- [x] Half up?\n- [X] Net?\n- [ ] How many digits?") == "How many digits? (more in TASK.md)");
     CHECK(first_question("- [x] Half up?") == "Half up?");
+    CHECK(first_question("- [x] Half up?\n  Yes.\n- [ ] How many digits?") == "How many digits? (more in TASK.md)");
+    CHECK(first_question("Half up, or\nhalf even?") == "Half up, or (more in TASK.md)");
     CHECK(first_question("2.5 or 3?") == "2.5 or 3?");
     CHECK(first_question("-v or -q?") == "-v or -q?");
     CHECK(first_question("1. Half up?\n2. How many digits?\n") == "Half up? (more in TASK.md)");
