@@ -32,7 +32,6 @@ std::string popup_command(const std::string& mark, const std::vector<std::string
     return command;
 }
 
-/// A terminal that draws tmux's windows itself (tmux -CC) runs a popup's command and shows nothing of it.
 int wait_for_child(pid_t pid) {
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {

@@ -20,9 +20,9 @@ class Home {
     /// Longer than a daemon takes to end, or to begin to listen.
     static constexpr std::chrono::milliseconds k_patience{10'000};
 
-    /// conflict where another daemon is at work (its pid is in the message). A holder of the lock that does not listen
-    /// is one that begins or ends: it is waited for, timeout after `patience`. forbidden, with the command that mends
-    /// it, where the folder is not safe.
+    /// conflict where another daemon is at work (its pid is in the message). A holder of the lock that does not listen,
+    /// or whose daemon was killed, is one that begins or ends: it is waited for, timeout after `patience`.
+    /// forbidden, with the command that mends it, where the folder is not safe.
     static Result<Home> take(const Paths& paths, std::chrono::milliseconds patience = k_patience);
 
     Home(Home&& other) noexcept;
