@@ -1,9 +1,10 @@
 #pragma once
 
-#include <catch2/catch.hpp>
 #include <cctype>
 #include <stdexcept>
 #include <string>
+
+#include "tests/catch_version.hpp"
 
 /// What tests may ask of a text for people or agents. Its wording is nobody's promise: errors are told apart by code
 /// and details, and what happened by the history. What a text has to name (a path, an id, a state, a number, an option,

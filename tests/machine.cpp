@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of the caller's environment: where to, and what says how thorough a run is to be.
+/// The variables of the caller's environment that stay: the temporary folder, and how thorough a run is.
 constexpr const char* k_kept[] = {
     "TMPDIR",           "ASAN_OPTIONS",      "LSAN_OPTIONS",       "TSAN_OPTIONS",
     "UBSAN_OPTIONS",    "GCOV_PREFIX",       "GCOV_PREFIX_STRIP",  "ORANGE_OLD_BIN",
@@ -28,19 +28,6 @@ constexpr const char* k_kept[] = {
 /// A home's sockets have to fit into 107 bytes.
 constexpr std::size_t k_longest_temporary = 50;
 constexpr rlim_t k_descriptors = 4096;
-
-/// Nothing that tools()/git keeps from git is there, so it can be called itself: a shell before each git costs a third
-/// of the time of most tests.
-bool is_git_undisturbed(const std::string& temporary) {
-    std::error_code error;
-    if (fs::read_symlink(tools() + "/git-itself/git", error) != "/usr/bin/git" || error) return false;
-    if (fs::exists("/etc/gitconfig", error)) return false;
-    for (auto folder = fs::canonical(temporary, error); !error && folder.has_relative_path();) {
-        if (fs::exists(folder / ".git", error)) return false;
-        folder = folder.parent_path();
-    }
-    return !error && !fs::exists("/.git", error);
-}
 
 void forget_environment() {
     std::map<std::string, std::string> kept;
@@ -54,15 +41,15 @@ void forget_environment() {
     if (!usable) kept["TMPDIR"] = "/tmp";
     ::clearenv();
     for (const auto& [name, value] : kept) ::setenv(name.c_str(), value.c_str(), 1);
-    const auto path = (is_git_undisturbed(kept["TMPDIR"]) ? tools() + "/git-itself:" : "") + tools();
-    ::setenv("PATH", path.c_str(), 1);
+    ::setenv("PATH", tools().c_str(), 1);
     ::setenv("SHELL", (tools() + "/login-shell").c_str(), 1);
     ::setenv("HOME", "/nonexistent", 1);
     ::setenv("LANG", "C.UTF-8", 1);
     ::setenv("TZ", "UTC", 1);
 }
 
-/// Who has a terminal is taken for a human. In the foreground's group it stays: Ctrl-C still ends it.
+/// Orange takes a caller with a terminal for a human. The program stays in the foreground's group, so Ctrl-C still ends
+/// it.
 void leave_terminal() {
     if (::getsid(0) != ::getpid()) {
         const int terminal = ::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -85,7 +72,7 @@ void close_inherited() {
     }
 }
 
-/// Of `nohup` and of shells' background commands.
+/// Resets the signals that `nohup` or a shell's background command ignores.
 void forget_signals() {
     for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
     sigset_t none;

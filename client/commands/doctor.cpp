@@ -12,6 +12,7 @@
 #include "common/base/text.hpp"
 #include "common/config/disk.hpp"
 #include "common/config/home_check.hpp"
+#include "common/config/install_command.hpp"
 #include "common/config/versions.hpp"
 
 /// With a daemon its own findings; without one what can be seen from here, which is why it does not start.
@@ -113,7 +114,7 @@ void look_at_program(Findings& findings, const std::vector<std::string>& argv, s
     if (version.empty() && !needed) {
         add(findings, "programs", "ok", name + " is not installed; only pull requests need it");
     } else if (version.empty()) {
-        add(findings, "programs", "error", name + " is not installed or does not answer", "sudo apt install " + name);
+        add(findings, "programs", "error", name + " is not installed or does not answer", install_command(name));
     } else if (!oldest.empty() && is_older(version, oldest)) {
         add(findings, "programs", "error", name + " " + version + " is too old: Orange needs " + std::string(oldest));
     } else {

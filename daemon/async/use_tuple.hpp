@@ -1,11 +1,20 @@
 #pragma once
 
-#include <asio/experimental/as_tuple.hpp>
 #include <asio/use_awaitable.hpp>
+#include <asio/version.hpp>
+#if ASIO_VERSION >= 102400
+#include <asio/as_tuple.hpp>
+#else
+#include <asio/experimental/as_tuple.hpp>
+#endif
 
 namespace orange {
 
-/// For Asio's operations: `co_await` gives the error code with the result, instead of throwing it.
+/// Makes `co_await` of an Asio operation return the error code together with the result. It throws nothing.
+#if ASIO_VERSION >= 102400
+inline constexpr auto use_tuple = asio::as_tuple(asio::use_awaitable);
+#else
 inline constexpr auto use_tuple = asio::experimental::as_tuple(asio::use_awaitable);
+#endif
 
 }  // namespace orange

@@ -5,6 +5,7 @@
 
 #include "common/base/text.hpp"
 #include "common/config/disk.hpp"
+#include "common/config/install_command.hpp"
 #include "common/config/versions.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/process/environment.hpp"
@@ -20,7 +21,6 @@ struct Program {
     std::vector<std::string> version_args;
     std::string_view oldest;
     bool needed;
-    const char* hint;
 };
 
 std::string path_in(const Environment& env) {
@@ -30,10 +30,11 @@ std::string path_in(const Environment& env) {
 
 Awaitable<void> check_program(Exam& exam, Program program, Environment env) {
     const auto file = find_program(program.name, path_in(env));
+    const auto hint = install_command(program.name);
     if (file.empty()) {
         const auto text = std::string(program.name) + " was not found on PATH";
-        if (program.needed) exam.report.wrong(text, program.hint);
-        if (!program.needed) exam.report.warn(text + "; only pull requests need it", program.hint);
+        if (program.needed) exam.report.wrong(text, hint);
+        if (!program.needed) exam.report.warn(text + "; only pull requests need it", hint);
         co_return;
     }
     Command command;
@@ -46,11 +47,11 @@ Awaitable<void> check_program(Exam& exam, Program program, Environment env) {
     const auto version = done && done->ok() ? std::string(version_word(done->out)) : std::string();
     if (version.empty()) {
         exam.report.wrong(file + " does not print its version" + (done ? std::string() : ": " + done.error().message),
-                          program.hint);
+                          hint);
     } else if (!program.oldest.empty() && is_older(version, program.oldest)) {
         exam.report.wrong(std::string(program.name) + " " + version + " (" + file + ") is too old: Orange needs " +
                               std::string(program.oldest),
-                          program.hint);
+                          hint);
     } else {
         exam.report.ok(std::string(program.name) + " " + version + ", " + file);
     }
@@ -125,9 +126,9 @@ void look_for_agents(Exam& exam) {
 Awaitable<void> check_programs(Exam& exam) {
     const auto own = scrubbed_environment();
     const auto login = exam.world.base_environment;
-    Program tmux{"tmux", {"-V"}, k_oldest_tmux, true, "sudo apt install tmux"};
-    Program git{"git", {"--version"}, k_oldest_git, true, "sudo apt install git"};
-    Program gh{"gh", {"--version"}, {}, false, "sudo apt install gh"};
+    Program tmux{"tmux", {"-V"}, k_oldest_tmux, true};
+    Program git{"git", {"--version"}, k_oldest_git, true};
+    Program gh{"gh", {"--version"}, {}, false};
     co_await check_program(exam, std::move(tmux), own);
     co_await check_program(exam, std::move(git), own);
     co_await check_program(exam, std::move(gh), login);

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "common/base/text.hpp"
+#include "common/config/install_command.hpp"
 #include "daemon/forge/github_queries.hpp"
 
 namespace orange::forge {
@@ -177,10 +178,11 @@ Error not_run(const Asked& asked, const Error& error) {
     auto details = error.details;
     if (error.code == ErrorCode::not_found) {
         details["why"] = "missing";
+        const auto install = install_command("gh");
         return {ErrorCode::not_found,
-                "gh, GitHub's command line program, is not installed: see https://cli.github.com (Debian: apt install "
-                "gh), then log in with: gh auth login --hostname " +
-                    host,
+                "gh, GitHub's command line program, is not installed (https://cli.github.com)" +
+                    (install.empty() ? ". Install it, then" : ". Run: " + install + ", then") +
+                    " log in with: gh auth login --hostname " + host,
                 std::move(details)};
     }
     details["why"] = "offline";

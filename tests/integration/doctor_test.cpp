@@ -73,7 +73,7 @@ TEST_CASE("If no agent is installed, the doctor names the command that installs 
     };
     const std::vector<std::string> wanted = {"npm install -g @anthropic-ai/claude-code", "npm install -g @openai/codex",
                                              "npm install -g opencode-ai",
-                                             "npm install -g @mariozechner/pi-coding-agent"};
+                                             "npm install -g @earendil-works/pi-coding-agent"};
     CHECK(commands() == wanted);
     orange.stop_daemon();
     CHECK(commands() == wanted);

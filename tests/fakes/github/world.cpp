@@ -372,7 +372,7 @@ Json GitHubWorld::repository() const {
 std::optional<Json> GitHubWorld::query_field(const std::string& name, const Json& arguments) {
     if (name == "repository") {
         const auto asked = arguments.at("owner").get<std::string>() + "/" + arguments.at("name").get<std::string>();
-        if (asked != state_.at("repository")) {
+        if (asked != state_.at("repository").get<std::string>()) {
             throw Problem{"NOT_FOUND", "Could not resolve to a Repository with the name '" + asked + "'."};
         }
         return repository();

@@ -6,7 +6,7 @@
 /// another one; the rest is real.
 using namespace orange;
 using namespace orange::test;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

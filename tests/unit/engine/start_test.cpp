@@ -7,7 +7,7 @@
 
 using namespace orange;
 using namespace orange::engine;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 
