@@ -88,6 +88,7 @@ class Page : public CLI::Formatter {
         const auto& shown = option->get_option_text();
         return is_positional && !shown.empty() ? shown : CLI::Formatter::make_option_name(option, is_positional);
     }
+    std::string make_option_opts(const CLI::Option* option) const override { return arguments::value_text(*option); }
     std::string make_option(const CLI::Option* option, bool is_positional) const override {
         if (!is_positional) return CLI::Formatter::make_option(option, false);
         std::stringstream out;

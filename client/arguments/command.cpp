@@ -8,6 +8,19 @@
 
 namespace orange::arguments {
 
+std::string value_text(const CLI::Option& option) {
+    std::string text;
+    if (!option.get_option_text().empty()) {
+        text = " " + option.get_option_text();
+    } else if (option.get_type_size() != 0) {
+        if (!option.get_type_name().empty()) text = " " + option.get_type_name();
+        if (!option.get_default_str().empty()) text += "=" + option.get_default_str();
+        if (option.get_expected_max() == CLI::detail::expected_max_vector_size) text += " ...";
+    }
+    for (const auto* other : option.get_excludes()) text += " (not with " + other->get_name() + ")";
+    return text;
+}
+
 CLI::Option* text(CLI::App& app, const char* name, Text& into, const char* doc) {
     return app
         .add_option_function<std::string>(

@@ -59,9 +59,8 @@ std::string name_of(const CLI::Option& option, bool positional) {
 }
 
 std::string option_of(const CLI::Option& option, bool positional) {
-    const CLI::Formatter formatter;
     std::string out = ".TP\n\\fB" + escaped(name_of(option, positional), true) + "\\fR";
-    if (!positional) out += "\\fI" + escaped(formatter.make_option_opts(&option), true) + "\\fR";
+    if (!positional) out += "\\fI" + escaped(arguments::value_text(option), true) + "\\fR";
     return out + "\n" + roff_of_paragraph(option.get_description());
 }
 
