@@ -1,14 +1,16 @@
-#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 
 #include "daemon/files/exchange.hpp"
 
 namespace orange::files {
 
 int exchange_names(int folder, const char* a, const char* b) {
-    while (::renameat2(folder, a, folder, b, RENAME_EXCHANGE) != 0) {
+    // By its number: musl has no renameat2().
+    while (::syscall(SYS_renameat2, folder, a, folder, b, RENAME_EXCHANGE) != 0) {
         if (errno != EINTR) return errno;
     }
     return 0;

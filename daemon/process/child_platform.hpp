@@ -8,8 +8,8 @@
 /// What starting and ending a child needs of the system itself; open_pidfd() of child.hpp is the third.
 namespace orange {
 
-/// A child inherits no descriptor but those that it is given, whatever a library opened: a flag for posix_spawn, or
-/// what close_others() adds.
+/// A child inherits no descriptor but those that it is given, whatever a library opened: k_close_others is a flag for
+/// posix_spawn, and close_others() does what the flag cannot do.
 extern const int k_close_others;
 int close_others(posix_spawn_file_actions_t& actions);
 
