@@ -23,6 +23,40 @@ missing_packages() {
     done
 }
 
+# offered_badly PACKAGE…: prints, for each package that apt has not, or only in a version with which Orange cannot be
+# built or cannot work, a phrase.
+offered_badly() {
+    for package; do
+        case $package in
+            g++) oldest=4:12 ;;
+            cmake) oldest=3.25 ;;
+            git) oldest=1:2.38 ;;
+            *) oldest= ;;
+        esac
+        offered=$(LC_ALL=C apt-cache policy "$package" | sed -n 's/^  Candidate: //p')
+        case $offered in
+            '' | '(none)') printf ', no %s' "$package" ;;
+            *)
+                if [ -n "$oldest" ] && dpkg --compare-versions "$offered" lt "$oldest"; then
+                    printf ', %s %s instead of %s' "$package" "${offered#*:}" "${oldest#*:}"
+                fi
+                ;;
+        esac
+    done
+}
+
+# install_packages PACKAGE…: installs them, as root. Installs nothing if this distribution is too old for Orange.
+install_packages() {
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get -q update </dev/null || say 'apt-get update failed; trying with the existing package lists'
+    bad=$(offered_badly "$@")
+    if [ -n "$bad" ]; then
+        fail "nothing was installed, because the packages of this system do not suffice:${bad#,}. Orange needs Debian 12, \
+Ubuntu 24.04 or newer, or the packages that README.md names under Install"
+    fi
+    apt-get -q install -y --no-install-recommends "$@" </dev/null || fail 'installing the packages failed, see above'
+}
+
 # Lists the missing packages and installs them, without asking. If none is missing, it does nothing and needs no
 # network.
 install_dependencies() {
@@ -31,8 +65,7 @@ install_dependencies() {
         return
     fi
     if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-        say 'no apt-get here, so nothing is installed; these are the packages under their Debian names:'
-        say "$debian_packages"
+        say 'no apt-get here, so nothing is installed. README.md, Install, names the packages for Fedora and Arch'
         return
     fi
     missing=$(missing_packages)
@@ -51,10 +84,7 @@ install_dependencies() {
     say "installing them with:${as_root:+ $as_root} apt-get install --no-install-recommends"
     # One command, so that sudo asks at most once.
     # shellcheck disable=SC2016,SC2086 # the inner shell's variables; a list of words
-    $as_root env DEBIAN_FRONTEND=noninteractive sh -c '
-        apt-get -q update </dev/null || echo "==> apt-get update failed; trying with the existing package lists"
-        exec apt-get -q install -y --no-install-recommends "$@" </dev/null' sh $missing ||
-        fail 'installing the packages failed, see above'
+    $as_root sh -c '. "$0"; install_packages "$@"' "$root/scripts/lib.sh" $missing || exit 1
 }
 
 cores() { getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1; }
