@@ -17,7 +17,6 @@ std::string value_text(const CLI::Option& option) {
         if (!option.get_default_str().empty()) text += "=" + option.get_default_str();
         if (option.get_expected_max() == CLI::detail::expected_max_vector_size) text += " ...";
     }
-    for (const auto* other : option.get_excludes()) text += " (not with " + other->get_name() + ")";
     return text;
 }
 

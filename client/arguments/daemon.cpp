@@ -26,7 +26,7 @@ Action demo(CLI::App& app) {
     auto options = std::make_shared<commands::DemoOptions>();
     app.add_flag("--keep", options->keep, "Keep the repository, project and task afterwards");
     auto* delegate = app.add_flag("--delegate", options->delegate, "Make the agent split its task into three");
-    app.add_flag("--crash", options->crash, "Make the agent crash once")->excludes(delegate);
+    app.add_flag("--crash", options->crash, "Make the agent crash once; not with --delegate")->excludes(delegate);
     app.add_option("--timeout", options->timeout_seconds, "Fail if the review has not passed after this many seconds")
         ->check(between(1, 3600))
         ->capture_default_str();
