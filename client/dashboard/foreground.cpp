@@ -33,7 +33,7 @@ std::string variable(const char* name) {
     for (const int number : {SIGTTOU, SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH, SIGCHLD})
         ::signal(number, SIG_DFL);
     sigset_t none;
-    ::sigemptyset(&none);
+    sigemptyset(&none);  // a macro on macOS
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::execvp(argv[0], argv);
     ::_exit(k_not_started);

@@ -37,13 +37,15 @@ Result<std::string> read_file(const fs::path& path) {
     return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-/// Of a program that is as easily written as the definition beside it; one that is too large, by its size and time.
+/// Returns the text of a program that stands beside its definition, which anybody who can write the definition can
+/// write, too. For a large program: its size and time.
 std::string facts_of_own_program(const HarnessEntry& entry) {
     if (entry.program.empty() || entry.harness.program.find('/') == std::string::npos) return {};
     if (const auto text = read_file(entry.program)) return *text;
     std::error_code error;
+    const auto written = fs::last_write_time(entry.program, error).time_since_epoch().count();
     return std::to_string(fs::file_size(entry.program, error)) + " " +
-           std::to_string(fs::last_write_time(entry.program, error).time_since_epoch().count());
+           std::to_string(static_cast<std::int64_t>(written));
 }
 
 /// "shipped 1.2.3" of "shipped 1.2.3 0123456789abcdef"; empty for a user's.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <locale>
+#include <sstream>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -19,9 +21,9 @@ Error wrong(std::string_view file, const yaml::Place& place, const std::string& 
 
 std::optional<std::chrono::milliseconds> seconds_of(const yaml::Node& node) {
     double seconds = 0;
-    const auto& text = node.scalar;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (!node.is_scalar() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    std::istringstream text(node.scalar);  // libc++ 16 has no from_chars for double
+    text.imbue(std::locale::classic());
+    if (!node.is_scalar() || !(text >> std::noskipws >> seconds) || !text.eof()) return std::nullopt;
     if (!(seconds >= 0.05) || seconds > 86400) return std::nullopt;
     return std::chrono::milliseconds(std::llround(seconds * 1000));
 }

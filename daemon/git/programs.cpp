@@ -131,13 +131,13 @@ std::vector<std::string> files_below(const fs::path& common, Programs& found) {
     return files;
 }
 
-/// Its size and when it was written, where it is nothing to be read at every look, or by us.
+/// Returns size and time of a file that is too large to be read each time, or not readable; otherwise nothing.
 std::optional<std::string> told_by_its_facts(const std::string& path) {
     std::error_code error;
     const auto size = fs::file_size(path, error);
     if (!error && size <= k_largest && ::access(path.c_str(), R_OK) == 0) return std::nullopt;
     const auto written = fs::last_write_time(path, error).time_since_epoch().count();
-    return k_unreadable + std::to_string(size) + " " + std::to_string(written);
+    return k_unreadable + std::to_string(size) + " " + std::to_string(static_cast<std::int64_t>(written));
 }
 
 Awaitable<Result<void>> add_files(Git& git, Pinned worktree, Programs& found) {

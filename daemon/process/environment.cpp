@@ -8,6 +8,8 @@
 
 #include "common/base/text.hpp"
 
+extern char** environ;
+
 namespace orange {
 namespace {
 

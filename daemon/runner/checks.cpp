@@ -6,7 +6,7 @@
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
 #include "daemon/engine/decide.hpp"
-#include "daemon/git/branches.hpp"
+#include "daemon/git/merge.hpp"
 #include "daemon/git/standing.hpp"
 #include "daemon/git/worktrees.hpp"
 #include "daemon/log/log.hpp"

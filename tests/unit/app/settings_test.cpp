@@ -133,7 +133,8 @@ TEST_CASE("a mistake in config.yml is shown at its line and column") {
 }
 
 TEST_CASE("times out of range are refused") {
-    for (const std::string time : {"0", "0.01", "-1", "86401", "1e9", "inf", "nan", "5s", "\"\"", "[1]"}) {
+    for (const std::string time :
+         {"0", "0.01", "-1", "86401", "1e9", "inf", "nan", "5s", "1,5", "\" 1\"", "\"1 \"", "\"\"", "[1]"}) {
         INFO(time);
         CHECK_THAT(problem("poll_interval: " + time + "\n"), Tells("0.05") && Tells("86400"));
     }
