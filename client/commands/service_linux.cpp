@@ -3,13 +3,10 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
-#include <sstream>
 
-#include "client/connection/autostart.hpp"
+#include "client/commands/service_file.hpp"
 #include "client/connection/ending.hpp"
 #include "client/connection/service_unit.hpp"
 #include "client/connection/start_daemon.hpp"
@@ -20,22 +17,12 @@ namespace orange::commands {
 namespace {
 
 namespace fs = std::filesystem;
+using connection::is_own_unit;
 using connection::systemctl;
 
 constexpr const char* k_unit = "oranged.service";
 
-/// Nothing if there is no such file.
-std::optional<std::string> text_of_unit() {
-    std::ifstream in(connection::unit_file(), std::ios::binary);
-    if (!in) return std::nullopt;
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
-using connection::is_own_unit;
-
-/// Neither replaced nor removed without the user's knowledge.
+/// Refuses to replace or remove a unit that the user wrote or changed.
 Result<void> check_unit(const std::string& unit, const std::string& then) {
     if (is_own_unit(unit) && !connection::is_edited_unit(unit)) return {};
     const auto file = connection::unit_file().string();
@@ -46,7 +33,7 @@ Result<void> check_unit(const std::string& unit, const std::string& then) {
                  file + why + then + "\n  mv " + shell_word(file) + " " + shell_word(file + ".mine"));
 }
 
-/// There is one service for each user. Another home's would be ended, and not start at login any more.
+/// Refuses to take the service from another home: a user has one service.
 Result<void> check_home(const Paths& paths) {
     const auto other = connection::home_of_service();
     if (!other || *other == paths.home) return {};
@@ -58,21 +45,7 @@ Result<void> check_home(const Paths& paths) {
                                      "orange service install"};
 }
 
-Result<void> write_unit(const std::string& text) {
-    const auto file = connection::unit_file();
-    std::error_code error;
-    fs::create_directories(file.parent_path(), error);
-    if (error) return io_error("cannot create " + file.parent_path().string(), error.value());
-    const auto other = fs::path(file.string() + ".new");
-    std::ofstream out(other, std::ios::binary | std::ios::trunc);
-    if (!(out << text).flush()) return io_error("cannot write " + other.string(), errno);
-    out.close();
-    fs::rename(other, file, error);
-    if (error) return io_error("cannot write " + file.string(), error.value());
-    return {};
-}
-
-/// Of systemd, once for each user: whether the user's services run without a login. Nothing if it is not known.
+/// Returns the user's name if systemd ends the user's services at logout; nothing if it does not, or for root.
 std::optional<std::string> user_without_linger() {
     const auto* user = ::getpwuid(::geteuid());
     if (!user || ::geteuid() == 0) return std::nullopt;
@@ -96,10 +69,8 @@ Result<void> asked_of_systemd(const std::vector<std::string>& words) {
 }
 
 Result<void> install(const Paths& paths) {
-    if (connection::inside_agent())
-        return {ErrorCode::forbidden,
-                "an agent cannot start the daemon. Ask the human to run:\n  orange service install"};
-    const auto before = text_of_unit();
+    TRY(check_human_installs());
+    const auto before = text_of_service(connection::unit_file());
     if (before) TRY(check_unit(*before, "To replace it, move it away and install again:"));
     TRY(check_home(paths));
     if (systemctl({"show-environment"}, false) != 0) {
@@ -110,25 +81,24 @@ Result<void> install(const Paths& paths) {
     TRY(const auto oranged, connection::find_oranged());
     const char* path = std::getenv("PATH");
     TRY(const auto unit, connection::unit_for(oranged, paths, path ? path : ""));
-    TRY(write_unit(unit));
+    TRY(write_service(connection::unit_file(), unit));
     TRY(asked_of_systemd({"daemon-reload"}));
     TRY(asked_of_systemd({"enable", k_unit}));
-    // The home has one daemon: another one would keep the service from starting.
+    // A running daemon would keep the service from starting, because a home has one daemon.
     TRY(connection::end_daemon(paths));
-    // Not "start": it may run already, as the unit before said. Agents live on.
+    // "restart", because a daemon of the previous unit may run. Agents continue.
     if (systemctl({"restart", k_unit}, false) == 0) return {};
     return {ErrorCode::unavailable,
             "the service is installed, but could not start. Its output:\n  journalctl --user -u oranged"};
 }
 
 Result<bool> uninstall() {
-    const auto unit = text_of_unit();
+    const auto unit = text_of_service(connection::unit_file());
     if (!unit) return false;
     TRY(check_unit(*unit, "To disable it, run: systemctl --user disable --now oranged. To move it away:"));
     std::error_code error;
     if (systemctl({"disable", "--now", k_unit}, false) != 0) fs::remove(connection::enabled_link(), error);
-    if (!fs::remove(connection::unit_file(), error))
-        return io_error("cannot remove " + connection::unit_file().string(), error.value());
+    TRY(remove_service(connection::unit_file()));
     (void)systemctl({"daemon-reload"}, false);
     return true;
 }
@@ -156,7 +126,7 @@ int service_uninstall(const Context& context) {
 }
 
 int service_status(const Context& context) {
-    const auto unit = text_of_unit();
+    const auto unit = text_of_service(connection::unit_file());
     const bool active = systemctl({"is-active", "--quiet", k_unit}, false) == 0;
     std::error_code error;
     const bool enabled = fs::is_symlink(connection::enabled_link(), error);

@@ -1,15 +1,10 @@
-// Written from documentation; never compiled or run on macOS.
-#include <sys/wait.h>
+// Compiled by scripts/check-macos, never run.
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <optional>
 
 #include "client/commands/service.hpp"
-#include "client/connection/autostart.hpp"
+#include "client/commands/service_file.hpp"
 #include "client/connection/child.hpp"
 #include "client/connection/ending.hpp"
 #include "client/connection/launch_agent.hpp"
@@ -19,8 +14,6 @@
 
 namespace orange::commands {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string domain() {
     return "gui/" + std::to_string(::getuid());
@@ -32,18 +25,7 @@ std::string service() {
 
 bool launchctl(std::vector<std::string> words) {
     words.insert(words.begin(), "launchctl");
-    const auto child = connection::start_child(words, {});
-    if (!child) return false;
-    int status = 0;
-    while (::waitpid(*child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-std::optional<std::string> text_of_agent() {
-    std::ifstream in(connection::launch_agent_file(), std::ios::binary);
-    if (!in) return std::nullopt;
-    return std::string{std::istreambuf_iterator<char>(in), {}};
+    return connection::status_of(words, {}) == 0;
 }
 
 Result<void> check_agent(const std::string& text) {
@@ -54,24 +36,9 @@ Result<void> check_agent(const std::string& text) {
                 shell_word(file) + " " + shell_word(file + ".mine")};
 }
 
-Result<void> write_agent(const std::string& text) {
-    const auto file = connection::launch_agent_file(), other = fs::path(file.string() + ".new");
-    std::error_code error;
-    fs::create_directories(file.parent_path(), error);
-    std::ofstream out(other, std::ios::binary | std::ios::trunc);
-    if (!(out << text).flush()) return {ErrorCode::io, "cannot write " + other.string()};
-    out.close();
-    fs::rename(other, file, error);
-    if (error) return {ErrorCode::io, "cannot write " + file.string() + ": " + error.message()};
-    return {};
-}
-
 Result<void> install(const Paths& paths) {
-    if (connection::inside_agent()) {
-        return {ErrorCode::forbidden,
-                "an agent cannot start the daemon. Ask the human to run:\n  orange service install"};
-    }
-    if (const auto before = text_of_agent()) {
+    TRY(check_human_installs());
+    if (const auto before = text_of_service(connection::launch_agent_file())) {
         TRY(check_agent(*before));
         if (!connection::is_launch_agent_of(*before, paths)) {
             return {ErrorCode::conflict,
@@ -83,9 +50,9 @@ Result<void> install(const Paths& paths) {
     TRY(const auto oranged, connection::find_oranged());
     const char* path = std::getenv("PATH");
     TRY(const auto text, connection::launch_agent_for(oranged, paths, path ? path : ""));
-    TRY(write_agent(text));
+    TRY(write_service(connection::launch_agent_file(), text));
     (void)launchctl({"bootout", service()});
-    TRY(connection::end_daemon(paths));  // the home has one daemon; agents live on
+    TRY(connection::end_daemon(paths));  // a home has one daemon; agents continue
     if (launchctl({"bootstrap", domain(), connection::launch_agent_file().string()})) return {};
     return {ErrorCode::unavailable,
             "the launch agent is written, but launchd refused it. Run it to see why:\n  launchctl "
@@ -94,13 +61,11 @@ Result<void> install(const Paths& paths) {
 }
 
 Result<bool> uninstall() {
-    const auto text = text_of_agent();
+    const auto text = text_of_service(connection::launch_agent_file());
     if (!text) return false;
     TRY(check_agent(*text));
     (void)launchctl({"bootout", service()});
-    std::error_code error;
-    if (!fs::remove(connection::launch_agent_file(), error))
-        return {ErrorCode::io, "cannot remove " + connection::launch_agent_file().string()};
+    TRY(remove_service(connection::launch_agent_file()));
     return true;
 }
 
@@ -124,7 +89,7 @@ int service_uninstall(const Context& context) {
 }
 
 int service_status(const Context& context) {
-    const auto text = text_of_agent();
+    const auto text = text_of_service(connection::launch_agent_file());
     const bool own = text && connection::is_own_launch_agent(*text), active = launchctl({"print", service()});
     const auto file = connection::launch_agent_file().string();
     if (context.json) return put_json({{"file", text ? Json(file) : Json(nullptr)}, {"own", own}, {"active", active}});

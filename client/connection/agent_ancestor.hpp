@@ -2,7 +2,7 @@
 
 namespace orange::connection {
 
-/// True where the client was started by an agent: one of its ancestors is orange-agent. One implementation a platform.
+/// True if an agent started this client: one of its ancestors is orange-agent.
 bool has_agent_ancestor();
 
 }  // namespace orange::connection

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -84,6 +85,15 @@ Result<pid_t> start_child(const std::vector<std::string>& argv, const ChildOptio
     return pid;
 }
 
+int status_of(const std::vector<std::string>& argv, const ChildOptions& options) {
+    const auto child = start_child(argv, options);
+    if (!child) return 127;
+    int status = 0;
+    while (::waitpid(*child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 std::optional<std::filesystem::path> find_program(const std::string& name) {
     namespace fs = std::filesystem;
     if (const auto self = program_path()) {
@@ -119,7 +129,7 @@ std::optional<std::string> output_of(const std::vector<std::string>& argv, std::
     }
     ::close(ends[0]);
     if (!pid) return std::nullopt;
-    ::kill(*pid, SIGKILL);  // it has said what it had to say, or hangs
+    ::kill(*pid, SIGKILL);  // it has printed enough, or hangs
     int status = 0;
     ::waitpid(*pid, &status, 0);
     return text;

@@ -12,8 +12,7 @@
 
 namespace orange::connection {
 
-/// What a child gets in place of the client's own descriptors; -1 is /dev/null. Everything else of the client's that is
-/// CLOEXEC stays out.
+/// The descriptors that a child gets instead of the client's own; -1 is /dev/null. It inherits no CLOEXEC descriptor.
 struct ChildOptions {
     int in = -1;
     int out = -1;
@@ -23,15 +22,18 @@ struct ChildOptions {
     bool without_git_environment = false;
 };
 
-/// Starts `argv` (found on PATH where it has no slash), default signals, nothing blocked. Never a
-/// shell. The caller reaps the pid.
+/// Starts `argv` without a shell, with default signals, none blocked. A program without a slash is looked up on PATH.
+/// The caller reaps the pid.
 Result<pid_t> start_child(const std::vector<std::string>& argv, const ChildOptions& options);
 
-/// A program of Orange: beside the client's own, else on PATH.
+/// Runs `argv` to its end. Returns its exit status: 127 if it cannot be started, 128 and the signal if one ended it.
+int status_of(const std::vector<std::string>& argv, const ChildOptions& options);
+
+/// Finds a program of Orange beside the client, or else on PATH.
 std::optional<std::filesystem::path> find_program(const std::string& name);
 
-/// The first `limit` bytes of what `argv` prints, and then it is ended; so is one that prints nothing for `patience`.
-/// Nothing if it cannot be started.
+/// Runs `argv` until it has printed `limit` bytes or printed nothing for `patience`, kills it, and returns the output.
+/// Returns nothing if it cannot be started.
 std::optional<std::string> output_of(const std::vector<std::string>& argv, std::size_t limit = 4096,
                                      std::chrono::milliseconds patience = std::chrono::seconds(5));
 

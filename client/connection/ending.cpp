@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "client/connection/connection.hpp"
-#include "client/connection/process_name.hpp"
+#include "client/connection/process_facts.hpp"
 #include "common/base/try.hpp"
 #include "common/config/home_lock.hpp"
 #include "common/rpc/daemon_methods.hpp"
@@ -86,7 +86,8 @@ Result<Ended> end_daemon_by_force(const Paths& paths) {
     if (!outcome.left) return outcome.ended;
     // A daemon that was killed may have left its lock to a child, and its pid to anybody.
     const auto pid = *outcome.left;
-    if (!process_name(pid).starts_with("oranged")) return outcome.why;
+    const auto process = process_facts(pid);
+    if (!process || !process->name.starts_with("oranged")) return outcome.why;
     ::kill(pid, SIGKILL);
     if (!ended_until(pid, paths, steady_clock::now() + k_kill_deadline)) return still_runs(pid);
     return Ended::by_force;

@@ -1,10 +1,8 @@
 #include "client/connection/service_unit.hpp"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 
@@ -114,12 +112,7 @@ int systemctl(std::vector<std::string> words, bool loud) {
     words.insert(words.begin(), {"systemctl", "--user"});
     ChildOptions options;
     if (loud) options.err = STDERR_FILENO;
-    const auto child = start_child(words, options);
-    if (!child) return 127;
-    int status = 0;
-    while (::waitpid(*child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return status_of(words, options);
 }
 
 }  // namespace orange::connection

@@ -1,4 +1,4 @@
-// Not tried on a machine yet.
+// Compiled by scripts/check-macos, never run.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/sysctl.h>
@@ -43,13 +43,14 @@ int send_flags() {
 int wait_for_signal(const sigset_t& signals, std::optional<std::chrono::nanoseconds> time) {
     int signal = 0;
     if (!time) return ::sigwait(&signals, &signal) == 0 ? signal : -1;
-    // There is no sigtimedwait: looked at every few milliseconds, for the short times that are asked for.
+    // macOS has no sigtimedwait. Callers wait only for short times, so this polls.
     const auto end = std::chrono::steady_clock::now() + *time;
     for (;;) {
         sigset_t pending;
         ::sigpending(&pending);
         for (int candidate = 1; candidate < NSIG; ++candidate) {
-            if (::sigismember(&pending, candidate) != 1 || ::sigismember(&signals, candidate) != 1) continue;
+            // A macro on macOS.
+            if (sigismember(&pending, candidate) != 1 || sigismember(&signals, candidate) != 1) continue;
             return ::sigwait(&signals, &signal) == 0 ? signal : -1;
         }
         const auto left = end - std::chrono::steady_clock::now();

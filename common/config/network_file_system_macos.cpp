@@ -1,3 +1,4 @@
+// Compiled by scripts/check-macos, never run.
 #include <sys/mount.h>
 #include <sys/param.h>
 

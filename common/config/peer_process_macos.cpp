@@ -1,3 +1,4 @@
+// Compiled by scripts/check-macos, never run.
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -6,7 +7,6 @@
 
 namespace orange {
 
-// Not tried on a machine yet.
 std::optional<PeerProcess> peer_process(int descriptor) {
     PeerProcess peer;
     gid_t group = 0;

@@ -1,3 +1,4 @@
+// Compiled by scripts/check-macos, never run.
 #include <mach-o/dyld.h>
 
 #include <climits>

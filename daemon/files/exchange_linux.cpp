@@ -2,18 +2,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
-
 #include "daemon/files/exchange.hpp"
 
 namespace orange::files {
 
 int exchange_names(int folder, const char* a, const char* b) {
     // By its number: musl has no renameat2().
-    while (::syscall(SYS_renameat2, folder, a, folder, b, RENAME_EXCHANGE) != 0) {
-        if (errno != EINTR) return errno;
-    }
-    return 0;
+    return static_cast<int>(::syscall(SYS_renameat2, folder, a, folder, b, RENAME_EXCHANGE));
 }
 
 }  // namespace orange::files

@@ -1,4 +1,4 @@
-// Not tried on a machine yet.
+// Compiled by scripts/check-macos, never run.
 #include <fcntl.h>
 #include <sys/event.h>
 #include <unistd.h>
@@ -11,9 +11,9 @@
 #include "daemon/files/descriptor.hpp"
 #include "daemon/files/native_file_watcher.hpp"
 
-/// A kqueue says that a folder's list of names changed, not which, and nothing of what is written into a file. So each
-/// regular file in a watched folder is watched too, and looked for again whenever the list has changed; of that change
-/// callbacks get an empty name, as after an overflow of Linux's queue.
+/// For a folder, a kqueue tells that its list of names has changed, but neither the name nor writes into its files. So
+/// this watcher also watches each regular file in a watched folder, and lists the files again when the list has
+/// changed. Callbacks then get an empty name, as after an overflow of Linux's queue.
 namespace orange {
 namespace {
 
@@ -31,7 +31,7 @@ class KqueueFileWatcher final : public FileWatcher {
     Result<WatchId> watch(Path folder, std::function<void(const std::string&)> changed) override {
         return state_->add(std::move(folder), std::move(changed));
     }
-    /// macOS is not known to tell writes to a terminal: the poll looks instead.
+    /// kqueue is not known to tell writes to a terminal. The poll finds them.
     Result<WatchId> watch_once(Path file, std::function<void()>) override {
         return Error(ErrorCode::unavailable, "writes to " + file.string() + " are not told here");
     }
@@ -88,7 +88,7 @@ class KqueueFileWatcher final : public FileWatcher {
             return ::kevent(queue.native_handle(), &change, 1, nullptr, 0, nullptr) == 0;
         }
 
-        /// Anew, since a name may stand for another file by now.
+        /// Opens all files again, because a name may belong to another file now.
         void look_for_files(WatchId id, Watch& watch) {
             watch.files.clear();
             std::error_code error;

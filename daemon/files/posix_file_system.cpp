@@ -279,7 +279,8 @@ Result<void> PosixFileSystem::exchange(const Path& path, std::string_view conten
     TRY(temporary.write(content));
     // Complete before it gets the displaced name: whatever a killed daemon leaves there can be trusted to be whole.
     TRY(temporary.take_name(displaced));
-    if (const int error = files::exchange_names(folder->get(), name.c_str(), other.c_str())) {
+    if (retried([&] { return files::exchange_names(folder->get(), name.c_str(), other.c_str()); }) != 0) {
+        const int error = errno;
         ::unlinkat(folder->get(), other.c_str(), 0);
         return failed("writing", path, error);
     }

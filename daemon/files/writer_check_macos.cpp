@@ -1,3 +1,4 @@
+// Compiled by scripts/check-macos, never run.
 #include "daemon/files/writer_check.hpp"
 
 #include "daemon/files/file_facts.hpp"

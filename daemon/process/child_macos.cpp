@@ -1,4 +1,4 @@
-// Not tried on a machine yet.
+// Compiled by scripts/check-macos, never run.
 #include <fcntl.h>
 #include <sys/event.h>
 #include <sys/wait.h>
@@ -24,7 +24,7 @@ std::optional<int> wait_for(pid_t pid, int, bool to_its_end) {
         found = ::waitpid(pid, &status, to_its_end ? 0 : WNOHANG);
     } while (found < 0 && errno == EINTR);
     if (found == 0) return std::nullopt;
-    // ECHILD: somebody reaped it (SIGCHLD ignored in this process). Its status is lost, its end is not.
+    // ECHILD: another part of this process reaped the child (or SIGCHLD is ignored). Its status is lost.
     if (found < 0) return 255;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -41,7 +41,7 @@ UniqueFd open_pidfd(pid_t pid, int& error) {
     if (::kevent(queue.get(), &ended, 1, nullptr, 0, nullptr) == 0) return queue;
     error = errno;
     if (error != ESRCH || ::kill(pid, 0) != 0) return UniqueFd();
-    // There, and not to be watched: a zombie, such as a child of ours that has ended already. Readable at once.
+    // A zombie cannot be watched. Make the descriptor readable at once.
     struct kevent now {};
     EV_SET(&now, 0, EVFILT_USER, EV_ADD, NOTE_TRIGGER, 0, nullptr);
     error = ::kevent(queue.get(), &now, 1, nullptr, 0, nullptr) == 0 ? 0 : errno;

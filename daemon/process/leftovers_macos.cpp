@@ -1,4 +1,4 @@
-// Not tried on a machine yet.
+// Compiled by scripts/check-macos, never run.
 #include <unistd.h>
 
 #include "daemon/process/leftovers_platform.hpp"

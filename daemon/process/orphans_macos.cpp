@@ -1,9 +1,9 @@
-// Not tried on a machine yet.
+// Compiled by scripts/check-macos, never run.
 #include "daemon/process/orphans.hpp"
 
 namespace orange {
 
-/// There is no child subreaper here: orphans go to launchd.
+/// macOS has no child subreaper: launchd adopts orphans.
 Result<void> Orphans::adopt(const async::Executor&, std::shared_ptr<Orphans>) {
     return {};
 }

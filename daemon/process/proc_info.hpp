@@ -8,25 +8,26 @@
 
 #include "common/base/result.hpp"
 
-/// What the kernel tells of other processes. Everything is a snapshot: nothing where the process is gone or may not be
-/// looked at. A zombie still has a parent, but no start time here: for Orange it has ended.
+/// Facts about other processes, from the kernel. Each is a snapshot. A function returns nothing if the process is gone
+/// or this user may not look at it. A zombie has a parent, but no start time: for Orange it has ended.
 namespace orange::process {
 
 std::optional<std::int64_t> parent_of(std::int64_t pid);
 std::optional<std::int64_t> group_of(std::int64_t pid);
 std::optional<std::int64_t> session_of(std::int64_t pid);
-/// Device number of the controlling terminal; nothing where it has none.
+/// The device number of the controlling terminal; nothing if it has none.
 std::optional<std::int64_t> tty_of(std::int64_t pid);
-/// Its device file ("/dev/pts/3"); nothing if it has no controlling terminal, or one that cannot be found.
+/// The terminal's device file ("/dev/pts/3"); nothing if there is no controlling terminal, or it cannot be found.
 std::optional<std::string> terminal_of(std::int64_t pid);
-/// True if it is in the foreground of its terminal, as a program that draws the window, and its wrapper.
+/// True if the process is in the foreground of its terminal, like a program that draws the window, and its wrapper.
 bool is_in_foreground(std::int64_t pid);
-/// In clock ticks since boot; tells a process from a later one with the same pid.
+/// In ticks of the kernel's own clock; tells a process from a later one with the same pid.
 std::optional<std::int64_t> start_time(std::int64_t pid);
-/// How much later it began than another process; nothing if one of them is gone.
+std::int64_t start_ticks_per_second();
+/// Returns how much later the process began than the other one; nothing if one of them is gone.
 std::optional<std::chrono::milliseconds> began_after(std::int64_t pid, std::int64_t other);
-/// For whoever concludes something from an end: not_found where that process is gone (or a zombie), another
-/// error where it could not be looked at (no descriptor is left, no memory), and nothing is known of it.
+/// For callers that conclude something from the end of a process. Fails with not_found if the process is gone or a
+/// zombie, and with another error if it could not be looked at (no descriptor, no memory).
 Result<std::int64_t> look_up_start_time(std::int64_t pid);
 /// The kernel's short name, at most 15 characters; any process may choose its own.
 std::optional<std::string> name_of(std::int64_t pid);
@@ -37,11 +38,11 @@ std::optional<std::string> cwd_of(std::int64_t pid);
 /// A variable of the environment that the process was started with.
 std::optional<std::string> environ_of(std::int64_t pid, const std::string& name);
 std::vector<std::string> argv_of(std::int64_t pid);
-/// Physical memory in use.
+/// The physical memory in use.
 std::optional<std::int64_t> resident_kib_of(std::int64_t pid);
-/// Processor time that it has used, in milliseconds, its ended children's included.
+/// The processor time in milliseconds, including that of its ended children.
 std::optional<std::int64_t> cpu_ms_of(std::int64_t pid);
-/// Every process there is, in no order.
+/// All processes, in no order.
 std::vector<std::int64_t> all_pids();
 
 }  // namespace orange::process

@@ -1,4 +1,4 @@
-// Not tried on a machine yet.
+// Compiled by scripts/check-macos, never run.
 #include <libproc.h>
 #include <sys/proc.h>
 #include <sys/proc_info.h>
@@ -25,8 +25,7 @@ std::optional<proc_bsdinfo> info_of(std::int64_t pid) {
     return info;
 }
 
-/// What a process was started with: the number of its words, and words and environment, each ended by a NUL. Of other
-/// users' processes there is none.
+/// The arguments and the environment of a process, and the number of the arguments. Empty for other users' processes.
 struct Arguments {
     int count = 0;
     std::vector<std::string> words;
@@ -88,7 +87,7 @@ std::optional<std::string> terminal_of(std::int64_t pid) {
     return "/dev/" + std::string(name);
 }
 
-/// In microseconds since 1970 here: there is no clock of ticks, and nobody compares it with anything but itself.
+/// In microseconds since 1970, because macOS has no clock ticks. Start times are only compared with one another.
 Result<std::int64_t> look_up_start_time(std::int64_t pid) {
     const auto who = "process " + std::to_string(pid);
     const Error gone(ErrorCode::not_found, "there is no " + who);
@@ -102,16 +101,8 @@ Result<std::int64_t> look_up_start_time(std::int64_t pid) {
            static_cast<std::int64_t>(info->pbi_start_tvusec);
 }
 
-std::optional<std::int64_t> start_time(std::int64_t pid) {
-    const auto started = look_up_start_time(pid);
-    if (!started) return std::nullopt;
-    return *started;
-}
-
-std::optional<std::chrono::milliseconds> began_after(std::int64_t pid, std::int64_t other) {
-    const auto mine = start_time(pid), its = start_time(other);
-    if (!mine || !its) return std::nullopt;
-    return std::chrono::milliseconds((*mine - *its) / 1000);
+std::int64_t start_ticks_per_second() {
+    return 1'000'000;
 }
 
 std::optional<std::string> name_of(std::int64_t pid) {
@@ -157,7 +148,7 @@ std::optional<std::int64_t> resident_kib_of(std::int64_t pid) {
     return static_cast<std::int64_t>(info.pti_resident_size / 1024);
 }
 
-/// Without its ended children's, which nothing here tells.
+/// Without the time of ended children, which macOS does not tell.
 std::optional<std::int64_t> cpu_ms_of(std::int64_t pid) {
     proc_taskinfo info{};
     const int size = ::proc_pidinfo(static_cast<int>(pid), PROC_PIDTASKINFO, 0, &info, sizeof info);
@@ -166,7 +157,7 @@ std::optional<std::int64_t> cpu_ms_of(std::int64_t pid) {
 }
 
 std::vector<std::int64_t> all_pids() {
-    // Some more than there are: processes come while they are counted.
+    // Room for processes that start in between.
     std::vector<pid_t> found(static_cast<std::size_t>(std::max(0, ::proc_listallpids(nullptr, 0))) + 64);
     const int count = ::proc_listallpids(found.data(), static_cast<int>(found.size() * sizeof(pid_t)));
     if (count <= 0) return {};

@@ -1,4 +1,4 @@
-// Not tried on a machine yet.
+// Compiled by scripts/check-macos, never run.
 #include <signal.h>
 
 #include "daemon/process/proc_info.hpp"
@@ -7,8 +7,8 @@
 namespace orange {
 
 bool signal_process(std::int64_t pid, std::int64_t start_time, int signal) {
-    // Nothing pins a process here: it may end, and its number be given away, between these two. Numbers go round a
-    // hundred thousand before they come again.
+    // macOS cannot pin a process. It may end between the two calls; its pid is used again only after some 100,000
+    // others.
     return process::start_time(pid) == start_time && ::kill(static_cast<pid_t>(pid), signal) == 0;
 }
 

@@ -1,4 +1,4 @@
-// Not tried on a machine yet.
+// Compiled by scripts/check-macos, never run.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 namespace orange::shim {
 
 int end_with_shim() {
-    return 0;  // nothing here ends the agent when the shim dies: the daemon finds it by its run id
+    return 0;  // macOS cannot end the agent when the shim dies; the daemon finds the agent by its run id
 }
 
 int close_others_at_exec() {

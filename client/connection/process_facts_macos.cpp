@@ -1,0 +1,14 @@
+// Compiled by scripts/check-macos, never run.
+#include "client/connection/process_facts.hpp"
+
+#include <libproc.h>
+
+namespace orange::connection {
+
+std::optional<ProcessFacts> process_facts(pid_t pid) {
+    proc_bsdinfo info{};
+    if (::proc_pidinfo(pid, PROC_PIDTBSDINFO, 0, &info, sizeof info) <= 0) return std::nullopt;
+    return ProcessFacts{info.pbi_name, static_cast<pid_t>(info.pbi_ppid)};
+}
+
+}  // namespace orange::connection
