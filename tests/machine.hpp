@@ -6,8 +6,8 @@
 /// programs that tests/CMakeLists.txt names.
 namespace orange::tests {
 
-/// The folder that is PATH for tests: links to those programs, `git` (support/git.cpp), and `login-shell`, which reads no
-/// /etc/profile.
+/// The folder that is PATH for tests: links to those programs, `git` (support/git.cpp), and `login-shell`, which reads
+/// no /etc/profile.
 std::string tools();
 
 /// Every test program calls this before anything else. It makes environment, terminal, standard input, descriptors,

@@ -35,8 +35,8 @@ std::span<const Command> harness_commands();
 std::span<const Command> install_commands();  ///< the skill
 std::span<const Command> daemon_commands();   ///< and what belongs to no group
 
-/// Returns what help and manual show behind the name of an option, with a space before it: the type of its value and its
-/// default. CLI11's own text differs between its versions.
+/// Returns what help and manual show behind the name of an option, with a space before it: the type of its value and
+/// its default. CLI11's own text differs between its versions.
 std::string value_text(const CLI::Option& option);
 
 /// An option with a text. An empty one is a value too (`--effort ""` takes the effort away).

@@ -12,12 +12,9 @@ struct PackageManager {
 };
 
 constexpr PackageManager k_managers[] = {
-    {"usr/bin/apt-get", "sudo apt install ", "gh"},
-    {"usr/bin/dnf", "sudo dnf install ", "gh"},
-    {"usr/bin/pacman", "sudo pacman -S ", "github-cli"},
-    {"usr/bin/zypper", "sudo zypper install ", "gh"},
-    {"sbin/apk", "sudo apk add ", "github-cli"},
-    {"opt/homebrew/bin/brew", "brew install ", "gh"},
+    {"usr/bin/apt-get", "sudo apt install ", "gh"},      {"usr/bin/dnf", "sudo dnf install ", "gh"},
+    {"usr/bin/pacman", "sudo pacman -S ", "github-cli"}, {"usr/bin/zypper", "sudo zypper install ", "gh"},
+    {"sbin/apk", "sudo apk add ", "github-cli"},         {"opt/homebrew/bin/brew", "brew install ", "gh"},
     {"usr/local/bin/brew", "brew install ", "gh"},
 };
 

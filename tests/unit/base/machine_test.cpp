@@ -16,7 +16,8 @@ extern char** environ;
 
 namespace {
 
-/// Returns what this program's hidden test prints when a shell starts it after `foreign`. Catch2 3 prints the seed, too.
+/// Returns what this program's hidden test prints when a shell starts it after `foreign`. Catch2 3 prints the seed,
+/// too.
 std::string seen_after(const std::string& foreign) {
     const auto self = std::string(ORANGE_BINARY_DIR "/tests/common_test");
     const auto command = foreign + " exec '" + self + "' --rng-seed 1 'the machine as this program sees it'";
