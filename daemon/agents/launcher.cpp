@@ -166,14 +166,14 @@ std::optional<std::int64_t> Launcher::server_start(const AgentRun& run) const {
 
 Awaitable<bool> Launcher::server_is_gone(AgentRun run) {
     if (run.server_pid == 0) co_return false;
-    const auto deadline = std::chrono::steady_clock::now() + server_patience_;
+    const auto deadline = async::now() + server_patience_;
     do {
         const auto state = co_await tmux_.list();
         if (state && is_on_server(run, *state)) co_return false;
         const bool seen = !is_unknown(exits_.start_time(run.server_pid));
         if (seen && !server_start(run) && (state || run.server_start != 0)) co_return true;
         co_await async::sleep(k_step);
-    } while (std::chrono::steady_clock::now() < deadline);
+    } while (async::now() < deadline);
     co_return false;  // it runs, and cannot be reached: another one has its socket, or it is stopped
 }
 

@@ -268,8 +268,7 @@ class App {
         if (!login_.problem.empty()) problems.push_back("login shell: " + login_.problem);
         if (program_.was_replaced()) problems.push_back(program_.note());
         auto reply = status_of(runner_, std::move(problems));
-        reply.uptime_seconds =
-            std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began_).count();
+        reply.uptime_seconds = std::chrono::duration_cast<std::chrono::seconds>(async::now() - began_).count();
         reply.connections = static_cast<std::int64_t>(server_.connections());
         if (monitor_.last_poll()) reply.last_poll = to_rfc3339(*monitor_.last_poll());
         return reply;
@@ -352,7 +351,7 @@ class App {
 
     void look_at_home() {
         if (stopping_) return;
-        const auto look = home_watch_.look(HomeWatch::Clock::now());
+        const auto look = home_watch_.look(async::now());
         if (look.over) {
             log::error("daemon", look.note);
             std::fprintf(stderr, "oranged: %s\n", look.note.c_str());
@@ -378,8 +377,8 @@ class App {
     HomeWatch home_watch_;
     Paths paths_;
     const std::string mark_ = paths_.home.string() + "@" + random_id(10);
-    std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-    SystemClock clock_;
+    async::Moment began_ = async::now();
+    const Clock& clock_ = async::time();
     PosixFileSystem disk_{{paths_.tasks(), paths_.workspaces()}};
     HomeFiles files_;
     PosixProcessRunner processes_;

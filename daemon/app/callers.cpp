@@ -18,8 +18,8 @@ agents::KnownRun known(const TaskId& task, const AgentRun& run) {
 
 Awaitable<Caller> Callers::identify(rpc::Peer peer) {
     auto evidence = agents::collect_evidence(processes_, peer.pid, peer.start_time, true);
-    const auto until = std::chrono::steady_clock::now() + k_registration_deadline;
-    while (agents::is_early(evidence, *this) && std::chrono::steady_clock::now() < until) {
+    const auto until = async::now() + k_registration_deadline;
+    while (agents::is_early(evidence, *this) && async::now() < until) {
         {  // Whoever starts an agent holds this until the agent is registered.
             const auto registered = co_await task_locks_.acquire(evidence.claim.task);
         }

@@ -8,6 +8,7 @@
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
 #include <exception>
+#include <utility>
 
 namespace orange::async {
 namespace {
@@ -86,31 +87,32 @@ Awaitable<void> yield() {
 }
 
 Awaitable<bool> sleep(std::chrono::milliseconds time) {
-    asio::steady_timer timer(co_await asio::this_coro::executor, time);
-    const auto [error] = co_await timer.async_wait(use_tuple);
+    Alarm alarm(co_await asio::this_coro::executor, time);
+    const auto [error] = co_await alarm.async_wait(use_tuple);
     co_return !error;
 }
 
-Notifier::Notifier(const asio::any_io_executor& executor) : timer_(executor) {}
+Notifier::Notifier(const asio::any_io_executor& executor) : alarm_(executor) {}
 
 void Notifier::notify() {
     pending_ = true;
-    timer_.cancel();
+    alarm_.cancel();
+}
+
+Awaitable<bool> Notifier::wait_until(Moment due) {
+    if (!pending_) {
+        alarm_.expires_at(due);
+        co_await alarm_.async_wait(use_tuple);
+    }
+    co_return std::exchange(pending_, false);
 }
 
 Awaitable<bool> Notifier::wait(std::chrono::milliseconds deadline) {
-    if (!pending_) {
-        timer_.expires_after(deadline);
-        co_await timer_.async_wait(use_tuple);
-    }
-    const bool notified = pending_;
-    pending_ = false;
-    co_return notified;
+    return wait_until(now() + deadline);
 }
 
 Awaitable<bool> Notifier::wait() {
-    // Half of the clock's range: adding the whole of it to now() would overflow.
-    return wait(std::chrono::hours(24 * 365 * 10));
+    return wait_until(Moment::max());
 }
 
 Mutex::Lock& Mutex::Lock::operator=(Lock&& other) noexcept {
@@ -132,7 +134,7 @@ void Mutex::Lock::release() {
     // The lock passes on without ever being free, so that nobody can come in between.
     const auto next = mutex->waiters_.front();
     mutex->waiters_.pop_front();
-    next->cancel();
+    next->notify();
 }
 
 Awaitable<Mutex::Lock> Mutex::acquire(std::shared_ptr<Mutex> self) {
@@ -140,15 +142,12 @@ Awaitable<Mutex::Lock> Mutex::acquire(std::shared_ptr<Mutex> self) {
         self->held_ = true;
         co_return Lock(self);
     }
-    auto turn = std::make_shared<asio::steady_timer>(self->executor_, asio::steady_timer::time_point::max());
+    const auto turn = std::make_shared<Notifier>(self->executor_);
     self->waiters_.push_back(turn);
-    co_await turn->async_wait(use_tuple);
-    // Woken by release(): ours. Cancelled from outside while still queued: leave the queue and give up.
-    for (auto waiting = self->waiters_.begin(); waiting != self->waiters_.end(); ++waiting) {
-        if (*waiting == turn) {
-            self->waiters_.erase(waiting);
-            throw std::system_error(asio::error::operation_aborted);
-        }
+    const bool is_ours = co_await turn->wait();
+    if (!is_ours) {  // cancelled before release() passed the lock on
+        std::erase(self->waiters_, turn);
+        throw std::system_error(asio::error::operation_aborted);
     }
     co_return Lock(self);
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
-#include <asio/steady_timer.hpp>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -10,6 +9,7 @@
 
 #include "common/base/result.hpp"
 #include "daemon/async/awaitable.hpp"
+#include "daemon/async/time.hpp"
 
 /// What the daemon uses of Asio's coroutines and timers. Works with Asio 1.22 and later, which has no cancel_after.
 /// There is one io_context with one thread and no mutex; everything here is called on that thread.
@@ -60,7 +60,9 @@ class Notifier {
     Awaitable<bool> wait();
 
   private:
-    asio::steady_timer timer_;
+    Awaitable<bool> wait_until(Moment due);
+
+    Alarm alarm_;
     bool pending_ = false;
 };
 
@@ -94,7 +96,7 @@ class Mutex {
   private:
     asio::any_io_executor executor_;
     bool held_ = false;
-    std::deque<std::shared_ptr<asio::steady_timer>> waiters_;
+    std::deque<std::shared_ptr<Notifier>> waiters_;
 };
 
 }  // namespace orange::async

@@ -4,6 +4,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/model/json.hpp"
+#include "daemon/async/time.hpp"
 #include "daemon/forge/github_answers.hpp"
 #include "daemon/forge/github_queries.hpp"
 #include "daemon/forge/github_refusals.hpp"
@@ -102,7 +103,7 @@ Awaitable<Result<std::string>> GitHubForge::change(std::string repository, std::
     const forge::Asked asked{repository, gh.argv, token_variable(env_, forge::parts_of(repository).host)};
     auto done = co_await runner_.run(std::move(gh));
     if (!done) co_return forge::not_run(asked, done.error());
-    if (!done->ok()) co_return forge::refusal(asked, *done, forge::Reply{}, SystemClock().now());
+    if (!done->ok()) co_return forge::refusal(asked, *done, forge::Reply{}, async::time().now());
     co_return std::move(done->out);
 }
 
@@ -118,7 +119,7 @@ Awaitable<Result<GitHubForge::Answer>> GitHubForge::ask(std::string repository, 
     const auto reply = forge::parse_reply(done->out);
     const auto json = parse_json(reply.body);
     const auto* found = json ? repository_in(*json) : nullptr;
-    const auto now = SystemClock().now();
+    const auto now = async::time().now();
     if (found) {
         Answer answer{*found, forge::pause_of(reply, now)};
         co_return answer;

@@ -47,7 +47,7 @@ void Terminals::wrote(const TaskId& id, std::int64_t pid) {
     if (stopped_) return;
     auto& followed = followed_[id];
     followed.watches[pid] = k_none;
-    followed.pacing.wrote(std::chrono::steady_clock::now());
+    followed.pacing.wrote(async::now());
     written_(id);
     if (std::exchange(followed.settling, true)) return;
     async::spawn(runner_.world.executor, "activity", settle(id));
@@ -72,7 +72,7 @@ Awaitable<void> Terminals::settle(TaskId id) {
         if (watch(id)) written_(id);
         const auto due = followed_[id].pacing.due();
         if (!due) break;
-        if (std::chrono::steady_clock::now() < *due) continue;
+        if (async::now() < *due) continue;
         followed_[id].pacing.looked();
         co_await runner_.activities.look(id);
         if (runner_.outbox.may_be_seen(id)) co_await runner_.outbox.acknowledge(id);

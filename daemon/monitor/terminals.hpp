@@ -15,7 +15,7 @@ namespace orange {
 /// When to look at an agent that writes to its terminal: once it is quiet, and now and then if it never is. No I/O.
 class Pacing {
   public:
-    using Time = std::chrono::steady_clock::time_point;
+    using Time = async::Moment;
 
     void wrote(Time now) {
         if (!first_) first_ = now;

@@ -96,7 +96,7 @@ struct Running {
     Orphans::Spared spared;  // longer than the Child, whose destructor waits
     Child child;
     asio::posix::stream_descriptor exited, in, out, err;
-    asio::steady_timer timer;
+    async::Alarm timer;
     async::Notifier pipes_closed;
     std::size_t limit;
     bool as_log = false;

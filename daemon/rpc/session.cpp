@@ -109,7 +109,7 @@ void Session::notify(const std::string& method, Json params) {
 
 void Session::send(std::string text) {
     if (closed_ || dropped_) return;
-    if (outbox_bytes_ == 0) read_at_ = std::chrono::steady_clock::now();
+    if (outbox_bytes_ == 0) read_at_ = async::now();
     queue(std::move(text));
     // A single reply may be larger than that: it is what comes on top of one that is not being read that counts.
     if (outbox_bytes_ - outbox_.front().size() > k_most_unread) {
@@ -159,7 +159,7 @@ Awaitable<void> Session::wait_for_room(std::size_t weight) {
 
 void Session::check_reader(std::chrono::milliseconds patience) {
     if (closed_ || dropped_ || outbox_bytes_ == 0) return;
-    const auto unread = std::chrono::steady_clock::now() - read_at_;
+    const auto unread = async::now() - read_at_;
     if (unread < patience) return;
     const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(unread).count();
     drop("nothing was read for " + std::to_string(minutes) + " minutes");
@@ -279,7 +279,7 @@ Awaitable<void> Session::write_loop([[maybe_unused]] std::shared_ptr<Session> se
             const auto [error, size] = co_await socket_.async_write_some(out, use_tuple);
             failed = error;
             written += size;
-            read_at_ = std::chrono::steady_clock::now();
+            read_at_ = async::now();
         }
         unqueue(text.size());
         room_.notify();

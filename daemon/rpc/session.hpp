@@ -27,7 +27,7 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     void check_reader(std::chrono::milliseconds patience);
     bool has_unread() const { return outbox_bytes_ > 0; }
     /// When it last read something, or nothing waited for it.
-    std::chrono::steady_clock::time_point read_at() const { return read_at_; }
+    async::Moment read_at() const { return read_at_; }
 
     void notify(const std::string& method, Json params) override;
     void set_subscription(std::function<void()> end) override;
@@ -71,9 +71,9 @@ class Session : public EventSink, public std::enable_shared_from_this<Session> {
     std::optional<Caller> caller_;
     std::deque<std::string> outbox_;
     std::size_t outbox_bytes_ = 0;
-    std::chrono::steady_clock::time_point read_at_;  ///< when nothing waited, or something could be written
-    async::Notifier written_;                        ///< something to write
-    async::Notifier room_;                           ///< perhaps there is room for another call
+    async::Moment read_at_;    ///< when nothing waited, or something could be written
+    async::Notifier written_;  ///< something to write
+    async::Notifier room_;     ///< perhaps there is room for another call
     std::shared_ptr<Turns::Place> place_ = std::make_shared<Turns::Place>();
     std::function<void()> end_subscription_;
     std::map<int, std::function<void()>> waiting_calls_;

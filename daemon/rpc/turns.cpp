@@ -2,17 +2,14 @@
 
 #include <utility>
 
-#include "daemon/async/async.hpp"
-#include "daemon/async/use_tuple.hpp"
-
 namespace orange::rpc {
 
 Awaitable<void> Turns::take(std::shared_ptr<Place> place) {
-    const auto turn = std::make_shared<asio::steady_timer>(executor_, asio::steady_timer::time_point::max());
+    const auto turn = std::make_shared<async::Notifier>(executor_);
     if (place->waiting_.empty()) round_.push_back(place);
     place->waiting_.push_back(turn);
     if (!std::exchange(going_, true)) async::spawn(executor_, "rpc turns", go_round());
-    co_await turn->async_wait(use_tuple);
+    co_await turn->wait();
 }
 
 Awaitable<void> Turns::go_round() {
@@ -23,7 +20,7 @@ Awaitable<void> Turns::go_round() {
         const auto turn = std::move(place->waiting_.front());
         place->waiting_.pop_front();
         if (!place->waiting_.empty()) round_.push_back(place);
-        turn->cancel();
+        turn->notify();
         co_await async::yield();
     }
     going_ = false;

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
-#include <asio/steady_timer.hpp>
 #include <deque>
 #include <memory>
 
-#include "daemon/async/awaitable.hpp"
+#include "daemon/async/async.hpp"
 
 namespace orange::rpc {
 
@@ -17,7 +16,7 @@ class Turns {
     /// A connection's place in the round: its calls begin in the order in which they came.
     class Place {
         friend class Turns;
-        std::deque<std::shared_ptr<asio::steady_timer>> waiting_;
+        std::deque<std::shared_ptr<async::Notifier>> waiting_;
     };
 
     explicit Turns(const asio::any_io_executor& executor) : executor_(executor) {}

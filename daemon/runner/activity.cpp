@@ -174,9 +174,9 @@ void Activities::note_progress(Progress& progress, const AgentRun& run, const ag
         progress = {reading.shown, now, 0, {}};
         return;
     }
-    const bool first = progress.measured == std::chrono::steady_clock::time_point{};
+    const bool first = progress.measured == async::Moment{};
     if (now - progress.at < (first ? patience / 2 : patience)) return;
-    const auto measured = std::chrono::steady_clock::now();
+    const auto measured = async::now();
     const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(measured - progress.measured);
     if (!first && passed < k_least) return;
     const auto cpu_ms = cpu_ms_of_commands(run);

@@ -56,7 +56,7 @@ class Activities {
         std::string shown;
         Timestamp at{};
         std::int64_t cpu_ms = 0;
-        std::chrono::steady_clock::time_point measured{};  ///< when that was its processor time
+        async::Moment measured{};  ///< when that was its processor time
     };
     /// Since when a busy agent's program has been refused and has tried again.
     struct Retrying {

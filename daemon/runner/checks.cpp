@@ -40,10 +40,8 @@ Error was_edited(const std::vector<std::string>& files) {
                 printable(join(files, ", ")) + ". Commit or remove these files; git must ignore what the checks make"};
 }
 
-using std::chrono::steady_clock;
-
-std::int64_t seconds_since(steady_clock::time_point begun) {
-    return std::chrono::round<std::chrono::seconds>(steady_clock::now() - begun).count();
+std::int64_t seconds_since(async::Moment begun) {
+    return std::chrono::round<std::chrono::seconds>(async::now() - begun).count();
 }
 
 }  // namespace
@@ -261,7 +259,7 @@ Awaitable<Result<Completed>> Checks::run_one(const Job& job, std::vector<std::st
 Awaitable<Result<CheckReport>> Checks::run_all(const Job& job, Running& running) {
     CheckReport report{job.commit};
     report.log = job.log;
-    const auto began = steady_clock::now();
+    const auto began = async::now();
     auto commands = job.checks;
     if (job.in_worktree()) {
         co_await agents::end_left_by_daemons(job.place, world_.pool.mark());
@@ -274,7 +272,7 @@ Awaitable<Result<CheckReport>> Checks::run_all(const Job& job, Running& running)
     for (std::size_t i = 0; i < commands.size() && report.passed(); ++i) {
         running.command = checked::spoken(commands[i]);
         tell(job, "checks.started", {{"command", running.command}, {"commit", job.commit}});
-        const auto begun = steady_clock::now();
+        const auto begun = async::now();
         const auto deadline = i < first ? std::max(k_setup_deadline, job.time_limit) : job.time_limit;
         auto done = co_await run_one(job, commands[i], deadline, running);
         if (running.stop->requested()) {

@@ -281,7 +281,7 @@ Awaitable<void> Exits::handle_crash(TaskRecord record, workflow::Library::Defini
 }
 
 bool Exits::many_die(const RunId& run) {
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = async::now();
     recent_crashes_.try_emplace(run.value, now);  // one that is seen again counts once
     std::erase_if(recent_crashes_, [&](const auto& crash) { return now - crash.second > k_mass_death_window; });
     std::size_t alive = 0;

@@ -60,7 +60,7 @@ class Exits {
     Respawns& respawns_;
     Gates& gates_;
     UsageHolds& usage_;
-    std::map<std::string, std::chrono::steady_clock::time_point> recent_crashes_;  ///< by run
+    std::map<std::string, async::Moment> recent_crashes_;  ///< by run
     std::set<TaskId> restarting_;
 };
 

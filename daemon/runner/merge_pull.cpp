@@ -203,7 +203,7 @@ Awaitable<Result<void>> MergeRun::publish_at_forge() {
     CO_TRY(const auto place, co_await pulls::place_of(world_, *project));
     std::optional<Error> refused;
     bool asked = false;
-    const auto give_up = std::chrono::steady_clock::now() + k_forge_patience;
+    const auto give_up = async::now() + k_forge_patience;
     for (auto pause = k_first_look;; pause = std::min(pause * 2, k_longest_look)) {
         CO_TRY(const auto found, co_await pulls::ask(world_, place, record_));
         if (!found) {
@@ -231,7 +231,7 @@ Awaitable<Result<void>> MergeRun::publish_at_forge() {
             if (!merged) refused = merged.error();
             continue;
         }
-        if (std::chrono::steady_clock::now() > give_up) break;
+        if (async::now() > give_up) break;
         co_await async::sleep(pause);
     }
     arriving_ = false;

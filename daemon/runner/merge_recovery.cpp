@@ -81,7 +81,7 @@ Awaitable<Result<MergeOutcome>> Merges::finish(TaskRecord record) {
 /// Not more often than it can help: each try may wait for a remote that is silent, with the task locked.
 Awaitable<void> Merges::resume(TaskRecord record) {
     const auto id = record.task.id;
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = async::now();
     const auto tried = tried_.find(id);
     if (tried != tried_.end() && now - tried->second < k_between_tries) co_return;
     log::info("runner", "resuming an interrupted merge",

@@ -57,7 +57,7 @@ Awaitable<Result<void>> MergeRun::go_on() {
 /// Success when the commit is where it is to be published. A lost race is no failure: it is built again on what has
 /// won.
 Awaitable<Result<void>> MergeRun::publish() {
-    const auto give_up = std::chrono::steady_clock::now() + world_.settings.push_patience;
+    const auto give_up = async::now() + world_.settings.push_patience;
     for (auto pause = k_first_pause;; pause = std::min(pause * 2, k_longest_pause)) {
         CO_TRY(const auto there, co_await is_published());
         if (there) co_return Result<void>{};
@@ -68,7 +68,7 @@ Awaitable<Result<void>> MergeRun::publish() {
         CO_TRY(const auto pushed, co_await push_once());
         if (pushed.state == git::Pushed::landed) co_return Result<void>{};
         arriving_ = pushed.state == git::Pushed::unknown;
-        if (std::chrono::steady_clock::now() > give_up) co_return not_landed(pushed);
+        if (async::now() > give_up) co_return not_landed(pushed);
         co_await async::sleep(pause);
     }
 }

@@ -250,7 +250,7 @@ Error Merges::failed(MergeRun& run, Error error, bool resumed) {
                         (known ? " is published, but not finished: " : " is not finished, and may be published: ") +
                         error.message + "\nThe daemon tries again. To try now:\n  orange task merge " + id.value;
         log::warn("runner", error.message, {{"task", id.value}});
-        tried_[id] = std::chrono::steady_clock::now();
+        tried_[id] = async::now();
         return error;
     }
     error = in_context("cannot merge " + id.value, std::move(error));

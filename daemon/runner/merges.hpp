@@ -112,7 +112,7 @@ class Merges {
     Checks& checks_;
     async::KeyedMutex
         repository_turns_;  ///< one a repository, taken after a task's lock and before the repository's own
-    std::map<TaskId, std::chrono::steady_clock::time_point> tried_;  ///< of unfinished merges
+    std::map<TaskId, async::Moment> tried_;  ///< of unfinished merges
 };
 
 }  // namespace orange

@@ -201,7 +201,7 @@ bool Outbox::may_be_seen(const TaskId& id) const {
 }
 
 bool Outbox::waits_too_long(const TaskId& id, const Message& message) {
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = async::now();
     auto& undelivered = undelivered_[id];
     if (undelivered.message != message.id) undelivered = {message.id, now};
     return now - undelivered.since > world_.settings.message_patience;

@@ -59,7 +59,7 @@ class Outbox {
     /// wall clock that is set, or a machine that slept, is no patience of an agent's.
     struct Undelivered {
         std::string message;
-        std::chrono::steady_clock::time_point since;
+        async::Moment since;
     };
 
     World& world_;

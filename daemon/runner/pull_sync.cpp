@@ -267,7 +267,7 @@ Awaitable<Result<void>> PullSync::follow_up(TaskRecord record, PullRequest pull)
     if (pull.state == PullState::closed) co_return co_await cancel(std::move(record), std::move(pull));
     if (pull.state == PullState::open) co_return co_await tell(std::move(record), std::move(pull));
     const auto id = record.task.id;
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = async::now();
     if (const auto again = not_before_.find(id); again != not_before_.end() && now < again->second) {
         co_return Result<void>{};
     }

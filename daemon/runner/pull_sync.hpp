@@ -72,8 +72,8 @@ class PullSync {
     std::map<std::string, std::set<TaskId>> soon_;                     ///< of look_soon(), by project
     std::map<std::string, int> failures_;                              ///< in a row, by project
     std::map<std::string, std::string> problems_;
-    std::map<std::string, std::size_t> first_other_;                      ///< of those without one, by project
-    std::map<TaskId, std::chrono::steady_clock::time_point> not_before_;  ///< merged ones whose tasks are not done
+    std::map<std::string, std::size_t> first_other_;  ///< of those without one, by project
+    std::map<TaskId, async::Moment> not_before_;      ///< merged ones whose tasks are not done
 };
 
 }  // namespace orange

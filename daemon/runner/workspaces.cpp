@@ -143,7 +143,7 @@ bool Workspaces::has_its_folder(const TaskRecord& record) const {
 }
 
 Awaitable<void> Workspaces::release_left_over() {
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = async::now();
     for (const auto& workspace : world_.pool.list(std::nullopt)) {
         const auto* holder = workspace.task.empty() ? nullptr : world_.tasks.find(workspace.task);
         if (!holder || holder->task.workspace != workspace.name) continue;

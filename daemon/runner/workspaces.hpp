@@ -52,7 +52,7 @@ class Workspaces {
     Turns& turns_;
     Transitions& transitions_;
     Waiting& waiting_;
-    std::map<TaskId, std::chrono::steady_clock::time_point> release_tried_;  ///< that failed
+    std::map<TaskId, async::Moment> release_tried_;  ///< that failed
 };
 
 }  // namespace orange

@@ -9,6 +9,7 @@
 
 #include "common/base/clock.hpp"
 #include "common/model/task.hpp"
+#include "daemon/async/time.hpp"
 #include "daemon/files/file_system.hpp"
 #include "daemon/store/projections.hpp"
 
@@ -37,7 +38,7 @@ struct Displaced {
     bool waited = false;    ///< its writer was waited for once; from then on it is only looked at
     bool leftover = false;  ///< of a daemon that was killed: base and accounted are still to be found out
     /// Since then it is counted, nobody has it open, and it has a name that the next daemon removes.
-    std::optional<std::chrono::steady_clock::time_point> away_since = {};
+    std::optional<async::Moment> away_since = {};
 };
 
 struct TaskMemory {

@@ -37,7 +37,7 @@ TaskSync::TaskSync(FileSystem& files, ProcessRunner& processes, const Clock& clo
       now_(*memory_),
       record_(std::move(record)),
       copies_(std::move(copies)),
-      patience_(std::chrono::steady_clock::now() + k_patience) {}
+      patience_(async::now() + k_patience) {}
 
 TaskSync::~TaskSync() {
     if (committed_) return;
@@ -142,9 +142,9 @@ bool TaskSync::is_news(const Side& side, const std::string& body) const {
 /// create it, that has created it and is about to write, or that has it open and half-written.
 Awaitable<Result<void>> TaskSync::look(Side& side) {
     CO_TRY(read(side));
-    const auto back_by = std::chrono::steady_clock::now() + k_gone_for;
+    const auto back_by = async::now() + k_gone_for;
     const auto is_away = [&] { return !side.exists || side.damaged; };
-    while (is_away() && !side.memory->shown.empty() && std::chrono::steady_clock::now() < back_by) {
+    while (is_away() && !side.memory->shown.empty() && async::now() < back_by) {
         co_await async::sleep(k_step);
         CO_TRY(read(side));
     }
@@ -169,7 +169,7 @@ Awaitable<Result<bool>> TaskSync::when_left(Path path, std::function<Result<void
         {
             const WriterCheck writers(path);
             const bool left = !writers.is_open_elsewhere();
-            if (left || std::chrono::steady_clock::now() >= patience_) {
+            if (left || async::now() >= patience_) {
                 CO_TRY(read());
                 co_return left;
             }

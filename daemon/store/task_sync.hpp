@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/async/time.hpp"
 #include "daemon/store/task_files.hpp"
 #include "daemon/store/task_memory.hpp"
 
@@ -43,7 +44,7 @@ class TaskSync {
 
         bool counts() const { return exists && !held && !link && !damaged; }
     };
-    using Deadline = std::chrono::steady_clock::time_point;
+    using Deadline = async::Moment;
 
     void set_up();
     Result<void> sweep(const Path& folder);

@@ -66,7 +66,7 @@ std::string TaskSync::base_of(const Displaced& displaced, const std::string& fou
 /// machine a writer may stand still within open(), with the file found and not yet open. False if writers are left to
 /// wait for.
 Result<bool> TaskSync::put_away_quiet() {
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = async::now();
     const auto is_away = [](const Displaced& displaced) { return displaced.away_since.has_value(); };
     auto away = std::count_if(now_.displaced.begin(), now_.displaced.end(), is_away);
     bool settled = true;
@@ -101,13 +101,13 @@ void TaskSync::put_away(Displaced& displaced) {
 
 Awaitable<Result<void>> TaskSync::settle() {
     if (now_.displaced.empty()) co_return Result<void>{};
-    const auto deadline = std::chrono::steady_clock::now() + k_patience;
+    const auto deadline = async::now() + k_patience;
     for (;;) {
         CO_TRY(auto changed, co_await count_displaced());
         if (changed) CO_TRY(co_await write_all());
         if (!written_) break;  // what came out of the displaced files is on no disk but in themselves
         CO_TRY(auto settled, put_away_quiet());
-        if (settled || std::chrono::steady_clock::now() >= deadline) break;
+        if (settled || async::now() >= deadline) break;
         co_await async::sleep(k_step);
     }
     for (auto& displaced : now_.displaced) {

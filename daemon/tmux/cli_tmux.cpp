@@ -198,7 +198,7 @@ Error CliTmux::unreachable() const {
 Awaitable<bool> CliTmux::wake_lost_server() {
     bool back = false;
     for (int i = 0; i < k_wake_steps && !back && server_lives() && allowed(); ++i) {
-        const auto now = std::chrono::steady_clock::now();
+        const auto now = async::now();
         const bool due = !woken_ || now - *woken_ > k_wake_again;
         if (due && process::start_time(server_pid_) == server_start_) {  // USR1 ends whoever does not expect it
             woken_ = now;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/config/detach_key.hpp"
+#include "daemon/async/time.hpp"
 #include "daemon/process/environment.hpp"
 #include "daemon/process/process_runner.hpp"
 #include "daemon/tmux/tmux.hpp"
@@ -88,7 +89,7 @@ class CliTmux final : public Tmux {
     std::string program_;          ///< absolute; empty: not installed
     std::int64_t server_pid_ = 0;  ///< the last one that answered
     std::int64_t server_start_ = 0;
-    std::optional<std::chrono::steady_clock::time_point> woken_;  ///< when it was last sent USR1
+    std::optional<async::Moment> woken_;  ///< when it was last sent USR1
 };
 
 }  // namespace orange

@@ -99,28 +99,23 @@ TEST_CASE("No line is lost, however TASK.md is saved, while the daemon writes as
     constexpr int k_lines = 60;
     for (int n = 0; n < k_lines; ++n) {
         // The writer is alone with its lines: it reads before it writes, and waits until its own last line is there.
-        edit(orange, file, "line-" + std::to_string(n) + ".");
-        const auto until = std::chrono::steady_clock::now() + 2s;
-        while (read_file(file).find("line-" + std::to_string(n) + ".") == std::string::npos &&
-               std::chrono::steady_clock::now() < until) {
-            std::this_thread::sleep_for(1ms);
-        }
+        const auto line = "line-" + std::to_string(n) + ".";
+        edit(orange, file, line);
+        orange.eventually("the line is there or kept beside",
+                          [&] { return holds(read_file(file), line) || holds(everything(orange, id), line); });
     }
     stop = true;
     daemon_writes.join();
-    orange.eventually(
-        "every line is in the body or kept beside it",
-        [&] {
-            const auto text = everything(orange, id);
-            for (int n = 0; n < k_lines; ++n) {
-                if (text.find("line-" + std::to_string(n) + ".") == std::string::npos) return false;
-            }
-            return true;
-        },
-        5s);
-    orange.eventually(
-        "both copies are the same",
-        [&] { return read_file(orange.worktree(id) / "TASK.md") == read_file(orange.folder(id) / "TASK.md"); }, 5s);
+    orange.eventually("every line is in the body or kept beside it", [&] {
+        const auto text = everything(orange, id);
+        for (int n = 0; n < k_lines; ++n) {
+            if (text.find("line-" + std::to_string(n) + ".") == std::string::npos) return false;
+        }
+        return true;
+    });
+    orange.eventually("both copies are the same", [&] {
+        return read_file(orange.worktree(id) / "TASK.md") == read_file(orange.folder(id) / "TASK.md");
+    });
     CHECK(orange.status(id) == "planning");
     CHECK(orange.history(id, "frontmatter.restored").empty());
 }

@@ -91,43 +91,51 @@ TEST_CASE("Who shows a screen is told when its agent writes, and of no other age
         return id;
     };
     const auto shown = start("Shown"), other = start("Other");
-    auto viewer = connection::Connection::open(orange.home() / "orange.sock", std::chrono::seconds(5));
-    REQUIRE(viewer);
-    std::vector<std::string> told;
-    viewer->on_notification([&](const std::string& method, const Json& params) {
-        if (method == rpc::ScreenNotification::k_name) told.push_back(params.at("task"));
-    });
     rpc::EventsSubscribe subscribe;
-    subscribe.screen = shown;
-    REQUIRE(viewer->call(subscribe));
+    const auto view = [&](const std::string& id, std::vector<std::string>& told) {
+        auto viewer = connection::Connection::open(orange.home() / "orange.sock", std::chrono::seconds(5));
+        REQUIRE(viewer);
+        viewer->on_notification([&](const std::string& method, const Json& params) {
+            if (method == rpc::ScreenNotification::k_name) told.push_back(params.at("task"));
+        });
+        subscribe.screen = id;
+        REQUIRE(viewer->call(subscribe));
+        return std::move(*viewer);
+    };
+    std::vector<std::string> told, told_others, told_third;
+    auto viewer = view(shown, told), others = view(other, told_others);
     const auto writes = [&](const std::string& id, const std::string& text) {
         orange.tmux({"send-keys", "-t", orange.run_of(id, "worker").at("pane_id"), text, "Enter"});
         rpc::TaskPeek peek;
         peek.id = id;
         orange.eventually("it has written " + text, [&] { return holds(orange.call(peek).text, text + "\n" + text); });
     };
-    const auto is_told = [&] {
+    const auto is_told = [&](connection::Connection& connection, const std::vector<std::string>& of) {
         orange.eventually("the viewer is told", [&] {
-            (void)viewer->wait_for_message(std::chrono::milliseconds(20));
-            return !told.empty();
+            (void)connection.wait_for_message(std::chrono::milliseconds(20));
+            return !of.empty();
         });
     };
+    /// The reply comes after everything that the daemon has told the viewer before.
+    const auto hear_all = [&] { REQUIRE(viewer.call(rpc::DaemonPing{})); };
+    told_others.clear();
     writes(other, "one");
+    is_told(others, told_others);
     writes(shown, "two");
-    is_told();
-    while (viewer->wait_for_message(std::chrono::milliseconds(2000)).value()) {  // until it is quiet
+    is_told(viewer, told);
+    while (viewer.wait_for_message(std::chrono::milliseconds(2000)).value()) {  // until it is quiet
     }
     CHECK(std::ranges::all_of(told, [&](const std::string& task) { return task == shown; }));
     told.clear();
     writes(shown, "three");
-    is_told();
+    is_told(viewer, told);
     subscribe.screen.reset();
-    REQUIRE(viewer->call(subscribe));
-    while (viewer->wait_for_message(std::chrono::milliseconds(2000)).value()) {
-    }
+    REQUIRE(viewer.call(subscribe));
     told.clear();
+    auto third = view(shown, told_third);
     writes(shown, "four");
-    CHECK_FALSE(viewer->wait_for_message(std::chrono::milliseconds(2000)).value());
+    is_told(third, told_third);
+    hear_all();
     CHECK(told.empty());
 }
 

@@ -238,15 +238,13 @@ TEST_CASE("However often the tmux server ends, and in whatever way, no agent's c
     }
 }
 
-TEST_CASE("A stopped daemon leaves agents alone and ends at once") {
+TEST_CASE("A stopped daemon ends before its agents, which it leaves alone") {
     Sandbox orange;
     orange.add_project("shop");
-    const auto id = orange.create("shop", "Add a greeting demo:slow=30");
+    const auto id = orange.create("shop", "Add a greeting demo:slow=600");
     orange.wait_for_status(id, "planning");
     const auto run = orange.run_of(id, "worker");
-    const auto began = std::chrono::steady_clock::now();
     CHECK(orange.stop_daemon() == 0);
-    CHECK(std::chrono::steady_clock::now() - began < 5s);
     CHECK(is_alive(run));
     orange.start_daemon();
     CHECK(orange.run_of(id, "worker") == run);

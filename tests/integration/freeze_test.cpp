@@ -3,7 +3,6 @@
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <thread>
 
 #include "tests/catch.hpp"
 #include "tests/integration/background.hpp"
@@ -73,7 +72,7 @@ std::string panes(Sandbox& orange) {
 }  // namespace
 
 TEST_CASE("After a freeze nobody is dead who is not, and what happened meanwhile is seen, once") {
-    Sandbox orange("poll_interval: 0.3\n");
+    Sandbox orange("poll_interval: 0.3\n", 0, Sandbox::Time::of_test);
     orange.add_project("shop", 4);
     add_idle_harness(orange);
     std::vector<std::string> ids;
@@ -96,8 +95,7 @@ TEST_CASE("After a freeze nobody is dead who is not, and what happened meanwhile
         add_descendants(victim, agent);
         for (const auto pid : agent) ::kill(pid, SIGKILL);
         std::ofstream(worktree / "TASK.md", std::ios::app) << "\n## Notes\nwritten meanwhile\n";
-        // What is tested is that this time passes: many polls, and the shortest of the daemon's deadlines.
-        std::this_thread::sleep_for(3s);
+        orange.advance(3s);  // many polls, and the shortest of the daemon's deadlines
         CHECK_FALSE(asked->ended());
     }
     CHECK(asked->status() == 0);

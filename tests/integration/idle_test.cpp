@@ -2,7 +2,6 @@
 // only when a message names the command.
 #include <algorithm>
 #include <fstream>
-#include <thread>
 
 #include "common/base/text.hpp"
 #include "tests/catch.hpp"
@@ -17,8 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 
 struct IdleBox : Sandbox {
-    explicit IdleBox(const std::string& more, int idle_after = 1)
-        : Sandbox("idle_after: " + std::to_string(idle_after) + "\nremind_again: 2\npoll_interval: 600\n" + more) {
+    explicit IdleBox(const std::string& more)
+        : Sandbox("idle_after: 600\nremind_again: 600\npoll_interval: 600\n" + more, 0, Time::of_test) {
         fs::create_directories(home() / "harnesses");
         write_file(home() / "harnesses/forgetful.yml",
                    "name: forgetful\nprogram: " ORANGE_SOURCE_DIR "/tests/data/stand-ins/forgetful\n" +
@@ -38,6 +37,31 @@ struct IdleBox : Sandbox {
         show.id = id;
         return call(show).task.needs;
     }
+    /// What the daemon knows of the agent whose turn it is.
+    bool is_idle(const std::string& id) {
+        rpc::TaskShow show;
+        show.id = id;
+        const auto task = call(show).task;
+        const auto& seen = task.fields.status == "agent-review" ? task.reviewer_activity : task.worker_activity;
+        return seen && seen->activity == Activity::idle;
+    }
+    /// True if the agent has taken every message.
+    bool has_taken_messages(const std::string& id) {
+        const auto state = Json::parse(read_file(folder(id) / "state.json"));
+        const auto typed = state.value("typed", Json::array());
+        return state.value("outbox", Json::array()).empty() &&
+               std::all_of(typed.begin(), typed.end(), [](const Json& each) { return each.value("seen", false); });
+    }
+    /// Ten minutes pass whenever the agent is idle, until that happens. Nothing passes while the agent works.
+    void idle_until(const std::string& id, const std::string& what, const std::function<bool()>& happens) {
+        while (!happens()) {
+            eventually(what, [&] { return happens() || (is_idle(id) && has_taken_messages(id)); });
+            if (happens()) return;
+            pass(600s);
+            eventually(what, [&] { return happens() || !is_idle(id) || !has_taken_messages(id); });
+        }
+    }
+    std::size_t reminders(const std::string& id) { return history(id, "agent.reminded").size(); }
     bool has_notice(const std::string& id, NoticeKind kind) {
         rpc::TaskShow show;
         show.id = id;
@@ -51,8 +75,12 @@ struct IdleBox : Sandbox {
 TEST_CASE("a task whose agents forget every call reaches its review by reminders alone") {
     IdleBox box("");
     const auto id = box.start();
-    box.eventually(
-        "it is reviewed", [&] { return box.status(id) == "reviewing"; }, 60s);
+    std::size_t count = 0;
+    for (const std::string next : {"working", "agent-review", "reviewing"}) {
+        ++count;
+        box.idle_until(id, "it is reminded", [&] { return box.reminders(id) == count; });
+        box.wait_for_status(id, next);
+    }
     box.eventually("its history says so",
                    [&] { return box.path_of(id) == "pending planning working agent-review reviewing"; });
     const auto reminders = box.history(id, "agent.reminded");
@@ -62,17 +90,21 @@ TEST_CASE("a task whose agents forget every call reaches its review by reminders
     CHECK(reminders[2].at("message") == "Your ## Review is written. Run: orange task update --status reviewing");
     CHECK(reminders[2].at("role") == "reviewer");
     // The worker that waits for its human is idle, and is left alone.
-    std::this_thread::sleep_for(4s);
-    CHECK(box.history(id, "agent.reminded").size() == 3);
+    box.eventually("the agents have taken their messages", [&] { return box.has_taken_messages(id); });
+    for (int i = 0; i < 2; ++i) box.pass_with_poll(1h);
+    CHECK(box.reminders(id) == 3);
     CHECK(box.needs(id).kind == Need::review);
 }
 
 TEST_CASE("an agent that does not listen is reminded twice, then its human is told") {
     IdleBox box("env: {FORGETFUL: deaf}\n");
     const auto id = box.start();
-    box.eventually(
-        "its human is told", [&] { return box.has_notice(id, NoticeKind::agent_idle); }, 40s);
-    CHECK(box.history(id, "agent.reminded").size() == 2);
+    for (const std::size_t count : {1, 2}) {
+        box.idle_until(id, "it is reminded", [&] { return box.reminders(id) == count; });
+    }
+    CHECK_FALSE(box.has_notice(id, NoticeKind::agent_idle));
+    box.idle_until(id, "its human is told", [&] { return box.has_notice(id, NoticeKind::agent_idle); });
+    CHECK(box.reminders(id) == 2);
     CHECK(box.status(id) == "planning");
     CHECK(box.needs(id).kind == Need::help);
     CHECK_THAT(box.needs(id).text, Holds("orange task update --status working"));
@@ -83,8 +115,7 @@ TEST_CASE("an agent that does not listen is reminded twice, then its human is to
 TEST_CASE("with advance_idle the task goes on without the call, and a verdict taken so is not verified") {
     IdleBox box("env: {FORGETFUL: deaf}\nadvance_idle: true\n");
     const auto id = box.start();
-    box.eventually(
-        "it goes on", [&] { return box.status(id) != "planning"; }, 40s);
+    box.idle_until(id, "it goes on", [&] { return box.status(id) != "planning"; });
     CHECK(box.status(id) == "working");
     box.eventually("the history tells", [&] { return box.history(id, "auto.advanced").size() == 1; });
     const auto advanced = box.history(id, "auto.advanced");
@@ -92,13 +123,12 @@ TEST_CASE("with advance_idle the task goes on without the call, and a verdict ta
     CHECK_FALSE(box.run_of(id, "worker").is_null());
     CHECK(box.fields(id).at("crash_count") == 0);
     std::ofstream(box.worktree(id) / "TASK.md", std::ios::app) << "\n## Handoff\n\nDONE: x\n";
-    box.eventually(
-        "it is reviewed", [&] { return box.status(id) == "reviewing"; }, 60s);
+    box.idle_until(id, "it is reviewed", [&] { return box.status(id) == "reviewing"; });
     box.eventually("the verdict is not verified", [&] { return box.has_notice(id, NoticeKind::unverified_review); });
 }
 
 TEST_CASE("nothing is typed over what a person has begun to type") {
-    IdleBox box("", 4);
+    IdleBox box("");
     const auto id = box.start();
     box.eventually("it waits", [&] {
         const auto run = box.run_of(id, "worker");
@@ -109,7 +139,9 @@ TEST_CASE("nothing is typed over what a person has begun to type") {
     const auto pane = box.run_of(id, "worker").at("pane_id").get<std::string>();
     const auto tty = box.tmux({"display-message", "-p", "-t", pane, "#{pane_tty}"}).out;
     std::ofstream(std::string(trim(tty))) << "\033[2J\033[H❯ do not do th";
-    box.eventually(
-        "its human is told", [&] { return box.has_notice(id, NoticeKind::agent_idle); }, 20s);
+    box.eventually("its window shows it", [&] {
+        return box.tmux({"capture-pane", "-p", "-t", pane}).out.find("do not do th") != std::string::npos;
+    });
+    box.idle_until(id, "its human is told", [&] { return box.has_notice(id, NoticeKind::agent_idle); });
     CHECK(box.history(id, "agent.reminded").empty());
 }

@@ -146,6 +146,16 @@ fs::path new_root(std::size_t length) {
     return pattern;
 }
 
+/// The tmux server is none: it outlives the daemon that started it.
+bool has_children(pid_t process) {
+    const auto of_process = "/proc/" + std::to_string(process) + "/task/" + std::to_string(process) + "/children";
+    std::istringstream children(read_file(of_process));
+    for (std::string child; children >> child;) {
+        if (!read_file("/proc/" + child + "/comm").starts_with("tmux: server")) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 fs::path program(const std::string& name) {
@@ -164,7 +174,7 @@ void write_file(const fs::path& path, const std::string& content) {
     out << content;
 }
 
-Sandbox::Sandbox(const std::string& config, std::size_t length) {
+Sandbox::Sandbox(const std::string& config, std::size_t length, Time time) : time_(time) {
     if (connection::has_agent_ancestor())
         throw std::runtime_error(
             "below an agent of Orange nobody is a human: run this test from a terminal of your own");
@@ -179,6 +189,7 @@ Sandbox::Sandbox(const std::string& config, std::size_t length) {
     write_file(root_ / ".gitconfig",
                "[user]\n\tname = Tester\n\temail = tester@example.org\n[init]\n\tdefaultBranch = main\n");
     if (!config.empty()) write_file(home() / "config.yml", config);
+    if (time == Time::of_test) advance({});
     start_daemon();
 }
 
@@ -196,8 +207,10 @@ Sandbox::~Sandbox() {
 }
 
 void Sandbox::start_daemon(const fs::path& oranged, std::vector<std::string> variables) {
-    auto argv_text = std::vector<std::string>{(oranged.empty() ? program("oranged") : oranged).string()};
+    const auto built = program(time_ == Time::of_test ? "oranged-timed" : "oranged");
+    auto argv_text = std::vector<std::string>{(oranged.empty() ? built : oranged).string()};
     auto env_text = std::move(variables);
+    if (time_ == Time::of_test) env_text.push_back("ORANGE_TEST_TIME=" + time_file().string());
     for (auto& variable : environment(root_)) {
         const auto name = variable.substr(0, variable.find('=') + 1);
         const bool given = std::any_of(env_text.begin(), env_text.end(),
@@ -241,6 +254,32 @@ int Sandbox::stop_daemon() {
     ::waitpid(daemon_, &status, 0);
     daemon_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void Sandbox::advance(std::chrono::milliseconds time) {
+    ahead_ += time.count();
+    const int file = ::open(time_file().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    const auto written = ::pwrite(file, &ahead_, sizeof ahead_, 0);  // in place: the daemon has the file mapped
+    ::close(file);
+    if (written != static_cast<ssize_t>(sizeof ahead_)) fail("cannot write the time");
+}
+
+void Sandbox::pass(std::chrono::milliseconds time) {
+    eventually("the daemon has no child", [&] {
+        ::kill(daemon_, SIGSTOP);
+        int status = 0;
+        ::waitpid(daemon_, &status, WUNTRACED);
+        const bool passes = !has_children(daemon_);
+        if (passes) advance(time);
+        ::kill(daemon_, SIGCONT);
+        return passes;
+    });
+}
+
+void Sandbox::pass_with_poll(std::chrono::milliseconds time) {
+    const auto polled = call(rpc::DaemonStatus{}).last_poll;
+    pass(time);
+    eventually("the daemon has polled", [&] { return call(rpc::DaemonStatus{}).last_poll != polled; });
 }
 
 connection::Connection& Sandbox::connection() {

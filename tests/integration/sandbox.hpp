@@ -31,9 +31,13 @@ struct Ran {
 
 class Sandbox {
   public:
+    /// Where the daemon's time comes from: the machine, or the test (pass()). The second is for tests of idle times,
+    /// patience and polls; all others test the product as it is.
+    enum class Time { of_machine, of_test };
+
     /// `config` is config.yml's text. The daemon runs when the constructor returns.
     /// `length`: of root()'s path, for tests of what is wrapped; then programs and share are reached below it, too.
-    explicit Sandbox(const std::string& config = {}, std::size_t length = 0);
+    explicit Sandbox(const std::string& config = {}, std::size_t length = 0, Time time = Time::of_machine);
     ~Sandbox();
     Sandbox(const Sandbox&) = delete;
     Sandbox& operator=(const Sandbox&) = delete;
@@ -46,6 +50,13 @@ class Sandbox {
     void kill_daemon();  ///< SIGKILL
     int stop_daemon();   ///< SIGTERM; its exit status
     pid_t daemon_pid() const { return daemon_; }
+
+    /// With Time::of_test: adds to the daemon's time at once, whatever the daemon is doing.
+    void advance(std::chrono::milliseconds time);
+    /// With Time::of_test: adds to the daemon's time while the daemon has no child whose deadline could pass.
+    void pass(std::chrono::milliseconds time);
+    /// The same for a time in which the daemon polls. Returns when it has polled.
+    void pass_with_poll(std::chrono::milliseconds time);
 
     /// A repository with one commit on `main`, registered as a project of that name with the demo harness.
     std::filesystem::path add_project(const std::string& name, int pool_size = 2);
@@ -103,7 +114,11 @@ class Sandbox {
     [[noreturn]] void fail(const std::string& why);
 
   private:
+    std::filesystem::path time_file() const { return root_ / "time"; }
+
     std::filesystem::path root_;
+    const Time time_;
+    std::int64_t ahead_ = 0;  ///< milliseconds
     pid_t daemon_ = -1;
     std::optional<connection::Connection> connection_;
 };

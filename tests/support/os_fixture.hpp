@@ -84,7 +84,7 @@ class NoDescriptors {
 
 /// Polls a condition that the outside world will make true.
 template <class Condition>
-bool eventually(Condition condition, std::chrono::milliseconds deadline = std::chrono::seconds(10)) {
+bool eventually(Condition condition, std::chrono::milliseconds deadline = std::chrono::seconds(60)) {
     const auto end = std::chrono::steady_clock::now() + deadline;
     while (!condition()) {
         if (std::chrono::steady_clock::now() > end) return false;

@@ -12,7 +12,6 @@ namespace orange::rpc {
 namespace {
 
 using engine::Definition;
-using std::chrono::steady_clock;
 
 constexpr const char* k_ended = "ended";
 constexpr const char* k_attention = "attention";
@@ -119,11 +118,11 @@ Result<std::optional<TaskWait::Reply>> look(Api& api, const TaskId& id, const st
 
 Awaitable<Result<TaskWait::Reply>> sleep_until(Api& api, TaskId id, TaskWait params, std::shared_ptr<Waiting> waiting) {
     const auto until =
-        params.timeout ? std::optional(steady_clock::now() + std::chrono::seconds(*params.timeout)) : std::nullopt;
+        params.timeout ? std::optional(async::now() + std::chrono::seconds(*params.timeout)) : std::nullopt;
     for (;;) {
         CO_TRY(auto answer, look(api, id, params.until));
         if (answer) co_return std::move(*answer);
-        const auto left = until ? std::chrono::ceil<std::chrono::milliseconds>(*until - steady_clock::now())
+        const auto left = until ? std::chrono::ceil<std::chrono::milliseconds>(*until - async::now())
                                 : std::chrono::milliseconds::max();
         if (left.count() <= 0) {
             TaskWait::Reply reply;

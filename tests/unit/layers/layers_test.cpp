@@ -267,6 +267,20 @@ TEST_CASE("The engine is pure: nothing that reads a clock, a file, a process or 
     });
 }
 
+TEST_CASE("The daemon's time comes from one place: async::Time") {
+    static const std::regex other(R"(\bsteady_timer\b|\bsteady_clock::now\b|\bSystemClock\b|\bsleep_for\b)");
+    none(product(), [](const Source& source) -> std::string {
+        // The shim is a program of its own, a line of the log may have the machine's time, and a daemon that waits for
+        // its home has no alarms yet.
+        if (!source.path.starts_with("daemon/") ||
+            is_in(source.path, {"daemon/async/time.", "daemon/shim/", "daemon/log/", "daemon/app/home.cpp"})) {
+            return "";
+        }
+        std::smatch found;
+        return std::regex_search(source.text, found, other) ? "uses " + found.str() : "";
+    });
+}
+
 TEST_CASE("A status is changed in one place: engine::enter()") {
     static const std::regex assignment(R"(\btask\.status\s*=[^=])");
     none(product(), [](const Source& source) -> std::string {

@@ -18,6 +18,7 @@
 #include "daemon/process/proc_info.hpp"
 #include "daemon/rpc/peer.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/advanced_time.hpp"
 #include "tests/support/os_fixture.hpp"
 #include "tests/unit/rpc_daemon/echo_table.hpp"
 
@@ -236,8 +237,8 @@ TEST_CASE("without a descriptor for another connection, who waits is told so, an
 }
 
 TEST_CASE("a client that reads nothing of what is there for it is dropped with the reason, others are not") {
-    rpc::Limits limits;
-    limits.patience = std::chrono::milliseconds(200);
+    TestTime time;
+    const rpc::Limits limits;
     Listening listening(limits);
     Client idle(listening), reads(listening), does_not(listening);
     CHECK(idle.said("a") == "a");
@@ -253,12 +254,15 @@ TEST_CASE("a client that reads nothing of what is there for it is dropped with t
     };
     ask_much(does_not);
     ask_much(reads);
-    const auto end = std::chrono::steady_clock::now() + 3 * limits.patience;
     REQUIRE(listening.until([&] {
         reads.read_what_is_there();
-        listening.server.check_clients();
-        return std::chrono::steady_clock::now() > end;
+        return reads.text.ends_with('\n');
     }));
+    REQUIRE(listening.until([] { return true; }));  // the server has seen that all was written
+    listening.server.check_clients();
+    CHECK(listening.server.connections() == 3);
+    time.advance(limits.patience);
+    listening.server.check_clients();
     (void)does_not.line();  // the reply, whose beginning had been written
     const auto last = Json::parse(does_not.line());
     CHECK(last["method"] == "dropped");

@@ -3,11 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <thread>
-
 #include "daemon/process/proc_info.hpp"
 #include "daemon/runner/sight.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/advanced_time.hpp"
 #include "tests/support/pseudo_terminal.hpp"
 #include "tests/unit/runner/house.hpp"
 
@@ -171,21 +170,26 @@ TEST_CASE("a busy agent whose window only counts seconds hangs, and one that use
         }
         world.outside.processes.next = busy;
         const auto id = world.start();
+        TestTime time;
+        time.stand_still();
         world.show(id, "make test\nworking\n");
         world.look(id);
         world.outside.clock.pass(9min);
         world.look(id);
         const auto before = process::cpu_ms_of(busy).value();
-        const auto begin = std::chrono::steady_clock::now();
-        CHECK(eventually([&] {
-            return process::cpu_ms_of(busy).value() > before + 300 && std::chrono::steady_clock::now() > begin + 600ms;
-        }));
+        CHECK(eventually([&] { return process::cpu_ms_of(busy).value() > before + 300; }));
+        time.advance(600ms);
         world.outside.clock.pass(9min);
         world.look(id);
         CHECK(waits() == "none");
         ::kill(busy, SIGSTOP);
-        std::this_thread::sleep_for(1s);
-        world.outside.clock.pass(11min);
+        int status = 0;
+        ::waitpid(busy, &status, WUNTRACED);
+        world.outside.clock.pass(6min);
+        world.look(id);
+        CHECK(waits() == "none");
+        time.advance(1h);
+        world.outside.clock.pass(5min);
         world.look(id);
         CHECK_THAT(waits(), Holds("no progress"));
         ::kill(busy, SIGKILL);
@@ -196,13 +200,15 @@ TEST_CASE("a busy agent whose window only counts seconds hangs, and one that use
         CHECK(eventually([&] { return process::is_in_foreground(terminal.process()); }));
         world.outside.processes.next = terminal.process();
         const auto id = world.start();
+        TestTime time;
+        time.stand_still();
         world.show(id, "thinking\nworking\n");
         world.look(id);
         world.outside.clock.pass(9min);
         world.look(id);
         const auto before = process::cpu_ms_of(terminal.process()).value();
-        std::this_thread::sleep_for(600ms);
         CHECK(eventually([&] { return process::cpu_ms_of(terminal.process()).value() > before + 300; }));
+        time.advance(600ms);
         world.outside.clock.pass(9min);
         world.look(id);
         CHECK_THAT(waits(), Holds("no progress"));

@@ -2,6 +2,7 @@
 
 #include "daemon/files/native_file_watcher.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/advanced_time.hpp"
 #include "tests/support/pseudo_terminal.hpp"
 #include "tests/unit/runner/house.hpp"
 
@@ -22,17 +23,23 @@ struct TerminalsWorld : RunnerWorld {
         return id;
     }
     int looks() { return outside.tmux.looks; }
-    bool comes_to_look(int count) {
-        for (const auto end = std::chrono::steady_clock::now() + 10s;
-             looks() < count && std::chrono::steady_clock::now() < end;) {
-            pass(50ms);
+    /// The kernel tells at once what was written; everything that follows from it has followed after ten seconds.
+    int looks_after_a_while() {
+        for (int i = 0; i < 100; ++i) {
+            time.advance(100ms);
+            bool later = false;
+            async::spawn(house().io.get_executor(), "later", [](bool& ended) -> Awaitable<void> {
+                const std::chrono::milliseconds moment = 1ms;
+                co_await async::sleep(moment);
+                ended = true;
+            }(later));
+            house().io.restart();
+            while (!later) house().io.run_one();
         }
-        return looks() == count;
+        return looks();
     }
-    void pass(std::chrono::milliseconds time) {
-        house().io.restart();
-        house().io.run_for(time);
-    }
+
+    TestTime time;
 };
 
 }  // namespace
@@ -53,7 +60,7 @@ TEST_CASE("an agent is looked at once it is quiet, and every three seconds if it
     CHECK(pacing.due() == begin + 5s);
 }
 
-TEST_CASE("an agent that writes is looked at, and one that writes nothing is left alone", "[slow]") {
+TEST_CASE("an agent that writes is looked at, and one that writes nothing is left alone") {
     TerminalsWorld world;
     const PseudoTerminal terminal;
     const auto id = world.start(terminal);
@@ -62,21 +69,19 @@ TEST_CASE("an agent that writes is looked at, and one that writes nothing is lef
     const int before = world.looks();
 
     terminals.follow(id);  // what it wrote before that is looked at, too
-    CHECK(world.comes_to_look(before + 1));
+    CHECK(world.looks_after_a_while() == before + 1);
     terminals.follow(id);
-    world.pass(2500ms);
-    CHECK(world.looks() == before + 1);
+    CHECK(world.looks_after_a_while() == before + 1);
     terminal.write("Do you want to proceed?\r\n");
-    CHECK(world.comes_to_look(before + 2));
+    CHECK(world.looks_after_a_while() == before + 2);
     terminal.write("\033]2;done\007");  // a title shows no text
-    CHECK(world.comes_to_look(before + 3));
+    CHECK(world.looks_after_a_while() == before + 3);
 
     auto record = world.record(id);
     record.runs.clear();
     world.house().world().tasks.save(record).value();
     terminals.follow(id);
     terminal.write("after its run");
-    world.pass(2500ms);
-    CHECK(world.looks() == before + 3);
+    CHECK(world.looks_after_a_while() == before + 3);
     terminals.stop();
 }

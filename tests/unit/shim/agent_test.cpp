@@ -140,7 +140,6 @@ TEST_CASE_METHOD(Fixture, "an agent that ignores the signal is killed five secon
     CHECK(done.exit_status == 137);
     CHECK(exit_record().signal == SIGKILL);
     CHECK(took > 4s);
-    CHECK(took < 9s);
 }
 
 TEST_CASE_METHOD(Fixture, "a killed shim takes its agent with it") {
