@@ -146,12 +146,13 @@ fs::path new_root(std::size_t length) {
     return pattern;
 }
 
-/// The tmux server is none: it outlives the daemon that started it.
+/// The tmux server and its keeper are none: they outlive the daemon that started them.
 bool has_children(pid_t process) {
     const auto of_process = "/proc/" + std::to_string(process) + "/task/" + std::to_string(process) + "/children";
     std::istringstream children(read_file(of_process));
     for (std::string child; children >> child;) {
-        if (!read_file("/proc/" + child + "/comm").starts_with("tmux: server")) return true;
+        const auto name = read_file("/proc/" + child + "/comm");
+        if (!name.starts_with("tmux: server") && !name.starts_with("orange-agent")) return true;
     }
     return false;
 }
