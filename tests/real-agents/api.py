@@ -1,9 +1,12 @@
-"""The API that the agent programs ask instead of their providers: Anthropic's Messages, OpenAI's Responses and OpenAI's
-Chat Completions, as far as claude, codex, opencode and pi need them. It listens on a free port of 127.0.0.1. What it
-answers is decided by `model.py`; a request that is not part of a task gets a fixed text.
+"""The API that the agent programs ask instead of their providers: Anthropic's Messages, OpenAI's Responses, OpenAI's Chat
+Completions (opencode, pi, qwen and copilot use these) and Gemini's generateContent, as far as the programs need them. It
+listens on a free port of 127.0.0.1. What it answers is decided by `model.py`; a request that is not part of a task gets
+a fixed text.
 """
 import json
+import os
 import re
+import shlex
 import sys
 import threading
 import time
@@ -27,6 +30,10 @@ def text_of(content):
 
 QUEUED = re.compile(r"The user sent a new message while you were working:\n(.*?)\n\nIMPORTANT", re.S)
 FOLDERS = (
+    r"[Cc]urrently working in the directory: ([^\s\\\"]+)",
+    r"working in the following directories:\\n\s*- ([^\s\\\"]+)",
+    r"Workspace Directories:\**\\n\s*- ([^\s\\\"]+)",
+    r"Current working directory: ([^\s\\\"]+)",
     r"Primary working directory: ([^\s\\\"]+)",
     r"<cwd>([^<]+)</cwd>",
     r"[Ww]orking directory(?: is|:) ([^\s\\\"]+)",
@@ -84,13 +91,28 @@ def of_responses(body):
     return turns
 
 
+def of_gemini(body):
+    turns = []
+    for content in body.get("contents", []):
+        for part in content.get("parts", []):
+            if "functionResponse" in part:
+                result = part["functionResponse"]
+                turns.append(("result", result.get("id") or "", json.dumps(result.get("response"))))
+            elif "functionCall" in part:
+                turns.append(("call", part["functionCall"].get("id") or "", ""))
+            elif part.get("text") and not part.get("thought"):
+                turns.append(("say" if content.get("role") == "model" else "user", "", part["text"]))
+    return turns
+
+
 def tools_of(body):
-    """Name → description of a tool. The newest models of codex get theirs within the input."""
+    """Name → description of a tool. The newest models of codex get theirs within the input, gemini's in groups."""
     listed = list(body.get("tools") or [])
     for item in body.get("input") or [] if isinstance(body.get("input"), list) else []:
         if item.get("type") == "additional_tools":
             for group in item.get("tools") or []:
                 listed += group.get("tools") or [group]
+    listed = [each for tool in listed for each in tool.get("functionDeclarations") or [tool]]
     return {(tool.get("function") or tool).get("name") or tool.get("type"): tool for tool in listed}
 
 
@@ -100,7 +122,7 @@ def folder_of(body):
     for pattern in FOLDERS:
         found = re.search(pattern, told)
         if found:
-            return found.group(1).rstrip(".")
+            return found.group(1).replace("\\n", "").strip().rstrip(".")  # pi puts it on a line of its own
     return "."
 
 
@@ -127,12 +149,46 @@ def patch_call(text, tools):
     return tool_call({"shell": "apply_patch <<'PATCH'\n%s\nPATCH" % text}, tools)
 
 
+def gemini_call(step, tools):
+    """gemini's tools, and qwen's, which descends from it."""
+    if "shell" in step:
+        command = {"command": step["shell"], "description": "a step of the script", "is_background": False}
+        return "run_shell_command", command
+    if "skill" in step or "read" in step:
+        return "read_file", {"file_path": step.get("skill") or step["read"]}
+    if "edit" in step:
+        args = {"file_path": step["edit"], "old_string": step["old"], "new_string": step["new"]}
+        return ("replace", {**args, "instruction": "a step of the script"}) if "replace" in tools else ("edit", args)
+    if "write" in step:
+        return "write_file", {"file_path": step["write"], "content": step["content"]}
+    return None
+
+
+def copilot_call(step):
+    command = step.get("shell")
+    if "write" in step and os.path.exists(step["write"]):  # its tool creates new files only
+        command = "cat > %s <<'FILEEND'\n%s\nFILEEND" % (shlex.quote(step["write"]), step["content"].rstrip("\n"))
+    if command:
+        return "bash", {"command": command, "description": "a step of the script"}
+    if "skill" in step or "read" in step:
+        return "view", {"path": step.get("skill") or step["read"]}
+    if "edit" in step:
+        return "edit", {"path": step["edit"], "old_str": step["old"], "new_str": step["new"]}
+    if "write" in step:
+        return "create", {"path": step["write"], "file_text": step["content"]}
+    return None
+
+
 def tool_call(step, tools):
     """A step of the model in the words of the program's own tools: (name, input). An input that is a text belongs to a
     tool without a schema."""
     def has(name, key):
         return name in tools and key in json.dumps(tools[name])
 
+    if "run_shell_command" in tools:
+        return gemini_call(step, tools)
+    if "bash" in tools and has("edit", "old_str"):
+        return copilot_call(step)
     if "shell" in step:
         command = step["shell"]
         for name in ("Bash", "bash"):
@@ -241,10 +297,13 @@ class Handler(BaseHTTPRequestHandler):
         path = self.path.split("?")[0]
         if path.endswith("/count_tokens"):
             return self.reply({"input_tokens": 1000})
+        if path.endswith(":countTokens"):
+            return self.reply({"totalTokens": 1000})
         dialects = {
             "/messages": (of_messages, self.say_messages),
             "/chat/completions": (of_chat, self.say_chat),
             "/responses": (of_responses, self.say_responses),
+            "enerateContent": (of_gemini, self.say_gemini),  # :generateContent and :streamGenerateContent
         }
         dialect = next((both for end, both in dialects.items() if path.endswith(end)), None)
         if not dialect:
@@ -273,7 +332,7 @@ class Handler(BaseHTTPRequestHandler):
         if record:
             record["done"] = time.time()
 
-    # ---- the three ways to say it, as a stream of events or whole
+    # ---- the four ways to say it, as a stream of events or whole
     def begin_stream(self):
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
@@ -315,6 +374,18 @@ class Handler(BaseHTTPRequestHandler):
             event("content_block_stop", index=i)
         event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage={"output_tokens": 20})
         event("message_stop")
+
+    def say_gemini(self, _, text, call, call_id):
+        parts = [{"text": text}] if text else []
+        if call:
+            parts.append({"functionCall": {"id": call_id, "name": call[0], "args": call[1]}})
+        candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
+        usage = {"promptTokenCount": 100, "candidatesTokenCount": 20, "totalTokenCount": 120}
+        reply = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted", "responseId": new("r")}
+        if ":stream" not in self.path:
+            return self.reply(reply)
+        self.begin_stream()
+        self.event(reply)
 
     def say_chat(self, body, text, call, call_id):
         calls = None

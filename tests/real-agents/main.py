@@ -16,14 +16,27 @@ import api
 import model
 import world
 
-ASKS_FOR_TRUST = ("claude", "codex")
+WINDOW, COMMAND = "in the window", "by the command"
+# How the question of a program that asks for trust can be answered. copilot keeps its answers in a file that only it
+# writes.
+ANSWERS_TO_TRUST = {
+    "claude": (WINDOW, COMMAND),
+    "codex": (WINDOW, COMMAND),
+    "pi": (WINDOW, COMMAND),
+    "copilot": (WINDOW,),
+}
+NEVER_ASKS = ("gemini",)  # it would end if it were answered in its window, so without consent no task is created
 ALL = ("claude", "codex", "opencode", "pi")
+TRY_SILENTLY = ("gemini", "qwen")  # for minutes, if their provider refuses: Orange sees only that nothing happens
 HAVE_USAGE_LIMITS = ("claude", "codex")
 ALONE = {  # outside of Orange, for one turn
     "claude": ["claude", "-p", "--dangerously-skip-permissions"],
     "codex": ["codex", "exec", "--dangerously-bypass-approvals-and-sandbox"],
     "opencode": ["opencode", "run", "--auto"],
-    "pi": ["pi", "-p"],
+    "pi": ["pi", "-p", "--approve"],
+    "gemini": ["gemini", "--approval-mode=yolo", "--skip-trust", "--prompt"],
+    "qwen": ["qwen", "--approval-mode=yolo", "--prompt"],
+    "copilot": ["copilot", "--allow-all", "--prompt"],
 }
 WAYS = ("edit", "write", "append", "sed", "mv", "bare", "rm", "halves", "python")
 
@@ -113,16 +126,25 @@ class Life:
 
     # ---- groups
     def trust(self):
-        if self.worker not in ASKS_FOR_TRUST:
+        summary = "play:nothing play:tag=trust an agent in a repository that is not trusted"
+        if self.worker in NEVER_ASKS:
+            w = self.enter(trusted=False)
+            reply = w.json("run", summary, "--harness", self.worker, "--review-harness", self.reviewer)
+            self.step("without consent no task is created", "task" not in reply, reply)
+            done = w.orange("harness", "trust", self.worker, "--yes")
+            self.step("orange harness trust", done.returncode == 0, done.stdout + done.stderr)
+            self.told(w, self.create(w, summary), "with consent the agent begins", "trust", "# Task:")
+            return
+        if self.worker not in ANSWERS_TO_TRUST:
             w = self.enter(trusted=False)
             done = w.orange("harness", "trust", self.worker)
             said = done.stdout + done.stderr
             self.step("%s asks for no trust, and Orange says so" % self.worker, "trust" in said, said)
             return
-        for answer in ("in the window", "by the command"):
+        for answer in ANSWERS_TO_TRUST[self.worker]:
             w = self.enter(trusted=False)
             begin = time.time()
-            task = self.create(w, "play:nothing play:tag=trust an agent in a repository that is not trusted")
+            task = self.create(w, summary)
             self.step("the program asks for trust", w.until(30, lambda: "rust" in w.screen(task)), w.seen(task))
             self.report.time("dialog shown after", time.time() - begin)
             took = self.notice(w, task, "the task needs its human", "agent_dialog", 30)
@@ -132,7 +154,10 @@ class Life:
             untouched = "rust" in w.screen(task) and "hello there" not in w.screen(task)
             self.step("a message is not typed into the dialog", untouched, w.seen(task))
             begin = time.time()
-            if answer == "in the window":
+            if answer == WINDOW:
+                if self.worker == "claude":  # the answer that it offers first is "No, exit"
+                    w.keys(task, "Down")
+                    time.sleep(0.5)
                 w.keys(task, "Enter")
             else:
                 if self.worker == "claude":  # reads the answer only from a file that the human writes
@@ -155,7 +180,8 @@ class Life:
         first = self.told(w, task, "the prompt arrives", "life", "# Task: " + summary)
         if not first:
             return
-        intact = argv and argv[-1].removeprefix("--prompt=") in first[0]["user"]
+        sent = argv[-1][argv[-1].index(model.MARK):] if argv else ""
+        intact = sent and sent.rstrip("\n") in first[0]["user"]  # qwen removes line breaks at the end
         self.step("the prompt is intact, byte for byte", intact, first[0]["user"])
         self.reaches(w, task, "the worker plans, works and hands over", "agent-review", 120)
         asked = w.until(60, lambda: w.asked("# Review: " + summary))
@@ -324,7 +350,8 @@ class Life:
         for word in ("limit", "login"):
             task = self.create(w, "play:%s play:tag=%s the provider refuses" % (word, word))
             w.until(60, lambda: [request for request in w.asked("# Task:", tag=word) if "status" in request["step"]])
-            took = self.notice(w, task, "%s: the task gets a notice" % word, "usage_limit", 60)
+            kind = "agent_hung" if word == "limit" and self.worker in TRY_SILENTLY else "usage_limit"
+            took = self.notice(w, task, "%s: the task gets a notice" % word, kind, 60)
             self.report.time("noticed after the first refusal", took)
             self.note("notices", [notice["text"] for notice in w.task(task)["notices"]])
             needs = w.task(task).get("needs", {}).get("kind")
@@ -332,7 +359,7 @@ class Life:
             w.api.state.lifted.add(word)
             w.orange("task", "send", task, "go on")
             self.reaches(w, task, "%s: a message afterwards, and the agent goes on" % word, "reviewing", 240)
-            gone = w.until(10, lambda: "usage_limit" not in w.notices(task))
+            gone = w.until(10, lambda: kind not in w.notices(task))
         self.step("%s: the notice is gone" % word, gone, w.seen(task))
         task = self.create(w, "play:hang play:tag=hangs the provider does not answer")
         self.hangs(w, task, "the worker waits for its model", "hangs", "# Task:")
@@ -599,8 +626,10 @@ def main():
         for name in given.names:
             report = Report()
             reviewer = given.reviewer or name
-            done = subprocess.run([given.programs + "/" + name, "--version"], capture_output=True, text=True, input="")
-            version = (done.stdout or done.stderr).strip().split("\n")[-1]
+            path = {**os.environ, "PATH": given.programs + ":" + os.environ["PATH"]}  # their node is there, too
+            done = subprocess.run([given.programs + "/" + name, "--version"], env=path, capture_output=True, text=True,
+                                  input="")
+            version = (done.stdout or done.stderr).strip().split("\n")[0]
             print("# %s %s, reviewer %s" % (name, version, reviewer), flush=True)
             life = Life(name, reviewer, report, make_world)
             for group in groups:

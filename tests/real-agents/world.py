@@ -15,13 +15,18 @@ import model
 
 ROOT = os.path.abspath(os.path.dirname(__file__) + "/../..")
 KEY = "sk-test-local"
+# pi asks for trust only in a repository that configures it. gemini's commands ignore ~/.gitconfig.
 REPOSITORY = """
 set -e
 git init -q --bare origin.git
 git clone -q origin.git shop 2>/dev/null
 cd shop
 git checkout -q -B main
+git config user.name Ada
+git config user.email ada@example.org
 echo hi > README
+mkdir .pi
+echo '{}' > .pi/settings.json
 printf 'test:\\n\\t@test ! -e broken\\n\\t@echo all tests pass\\n' > Makefile
 git add .
 git commit -q -m Begin
@@ -33,6 +38,10 @@ PROFILE = """
 export PATH={path}
 export ANTHROPIC_BASE_URL={url} {login} LOCAL_API_KEY={key}
 export CLAUDE_CODE_MAX_RETRIES=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 DISABLE_AUTOUPDATER=1 PI_OFFLINE=1
+export OPENAI_API_KEY={key} OPENAI_BASE_URL={url}/v1 OPENAI_MODEL=scripted
+export GEMINI_API_KEY={key} GOOGLE_GEMINI_BASE_URL={url}
+export COPILOT_PROVIDER_BASE_URL={url}/v1 COPILOT_PROVIDER_API_KEY={key} COPILOT_MODEL=scripted
+export COPILOT_OFFLINE=true COPILOT_AUTO_UPDATE=false
 """
 CODEX = """
 model = "gpt-5-scripted"
@@ -111,6 +120,13 @@ class World:
         local["models"] = [{"id": "scripted", "reasoning": True}]
         self.write(".pi/agent/models.json", json.dumps({"providers": {"local": local}}))
         self.write(".pi/agent/settings.json", json.dumps({"defaultProvider": "local", "defaultModel": "scripted"}))
+        general = {"enableAutoUpdate": False}
+        qwen = {"security": {"auth": {"selectedType": "openai"}}, "model": {"name": "scripted"}, "general": general}
+        self.write(".qwen/settings.json", json.dumps(qwen))
+        gemini = {"security": {"auth": {"selectedType": "gemini-api-key"}}, "model": {"name": "gemini-2.5-pro"}}
+        self.write(".gemini/settings.json", json.dumps({**gemini, "general": general}))
+        folders = [self.repo] if trusted else []
+        self.write(".copilot/config.json", json.dumps({"trusted_folders": folders, "trustedFolders": folders}))
         self.write(".gitconfig", "[user]\nname = Ada\nemail = ada@example.org\n[init]\ndefaultBranch = main\n")
         wrapper = self.folder + "/bin/tmux"
         with open(wrapper, "w") as out:
