@@ -37,6 +37,8 @@ constexpr Values k_values[] = {
     {"workflow", "NAME", Known::workflows, ""},
     {"harness", "NAME", Known::harnesses, ""},
     {"harness", "--from", Known::harnesses, ""},
+    {"harness", "TASK", Known::tasks, ""},
+    {"harness", "--save", std::nullopt, k_files},
     {"", "--workflow", Known::workflows, ""},
     {"", "--harness", Known::harnesses, ""},
     {"", "--review-harness", Known::harnesses, ""},

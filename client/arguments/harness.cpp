@@ -78,11 +78,29 @@ Action harness_test(CLI::App& app) {
     return [options](Context& context) { return commands::harness_test(context, *options); };
 }
 
+Action harness_explain(CLI::App& app) {
+    auto options = std::make_shared<commands::HarnessExplainOptions>();
+    app.add_option("TASK", options->what, "Task; with --harness: file with a saved screen, or - for standard input")
+        ->option_text("TASK|FILE");
+    app.add_option("--harness", options->params.harness, "Definition to use for the saved screen")->option_text("NAME");
+    text(app, "--role", options->params.role, "worker or reviewer; default: the active agent");
+    text(app, "--title", options->params.title, "Title of the window of a saved screen");
+    app.add_option("--save", options->save, "Also write the title and the screen to this file")->option_text("FILE");
+    app.footer(
+        "Prints what Orange takes the agent to be doing, the line that says so, and every text that the definition "
+        "looks for. To mend a definition, save the screen, edit the definition, and look at the file again.\n\n"
+        "Examples:\n"
+        "  orange harness explain 4f2a --save screen.txt\n"
+        "  orange harness explain screen.txt --harness mine");
+    return [options](Context& context) { return commands::harness_explain(context, *options); };
+}
+
 constexpr Command k_harness_commands[] = {
     {"harness", "list", "List the agents and what each needs to run", harness_list},
     {"harness", "show", "Show how an agent is started", harness_show},
     {"harness", "new", "Write a definition for your own agent", harness_new},
     {"harness", "test", "Play one short life with an agent, and say what works", harness_test},
+    {"harness", "explain", "Show why an agent is taken for busy, idle or waiting", harness_explain},
     {"harness", "trust", "Trust a repository: for an agent, or to run its setup", harness_trust},
 };
 

@@ -13,6 +13,14 @@ int harness_show(Context& context, const rpc::HarnessShow& params, bool source);
 /// written.
 int harness_trust(Context& context, rpc::HarnessTrust params, bool yes);
 
+struct HarnessExplainOptions {
+    rpc::HarnessExplain params;
+    std::optional<std::string> what;  ///< a task; with a harness: a file with a saved screen, "-": standard input
+    std::optional<std::string> save;  ///< the file into which title and screen are written
+};
+/// Which texts of a definition are on a screen, and what follows from them.
+int harness_explain(Context& context, HarnessExplainOptions options);
+
 struct HarnessNew {
     std::string name;
     std::string from = "claude";

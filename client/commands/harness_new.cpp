@@ -27,6 +27,10 @@ struct Explained {
 /// What a person has to know of a key, and check with the new program.
 constexpr Explained k_explained[] = {
     {"program", "The program: a name that is looked up on PATH, or a path. Check: orange harness list"},
+    {"measured",
+     "The version of the program whose texts these are. `orange harness list` names it beside another one."},
+    {"needs",
+     "The oldest version of what runs the program, as in {node: \"22.19\"}. Orange checks it before each start."},
     {"mode", "persistent: it waits for messages after a turn. oneshot: it ends after each turn."},
     {"argv",
      "The arguments, for each permission. {prompt} is what to do. Put -- before it, or fixed text in\n"
@@ -49,6 +53,7 @@ constexpr Explained k_explained[] = {
     {"session", "How the program continues an earlier conversation. Remove it, and {session_args}, if it cannot."},
     {"checks", "How a reviewer is permitted the project's checks."},
     {"trust", "How the program learns that it may trust a repository. Remove it if it does not ask."},
+    {"no_login", "What Orange tells you if you have no login, and the files of which one exists if you have."},
     {"idle_after", "How long it may be idle before it is reminded to call orange."},
     {"ready_after", "How long after its start a message would be lost."},
     {"skills", "Where the program looks for skills; `orange install` writes there."},

@@ -10,6 +10,13 @@
 namespace orange::output {
 namespace {
 
+/// "2.1.401 (measured with 2.1.332)": a newer program may show other texts than those that its definition names.
+std::string version_text(const rpc::HarnessView& harness) {
+    const auto version = harness.version.value_or("");
+    if (version.empty() || !harness.measured || *harness.measured == version) return version;
+    return version + " (measured with " + *harness.measured + ")";
+}
+
 void remarks(Table& table, const rpc::HarnessView& harness) {
     const bool broken = harness.problem && harness.missing.empty();
     const std::string problem = broken ? *harness.problem : std::string{};  // outlives its lines
@@ -72,7 +79,7 @@ std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& st
     for (const auto& harness : reply.harnesses) {
         table.row({{harness.name, Ink::bold},
                    {harness.installed ? "yes" : "no", harness.installed ? Ink::green : Ink::dim},
-                   {harness.version.value_or("")},
+                   {version_text(harness)},
                    {harness.program}});
         remarks(table, harness);
     }
@@ -86,7 +93,7 @@ std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& st
 std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& style) {
     const auto& harness = reply.harness;
     std::string out = style.paint(printable(harness.name), Ink::bold) + "  " + printable(harness.path) + "\n";
-    out += wrapped(printable(harness.program) + (harness.version ? " " + printable(*harness.version) : "") + ", " +
+    out += wrapped(printable(harness.program) + (harness.version ? " " + printable(version_text(harness)) : "") + ", " +
                        printable(harness.mode) + (harness.installed ? "" : ", not installed") +
                        (harness.tried ? "" : ", not tried"),
                    "  ", style.width);
@@ -121,6 +128,34 @@ std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& styl
     out += words_text(reply.words, style);
     if (!harness.installed) out += searched_text(reply.searched, style);
     return out;
+}
+
+namespace {
+
+std::string told_text(const AgentActivity& told) {
+    return std::string(name_of(told.activity)) +
+           (told.source.empty() ? "" : " (source: " + printable(told.source) + ")");
+}
+
+}  // namespace
+
+std::string explanation_page(const rpc::HarnessExplain::Reply& reply, const Style& style) {
+    const auto& reading = reply.reading;
+    auto out = style.paint(printable(reply.harness), Ink::bold) +
+               (reply.measured ? " (measured with " + printable(*reply.measured) + ")" : "") + ": " +
+               style.paint(told_text(reading), Ink::bold) + "\n";
+    if (!reading.text.empty()) out += wrapped("line: " + printable(reading.text), "  ", style.width);
+    if (!reply.title.empty()) out += wrapped("title: " + printable(reply.title), "  ", style.width);
+    if (reply.told && reply.told->activity != reading.activity) {
+        out += wrapped("Orange last saw: " + told_text(*reply.told), "  ", style.width);
+    }
+    Table table({{"KEY"}, {"TEXT", 20}, {"FOUND IN", 10}});
+    for (const auto& each : reply.texts) {
+        const auto ink = each.decides ? Ink::green : each.line ? Ink::plain : Ink::dim;
+        table.row({{each.key, ink}, {each.text, ink}, {each.line.value_or("-"), ink}});
+        if (each.decides) table.remark("↑ this decides", Ink::green);
+    }
+    return table.empty() ? out + "The definition names no texts.\n" : out + "\n" + table.render(style);
 }
 
 std::string trust_page(const rpc::HarnessTrust::Reply& reply, const Style& style) {

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "common/model/activity.hpp"
 #include "common/model/fields.hpp"
 #include "common/rpc/caller_environment.hpp"
+#include "common/rpc/task_view.hpp"
 
 /// Parameters and results of `harness.*`.
 namespace orange::rpc {
@@ -20,6 +22,7 @@ struct HarnessView {
     std::string mode;
     bool tried = true;
     std::optional<std::string> version;
+    std::optional<std::string> measured;
     std::optional<std::string> install;
     std::optional<bool> trusted;
     std::vector<std::string> missing;
@@ -34,6 +37,7 @@ struct HarnessView {
         v.required("mode", mode, "persistent or oneshot");
         v.required("tried", tried, "whether somebody has seen a whole life with it pass");
         v.optional("version", version, "what the program says, where its definition has it asked");
+        v.optional("measured", measured, "the version of the program with which the definition was measured");
         v.optional("install", install, "the command that installs the program");
         v.optional("trusted", trusted, "whether it trusts the project, where it asks for trust and there is a project");
         v.optional("missing", missing, "what is missing to start it, each with what to do");
@@ -99,6 +103,54 @@ struct HarnessShow {
             v.optional("root_needs", root_needs, "a variable that root needs");
             v.required("text", text, "the file");
             v.optional("searched", searched, "as in the list");
+        }
+    };
+};
+
+struct HarnessExplain : TaskSelector {
+    static constexpr const char* k_name = "harness.explain";
+    std::optional<std::string> role;
+    std::optional<std::string> harness;
+    std::optional<std::string> screen;
+    std::optional<std::string> title;
+    template <class V>
+    void describe(V& v) {
+        TaskSelector::describe(v);
+        v.optional("role", role, "worker or reviewer; default: the active agent");
+        v.optional("harness", harness, "whose definition is used; default: that of the agent");
+        v.optional("screen", screen, "a saved screen to look at, instead of a task's agent; needs harness");
+        v.optional("title", title, "the window's title that belongs to the saved screen");
+    }
+    struct Text {
+        std::string key;
+        std::string text;
+        std::optional<std::string> line;
+        bool decides = false;
+        template <class V>
+        void describe(V& v) {
+            v.required("key", key, "of the definition");
+            v.required("text", text, "what is looked for");
+            v.optional("line", line, "the line in which it was found");
+            v.required("decides", decides, "whether the activity follows from it");
+        }
+    };
+    struct Reply {
+        std::string harness;
+        std::optional<std::string> measured;
+        AgentActivity reading;
+        std::optional<AgentActivity> told;
+        std::string title;
+        std::string screen;
+        std::vector<Text> texts;
+        template <class V>
+        void describe(V& v) {
+            v.required("harness", harness, "whose definition was used");
+            v.optional("measured", measured, "the version of the program with which it was measured");
+            v.required("reading", reading, "what all sources say now");
+            v.optional("told", told, "what Orange tells of the agent, and since when");
+            v.required("title", title, "of the window");
+            v.required("screen", screen, "what was looked at: bytes of an agent");
+            v.required("texts", texts, "each text that the definition names, in the order in which they count");
         }
     };
 };

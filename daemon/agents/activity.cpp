@@ -41,13 +41,14 @@ std::string text_behind(const std::vector<std::string>& signs, std::string_view 
     return {};
 }
 
-/// The last lines of a screen that are not empty.
+/// The last lines of a screen that are not empty. Lines of a panel at the right side alone do not count.
 std::string_view end_of(std::string_view screen) {
     constexpr int k_lines = 12;
+    constexpr std::size_t k_panel = 60;  // blanks before it
     auto lines = split_lines(screen);
     int kept = 0;
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-        if (trim(*line).empty() || ++kept < k_lines) continue;
+        if (line->find_first_not_of(' ') >= k_panel || trim(*line).empty() || ++kept < k_lines) continue;
         return screen.substr(static_cast<std::size_t>(line->data() - screen.data()));
     }
     return screen;
@@ -83,6 +84,12 @@ std::string plain(std::string_view from, std::size_t most) {
     return out;
 }
 
+/// A program that works turns a sign of the Braille block (U+2800 to U+28FF), and may show changing words beside it.
+bool begins_with_spinner(std::string_view line) {
+    line = trim(line);
+    return line.size() > 2 && line[0] == '\xe2' && line[1] >= '\xa0' && line[1] <= '\xa3';
+}
+
 bool any_begins(const std::vector<std::string>& signs, std::string_view text) {
     return std::any_of(signs.begin(), signs.end(), [&](const std::string& sign) { return text.starts_with(sign); });
 }
@@ -113,6 +120,9 @@ Reading activity_on(const Harness& harness, std::string_view screen, std::string
 std::optional<Reading> limit_on(const Harness& harness, std::string_view screen) {
     auto end = end_of(screen);
     if (const auto told = end.rfind("[orange]"); told != std::string_view::npos) end.remove_prefix(told);
+    if (line_with(harness.screen.login, end)) {
+        return Reading{Activity::limited, "screen", harness.name + " asks you to log in"};
+    }
     if (auto line = line_with(harness.usage_limit.texts, end)) {
         const auto below = joined(end.substr(end.find(*line)));
         return Reading{Activity::limited, "screen", std::move(*line), true,
@@ -130,7 +140,7 @@ bool shows_limit_dialog(const Harness& harness, std::string_view screen) {
 std::string progress_on(const Harness& harness, std::string_view screen) {
     std::string text;
     for (const auto line : split_lines(screen)) {
-        if (!line_with(harness.screen.busy, line)) text += plain(line, line.size());
+        if (!line_with(harness.screen.busy, line) && !begins_with_spinner(line)) text += plain(line, line.size());
     }
     std::erase_if(text, [](unsigned char c) { return std::isdigit(c) != 0; });
     return text;

@@ -27,6 +27,7 @@ struct Signs {
     std::vector<std::string> waiting;        ///< a dialog is open: a key typed now would answer it
     std::vector<std::string> limited;        ///< a missing login or credit, an error; of the screen, in its last lines
     std::vector<std::string> retrying = {};  ///< of a busy program that was refused and tries again; likewise
+    std::vector<std::string> login = {};     ///< the program asks its user to log in; they are also in `waiting`
 };
 
 /// What the program shows when its account has used what it may for some time.
@@ -49,8 +50,15 @@ struct Trust {
     std::string file;                 ///< a leading "~/" is the agent's HOME
     std::vector<std::string> key;     ///< from the file's root to what has to be true; {repo} inside
     std::vector<std::string> dialog;  ///< texts of the program's own question
+    bool first = false;               ///< the program cannot be answered in its window: without consent it never starts
 
     bool is_asked() const { return !args.empty() || !file.empty(); }
+};
+
+/// What the program does if its user has no login, if it says nothing of that itself.
+struct NoLogin {
+    std::vector<std::string> files;  ///< one of them exists if there is a login; a leading "~/" is the agent's HOME
+    std::string note;                ///< told to the human; empty: there is nothing to tell
 };
 
 /// How the program continues an earlier conversation of its own. {session} inside is the conversation's name.
@@ -69,8 +77,10 @@ struct Session {
 /// programs is in these files and nowhere in the code; a flag that a new version drops is a one-line edit by the user.
 struct Harness {
     std::string name;
-    std::string program;  ///< looked up on PATH; with a slash: relative to the definition's folder
-    bool tried = true;    ///< somebody has seen a whole life with it pass
+    std::string program;   ///< looked up on PATH; with a slash: relative to the definition's folder
+    bool tried = true;     ///< somebody has seen a whole life with it pass
+    std::string measured;  ///< the version of the program that the definition was written for; empty: not recorded
+    std::map<std::string, std::string> needs;  ///< programs that it runs with, and the oldest version of each
     Mode mode = Mode::persistent;
     /// argv after the program, by permissions: "full", "reduced", "review", and "oneshot", "oneshot_reduced",
     /// "oneshot_review" for the same in mode oneshot. Placeholders, each inside one argument: {prompt} {effort}
@@ -91,6 +101,7 @@ struct Harness {
     Signs titles;                                         ///< beginnings of the pane's title
     StateFile state_file;
     Trust trust;
+    NoLogin no_login;
     Session session;
     std::vector<std::string> check_args;       ///< what {check_args} stands for, once for each check; {check} inside
     std::string check_rule;                    ///< {check_rules} is all of these, one behind the other; {check} inside

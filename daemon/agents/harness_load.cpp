@@ -35,7 +35,9 @@ class Loader {
             root_, "a harness definition",
             {{"name", [&](const Node& node) { read_name(node); }},
              {"program", [&](const Node& node) { text(node, "program", harness_.program); }},
-             {"tried", [&](const Node& node) { read_tried(node); }},
+             {"tried", [&](const Node& node) { yes_or_no(node, "tried", harness_.tried); }},
+             {"measured", [&](const Node& node) { text(node, "measured", harness_.measured); }},
+             {"needs", [&](const Node& node) { read_needs(node); }},
              {"mode", [&](const Node& node) { read_mode(node); }},
              {"argv", [&](const Node& node) { read_argv(node); }},
              {"effort", [&](const Node& node) { read_effort(node); }},
@@ -48,6 +50,7 @@ class Loader {
              {"state_file", [&](const Node& node) { read_state_file(node); }},
              {"waiting_patterns", [&](const Node& node) { list(node, "waiting_patterns", harness_.screen.waiting); }},
              {"trust", [&](const Node& node) { read_trust(node); }},
+             {"no_login", [&](const Node& node) { read_no_login(node); }},
              {"session", [&](const Node& node) { read_session(node); }},
              {"checks", [&](const Node& node) { read_checks(node); }},
              {"idle_after", [&](const Node& node) { harness_.idle_after = time_of(node, "idle_after", 3600); }},
@@ -152,9 +155,19 @@ class Loader {
         for (const auto& [word, effect] : node.members) text(effect, "words." + word, harness_.words[word]);
     }
 
-    void read_tried(const Node& node) {
-        if (node.scalar != "true" && node.scalar != "false") return problem(node.place, "tried must be true or false");
-        harness_.tried = node.scalar == "true";
+    void yes_or_no(const Node& node, const std::string& what, bool& into) {
+        if (node.scalar != "true" && node.scalar != "false")
+            return problem(node.place, what + " must be true or false");
+        into = node.scalar == "true";
+    }
+
+    void read_needs(const Node& node) {
+        if (!node.is_map()) return problem(node.place, "needs must be a map of programs to their oldest version");
+        for (const auto& [program, version] : node.members) {
+            const bool plain = program.find('/') == std::string::npos && !program.starts_with('-');
+            if (!plain) problem(version.place, "\"" + program + "\" in needs must be the name of a program");
+            text(version, "needs." + program, harness_.needs[program]);
+        }
     }
 
     void read_mode(const Node& node) {
@@ -320,6 +333,8 @@ class Loader {
                              [this](const Node& signs) { list(signs, "screen.limited", harness_.screen.limited); });
         readers.emplace_back("retrying",
                              [this](const Node& signs) { list(signs, "screen.retrying", harness_.screen.retrying); });
+        readers.emplace_back("login",
+                             [this](const Node& signs) { list(signs, "screen.login", harness_.screen.login); });
         readers.emplace_back("composer_empty", [this](const Node& lines) {
             list(lines, "screen.composer_empty", harness_.composer_empty);
         });
@@ -330,6 +345,8 @@ class Loader {
             harness_.otherwise_idle = activity.scalar == "idle";
         });
         members(node, "screen", readers);
+        auto& waiting = harness_.screen.waiting;  // such a screen takes keys, too
+        waiting.insert(waiting.end(), harness_.screen.login.begin(), harness_.screen.login.end());
     }
 
     void read_usage_limit(const Node& node) {
@@ -370,8 +387,28 @@ class Loader {
         members(node, "trust",
                 {{"args", [&](const Node& args) { list(args, "trust.args", trust.args); }},
                  {"dialog", [&](const Node& dialog) { list(dialog, "trust.dialog", trust.dialog); }},
+                 {"first", [&](const Node& first) { yes_or_no(first, "trust.first", trust.first); }},
                  {"file", [&](const Node& file) { read_path(file, "trust.file", trust.file); }},
                  {"key", [&](const Node& key) { list(key, "trust.key", trust.key); }}});
+    }
+
+    void read_no_login(const Node& node) {
+        auto& no_login = harness_.no_login;
+        if (!node.is_map() || !node.find("files") || !node.find("note")) {
+            return problem(node.place, "no_login must be a map: files, note");
+        }
+        members(node, "no_login",
+                {{"files", [&](const Node& files) { read_paths(files, no_login.files); }},
+                 {"note", [&](const Node& note) { text(note, "no_login.note", no_login.note); }}});
+    }
+
+    void read_paths(const Node& node, List& into) {
+        if (!node.is_sequence()) return problem(node.place, "no_login.files must be a list of paths");
+        for (const auto& item : node.items) {
+            std::string path;
+            read_path(item, "each item of no_login.files", path);
+            if (!path.empty()) into.push_back(std::move(path));
+        }
     }
 
     void check_trust() {

@@ -1,6 +1,7 @@
 #include "daemon/agents/versions.hpp"
 
 #include "common/base/text.hpp"
+#include "common/config/versions.hpp"
 #include "daemon/process/environment.hpp"
 
 namespace orange::agents {
@@ -30,6 +31,47 @@ std::string version_in(std::string_view output) {
     return {};
 }
 
+std::string version_text(const std::string& version, const std::string& measured) {
+    if (version.empty() || measured.empty() || version == measured) return version;
+    return version + " (measured with " + measured + ")";
+}
+
+namespace {
+
+/// What the program prints of its version; empty: it does not say.
+Awaitable<std::string> asked_version(ProcessRunner& processes, std::string program, std::vector<std::string> args,
+                                     std::map<std::string, std::string> environment) {
+    Command command;
+    command.argv = std::move(args);
+    command.argv.insert(command.argv.begin(), std::move(program));
+    command.env = std::move(environment);
+    command.deadline = k_deadline;
+    command.output_limit = std::size_t{16} << 10;
+    const auto done = co_await processes.run(std::move(command));
+    if (!done || !done->ok()) co_return std::string();
+    co_return version_in(done->out + "\n" + done->err);  // pi prints its own to stderr
+}
+
+}  // namespace
+
+Awaitable<std::vector<std::string>> unmet_needs(ProcessRunner& processes, HarnessEntry entry,
+                                                std::map<std::string, std::string> environment) {
+    std::vector<std::string> unmet;
+    const auto interpreter = entry.program.empty() ? std::string() : interpreter_of(entry.program);
+    const auto need = entry.harness.needs.find(interpreter);
+    if (need == entry.harness.needs.end()) co_return unmet;
+    auto program = find_program(interpreter, environment["PATH"]);
+    if (program.empty()) co_return unmet;  // it is missing, which others say
+    const auto where = program;
+    std::vector<std::string> args = {"--version"};
+    const auto version = co_await asked_version(processes, std::move(program), std::move(args), std::move(environment));
+    if (!version.empty() && is_older(version, need->second)) {
+        unmet.push_back(entry.harness.name + " needs " + interpreter + " " + need->second + " or later, and " + where +
+                        " is " + version);
+    }
+    co_return unmet;
+}
+
 Awaitable<void> Versions::ask(HarnessEntry entry, std::map<std::string, std::string> environment,
                               std::shared_ptr<Asking> asking) {
     struct Ending {  // also where asking fails with an exception
@@ -48,16 +90,11 @@ Awaitable<void> Versions::ask(HarnessEntry entry, std::map<std::string, std::str
         asking->versions[entry.harness.name] = found->second.version;
         co_return;
     }
-    Command command;
-    command.argv = {entry.program};
-    command.argv.insert(command.argv.end(), args.begin(), args.end());
     environment["PATH"] = joined_path(entry.path_variable, environment["PATH"]);
-    command.env = std::move(environment);
-    command.deadline = k_deadline;
-    command.output_limit = std::size_t{16} << 10;
-    const auto done = co_await processes_.run(std::move(command));
-    if (!done || !done->ok()) co_return;
-    const auto version = version_in(done->out + "\n" + done->err);  // pi prints its own to stderr
+    auto program = entry.program;
+    auto words = args;
+    const auto version =
+        co_await asked_version(processes_, std::move(program), std::move(words), std::move(environment));
     if (version.empty()) co_return;
     known_[entry.program] = Known{changed, args, version};
     asking->versions[entry.harness.name] = version;

@@ -38,6 +38,15 @@ class Versions {
     std::map<std::string, Known> known_;  ///< by path
 };
 
+/// A sentence for each program of `needs` that runs the harness's program (its first line names it), and that is older
+/// than the definition says. `environment` is what the agent gets. A version that cannot be read is no reason.
+Awaitable<std::vector<std::string>> unmet_needs(ProcessRunner& processes, HarnessEntry entry,
+                                                std::map<std::string, std::string> environment);
+
+/// "2.1.401 (measured with 2.1.332)": the program's version, and with which its definition was measured if that is
+/// another one. Empty if the version is not known.
+std::string version_text(const std::string& version, const std::string& measured);
+
 /// The version in what a program prints: the first word that begins with a digit (after a "v") and has a dot.
 std::string version_in(std::string_view output);
 

@@ -7,6 +7,7 @@
 #include "common/config/disk.hpp"
 #include "common/config/install_command.hpp"
 #include "common/config/versions.hpp"
+#include "daemon/agents/versions.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/process/environment.hpp"
 
@@ -99,21 +100,34 @@ std::string control_group(Exam& exam, std::int64_t pid) {
 }
 
 /// One agent is enough: what is missing is only named where there is none.
-void look_for_agents(Exam& exam) {
+Awaitable<void> look_for_agents(Exam& exam) {
     std::vector<agents::HarnessEntry> missing;
     bool any = false;
-    for (auto& entry : exam.world.harnesses.list()) {
+    const auto entries = exam.world.harnesses.list();
+    agents::Versions asked(exam.world.processes, exam.world.executor);
+    auto everyone = entries;
+    auto env = exam.world.base_environment;
+    const auto versions = co_await asked.of(std::move(everyone), std::move(env));
+    for (const auto& entry : entries) {
         if (!entry.problem.empty()) continue;
         if (entry.program.empty()) {
-            if (entry.harness.tried) missing.push_back(std::move(entry));
+            if (entry.harness.tried) missing.push_back(entry);
             continue;
         }
-        exam.report.ok("harness " + entry.harness.name + ", " + entry.program +
+        const auto version = versions.find(entry.harness.name);
+        const auto told =
+            version == versions.end() ? "" : agents::version_text(version->second, entry.harness.measured);
+        exam.report.ok("harness " + entry.harness.name + (told.empty() ? "" : " " + told) + ", " + entry.program +
                        (entry.found_in.empty() ? "" : ", in the PATH of " + entry.found_in) +
                        (entry.harness.tried ? "" : ", not tried"));
         any = any || entry.harness.name != "demo";
+        auto with = entry;
+        auto variables = exam.world.base_environment;
+        variables["PATH"] = joined_path(entry.path_variable, variables["PATH"]);
+        const auto unmet = co_await agents::unmet_needs(exam.world.processes, std::move(with), std::move(variables));
+        for (const auto& need : unmet) exam.report.warn(need);
     }
-    if (any) return;
+    if (any) co_return;
     exam.report.warn(
         "no agent program was found on the PATHs of your shells. If one starts in your terminal, run there:",
         "orange daemon reload");
@@ -132,7 +146,7 @@ Awaitable<void> check_programs(Exam& exam) {
     co_await check_program(exam, std::move(tmux), own);
     co_await check_program(exam, std::move(git), own);
     co_await check_program(exam, std::move(gh), login);
-    look_for_agents(exam);
+    co_await look_for_agents(exam);
     const auto shim = exam.world.installation.bin / "orange-agent";
     if (::access(shim.c_str(), X_OK) != 0) {
         exam.report.wrong("orange-agent is missing, so no agent can start; install Orange again", {}, shim.string());

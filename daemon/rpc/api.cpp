@@ -21,6 +21,7 @@ void Api::add_to(MethodTable& table) {
     add_workspace_methods(table, *this);
     add_workflow_methods(table, *this);
     add_harness_methods(table, *this);
+    add_harness_explain(table, *this);
     add_daemon_methods(table, *this);
     add_event_methods(table, *this);
     add_task_wait(table, *this);

@@ -94,6 +94,7 @@ void add_project_methods(MethodTable& table, Api& api);
 void add_workspace_methods(MethodTable& table, Api& api);
 void add_workflow_methods(MethodTable& table, Api& api);
 void add_harness_methods(MethodTable& table, Api& api);
+void add_harness_explain(MethodTable& table, Api& api);
 void add_daemon_methods(MethodTable& table, Api& api);
 void add_event_methods(MethodTable& table, Api& api);
 void add_task_wait(MethodTable& table, Api& api);

@@ -11,6 +11,7 @@
 #include "common/model/json.hpp"
 #include "daemon/agents/login_environment.hpp"
 #include "daemon/agents/placeholders.hpp"
+#include "daemon/agents/versions.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/engine/decide.hpp"
 #include "daemon/git/branches.hpp"
@@ -152,6 +153,13 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     launch.role = name_of(order.role);
     launch.summary = task.summary;
     launch.trusted = project.lets_trust(harness.harness.name);
+    if (harness.harness.trust.first && !launch.trusted) {
+        const auto& name = harness.harness.name;
+        co_return Error(ErrorCode::conflict, name + " would ask whether it may trust " + repository +
+                                                 ", and would end when it is answered. Answer before it starts:\n"
+                                                 "  orange harness trust " +
+                                                 name + " --project " + project.name);
+    }
     launch.task_file = record.task_file;
     launch.shipped = (world_.installation.share / "harnesses").string();
     const auto settings = settings_of(world_, project);  // outlives the loop
@@ -193,6 +201,10 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
         for (const auto& [name, value] : more) request.env[name] = value;
     }
     CO_TRY(agents::check_root(harness.harness, launch.permissions, request.env, ::geteuid() == 0));
+    auto program = harness;
+    auto env = request.env;
+    const auto unmet = co_await agents::unmet_needs(world_.processes, std::move(program), std::move(env));
+    if (!unmet.empty()) co_return Error(ErrorCode::not_found, join(unmet, "; "));
     if (agents::argv_name(harness.harness, launch.permissions).ends_with("review")) {
         request.review = ReviewRules{worktree.string(), (worktree / record.task_file).string(), *settings.checks};
     }

@@ -29,6 +29,13 @@ std::optional<std::int64_t> number(std::string_view text) {
     return value;
 }
 
+/// What a program has asked of the terminal with an APC sequence, tmux takes for a title: claude asks for graphics
+/// (Kitty's protocol, "Gi=31,s=1,…").
+std::string as_title(std::string_view text) {
+    const bool graphics = text.size() > 2 && text[0] == 'G' && text[1] >= 'a' && text[1] <= 'z' && text[2] == '=';
+    return graphics ? std::string() : std::string(text);
+}
+
 }  // namespace
 
 namespace tmux {
@@ -75,7 +82,7 @@ std::optional<PaneInfo> pane_from(std::string_view line) {
     pane.command = fields[8].substr(1);
     std::size_t title = 0;
     for (std::size_t i = 0; i < k_fields; ++i) title += fields[i].size() + 1;
-    if (title <= line.size()) pane.title = line.substr(title);
+    if (title <= line.size()) pane.title = as_title(line.substr(title));
     return pane;
 }
 
@@ -105,7 +112,7 @@ PaneView view_from(std::string_view printed) {
         head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
     }
     const auto [column, row, rows] = numbers;
-    view.title = head;
+    view.title = as_title(head);
     for (std::int64_t i = 0; i < rows; ++i) {
         const auto line = next_line();
         if (i < row) view.before_cursor.append(line).append("\n");

@@ -71,9 +71,12 @@ TEST_CASE("If no agent is installed, the doctor names the command that installs 
         }
         return all;
     };
-    const std::vector<std::string> wanted = {"npm install -g @anthropic-ai/claude-code", "npm install -g @openai/codex",
+    const std::vector<std::string> wanted = {"npm install -g @anthropic-ai/claude-code",
+                                             "npm install -g @openai/codex",
+                                             "npm install -g @google/gemini-cli",
                                              "npm install -g opencode-ai",
-                                             "npm install -g @earendil-works/pi-coding-agent"};
+                                             "npm install -g @earendil-works/pi-coding-agent",
+                                             "npm install -g @qwen-code/qwen-code"};
     CHECK(commands() == wanted);
     orange.stop_daemon();
     CHECK(commands() == wanted);

@@ -2,6 +2,7 @@
 // tmux windows: how a prompt gets there, and what is typed when.
 #include <stdlib.h>
 
+#include <algorithm>
 #include <set>
 
 #include "common/base/text.hpp"
@@ -51,6 +52,7 @@ std::string start(Sandbox& box, const std::string& harness, const std::string& s
     params.project = "shop";
     params.harness = harness;
     params.review_harness = harness;
+    if (harness == "gemini") params.trust = {harness};  // without consent it never starts
     return box.call(params).task.fields.id.value;
 }
 
@@ -126,6 +128,87 @@ TEST_CASE("a program that shows its login instead of working is limited, and its
     }
 }
 
+TEST_CASE("an agent whose question cannot be answered in its window is not started without consent") {
+    const Record record;
+    Sandbox box(config(record.path));
+    put_in_place(box, "gemini");
+    const auto repo = box.add_project("shop");
+    const auto run = [&] {
+        return box.orange({"task", "create", "Round the sum", "--project", "shop", "--harness", "gemini",
+                           "--review-harness", "gemini", "--json"});
+    };
+    CHECK(run().status != 0);
+    CHECK(box.on_terminal("orange run --harness gemini --review-harness gemini 'Round it'", repo, {"n"}).status != 0);
+    CHECK(box.call(rpc::TaskList{}).tasks.empty());
+    CHECK_FALSE(fs::exists(record.path / "argv"));
+    CHECK(box.orange({"harness", "trust", "gemini", "--project", "shop", "--yes"}).status == 0);
+    CHECK(run().status == 0);
+    box.eventually("it starts", [&] { return fs::exists(record.path / "argv"); });
+    CHECK_THAT(record.text("argv"), Holds("--skip-trust"));
+}
+
+TEST_CASE("a program that works without a login, in its own way, is told of until there is one") {
+    const Record record;
+    Sandbox box(config(record.path));
+    put_in_place(box, "opencode");
+    const auto file = box.home() / "harnesses" / "opencode.yml";
+    const auto login = record.path / "auth.json";
+    auto text = read_file(file);
+    text.erase(text.find("no_login:"), text.find("ready_after:") - text.find("no_login:"));
+    write_file(file, text + "no_login: {files: [" + login.string() + "], note: \"see https://example.org/login\"}\n");
+    box.add_project("shop");
+    rpc::TaskCreate params;
+    params.summary = "Round the sum";
+    params.project = "shop";
+    params.harness = params.review_harness = "opencode";
+    const auto is_told = [&] {
+        const auto notes = box.call(params).notes;
+        return std::count(notes.begin(), notes.end(), "see https://example.org/login") == 1;
+    };
+    CHECK(is_told());
+    write_file(login, "{}");
+    CHECK_FALSE(is_told());
+}
+
+TEST_CASE("a saved screen is explained by a definition, and an agent's by its own") {
+    const Record record;
+    write_file(record.path / "dialog", "△ Permission required\n");
+    Sandbox box(config(record.path));
+    put_in_place(box, "opencode");
+    box.add_project("shop");
+    const auto id = start(box, "opencode", "Round the sum");
+    box.eventually("it asks", [&] { return fs::exists(record.path / "asking"); });
+    const auto saved = record.path / "screen.txt";
+    const auto explain = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"harness", "explain"});
+        words.emplace_back("--json");
+        const auto done = box.orange(words);
+        INFO(done.err);
+        REQUIRE(done.status == 0);
+        return Json::parse(done.out);
+    };
+    const auto decides = [](const Json& reply) {
+        std::vector<std::string> keys;
+        for (const auto& text : reply.at("texts")) {
+            if (text.at("decides")) keys.push_back(text.at("key"));
+        }
+        return keys;
+    };
+    box.eventually("its question is seen", [&] { return explain({id}).at("reading").at("activity") == "waiting"; });
+    const auto living = explain({id, "--save", saved.string()});
+    CHECK(decides(living) == std::vector<std::string>{"screen.waiting"});
+    const auto again = explain({saved.string(), "--harness", "opencode"});
+    CHECK(again.at("texts") == living.at("texts"));
+    CHECK(again.at("title") == living.at("title"));
+
+    const auto file = box.home() / "harnesses" / "opencode.yml";
+    auto text = read_file(file);
+    text.replace(text.find("Permission required"), 10, "Permit");
+    write_file(file, text);
+    CHECK(explain({saved.string(), "--harness", "opencode"}).at("reading").at("activity") == "idle");
+    CHECK(box.orange({"harness", "explain", "nowhere.txt", "--harness", "opencode"}).status == 1);
+}
+
 TEST_CASE("what nobody has tried yet is named as such") {
     Sandbox box;
     fs::create_directories(box.home() / "harnesses");
@@ -149,7 +232,7 @@ TEST_CASE("what nobody has tried yet is named as such") {
     for (const auto& harness : box.call(rpc::HarnessList{}).harnesses) {
         if (harness.tried) tried.insert(harness.name);
     }
-    CHECK(tried == std::set<std::string>{"claude", "codex", "demo", "opencode", "pi"});
+    CHECK(tried == std::set<std::string>{"claude", "codex", "demo", "gemini", "opencode", "pi", "qwen"});
 }
 
 TEST_CASE("nothing is typed into a dialog, and somebody is told") {

@@ -84,6 +84,7 @@ std::map<std::string, Method> methods() {
         {"workflow.export", {human, R"({"name":"nosuch"})", k_not_found}},
         {"harness.list", {anyone, "{}", 0}},
         {"harness.show", {anyone, R"({"name":"nosuch"})", k_not_found}},
+        {"harness.explain", {anyone, R"({"harness":"nosuch","screen":"x"})", k_not_found}},
         {"harness.search", {human, wrong, k_invalid}},
         {"harness.trust", {human, R"({"name":"nosuch"})", k_not_found}},
         {"daemon.ping", {anyone, "{}", 0}},

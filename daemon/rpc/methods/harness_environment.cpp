@@ -17,6 +17,21 @@ Environment environment_for(const World& world, const std::optional<Project>& pr
     return env;
 }
 
+std::string note_of_login(const World& world, const std::optional<Project>& project,
+                          const agents::HarnessEntry& entry) {
+    const auto& no_login = entry.harness.no_login;
+    if (no_login.note.empty()) return {};
+    const auto env = environment_for(world, project, entry);
+    const auto is_set = [&](const std::string& name) { return env.contains(name); };
+    if (std::ranges::any_of(entry.harness.wants, is_set)) return {};
+    const auto home = env.find("HOME");
+    const auto exists = [&](const std::string& file) {
+        return world.files.facts_of(agents::below_home(file, home == env.end() ? std::string() : home->second))
+            .has_value();
+    };
+    return std::ranges::any_of(no_login.files, exists) ? std::string() : no_login.note;
+}
+
 Result<bool> is_trusted(World& world, const Project& project, const agents::HarnessEntry& entry) {
     const auto& trust = entry.harness.trust;
     if (!trust.args.empty()) return project.lets_trust(entry.harness.name);

@@ -52,6 +52,7 @@ HarnessView basic_view(const HarnessEntry& entry) {
     if (!entry.found_in.empty()) view.found_in = entry.found_in;
     if (!entry.harness.install.empty()) view.install = entry.harness.install;
     view.tried = entry.harness.tried;
+    if (!entry.harness.measured.empty()) view.measured = entry.harness.measured;
     view.mode = entry.harness.mode == agents::Mode::oneshot ? "oneshot" : "persistent";
     if (!entry.problem.empty()) {
         view.problem = entry.problem;
@@ -61,13 +62,16 @@ HarnessView basic_view(const HarnessEntry& entry) {
     return view;
 }
 
-HarnessView full_view(World& world, const HarnessEntry& entry, const std::optional<Project>& project) {
+Awaitable<HarnessView> full_view(World& world, HarnessEntry entry, std::optional<Project> project) {
     auto view = basic_view(entry);
-    if (!entry.problem.empty()) return view;
-    const auto env = environment_for(world, project, entry);
+    if (!entry.problem.empty()) co_return view;
+    auto env = environment_for(world, project, entry);
     view.missing = missing_for(entry, env);
+    auto asked = entry;
+    auto unmet = co_await agents::unmet_needs(world.processes, std::move(asked), std::move(env));
+    for (auto& need : unmet) view.missing.push_back(std::move(need));
     const auto& trust = entry.harness.trust;
-    if (!project || entry.program.empty() || !trust.is_asked()) return view;
+    if (!project || entry.program.empty() || !trust.is_asked()) co_return view;
     const auto trusted = is_trusted(world, *project, entry);
     if (!trusted) view.missing.push_back(trusted.error().message);
     view.trusted = trusted && *trusted;
@@ -76,7 +80,7 @@ HarnessView full_view(World& world, const HarnessEntry& entry, const std::option
                                " yet and will ask in its window. To answer now:\n  orange harness trust " + view.name +
                                " --project " + project->name);
     }
-    return view;
+    co_return view;
 }
 
 Awaitable<Result<HarnessList::Reply>> list(Api& api, agents::Versions& versions, HarnessList params) {
@@ -93,7 +97,9 @@ Awaitable<Result<HarnessList::Reply>> list(Api& api, agents::Versions& versions,
     HarnessList::Reply reply;
     reply.searched = world.harnesses.searched();
     for (const auto& entry : entries) {
-        auto view = full_view(world, entry, project);
+        auto shown = entry;
+        auto asked_for = project;
+        auto view = co_await full_view(world, std::move(shown), std::move(asked_for));
         if (const auto version = known.find(entry.harness.name); version != known.end()) view.version = version->second;
         reply.harnesses.push_back(std::move(view));
     }
@@ -105,7 +111,9 @@ Awaitable<Result<HarnessShow::Reply>> show(Api& api, agents::Versions& versions,
     CO_TRY(auto entry, world.harnesses.find(params.name));
     HarnessShow::Reply reply;
     reply.searched = world.harnesses.searched();
-    reply.harness = full_view(world, entry, std::nullopt);
+    std::optional<Project> no_project;
+    auto shown = entry;
+    reply.harness = co_await full_view(world, std::move(shown), std::move(no_project));
     std::vector<HarnessEntry> one = {entry};
     auto env = environment_for(world, std::nullopt, HarnessEntry{});
     const auto known = co_await versions.of(std::move(one), std::move(env));

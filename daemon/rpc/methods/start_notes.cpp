@@ -75,9 +75,10 @@ std::vector<std::string> start_notes(Api& api, const TaskRecord& record) {
     return notes;
 }
 
-std::string without_consent(World& world, const Project& project, const Task& task) {
+std::string without_consent(World& world, const Project& project, const Task& task, bool only_first) {
     for (const auto& name : harnesses_of(task, true)) {
         const auto entry = world.harnesses.find(name);
+        if (entry && only_first && !entry->harness.trust.first) continue;
         if (entry && !entry->harness.trust.args.empty() && !project.lets_trust(name)) return name;
     }
     return {};

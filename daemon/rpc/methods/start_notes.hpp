@@ -11,8 +11,9 @@ namespace orange::rpc {
 /// for trust, and how much room is left in the pool.
 std::vector<std::string> start_notes(Api& api, const TaskRecord& record);
 
-/// The first of the task's harnesses that asks for trust on its command line and has no consent; empty: none.
-std::string without_consent(World& world, const Project& project, const Task& task);
+/// The first of the task's harnesses that takes the answer about trust on its command line and has no consent; empty:
+/// none. `only_first`: of those that cannot be answered in their window.
+std::string without_consent(World& world, const Project& project, const Task& task, bool only_first);
 
 /// needs_force if the project has no setup of its own, and its repository brings one to which nobody has agreed: with
 /// the question, and what `trust` has to hold for a yes.

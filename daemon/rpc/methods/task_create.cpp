@@ -91,6 +91,7 @@ Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) 
     for (const auto& name : {task.harness, task.review_harness}) {
         TRY(const auto entry, world.harnesses.find(name));
         auto notes = variables_not_passed(world, draft.project, entry, params.caller);
+        if (auto note = note_of_login(world, draft.project, entry); !note.empty()) notes.push_back(std::move(note));
         if (!entry.harness.tried) {
             notes.push_back(name + " is not tried yet with a whole task. To test it: orange harness test " + name);
         }
@@ -102,12 +103,12 @@ Result<void> choose_harnesses(Api& api, const TaskCreate& params, Draft& draft) 
     for (const auto& name : params.trust) {
         if (!draft.project.lets_trust(name)) draft.project.trusted.push_back(name);
     }
-    const auto asks = params.ask_trust && starts ? without_consent(world, draft.project, task) : std::string();
+    const auto asks = starts ? without_consent(world, draft.project, task, !params.ask_trust) : std::string();
     if (!asks.empty()) {
-        return Error(ErrorCode::needs_force,
-                     asks + " asks whether it may trust " + draft.project.path +
-                         ". To answer:\n  orange harness trust " + asks + " --project " + draft.project.name,
-                     {{"trust", asks}, {"repository", draft.project.path}});
+        const auto message = asks + " asks whether it may trust " + draft.project.path +
+                             ". To answer:\n  orange harness trust " + asks + " --project " + draft.project.name;
+        if (!params.ask_trust) return Error(ErrorCode::conflict, message);  // "no" is no way to start it
+        return Error(ErrorCode::needs_force, message, {{"trust", asks}, {"repository", draft.project.path}});
     }
     return params.ask_trust && starts ? check_setup_agreed(draft.project) : Result<void>{};
 }

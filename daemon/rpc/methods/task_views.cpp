@@ -10,6 +10,7 @@
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/rpc/api.hpp"
+#include "daemon/rpc/methods/picked_run.hpp"
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/changes.hpp"
 #include "daemon/runner/children.hpp"
@@ -194,7 +195,8 @@ Awaitable<Result<TaskHistory::Reply>> history(Api& api, TaskHistory params, Call
     co_return reply;
 }
 
-/// The run whose window a call means: the named role's, else the reviewer's while there is one, else the worker's.
+}  // namespace
+
 Result<AgentRun> pick_run(Api& api, const TaskId& id, const std::optional<std::string>& wanted) {
     const auto* record = api.world().tasks.find(id);
     if (!record) return Error(ErrorCode::not_found, "there is no task " + id.value);
@@ -214,6 +216,8 @@ Result<AgentRun> pick_run(Api& api, const TaskId& id, const std::optional<std::s
     if (!need) return need.error();
     return not_running(*definition, record->task, role.value_or(need->role));
 }
+
+namespace {
 
 Awaitable<Result<TaskPeek::Reply>> peek(Api& api, TaskPeek params, Call call) {
     CO_TRY(const auto id, api.select(params, call));

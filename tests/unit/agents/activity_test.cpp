@@ -3,6 +3,7 @@
 
 #include "daemon/agents/harness.hpp"
 #include "tests/catch.hpp"
+#include "tests/facts.hpp"
 #include "tests/unit/agents/shipped.hpp"
 
 using namespace orange;
@@ -20,6 +21,8 @@ TEST_CASE("what the programs show is told apart") {
         {"claude", "Do you want to proceed?\n❯ 1. Yes", "✳ x", Activity::waiting},
         {"claude", "· Thinking… (esc to interrupt)", "⠂ x", Activity::busy},
         {"claude", "> ", "⠐ x", Activity::busy},
+        {"claude", "> ", "◐ x", Activity::busy},
+        {"claude", "> ", "◑ x", Activity::busy},
         {"claude", "Accessing workspace:\n 1. Yes, I trust this folder", "", Activity::waiting},
         {"claude", "> ", "✳ x", Activity::idle},
         {"codex", "› Ask Codex to do anything", "[ ! ] Action Required | x", Activity::waiting},
@@ -29,7 +32,9 @@ TEST_CASE("what the programs show is told apart") {
         {"opencode", "△ Permission required", "OC | x", Activity::waiting},
         {"opencode", "enter submit  esc dismiss", "OC | x", Activity::waiting},
         {"opencode", "esc interrupt", "OC | x", Activity::busy},
-        {"pi", "Working...", "π - x", Activity::busy},
+        {"pi", "── ⠋ Working ───", "π - x", Activity::busy},
+        {"pi", "⠼ Working...", "π - x", Activity::busy},
+        {"pi", "Trust project folder?\n→ Trust", "x", Activity::waiting},
         {"pi", "", "π - x", Activity::unknown},
         {"pi", "> ", "π - x", Activity::idle},
         {"pi", "Retrying (2/3) in 4s... (escape to cancel)", "π - x", Activity::busy},
@@ -41,6 +46,9 @@ TEST_CASE("what the programs show is told apart") {
         {"qwen", "⠼ Thinking (esc to cancel, 3s)", "Qwen - x", Activity::busy},
         {"qwen", "⠼ Waiting for user confirmation...", "Qwen - x", Activity::waiting},
         {"qwen", "*   Type your message or @path/to/file", "Qwen - x", Activity::idle},
+        {"qwen", "*   Type your message or @path/to/file", "◐︎ Qwen - x", Activity::busy},
+        {"qwen", "*   Type your message or @path/to/file", "✳︎ Qwen - x", Activity::waiting},
+        {"copilot", "◎ Working esc esc edit prompt\n❯", "GitHub Copilot", Activity::busy},
         {"copilot", "◎ Working esc esc interrupt\n❯", "GitHub Copilot", Activity::busy},
         {"copilot", "│ Do you want to run this command?\n│ ❯ 1. Yes", "GitHub Copilot", Activity::waiting},
         {"copilot", "❯\n ← open sidebar · Interactive", "GitHub Copilot", Activity::idle},
@@ -62,18 +70,20 @@ TEST_CASE("the questions of a first start and a missing login are told from work
     const Row rows[] = {
         {"claude", " Let's get started.\n\n Choose the text style that looks best with your terminal\n ❯ 1. Auto ✔", "",
          Activity::waiting},
-        {"claude", " Select login method:\n\n ❯ 1. Claude account with subscription", "", Activity::waiting},
+        {"claude", " Select login method:\n\n ❯ 1. Claude account with subscription", "", Activity::limited},
         {"claude", " Detected a custom API key in your environment\n   1. Yes\n ❯ 2. No (recommended) ✔", "",
          Activity::waiting},
         {"claude", " WARNING: Claude Code running in Bypass Permissions mode\n ❯ 1. No, exit\n   2. Yes, I accept", "",
          Activity::waiting},
-        {"codex", "> 1. Sign in with ChatGPT\n  2. Provide your own API key", "", Activity::waiting},
+        {"codex", "> 1. Sign in with ChatGPT\n  2. Provide your own API key", "", Activity::limited},
         {"codex", "  Trust this folder?\n› 1. Yes, continue", "x", Activity::waiting},
         {"codex", "Hooks need review\n1 hook is new or changed.", "x", Activity::waiting},
         {"codex", "WARNING: proceeding, even though x.\nContinue anyway? [y/N]: ", "x", Activity::waiting},
         {"pi", "Warning: No models available. Use /login\n> ", "π - x", Activity::limited},
         {"pi", "Error: No API key found for anthropic.\n> ", "π - x", Activity::limited},
         {"opencode", "Incorrect API key provided: x\n ┃", "OC | x", Activity::limited},
+        {"opencode", " ┃ Cannot connect to API: Unable to connect. Is the computer able to access the url?\n ┃",
+         "OC | x", Activity::limited},
         {"gemini", " │ Do you trust the files in this folder?\n │ ● 1. Trust folder (x)\n │   3. Don't trust\n ╰───╯",
          "◇  Ready (x)", Activity::waiting},
         {"gemini",
@@ -97,12 +107,23 @@ TEST_CASE("the questions of a first start and a missing login are told from work
          "No API key found. Starting login flow...\nIf your browser does not open automatically, visit:\n"
          "https://ampcode.com/auth/cli-login?authToken=x\nWhen prompted, paste your code here: ",
          "x", Activity::limited},
-        {"amp", "Would you like to log in to Amp? [(y)es, (n)o]: ", "x", Activity::waiting},
+        {"amp", "Would you like to log in to Amp? [(y)es, (n)o]: ", "x", Activity::limited},
     };
     for (const auto& row : rows) {
         INFO(row.name << ": " << row.screen);
         const auto seen = reading_of(shipped(row.name), Activity::unknown, row.screen, row.title);
         CHECK(name_of(seen.activity) == name_of(row.activity));
+    }
+}
+
+TEST_CASE("a program that asks for a login is named, whatever line of its screen was found") {
+    for (const auto& [name, screen] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"qwen", "│ Terms of Services and Privacy Notice: │"}, {"amp", "When prompted, paste your code here: "}}) {
+        const auto reading = reading_of(shipped(name), Activity::unknown, screen, "");
+        CHECK(reading.activity == Activity::limited);
+        CHECK_THAT(reading.text, Tells(name));
+        CHECK_THAT(reading.text, !Holds(screen));
+        CHECK(activity_on(shipped(name), screen, "").activity == Activity::waiting);  // no key may be typed there
     }
 }
 
@@ -201,6 +222,9 @@ TEST_CASE("a screen that only counts, turns and says that it works shows no prog
         CHECK(waits == progress_on(claude, "● Bash(ls)\n" + later));
     }
     CHECK(progress_on(claude, "読む") != progress_on(claude, "書く"));
+    const auto qwen = shipped("qwen");  // its phrases change, and a narrow window breaks them
+    CHECK(progress_on(qwen, "⠼ Counting electrons... (44s · esc to cancel)\n*\n") ==
+          progress_on(qwen, "⠇ I've seen things you people wouldn't\n  (1m · esc to cancel)\n*\n"));
 }
 
 TEST_CASE("a message that stands in the prompt line was not sent") {

@@ -51,27 +51,37 @@ TEST_CASE("a definition with every key is read") {
 program: ./bin/mine
 mode: oneshot
 argv:
-  full: ["{effort_args}", --, "{prompt}"]
+  full: ["{trust_args}", "{effort_args}", --, "{prompt}"]
   review: [--read-only, "{effort_args}", "--prompt={prompt}"]
 effort: {args: [--effort, "{effort}"], values: [low, high]}
 env: {MINE_DIR: "{task_dir}"}
 exclude: [.mine/]
-waiting_patterns: ["Proceed?"]
 ready_after: 1500ms
 install_hint: get it
 install: get it --now
 words: {"mine:fast": hurries}
 root_needs: SANDBOX
 skills: [$MINE_HOME/skills, ~/.mine/skills]
+measured: "2.10"
+needs: {node: "22.19"}
+screen: {waiting: ["Proceed?"], login: [Sign in]}
+trust: {args: [-t], first: true, dialog: ["Trust?"]}
+no_login: {files: [~/.mine/login], note: it is free}
 )");
     CHECK(harness.name == "mine");
     CHECK(harness.program == "./bin/mine");
     CHECK(harness.mode == Mode::oneshot);
-    CHECK(harness.argv.at("full") == Argv{"{effort_args}", "--", "{prompt}"});
+    CHECK(harness.argv.at("full") == Argv{"{trust_args}", "{effort_args}", "--", "{prompt}"});
     CHECK(harness.effort_values == Argv{"low", "high"});
     CHECK(harness.env.at("MINE_DIR") == "{task_dir}");
     CHECK(harness.exclude == Argv{".mine/"});
-    CHECK(harness.screen.waiting == Argv{"Proceed?"});
+    CHECK(harness.screen.waiting == Argv{"Proceed?", "Sign in"});
+    CHECK(harness.screen.login == Argv{"Sign in"});
+    CHECK(harness.measured == "2.10");
+    CHECK(harness.needs.at("node") == "22.19");
+    CHECK(harness.trust.first);
+    CHECK(harness.no_login.files == Argv{"~/.mine/login"});
+    CHECK(harness.no_login.note == "it is free");
     CHECK(harness.ready_after == std::chrono::milliseconds(1500));
     CHECK(harness.install_hint == "get it");
     CHECK(harness.install == "get it --now");
@@ -180,6 +190,11 @@ TEST_CASE("a definition that says too little or the wrong thing is refused") {
         {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\ntrust: {file: /f}", "key"},
         {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\ntrust: {file: f, key: [a]}", "trust.file"},
         {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\ntrust: [a]", "trust"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nneeds: [node]", "needs"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nneeds: {/bin/node: '22'}", "/bin/node"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nmeasured: []", "measured"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nno_login: {note: x}", "no_login"},
+        {"name: mine\nprogram: x\nargv: {full: [--, '{prompt}']}\nno_login: {files: [x], note: x}", "no_login.files"},
     };
     for (const auto& row : rows) {
         INFO(row.text);
@@ -275,7 +290,9 @@ TEST_CASE("the shipped claude asks for nothing, and keeps the prompt behind its 
         const auto argv = launch(claude, "/bin/claude", request(permissions, "p"))->argv;
         CHECK(std::find(argv.begin(), argv.end(), "--dangerously-skip-permissions") == argv.end());
         CHECK(std::find(argv.begin(), argv.end(), "Bash(orange *)") != argv.end());
-        CHECK(std::find(argv.begin(), argv.end(), "/tasks/x") != argv.end());
+        const auto settings = std::find(argv.begin(), argv.end(), "--settings");
+        REQUIRE(settings != argv.end());
+        CHECK(Json::parse(settings[1]).at("permissions").at("additionalDirectories") == Json{"/tasks/x"});
         CHECK(argv[argv.size() - 2] == "--");
     }
     CHECK(claude.mode == Mode::persistent);

@@ -61,6 +61,38 @@ TEST_CASE("a version is read from standard output or from standard error") {
                        {"out", "1.2.3"}, {"err", "0.73.1"}, {"both", "4.5.6"}, {"args", "7.8.9"}});
 }
 
+TEST_CASE("a program that another one runs needs a version of that one") {
+    Programs programs;
+    const auto folder = programs.dir / "bin";
+    std::filesystem::create_directory(folder);
+    std::ofstream(folder / "node") << "#!/bin/sh\necho v20.20.2\n";
+    ::chmod((folder / "node").c_str(), 0700);
+    auto pi = programs.entry("pi", "");
+    const auto unmet = [&](const HarnessEntry& entry) {
+        return run(programs.io, unmet_needs(programs.runner, entry, {{"PATH", folder.string()}}));
+    };
+    pi.harness.needs = {{"node", "22.19"}};
+    CHECK(unmet(pi).empty());  // no node runs it
+    std::ofstream(pi.program) << "#!/usr/bin/env node\n";
+    REQUIRE(unmet(pi).size() == 1);
+    for (const auto& fact : {std::string("22.19"), std::string("20.20.2"), (folder / "node").string()}) {
+        CHECK_THAT(unmet(pi).front(), Tells(fact));
+    }
+    pi.harness.needs = {{"node", "20.20"}};
+    CHECK(unmet(pi).empty());
+    pi.harness.needs = {{"python3", "99"}};
+    CHECK(unmet(pi).empty());
+}
+
+TEST_CASE("another version than the measured one is shown with that") {
+    CHECK(version_text("2.1.332", "2.1.332") == "2.1.332");
+    CHECK(version_text("2.1.332", "") == "2.1.332");
+    CHECK(version_text("", "2.1.332").empty());
+    for (const std::string version : {"2.1.401", "2.1.332"}) {
+        CHECK_THAT(version_text("2.1.401", "2.1.332"), Tells(version));
+    }
+}
+
 TEST_CASE("a version holds until the program's file changes") {
     Programs programs;
     const auto entry = programs.entry("pi", "echo asked >>\"$0.asked\"\necho 1.0.0 >&2\n");

@@ -53,6 +53,8 @@ TEST_CASE("a pane's line is read whole or not at all") {
 TEST_CASE("a look at a pane is its title, its screen and what is before the cursor") {
     const auto view = tmux::view_from("4 1 3 [ ! ] two words\nfirst\nsecond line\n\nfirst\nsecond line\n\n");
     CHECK(view.title == "[ ! ] two words");
+    CHECK(tmux::view_from("0 0 1 Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\nx\nx\n").title.empty());  // claude asks for graphics
+    CHECK(tmux::view_from("0 0 1 Git log\nx\nx\n").title == "Git log");
     CHECK(view.screen == "first\nsecond line\n");
     CHECK(view.before_cursor == "first\nseco");
     const auto umlauts = tmux::view_from("2 0 1 \nüöä\nüöä\n");

@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "client/commands/harness.hpp"
+#include "client/output/harnesses.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+
+namespace orange::commands {
+namespace {
+
+/// The first line of a saved screen, if the window had a title.
+constexpr std::string_view k_title = "title: ";
+
+Result<std::string> contents(const std::string& file) {
+    std::ifstream in;
+    if (file != "-") in.open(file, std::ios::binary);
+    if (file != "-" && !in) return {ErrorCode::not_found, "the file " + printable(file) + " cannot be read"};
+    std::istream& from = file == "-" ? std::cin : in;
+    return std::string(std::istreambuf_iterator<char>(from), {});
+}
+
+Result<void> read_screen(rpc::HarnessExplain& params, const std::string& file) {
+    TRY(auto text, contents(file));
+    if (!is_valid_utf8(text)) return {ErrorCode::invalid_argument, printable(file) + " is not UTF-8"};
+    if (text.starts_with(k_title)) {
+        const auto end = std::min(text.find('\n'), text.size());
+        if (!params.title) params.title = text.substr(k_title.size(), end - k_title.size());
+        text.erase(0, end == text.size() ? end : end + 1);
+    }
+    params.screen = std::move(text);
+    return {};
+}
+
+Result<rpc::HarnessExplain::Reply> ask(Context& context, HarnessExplainOptions& options) {
+    if (options.params.harness && options.what) {
+        TRY(read_screen(options.params, *options.what));
+    } else {
+        options.params.id = options.what;
+    }
+    TRY(auto daemon, context.daemon());
+    TRY(auto reply, daemon->call(options.params));
+    if (!options.save) return reply;
+    std::ofstream out(*options.save, std::ios::binary);
+    if (!reply.title.empty()) out << k_title << reply.title << "\n";
+    out << reply.screen << "\n";
+    if (!out.flush()) return {ErrorCode::io, "the file " + printable(*options.save) + " cannot be written"};
+    return reply;
+}
+
+}  // namespace
+
+int harness_explain(Context& context, HarnessExplainOptions options) {
+    complete_with_cwd(context, options.params, options.what.has_value());
+    auto reply = ask(context, options);
+    if (!reply) return fail(context, reply.error());
+    if (context.json) {
+        put_json(written(*reply));
+    } else {
+        output::put(output::explanation_page(*reply, context.style));
+    }
+    return 0;
+}
+
+}  // namespace orange::commands

@@ -1,0 +1,113 @@
+#include "daemon/agents/explanation.hpp"
+
+#include <algorithm>
+
+namespace orange::agents {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// Each text is looked for by the functions that decide, with a definition that has this text alone.
+class Lookup {
+  public:
+    Lookup(std::string_view screen, std::string_view title) : screen_(screen), title_(title) {}
+
+    void titles(const char* key, const Texts& texts) {
+        for (const auto& text : texts) {
+            Harness one;
+            one.titles.busy = {text};
+            const bool found = activity_on(one, {}, title_).activity == Activity::busy;
+            add(key, text, found ? std::string(title_) : std::string());
+        }
+    }
+
+    void on_screen(const char* key, const Texts& texts) {
+        for (const auto& text : texts) {
+            Harness one;
+            one.screen.busy = {text};
+            add(key, text, activity_on(one, screen_, {}).text);
+        }
+    }
+
+    void at_the_end(const char* key, const Texts& texts) {
+        for (const auto& text : texts) {
+            Harness one;
+            one.screen.limited = {text};
+            const auto found = limit_on(one, screen_);
+            add(key, text, found ? found->text : std::string());
+        }
+    }
+
+    void tries(const Texts& texts) {
+        for (const auto& text : texts) {
+            Harness one;
+            one.screen.busy = one.screen.retrying = {text};
+            add("screen.retrying", text, reading_of(one, Activity::unknown, screen_, {}).retrying);
+        }
+    }
+
+    void empty_composer(const Texts& lines) {
+        for (const auto& line : lines) {
+            Harness one;
+            one.composer_empty = {line};
+            add("screen.composer_empty", line, composer_is_empty(one, screen_) ? line : std::string());
+        }
+    }
+
+    void add(std::string key, std::string text, std::string line) {
+        all_.push_back({std::move(key), std::move(text), std::move(line)});
+    }
+
+    /// The first text of the key that was found in that line decides.
+    bool decide(const std::string& key, const std::string& line) {
+        for (auto& each : all_) {
+            if (each.key != key || each.line.empty() || (!line.empty() && each.line != line)) continue;
+            each.decides = true;
+            return true;
+        }
+        return false;
+    }
+
+    std::vector<LookedFor> take() { return std::move(all_); }
+
+  private:
+    std::string_view screen_, title_;
+    std::vector<LookedFor> all_;
+};
+
+}  // namespace
+
+std::vector<LookedFor> looked_for(const Harness& harness, std::string_view screen, std::string_view title,
+                                  const Reading& reading) {
+    Lookup lookup(screen, title);
+    const auto activity = std::string(name_of(reading.activity));
+    const bool elsewhere = !reading.source.empty() && reading.source != "title" && reading.source != "screen";
+    if (elsewhere) lookup.add(reading.source, activity, reading.text.empty() ? activity : reading.text);
+    lookup.titles("title.waiting", harness.titles.waiting);
+    auto dialogs = harness.screen.waiting;
+    std::erase_if(dialogs, [&](const std::string& text) {
+        return std::ranges::find(harness.screen.login, text) != harness.screen.login.end();
+    });
+    lookup.on_screen("screen.waiting", dialogs);
+    lookup.titles("title.busy", harness.titles.busy);
+    lookup.on_screen("screen.busy", harness.screen.busy);
+    lookup.at_the_end("screen.login", harness.screen.login);
+    lookup.at_the_end("usage_limit.screen", harness.usage_limit.texts);
+    lookup.at_the_end("screen.limited", harness.screen.limited);
+    lookup.titles("title.idle", harness.titles.idle);
+    lookup.on_screen("screen.idle", harness.screen.idle);
+    lookup.tries(harness.screen.retrying);
+    lookup.empty_composer(harness.composer_empty);
+    const auto key = reading.source + "." + activity;
+    bool decided = elsewhere ? lookup.decide(reading.source, {})
+                             : lookup.decide(key, reading.source == "title" ? std::string() : reading.text);
+    if (!decided && reading.activity == Activity::limited) decided = lookup.decide("screen.login", {});
+    if (!decided && reading.usage_limit) decided = lookup.decide("usage_limit.screen", reading.text);
+    if (!decided && reading.activity == Activity::idle && harness.otherwise_idle) {
+        lookup.add("screen.otherwise", "idle", "none of the texts above was found");
+        lookup.decide("screen.otherwise", {});
+    }
+    return lookup.take();
+}
+
+}  // namespace orange::agents

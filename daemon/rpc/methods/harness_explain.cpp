@@ -1,0 +1,71 @@
+// harness.explain: which texts of a definition are on a screen, and what follows from them.
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "common/rpc/harness_methods.hpp"
+#include "daemon/agents/explanation.hpp"
+#include "daemon/rpc/methods/picked_run.hpp"
+
+namespace orange::rpc {
+namespace {
+
+HarnessExplain::Reply explained(const agents::Harness& harness, std::string screen, std::string title,
+                                const agents::Reading& reading, Timestamp now) {
+    HarnessExplain::Reply reply;
+    reply.harness = harness.name;
+    if (!harness.measured.empty()) reply.measured = harness.measured;
+    reply.reading.activity = reading.activity;
+    reply.reading.since = now;
+    reply.reading.source = reading.source;
+    reply.reading.text = reading.text;
+    for (auto& each : agents::looked_for(harness, screen, title, reading)) {
+        HarnessExplain::Text text;
+        text.key = std::move(each.key);
+        text.text = std::move(each.text);
+        if (!each.line.empty()) text.line = std::move(each.line);
+        text.decides = each.decides;
+        reply.texts.push_back(std::move(text));
+    }
+    reply.screen = std::move(screen);
+    reply.title = std::move(title);
+    return reply;
+}
+
+Awaitable<Result<HarnessExplain::Reply>> explain(Api& api, HarnessExplain params, Call call) {
+    auto& world = api.world();
+    if (params.screen) {
+        if (!params.harness) {
+            co_return Error(ErrorCode::invalid_argument, "a saved screen needs the name of a harness: --harness NAME");
+        }
+        CO_TRY(const auto entry, world.harnesses.find(*params.harness));
+        auto title = params.title.value_or("");
+        const auto reading = agents::reading_of(entry.harness, Activity::unknown, *params.screen, title);
+        co_return explained(entry.harness, std::move(*params.screen), std::move(title), reading, world.clock.now());
+    }
+    CO_TRY(const auto id, api.select(params, call));
+    CO_TRY(const auto run, pick_run(api, id, params.role));
+    CO_TRY(const auto entry, world.harnesses.find(params.harness.value_or(run.harness)));
+    auto pane = run.pane_id;
+    CO_TRY(auto view, co_await world.tmux.look(std::move(pane)));
+    agents::Reading reading = agents::reading_of(entry.harness, Activity::unknown, view.screen, view.title);
+    const auto* record = world.tasks.find(id);
+    if (record && !params.harness) {
+        const auto now = *record;  // the store may change while tmux answers
+        reading = co_await api.runner().activities.read(now, run.role);
+    }
+    auto reply = explained(entry.harness, std::move(view.screen), std::move(view.title), reading, world.clock.now());
+    record = world.tasks.find(id);
+    if (record) reply.told = api.runner().activities.of(*record, run.role);
+    co_return reply;
+}
+
+}  // namespace
+
+void add_harness_explain(MethodTable& table, Api& api) {
+    using enum ErrorCode;
+    table.add<HarnessExplain>(
+        Access::read, "Says which texts of a definition are on an agent's screen, and what follows from them.",
+        {not_found, invalid_argument, unavailable},
+        [&api](HarnessExplain params, Call call) { return explain(api, std::move(params), std::move(call)); });
+}
+
+}  // namespace orange::rpc
