@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 
 #include "client/commands/harness.hpp"
@@ -15,11 +14,9 @@ namespace {
 constexpr std::string_view k_title = "title: ";
 
 Result<std::string> contents(const std::string& file) {
-    std::ifstream in;
-    if (file != "-") in.open(file, std::ios::binary);
-    if (file != "-" && !in) return {ErrorCode::not_found, "the file " + printable(file) + " cannot be read"};
-    std::istream& from = file == "-" ? std::cin : in;
-    return std::string(std::istreambuf_iterator<char>(from), {});
+    std::ifstream in(file == "-" ? "/dev/stdin" : file, std::ios::binary);
+    if (!in) return {ErrorCode::not_found, "the file " + printable(file) + " cannot be read"};
+    return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
 Result<void> read_screen(rpc::HarnessExplain& params, const std::string& file) {

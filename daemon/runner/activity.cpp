@@ -170,7 +170,8 @@ void Activities::note_progress(Progress& progress, const AgentRun& run, const ag
     constexpr std::int64_t k_share = 10;  // of a processor; on a busy machine a command gets little
     constexpr auto k_least = std::chrono::milliseconds(500);
     const auto now = world_.clock.now();
-    if (reading.activity != Activity::busy || progress.shown != reading.shown) {
+    const bool is_new = progress.at == Timestamp{};
+    if (is_new || reading.activity != Activity::busy || progress.shown != reading.shown) {
         progress = {reading.shown, now, 0, {}};
         return;
     }
