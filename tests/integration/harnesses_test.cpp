@@ -355,7 +355,7 @@ TEST_CASE("a program that looks into its own file is left to the human, who is t
     CHECK(box.orange({"harness", "trust", "claude", "--project", "shop"}).status == 0);
     CHECK_THAT(read_file(box.home() / "projects.json"), !Holds("trusted"));
 
-    CHECK(box.orange({"harness", "trust", "pi", "--project", "shop", "--yes"}).status == 1);
+    CHECK(box.orange({"harness", "trust", "opencode", "--project", "shop", "--yes"}).status == 1);
     CHECK(box.orange({"harness", "trust", "nobody", "--yes"}, repo).status == 1);
     CHECK(box.orange({"harness", "trust", "claude", "/", "--yes"}).status == 1);
     const auto shown = box.orange({"harness", "show", "codex"});
