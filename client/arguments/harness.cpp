@@ -88,7 +88,7 @@ Action harness_explain(CLI::App& app) {
     app.add_option("--save", options->save, "Also write the title and the screen to this file")->option_text("FILE");
     app.footer(
         "Prints what Orange takes the agent to be doing, the line that says so, and every text that the definition "
-        "looks for. To mend a definition, save the screen, edit the definition, and look at the file again.\n\n"
+        "looks for. To fix a definition, save the screen, edit the definition, and look at the file again.\n\n"
         "Examples:\n"
         "  orange harness explain 4f2a --save screen.txt\n"
         "  orange harness explain screen.txt --harness mine");
