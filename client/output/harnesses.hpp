@@ -10,7 +10,8 @@ namespace orange::output {
 
 std::string harnesses_page(const rpc::HarnessList::Reply& reply, const Style& style);
 std::string harness_page(const rpc::HarnessShow::Reply& reply, const Style& style);
-/// What was found on a screen, what follows from it, and what else was looked for.
+/// Returns a page with the texts that were found on a screen, the activity that follows from them, and the texts that
+/// were not found.
 std::string explanation_page(const rpc::HarnessExplain::Reply& reply, const Style& style);
 
 /// What the program is given or wants to find.

@@ -55,7 +55,7 @@ struct Trust {
     bool is_asked() const { return !args.empty() || !file.empty(); }
 };
 
-/// What the program does if its user has no login, if it says nothing of that itself.
+/// Describes a program that works without a login, in a way that its user should know, and does not say so itself.
 struct NoLogin {
     std::vector<std::string> files;  ///< one of them exists if there is a login; a leading "~/" is the agent's HOME
     std::string note;                ///< told to the human; empty: there is nothing to tell

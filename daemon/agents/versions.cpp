@@ -38,7 +38,7 @@ std::string version_text(const std::string& version, const std::string& measured
 
 namespace {
 
-/// What the program prints of its version; empty: it does not say.
+/// Runs the program and returns the version that it prints. Returns an empty text if it prints none.
 Awaitable<std::string> asked_version(ProcessRunner& processes, std::string program, std::vector<std::string> args,
                                      std::map<std::string, std::string> environment) {
     Command command;

@@ -11,8 +11,8 @@
 #include "daemon/async/awaitable.hpp"
 #include "daemon/async/time.hpp"
 
-/// What the daemon uses of Asio's coroutines and timers. Works with Asio 1.22 and later, which has no cancel_after.
-/// There is one io_context with one thread and no mutex; everything here is called on that thread.
+/// Wraps the coroutines and timers of Asio that the daemon uses. Works with Asio 1.22, which has no cancel_after, and
+/// later. There is one io_context with one thread and no mutex; everything here is called on that thread.
 namespace orange::async {
 
 /// Where coroutines run: the daemon's one io_context.

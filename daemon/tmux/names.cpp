@@ -29,8 +29,8 @@ std::optional<std::int64_t> number(std::string_view text) {
     return value;
 }
 
-/// What a program has asked of the terminal with an APC sequence, tmux takes for a title: claude asks for graphics
-/// (Kitty's protocol, "Gi=31,s=1,…").
+/// Returns the title, or nothing if the text is a request to the terminal. tmux takes an APC sequence for a title:
+/// claude asks for graphics in that way (Kitty's protocol, "Gi=31,s=1,…").
 std::string as_title(std::string_view text) {
     const bool graphics = text.size() > 2 && text[0] == 'G' && text[1] >= 'a' && text[1] <= 'z' && text[2] == '=';
     return graphics ? std::string() : std::string(text);

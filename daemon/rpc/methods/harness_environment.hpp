@@ -21,8 +21,8 @@ Environment environment_for(const World& world, const std::optional<Project>& pr
 std::vector<std::string> variables_not_passed(const World& world, const std::optional<Project>& project,
                                               const agents::HarnessEntry& entry, const CallerEnvironment& caller);
 
-/// What the program does instead if its user has no login of their own: neither a file of it nor one of the variables
-/// that it wants. Empty: there is a login, or the definition says nothing of it.
+/// Returns the definition's note if the user has no login for the program: neither one of its files nor one of the
+/// variables that it wants. Returns an empty text if there is a login, or if the definition has no note.
 std::string note_of_login(const World& world, const std::optional<Project>& project, const agents::HarnessEntry& entry);
 
 /// Whether the project's repository is trusted, for a harness that asks for it. An Error: its file cannot be named.
