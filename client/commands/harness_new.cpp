@@ -40,12 +40,16 @@ constexpr Explained k_explained[] = {
     {"env", "Variables for the program."},
     {"env_for", "More variables, for one list of argv."},
     {"exclude", "Files that the program leaves in a worktree, and that are not to be committed."},
+    {"events",
+     "How the program says what it does, and what its words mean. It is believed over everything else. Remove\n"
+     "it, and {event_args} and {event_rules}, if the program cannot."},
     {"state_file", "A JSON file in which the program says what it does. It is believed over title and screen."},
     {"title", "Texts at the beginning of the window's title that say what the program does."},
     {"screen",
      "Texts at the end of the window that say what the program does. waiting: a question; Orange then\n"
-     "types nothing and calls you. limited: a usage limit or a missing login. Start the program by hand\n"
-     "and copy them from its window."},
+     "types nothing and calls you. limited: a usage limit or a missing login. composer_empty: its empty\n"
+     "prompt; without it, and without events, Orange types only after a turn that it saw. Start the program\n"
+     "by hand and copy them from its window."},
     {"usage_limit",
      "Texts of a usage limit that ends by itself: until then Orange starts no other agent of this harness. Remove\n"
      "it if the program has none."},

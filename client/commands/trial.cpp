@@ -314,7 +314,8 @@ Result<void> Trial::wait_for_message() {
         step("message", Verdict::unknown, "a message was typed, but its window did not show it",
              "screen.busy, screen.composer_empty");
     } else {
-        step("message", Verdict::fail, "a message could not be typed", "ready_after, screen.waiting, screen.busy");
+        step("message", Verdict::fail, "its window does not show that it takes a message",
+             "events, screen.composer_empty, screen.busy with screen.otherwise, ready_after");
     }
     keep_window();
     for (int i = 0; i < 25 && seen_.idle.empty() && !interrupted(); ++i) {  // its turn about the message ends

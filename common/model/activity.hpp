@@ -40,7 +40,7 @@ struct AgentActivity {
     void describe(V& v) {
         v.required("activity", activity, "busy, idle, waiting, limited or unknown");
         v.optional("since", since, "when it began, as far as this daemon saw it");
-        v.sparse("source", source, "what says so: hook, file, title or screen");
+        v.sparse("source", source, "what says so: events, file, title or screen");
         v.sparse("text", text, "the line of the screen that says so");
     }
     bool operator==(const AgentActivity&) const = default;

@@ -77,7 +77,7 @@ inline constexpr NoticeRule k_notice_rules[] = {
     {"hook_failed", true, NoticeEnd::transition},
     {"task_file_conflict", true, NoticeEnd::transition},
     {"unverified_review", false, NoticeEnd::transition},
-    {"message_undelivered", false, NoticeEnd::transition},
+    {"message_undelivered", true, NoticeEnd::transition},
     {"git_config_changed", false, NoticeEnd::ack},
     {"harness_changed", false, NoticeEnd::ack},
 };

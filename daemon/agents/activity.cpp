@@ -113,8 +113,10 @@ Reading activity_on(const Harness& harness, std::string_view screen, std::string
         if (any_begins(titles, title)) return {activity, "title", std::move(line).value_or("")};
         if (line) return {activity, "screen", std::move(*line)};
     }
-    if (harness.otherwise_idle && !trim(screen).empty()) return {Activity::idle, "screen", {}};
-    return {};
+    if (!harness.otherwise_idle || trim(screen).empty()) return {};
+    Reading idle{Activity::idle, "screen", {}};
+    idle.by_default = true;
+    return idle;
 }
 
 std::optional<Reading> limit_on(const Harness& harness, std::string_view screen) {
@@ -155,6 +157,14 @@ bool composer_is_empty(const Harness& harness, std::string_view screen) {
     return false;
 }
 
+bool names_composer(const Harness& harness) {
+    return !harness.composer_empty.empty() || !harness.composer.empty();
+}
+
+bool shows_composer(const Harness& harness, std::string_view screen) {
+    return composer_is_empty(harness, screen) || line_with(harness.composer, end_of(screen)).has_value();
+}
+
 bool shows_text(std::string_view screen, std::string_view text) {
     constexpr std::size_t k_telling = 4;
     if (dense(screen, screen.size()).find(dense(text, k_beginning)) != std::string::npos) return true;
@@ -190,17 +200,43 @@ bool composer_holds(const Harness& harness, std::string_view screen, std::string
     return typed.size() >= k_least && dense(text, k_enough).starts_with(typed);
 }
 
-Reading reading_of(const Harness& harness, Activity file, std::string_view screen, std::string_view title) {
+namespace {
+
+/// What a limit that the program has told of lacks is on its screen, perhaps.
+Reading told_limit(const Harness& harness, const Statement& told, std::string_view screen) {
+    Reading reading{Activity::limited, "events", told.text, told.usage_limit};
+    reading.resets = text_behind(harness.usage_limit.resets, joined(told.text));
+    const auto shown = limit_on(harness, screen);
+    if (!shown || !shown->usage_limit) return reading;
+    reading.usage_limit = true;
+    if (reading.text.empty()) reading.text = shown->text;
+    if (reading.resets.empty()) reading.resets = shown->resets;
+    return reading;
+}
+
+}  // namespace
+
+Reading reading_of(const Harness& harness, Activity file, std::string_view screen, std::string_view title,
+                   const Statement& told) {
     auto reading = activity_on(harness, screen, title);
+    const bool dialog = reading.activity == Activity::waiting || file == Activity::waiting;
     if (file != Activity::unknown) {
         reading = {file, "file", file == reading.activity ? std::move(reading.text) : std::string()};
+    }
+    if (told.activity != Activity::unknown) {
+        auto text = told.text.empty() && told.activity == reading.activity ? std::move(reading.text) : told.text;
+        reading = {told.activity, "events", std::move(text)};
     }
     if (reading.activity == Activity::busy) {
         reading.shown = progress_on(harness, screen);
         reading.retrying = line_with(harness.screen.retrying, end_of(screen)).value_or("");
-        return reading;
+    } else if (told.activity == Activity::limited) {
+        reading = told_limit(harness, told, screen);
+    } else if (auto limit = limit_on(harness, screen)) {
+        reading = std::move(*limit);
     }
-    if (auto limit = limit_on(harness, screen)) return std::move(*limit);
+    reading.dialog = dialog;
+    reading.composer = shows_composer(harness, screen);
     return reading;
 }
 

@@ -44,7 +44,8 @@ std::map<std::string, std::string> values_of(const LaunchRequest& request) {
             {"role", request.role},
             {"task_file", request.task_file},
             {"session", request.session},
-            {"shipped", request.shipped}};
+            {"shipped", request.shipped},
+            {"events", request.events}};
 }
 
 /// One text for each check, the check's command line put in.
@@ -138,6 +139,7 @@ Result<Launch> launch(const Harness& harness, const std::string& program, const 
     if (effort) TRY(check_effort(harness, *effort));
     auto values = values_of(request);
     values["check_rules"] = join(for_each_check({harness.check_rule}, request), "");
+    values["event_rules"] = filled(harness.events.rules, values);
     Launch result;
     result.argv.push_back(program);
     const auto add = [&](const std::vector<std::string>& arguments) {
@@ -150,6 +152,8 @@ Result<Launch> launch(const Harness& harness, const std::string& program, const 
             if (request.trusted) add(harness.trust.args);
         } else if (argument == "{session_args}") {
             if (!request.session.empty()) add(request.resume ? harness.session.resume : harness.session.start);
+        } else if (argument == "{event_args}") {
+            add(harness.events.args);
         } else if (argument == "{check_args}") {
             for (auto& word : for_each_check(harness.check_args, request)) result.argv.push_back(std::move(word));
         } else {

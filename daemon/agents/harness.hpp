@@ -61,6 +61,17 @@ struct NoLogin {
     std::string note;                ///< told to the human; empty: there is nothing to tell
 };
 
+/// How the program is told where to write what happens in it, and what its lines mean (events.hpp).
+struct EventSigns {
+    std::vector<std::string> args;  ///< what {event_args} stands for; {events} inside is the file of the run
+    std::string rules;              ///< what {event_rules} stands for, inside an argument
+    std::string key = "event";      ///< the member of a line of JSON that names its event
+    std::vector<std::string> text;  ///< the members of such a line that are shown to people, if they are there
+    std::vector<std::string> busy, idle, question, limit, error, end;
+
+    bool are_told() const { return !busy.empty() || !idle.empty(); }
+};
+
 /// How the program continues an earlier conversation of its own. {session} inside is the conversation's name.
 struct Session {
     std::vector<std::string> start;   ///< what {session_args} stands for in a new one, whose name Orange chooses
@@ -84,9 +95,9 @@ struct Harness {
     Mode mode = Mode::persistent;
     /// argv after the program, by permissions: "full", "reduced", "review", and "oneshot", "oneshot_reduced",
     /// "oneshot_review" for the same in mode oneshot. Placeholders, each inside one argument: {prompt} {effort}
-    /// {task_dir} {worktree} {repo} {git_dir} {git_common} {summary} {role}; with "_json" at the end of the name:
-    /// escaped for a JSON string. An argument that is exactly "{effort_args}" or "{trust_args}" is replaced by that
-    /// list, or by nothing.
+    /// {task_dir} {worktree} {repo} {git_dir} {git_common} {summary} {role} {events}; with "_json" at the end of the
+    /// name: escaped for a JSON string. An argument that is exactly "{effort_args}" or "{trust_args}" is replaced by
+    /// that list, or by nothing.
     std::map<std::string, std::vector<std::string>> argv;
     std::vector<std::string> effort_args;    ///< with {effort}
     std::vector<std::string> effort_values;  ///< empty: any
@@ -96,10 +107,12 @@ struct Harness {
     Signs screen;                      ///< texts at the end of the pane
     UsageLimit usage_limit;
     std::vector<std::string> composer_empty;  ///< a line of the screen that is one of them: nothing is typed yet
+    std::vector<std::string> composer;        ///< texts of the last lines, which show that a prompt reads what is typed
     std::optional<std::chrono::milliseconds> idle_after;  ///< instead of the setting's
     bool otherwise_idle = false;                          ///< a window that shows no sign is one of an idle agent
     Signs titles;                                         ///< beginnings of the pane's title
     StateFile state_file;
+    EventSigns events;
     Trust trust;
     NoLogin no_login;
     Session session;
@@ -141,12 +154,15 @@ std::string session_in(std::string_view list, const std::string& folder, Timesta
 /// What an agent does, and what says so.
 struct Reading {
     Activity activity = Activity::unknown;
-    std::string source;         ///< "file", "title" or "screen"; empty: nothing
+    std::string source;         ///< "events", "file", "title" or "screen"; empty: nothing
     std::string text;           ///< the line of the screen that says so
     bool usage_limit = false;   ///< of a limited one: the reason is a usage limit, which ends by itself
     std::string resets = {};    ///< when, in the program's words
     std::string shown = {};     ///< of a busy agent: what changes if it gets on (progress_on)
     std::string retrying = {};  ///< of a busy agent: the line that says that it was refused and tries again
+    bool by_default = false;    ///< idle only because no text says anything else (screen.otherwise)
+    bool dialog = false;        ///< one of the sources says that a dialog is open, whatever the others say
+    bool composer = false;      ///< the window shows a prompt that is known
 };
 
 /// What screen and title say. Waiting comes first: a dialog may be open on a screen that shows the last turn, too.
@@ -175,15 +191,27 @@ std::optional<Reading> limit_on(const Harness& harness, std::string_view screen)
 /// The question of a usage limit stands at the end of the screen.
 bool shows_limit_dialog(const Harness& harness, std::string_view screen);
 
+/// Whether the definition names a prompt, and whether the end of the screen shows it.
+bool names_composer(const Harness& harness);
+bool shows_composer(const Harness& harness, std::string_view screen);
+
 /// A line at the end of the screen says that nothing is typed into the program's prompt.
 bool composer_is_empty(const Harness& harness, std::string_view screen);
 
 /// The screen holds the text, however it is broken into lines: its beginning, of which whitespace does not count.
 bool shows_text(std::string_view screen, std::string_view text);
 
-/// All sources together. The file is believed over title and screen, and a limit over everything but an agent that
-/// works. `file`: what the state file says, unknown if there is none.
-Reading reading_of(const Harness& harness, Activity file, std::string_view screen, std::string_view title);
+/// What a program has said about itself last.
+struct Statement {
+    Activity activity = Activity::unknown;  ///< unknown: nothing
+    std::string text = {};
+    bool usage_limit = false;
+};
+
+/// All sources together: what the program said, else its state file, else title and screen. A limit on the screen
+/// counts over everything but an agent that works. `file`: what the state file says, unknown if there is none.
+Reading reading_of(const Harness& harness, Activity file, std::string_view screen, std::string_view title,
+                   const Statement& told = {});
 
 /// `path` with its leading "~/" replaced.
 std::string below_home(const std::string& path, const std::string& home);
@@ -205,6 +233,7 @@ struct LaunchRequest {
     std::string session;              ///< name of the program's conversation; empty: none
     bool resume = false;              ///< it is continued
     std::string shipped = {};         ///< the folder of the shipped definitions, and of what they need
+    std::string events = {};          ///< the file for the program's events
 };
 
 /// More than this in one argument the kernel refuses (MAX_ARG_STRLEN, its NUL included): a longer prompt has to travel

@@ -48,6 +48,7 @@ class Loader {
              {"usage_limit", [&](const Node& node) { read_usage_limit(node); }},
              {"title", [&](const Node& node) { read_signs(node, "title", harness_.titles); }},
              {"state_file", [&](const Node& node) { read_state_file(node); }},
+             {"events", [&](const Node& node) { read_events(node); }},
              {"waiting_patterns", [&](const Node& node) { list(node, "waiting_patterns", harness_.screen.waiting); }},
              {"trust", [&](const Node& node) { read_trust(node); }},
              {"no_login", [&](const Node& node) { read_no_login(node); }},
@@ -201,7 +202,7 @@ class Loader {
             if (!item.is_scalar()) continue;
             check_placeholders(item);
             prompted = prompted || mentions(item.scalar, "prompt");
-            for (const std::string list : {"effort_args", "trust_args", "session_args", "check_args"}) {
+            for (const std::string list : {"effort_args", "trust_args", "session_args", "check_args", "event_args"}) {
                 if (!mentions(item.scalar, list) || item.scalar == "{" + list + "}") continue;
                 problem(item.place, "{" + list + "} stands for several arguments and must be an argument by itself");
             }
@@ -338,6 +339,8 @@ class Loader {
         readers.emplace_back("composer_empty", [this](const Node& lines) {
             list(lines, "screen.composer_empty", harness_.composer_empty);
         });
+        readers.emplace_back("composer",
+                             [this](const Node& texts) { list(texts, "screen.composer", harness_.composer); });
         readers.emplace_back("otherwise", [this](const Node& activity) {
             if (activity.scalar != "idle" && activity.scalar != "unknown") {
                 return problem(activity.place, "screen.otherwise must be idle or unknown");
@@ -369,6 +372,32 @@ class Loader {
         for (const char* key : {"path", "key", "values"}) {
             if (!node.find(key)) problem(node.place, std::string("state_file.") + key + " is missing");
         }
+    }
+
+    void read_events(const Node& node) {
+        auto& events = harness_.events;
+        if (!node.is_map()) return problem(node.place, "events must be a map: busy and idle, perhaps args and others");
+        Readers readers = {{"args",
+                            [&](const Node& args) {
+                                list(args, "events.args", events.args);
+                                for (const auto& item : args.items) check_placeholders(item);
+                            }},
+                           {"rules",
+                            [&](const Node& rules) {
+                                if (text(rules, "events.rules", events.rules)) check_placeholders(rules);
+                            }},
+                           {"key", [&](const Node& key) { text(key, "events.key", events.key); }},
+                           {"text", [&](const Node& names) { list(names, "events.text", events.text); }}};
+        const std::pair<const char*, List&> meanings[] = {{"busy", events.busy},         {"idle", events.idle},
+                                                          {"question", events.question}, {"limit", events.limit},
+                                                          {"error", events.error},       {"end", events.end}};
+        for (const auto& [name, names] : meanings) {
+            readers.emplace_back(name, [this, what = "events." + std::string(name), &into = names](const Node& words) {
+                list(words, what, into);
+            });
+        }
+        members(node, "events", readers);
+        if (events.busy.empty() || events.idle.empty()) problem(node.place, "events needs busy and idle");
     }
 
     void read_path(const Node& node, const std::string& what, std::string& into) {
@@ -463,6 +492,7 @@ class Loader {
         const std::pair<const char*, bool> lists[] = {
             {"session_args", harness_.session.can_resume()},
             {"check_args", !harness_.check_args.empty()},
+            {"event_args", !harness_.events.args.empty()},
         };
         const auto* argv = root_.find("argv");
         if (argv == nullptr) return;

@@ -2,6 +2,7 @@
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/agents/events.hpp"
 #include "daemon/agents/survivors.hpp"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/signal_process.hpp"
+#include "daemon/shim/event.hpp"
 #include "daemon/shim/exit_record.hpp"
 #include "daemon/shim/permit.hpp"
 #include "daemon/shim/spec.hpp"
@@ -73,6 +75,11 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
     if (spec.review) {
         spec.env["ORANGE_PERMIT"] =
             shell_word(shim_.string()) + " " + std::string(k_permit_option) + " " + shell_word(spec_path.string());
+    }
+    if (!request.events.empty()) {
+        spec.env["ORANGE_EVENTS"] = request.events;
+        spec.env["ORANGE_EVENT"] =
+            shell_word(shim_.string()) + " " + std::string(k_event_option) + " " + shell_word(request.events);
     }
     CO_TRY(files_.replace(spec_path, spec_text(spec), Durability::atomic));
 
@@ -221,8 +228,13 @@ Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path w
     } else {
         co_await end_survivors(run, worktree);
     }
-    const auto spec = spec_file(run_folder, run.run);
-    if (auto removed = files_.remove(spec); !removed) log::warn("agents", removed.error().message);
+    std::vector<Path> files = {spec_file(run_folder, run.run)};
+    for (const auto& path : {events_file(run_folder, run.run), rest_file(run_folder, run.run)}) {
+        if (!is_missing(files_, path)) files.push_back(path);
+    }
+    for (const auto& path : files) {
+        if (auto removed = files_.remove(path); !removed) log::warn("agents", removed.error().message);
+    }
     co_return end;
 }
 

@@ -31,6 +31,7 @@ struct StartRequest {
     std::string in_session;                  ///< id of the session to open a window in; empty: a new one
     std::string native_session = {};         ///< the name of its program's conversation, where Orange chose it
     std::optional<ReviewRules> review = {};  ///< of a reviewer
+    std::string events = {};                 ///< the file for its program's events; empty: it tells none
     std::string typed = {};                  ///< the prompt, for a program that loses it on its command line
 };
 

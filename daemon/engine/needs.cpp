@@ -63,8 +63,10 @@ class Question {
                                   each.kind == NoticeKind::session_lost;
             if (!rule_of(each.kind).help) continue;
             // A worker that waits for its review does no harm by it.
-            const bool of_other = (each.kind == NoticeKind::usage_limit || each.kind == NoticeKind::agent_hung) &&
-                                  (state_ == nullptr || !state_->agent || each.cause != name_of(*state_->agent));
+            const bool of_role = each.kind == NoticeKind::usage_limit || each.kind == NoticeKind::agent_hung ||
+                                 each.kind == NoticeKind::message_undelivered;
+            const bool of_other =
+                of_role && (state_ == nullptr || !state_->agent || each.cause != name_of(*state_->agent));
             if (of_other) continue;
             if (of_agent && state_ != nullptr && (!state_->agent || sight_.restarting || sight_.agent_alive)) continue;
             return &each;

@@ -15,6 +15,7 @@ constexpr auto k_quiet = 1s;
 constexpr auto k_latest = 3s;
 /// A watch tells the first write and ends. So an agent that always writes wakes the daemon only so often.
 constexpr auto k_watch_again = 500ms;
+constexpr auto k_between_events = 250ms;
 constexpr FileWatcher::WatchId k_none = 0;
 
 }  // namespace
@@ -40,7 +41,36 @@ void Terminals::follow(const TaskId& id) {
     for (const auto& run : runs) {
         if (run.pid > 0 && !watches.contains(run.pid)) wrote(id, run.pid);
     }
-    if (watches.empty() && !followed_[id].settling) followed_.erase(id);
+    watch_events(id, !watches.empty());
+    if (watches.empty() && !followed_[id].settling && !followed_[id].listening) followed_.erase(id);
+}
+
+void Terminals::watch_events(const TaskId& id, bool any_run) {
+    auto& watch = followed_[id].run_folder;
+    if (!any_run && watch != k_none) {
+        files_.unwatch(std::exchange(watch, k_none));
+    } else if (any_run && watch == k_none) {
+        const auto* record = runner_.world.tasks.find(id);
+        const auto made = files_.watch(runner_.agents.run_folder(*record), [this, id](const std::string& name) {
+            const auto found = followed_.find(id);
+            if (stopped_ || found == followed_.end() || !(name.empty() || name.ends_with(".events"))) return;
+            found->second.told = true;
+            if (std::exchange(found->second.listening, true)) return;
+            async::spawn(runner_.world.executor, "events", listen(id));
+        });
+        if (made) watch = *made;
+        if (!made) log::debug("monitor", made.error().message, {{"task", id.value}});  // the poll looks instead
+    }
+}
+
+Awaitable<void> Terminals::listen(TaskId id) {
+    while (!stopped_ && std::exchange(followed_[id].told, false)) {
+        co_await runner_.activities.look(id);
+        if (runner_.outbox.may_be_seen(id)) co_await runner_.outbox.acknowledge(id);
+        if (!co_await async::sleep(k_between_events)) co_return;
+    }
+    followed_[id].listening = false;
+    follow(id);
 }
 
 void Terminals::wrote(const TaskId& id, std::int64_t pid) {

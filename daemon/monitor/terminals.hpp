@@ -30,9 +30,9 @@ class Pacing {
     Time last_;
 };
 
-/// The terminals of living agents. The kernel tells when an agent writes to its own, and then the runner looks at what
-/// the agent does. While nothing is written nothing runs here. tmux is not asked: a client in control mode can make
-/// tmux 3.3a crash, and all agents with it (docs/reliability.md).
+/// The terminals of living agents, and the files in which their programs say what happens. The kernel tells when one is
+/// written, and then the runner looks at what the agent does. While nothing is written nothing runs here. tmux is not
+/// asked: a client in control mode can make tmux 3.3a crash, and all agents with it (docs/reliability.md).
 class Terminals {
   public:
     Terminals(Runner& runner, FileWatcher& files) : runner_(runner), files_(files) {}
@@ -47,13 +47,18 @@ class Terminals {
     struct Followed {
         std::map<std::int64_t, FileWatcher::WatchId> watches;  ///< by the agent's pid; 0: it wrote, and is not watched
         Pacing pacing;
-        bool settling = false;  ///< a settle() runs
+        bool settling = false;              ///< a settle() runs
+        FileWatcher::WatchId run_folder{};  ///< 0: not watched
+        bool told = false;                  ///< an event was written since the last look
+        bool listening = false;             ///< a listen() runs
     };
 
     void wrote(const TaskId& id, std::int64_t pid);
     /// False: all were watched already.
     bool watch(const TaskId& id);
     Awaitable<void> settle(TaskId id);
+    void watch_events(const TaskId& id, bool any_run);
+    Awaitable<void> listen(TaskId id);
 
     Runner& runner_;
     FileWatcher& files_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "daemon/engine/notices.hpp"
+#include "daemon/log/log.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
@@ -84,17 +85,88 @@ agents::Activity Activities::told_by_file(const TaskRecord& record, const AgentR
     return Activity::unknown;
 }
 
-Awaitable<agents::Reading> Activities::read(const TaskRecord& record, Role role) {
+Activities::Known& Activities::known_of(const TaskRecord& record, const AgentRun& run) {
+    auto& known = known_[record.task.id][run.role];
+    if (known.run == run.run) return known;
+    known = Known{};
+    known.run = run.run;
+    known.waited_until = run.spawned_at;
+    if (auto rest = world_.files.read(agents::rest_file(agents_.run_folder(record), run.run)))
+        known.rest = std::move(*rest);
+    known.recognised = known.rest.has_value();
+    return known;
+}
+
+/// A program may say nothing when a human interrupts its turn, when its API fails, and when it begins a turn with a
+/// message that it had put into its queue. The state file and the title show that, also a title that shows no work.
+agents::Statement Activities::told_by(const agents::Harness& harness, Known& known,
+                                      const agents::Reading& shown) const {
+    constexpr auto k_patience = std::chrono::seconds(3);
+    const auto& told = known.events.last();
+    const bool rests = told.activity == Activity::busy && !harness.titles.busy.empty();
+    const bool tells =
+        shown.source == "file" || shown.source == "title" || shown.activity == Activity::waiting || rests;
+    const bool differs = tells && shown.activity != Activity::unknown && shown.activity != told.activity &&
+                         told.activity != Activity::limited;
+    if (!differs) {
+        known.contradicted_since.reset();
+        return told;
+    }
+    const auto now = world_.clock.now();
+    if (!known.contradicted_since) known.contradicted_since = now;
+    return now - *known.contradicted_since >= k_patience ? agents::Statement{} : told;
+}
+
+Awaitable<Activities::Sight> Activities::see(const TaskRecord& record, Role role) {
     const auto* current = record.run_of(role);
-    if (!current || current->pane_id.empty()) co_return agents::Reading{};
+    if (!current || current->pane_id.empty()) co_return Sight{};
     const auto run = *current;
     const auto entry = world_.harnesses.find(run.harness);
-    if (!entry) co_return agents::Reading{};
+    if (!entry) co_return Sight{};
     const auto& harness = entry->harness;
     const auto file = told_by_file(record, run, harness);
     const auto view = co_await world_.tmux.look(run.pane_id);
-    if (!view) co_return agents::reading_of(harness, file, {}, {});
-    co_return agents::reading_of(harness, file, view->screen, view->title);
+    auto& known = known_of(record, run);
+    if (harness.events.are_told()) {
+        const auto path = agents::events_file(agents_.run_folder(record), run.run);
+        if (known.events.read(harness, world_.files, path)) {
+            known.said = true;
+            known.contradicted_since.reset();
+        }
+    }
+    const auto screen = view ? view->screen : std::string();
+    const auto title = view ? view->title : std::string();
+    Sight sight{agents::reading_of(harness, file, screen, title), {}};
+    if (view) sight.screen = agents::resting_screen(screen);
+    if (known.said) {
+        const auto told = told_by(harness, known, sight.reading);
+        sight.reading = agents::reading_of(harness, file, screen, title, told);
+    }
+    const auto& reading = sight.reading;
+    known.recognised = known.recognised || known.said || reading.composer || reading.activity == Activity::busy;
+    // A window in which nothing was ever recognised says nothing.
+    if (reading.by_default && !known.recognised) sight.reading = agents::Reading{};
+    co_return sight;
+}
+
+Awaitable<agents::Reading> Activities::read(const TaskRecord& record, Role role) {
+    auto sight = co_await see(record, role);
+    co_return std::move(sight.reading);
+}
+
+Awaitable<Activities::Window> Activities::look_before_typing(const TaskRecord& record, Role role) {
+    auto sight = co_await see(record, role);
+    Window window{std::move(sight.reading)};
+    const auto* run = record.run_of(role);
+    const auto entry = run ? world_.harnesses.find(run->harness) : Result<agents::HarnessEntry>(Error{});
+    if (!entry || !sight.screen) co_return window;
+    const auto& known = known_of(record, *run);
+    agents::Standing standing;
+    standing.said = known.said;
+    standing.reads_input = reads_input(entry->harness, *run, known);
+    standing.rests = window.reading.activity == Activity::idle && known.rest == sight.screen;
+    window.typing = agents::typing_into(entry->harness, window.reading, standing);
+    co_return window;
 }
 
 std::optional<AgentActivity> Activities::of(const TaskRecord& record, Role role) const {
@@ -117,15 +189,29 @@ bool Activities::is_refused(Retrying& retrying, const agents::Reading& reading) 
     return now - retrying.last <= k_pause && now - retrying.since >= k_patience;
 }
 
-void Activities::note(const TaskRecord& record, const AgentRun& run, agents::Reading reading) {
-    auto& known = known_[record.task.id][run.role];
-    const bool is_new = known.run != run.run;
-    const auto before = is_new ? Activity::unknown : known.seen.activity;
-    const auto seen_since = known.seen.since;
-    if (is_new) {
-        known = Known{};
-        known.waited_until = run.spawned_at;
+void Activities::note_rest(const TaskRecord& record, const AgentRun& run, Known& known, const Sight& sight) const {
+    const auto harness = world_.harnesses.find(run.harness);
+    // Nobody asks for it where there is a better sign.
+    if (!harness || agents::names_composer(harness->harness) || known.said || !sight.screen) return;
+    const auto file = agents::rest_file(agents_.run_folder(record), run.run);
+    const auto activity = sight.reading.activity;
+    if (activity == Activity::idle && known.seen && known.seen->activity == Activity::busy) {
+        known.rest = *sight.screen;
+        const auto kept = world_.files.replace(file, *sight.screen, Durability::atomic);
+        if (!kept) log::warn("activity", kept.error().message, {{"task", record.task.id.value}});
+    } else if (activity != Activity::idle && known.rest.has_value()) {
+        known.rest.reset();
+        const auto removed = world_.files.remove(file);
+        if (!removed) log::warn("activity", removed.error().message, {{"task", record.task.id.value}});
     }
+}
+
+void Activities::note(const TaskRecord& record, const AgentRun& run, Sight sight) {
+    auto& known = known_of(record, run);
+    auto& reading = sight.reading;
+    const bool is_new = !known.seen.has_value();
+    const auto before = is_new ? Activity::unknown : known.seen->activity;
+    const auto seen_since = is_new ? Timestamp{} : known.seen->since;
     const auto harness = world_.harnesses.find(run.harness);
     const bool blank = reading.activity == Activity::unknown && harness && harness->harness.otherwise_idle;
     if (reading.activity == Activity::waiting || blank) {
@@ -139,10 +225,10 @@ void Activities::note(const TaskRecord& record, const AgentRun& run, agents::Rea
             reading.text = known.retrying.text;
         }
     }
+    note_rest(record, run, known, sight);
     const bool changed = before != reading.activity;
     const auto since = changed || is_new ? world_.clock.now() : seen_since;
-    known.run = run.run;
-    known.seen = {reading.activity, since, reading.source, reading.text};
+    known.seen = AgentActivity{reading.activity, since, reading.source, reading.text};
     known.usage_limit = reading.usage_limit;
     if (reading.activity == Activity::busy) known.limit_counted = false;
     known.resets = reading.resets;
@@ -238,13 +324,10 @@ bool Activities::worked_since(const TaskRecord& record, const AgentRun& run, Tim
     return seen != nullptr && seen->worked_at && *seen->worked_at > time;
 }
 
-bool Activities::reads_input(const TaskRecord& record, const AgentRun& run) const {
+bool Activities::reads_input(const agents::Harness& harness, const AgentRun& run, const Known& known) const {
     constexpr auto k_patience = std::chrono::seconds(10);
-    const auto entry = world_.harnesses.find(run.harness);
-    if (!entry || !agents::tells_busy(entry->harness)) return true;
-    const auto* seen = known(record, run);
-    if (seen != nullptr && seen->worked_at) return true;
-    const auto passed = world_.clock.now() - (seen != nullptr ? seen->waited_until : run.spawned_at);
+    if (!agents::tells_busy(harness) || known.worked_at) return true;
+    const auto passed = world_.clock.now() - std::max(known.waited_until, run.spawned_at);
     return passed < passed.zero() || passed >= k_patience;
 }
 
@@ -252,7 +335,7 @@ bool Activities::reads_input(const TaskRecord& record, const AgentRun& run) cons
 void Activities::lift(const AgentRun& run, const Known& seen) {
     const auto hold = usage_.of(run.harness);
     if (!hold || !seen.limited_at || hold->since > *seen.limited_at) return;
-    if (world_.clock.now() - seen.seen.since >= k_shows_anew) usage_.lift(run.harness);
+    if (world_.clock.now() - seen.seen->since >= k_shows_anew) usage_.lift(run.harness);
 }
 
 /// Whether its notice is one of a usage limit; of a limit that is over, the agent is told to go on, once. If it shows
@@ -261,14 +344,15 @@ bool Activities::mark_usage_limit(TaskRecord& record, Role role, bool is_awaited
     const auto* run = record.run_of(role);
     if (!run || !known(record, *run) || !agents_.alive(record, role)) return false;
     auto& seen = known_[record.task.id][role];
+    if (!seen.seen) return false;
     const auto name = std::string(name_of(role));
     const auto* notice = engine::find_notice(record, NoticeKind::usage_limit);
     if (notice && notice->cause != name) notice = nullptr;
-    if (seen.seen.activity == Activity::busy) {
+    if (seen.seen->activity == Activity::busy) {
         if (notice && !seen.limited_at) seen.limited_at = notice->since;  // an earlier daemon saw it
         lift(*run, seen);
     }
-    if (seen.seen.activity != Activity::limited || !seen.usage_limit) return false;
+    if (seen.seen->activity != Activity::limited || !seen.usage_limit) return false;
     seen.limited_at = world_.clock.now();
     // One that waits may have been at it for long when this daemon sees it first.
     const bool is_new = !std::exchange(seen.limit_counted, true) && !notice && (is_awaited || seen.worked_at);
@@ -278,7 +362,8 @@ bool Activities::mark_usage_limit(TaskRecord& record, Role role, bool is_awaited
     const auto id = std::string(k_go_on) + run->run.value;
     const auto is_it = [&](const Message& message) { return message.id.starts_with(id); };
     const auto told = std::find_if(record.typed.rbegin(), record.typed.rend(), is_it);
-    const bool told_since = told != record.typed.rend() && *told->typed_at > (notice ? notice->since : seen.seen.since);
+    const bool told_since =
+        told != record.typed.rend() && *told->typed_at > (notice ? notice->since : seen.seen->since);
     if (told_since && now - *told->typed_at > k_shows_anew) usage_.add(run->harness, seen.resets);
     const auto hold = usage_.of(run->harness);
     if (!hold) {  // over
@@ -292,7 +377,7 @@ bool Activities::mark_usage_limit(TaskRecord& record, Role role, bool is_awaited
     (void)clear(record, NoticeKind::usage_limit);
     raise(world_, record, NoticeKind::usage_limit,
           "the " + name + " is at its usage limit; Orange tells it to go on at " + spoken_time(hold->until, now) +
-              ": " + seen.seen.text,
+              ": " + seen.seen->text,
           "orange task attach " + record.task.id.value, name);
     return true;
 }
@@ -317,8 +402,8 @@ Awaitable<void> Activities::look_at_agents(TaskRecord record) {
     for (const Role role : {Role::worker, Role::reviewer}) {
         if (!agents_.alive(record, role)) continue;
         any = true;
-        const auto reading = co_await read(record, role);
-        note(record, *record.run_of(role), reading);
+        auto sight = co_await see(record, role);
+        note(record, *record.run_of(role), std::move(sight));
     }
     if (!any) known_.erase(record.task.id);
 }

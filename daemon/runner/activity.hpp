@@ -8,6 +8,8 @@
 
 #include "common/model/activity.hpp"
 #include "common/model/record.hpp"
+#include "daemon/agents/events.hpp"
+#include "daemon/agents/typing.hpp"
 #include "daemon/runner/agent_control.hpp"
 #include "daemon/runner/turns.hpp"
 #include "daemon/runner/usage_holds.hpp"
@@ -33,13 +35,15 @@ class Activities {
     /// The same in a turn of the task's.
     Awaitable<void> look_in_turn(TaskRecord& record);
 
-    /// What the role's agent does at this moment, for whoever is about to type.
+    /// What the role's agent does at this moment.
     Awaitable<agents::Reading> read(const TaskRecord& record, Role role);
 
-    /// False until the run was seen busy since it was started, or since it last showed a dialog: what is typed before
-    /// may be lost. True ten seconds after it has drawn its window, and for a program that does not show that it is
-    /// busy.
-    bool reads_input(const TaskRecord& record, const AgentRun& run) const;
+    /// The same, and whether text may be typed into its window now.
+    struct Window {
+        agents::Reading reading;
+        agents::Typing typing = agents::Typing::later;
+    };
+    Awaitable<Window> look_before_typing(const TaskRecord& record, Role role);
 
     /// Whether the run was seen busy after that time, and has shown no dialog since it was.
     bool worked_since(const TaskRecord& record, const AgentRun& run, Timestamp time) const;
@@ -49,7 +53,22 @@ class Activities {
 
   private:
     struct Known;
+    struct Sight {
+        agents::Reading reading;
+        std::optional<std::string> screen;  ///< nothing: the window cannot be looked at
+    };
     const Known* known(const TaskRecord& record, const AgentRun& run) const;
+    /// Of this run; what was known of the one before it is gone.
+    Known& known_of(const TaskRecord& record, const AgentRun& run);
+    Awaitable<Sight> see(const TaskRecord& record, Role role);
+    /// What the run's program has said, as long as the other sources do not contradict it for a while.
+    agents::Statement told_by(const agents::Harness& harness, Known& known, const agents::Reading& shown) const;
+    /// False until the run was seen busy since it was started, or since it last showed a dialog: what is typed before
+    /// may be lost. True ten seconds after it has drawn its window, and for a program that does not show that it is
+    /// busy.
+    bool reads_input(const agents::Harness& harness, const AgentRun& run, const Known& known) const;
+    /// What the screen was when the run came to rest; kept in a file of the run, for the next daemon.
+    void note_rest(const TaskRecord& record, const AgentRun& run, Known& known, const Sight& sight) const;
 
     /// When a busy agent last got on. Its processor time is asked for only once its window stands still.
     struct Progress {
@@ -66,7 +85,12 @@ class Activities {
     };
     struct Known {
         RunId run;
-        AgentActivity seen;
+        std::optional<AgentActivity> seen;  ///< nothing: not noted yet
+        agents::EventReader events;
+        bool said = false;        ///< its program has said something
+        bool recognised = false;  ///< its program said, or showed, something that its definition names
+        std::optional<Timestamp> contradicted_since;
+        std::optional<std::string> rest;  ///< its screen when it went from busy to idle; nothing while it is not idle
         bool usage_limit = false;
         std::string resets;  ///< of a usage limit, when it ends, in the program's words
         bool limit_counted = false;
@@ -79,7 +103,7 @@ class Activities {
 
     agents::Activity told_by_file(const TaskRecord& record, const AgentRun& run, const agents::Harness& harness);
     Awaitable<void> look_at_agents(TaskRecord record);
-    void note(const TaskRecord& record, const AgentRun& run, agents::Reading reading);
+    void note(const TaskRecord& record, const AgentRun& run, Sight sight);
     /// Whether it has tried again for so long that its human should know. It may succeed in between.
     bool is_refused(Retrying& retrying, const agents::Reading& reading) const;
     void note_progress(Progress& progress, const AgentRun& run, const agents::Reading& reading,

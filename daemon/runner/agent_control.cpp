@@ -9,6 +9,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/model/json.hpp"
+#include "daemon/agents/events.hpp"
 #include "daemon/agents/login_environment.hpp"
 #include "daemon/agents/placeholders.hpp"
 #include "daemon/agents/versions.hpp"
@@ -181,6 +182,10 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
         const auto file = run_folder(record) / ("prompt-" + request.run.run.value + ".md");
         CO_TRY(world_.files.replace(file, launch.prompt));
         launch.prompt = "Your instructions are in " + file.string() + ". Read that file and follow it.";
+    }
+    if (harness.harness.events.are_told()) {
+        launch.events = agents::events_file(run_folder(record), request.run.run).string();
+        request.events = launch.events;
     }
     CO_TRY(auto command, agents::launch(harness.harness, harness.program, launch));
     request.run.role = order.role;

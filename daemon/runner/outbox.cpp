@@ -16,6 +16,8 @@ constexpr std::size_t k_kept_messages = 5;
 constexpr auto k_swallowed_after = 8s;
 /// A message that an agent has had for so long while it worked is one that its program has put into its queue.
 constexpr auto k_queued_after = 30s;
+/// A window that shows neither a prompt nor work may be one that is still drawn.
+constexpr auto k_unknown_after = 30s;
 
 }  // namespace
 
@@ -64,15 +66,16 @@ Awaitable<bool> Outbox::shows_dialog(const TaskRecord& record, Role role) {
 }
 
 Awaitable<bool> Outbox::deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message) {
+    auto& typing = undelivered_[record.task.id].typing;
+    typing = agents::Typing::later;
     const auto harness = world_.harnesses.find(run.harness);
     // Started in what is the future now: the clock was set back, and nobody is to wait until it is there again.
     const auto age = world_.clock.now() - run.spawned_at;
     if (harness && age >= age.zero() && age < harness->harness.ready_after) co_return false;
-    // Busy is no obstacle: the programs queue what is typed meanwhile. Typing into a dialog would answer it.
-    const auto reading = co_await activities_.read(record, run.role);
-    if (reading.activity == Activity::waiting) co_return false;
-    if (reading.usage_limit && co_await is_held_by_limit(run)) co_return false;
-    if (reading.activity != Activity::busy && !activities_.reads_input(record, run)) co_return false;
+    const auto window = co_await activities_.look_before_typing(record, run.role);
+    typing = window.typing;
+    if (window.reading.usage_limit && co_await is_held_by_limit(run)) co_return false;
+    if (window.typing != agents::Typing::safe) co_return false;
     const auto sent = co_await world_.tmux.send(run.pane_id, message.text);
     if (!sent) log::warn("outbox", sent.error().message, {{"task", record.task.id.value}});
     co_return sent.has_value();
@@ -93,6 +96,14 @@ Awaitable<bool> Outbox::deliver_all(TaskRecord& record) {
     while (!record.outbox.empty()) {
         const auto message = record.outbox.front();
         const auto* run = record.run_of(message.to);
+        if (is_outdated(record, message)) {
+            told_.erase(message.id);
+            acknowledged_.erase(message.id);
+            std::erase_if(record.outbox, [&](const Message& m) { return m.id == message.id; });
+            if (record.outbox.empty()) (void)clear(record, NoticeKind::message_undelivered);
+            if (!turns_.save(record)) co_return false;
+            continue;
+        }
         if (typed_.contains(message.id)) {
             // Only its end could not be written down; nobody is told the same twice.
         } else if (run && agents_.alive(record, message.to)) {
@@ -100,6 +111,7 @@ Awaitable<bool> Outbox::deliver_all(TaskRecord& record) {
             if (!co_await deliver_one(record, to, message)) co_return false;
             typed_.insert(message.id);
         } else if (run || message.waits()) {
+            undelivered_[record.task.id].typing = agents::Typing::later;
             co_return false;  // dying, starting, or not there: it waits for the next one
         }
         // Saved after the keys were typed: a crash in between repeats the message, which is harmless; losing it is not.
@@ -169,6 +181,8 @@ Awaitable<bool> Outbox::acknowledge_one(TaskRecord& record, Message& message) {
               "orange task attach " + record.task.id.value, role);
         co_return true;
     }
+    const auto window = co_await activities_.look_before_typing(record, message.to);
+    if (window.typing != agents::Typing::safe) co_return false;
     const auto again = co_await world_.tmux.send(run.pane_id, message.text);
     if (!again) co_return false;
     ++message.times;
@@ -200,24 +214,55 @@ bool Outbox::may_be_seen(const TaskId& id) const {
     });
 }
 
-bool Outbox::waits_too_long(const TaskId& id, const Message& message) {
+/// Its human was told of it, and the task has got further without it: somebody has told the agent.
+bool Outbox::is_outdated(const TaskRecord& record, const Message& message) const {
+    const bool was_told = told_.contains(message.id) || acknowledged_.contains(message.id);
+    return was_told && !message.waits() && record.entered_at && *record.entered_at > message.queued_at;
+}
+
+void Outbox::was_acknowledged(const TaskRecord& record) {
+    undelivered_.erase(record.task.id);
+    for (const auto& message : record.outbox) {
+        if (told_.contains(message.id)) acknowledged_.insert(message.id);
+    }
+}
+
+/// With a definition that names no sign of a prompt, no time makes it safe to type.
+bool Outbox::waits_too_long(const TaskRecord& record, const Message& message) {
     const auto now = async::now();
-    auto& undelivered = undelivered_[id];
-    if (undelivered.message != message.id) undelivered = {message.id, now};
-    return now - undelivered.since > world_.settings.message_patience;
+    auto& undelivered = undelivered_[record.task.id];
+    if (undelivered.message != message.id) {
+        undelivered.message = message.id;
+        undelivered.since = now;
+    }
+    std::chrono::milliseconds patience = world_.settings.message_patience;
+    const auto* run = record.run_of(message.to);
+    const auto entry = run ? world_.harnesses.find(run->harness) : Result<agents::HarnessEntry>(Error{});
+    if (entry && undelivered.typing == agents::Typing::unknown) {
+        patience = std::min<std::chrono::milliseconds>(patience, k_unknown_after);
+        if (!agents::can_be_typed_to(entry->harness)) return true;
+    }
+    return now - undelivered.since > patience;
 }
 
 void Outbox::mark_undelivered(TaskRecord& record) {
     const auto& id = record.task.id;
-    const auto* run = record.run_of(record.outbox.front().to);
+    const auto& message = record.outbox.front();
+    const auto* run = record.run_of(message.to);
     if (run && usage_.of(run->harness)) return;
-    if (record.held_start(record.outbox.front().to)) return;  // its view says what that one waits for
-    if (!waits_too_long(id, record.outbox.front())) return;
+    if (record.held_start(message.to)) return;  // its view says what that one waits for
+    const auto seen = activities_.of(record, message.to);
+    if (seen && (seen->activity == Activity::busy || seen->activity == Activity::waiting)) {
+        undelivered_.erase(id);  // its turn ends, and a dialog has a notice of its own
+        return;
+    }
+    if (!waits_too_long(record, message)) return;
+    if (undelivered_[id].typing == agents::Typing::unknown && acknowledged_.contains(message.id)) return;
     const auto before = record.notices;
-    const auto role = std::string(name_of(record.outbox.front().to));
-    if (agents_.alive(record, record.outbox.front().to)) {
-        raise(world_, record, NoticeKind::message_undelivered,
-              "a message for the " + role + " cannot be delivered: its window does not take input",
+    const auto role = std::string(name_of(message.to));
+    told_.insert(message.id);
+    if (agents_.alive(record, message.to)) {
+        raise(world_, record, NoticeKind::message_undelivered, "not delivered to the " + role + ": " + message.text,
               "orange task attach " + id.value, role);
     } else {
         raise(world_, record, NoticeKind::message_undelivered, "a message for the " + role + " waits until one runs",

@@ -42,24 +42,27 @@ class Outbox {
     /// A typed message is not acknowledged, and its agent has nothing to do.
     bool may_be_seen(const TaskId& id) const;
 
-    /// A message that cannot be delivered is waited for as long again before somebody is told.
-    void be_patient_again(const TaskId& id) { undelivered_.erase(id); }
+    /// Its human has seen that a message cannot be delivered. It is waited for as long again, or, if nothing is typed
+    /// into that window, nobody is told of it again.
+    void was_acknowledged(const TaskRecord& record);
 
   private:
     /// Tries to deliver what is in the outbox, in order. True where nothing is left.
     Awaitable<bool> deliver_all(TaskRecord& record);
     Awaitable<bool> deliver_one(const TaskRecord& record, const AgentRun& run, const Message& message);
+    bool is_outdated(const TaskRecord& record, const Message& message) const;
     void was_typed(TaskRecord& record, const Message& message);
     Awaitable<bool> acknowledge_one(TaskRecord& record, Message& message);
     Awaitable<bool> is_held_by_limit(AgentRun run);
     void mark_undelivered(TaskRecord& record);
-    bool waits_too_long(const TaskId& id, const Message& message);
+    bool waits_too_long(const TaskRecord& record, const Message& message);
 
     /// The message that a task's outbox is held up by, and since when this daemon has tried it. By the steady clock: a
     /// wall clock that is set, or a machine that slept, is no patience of an agent's.
     struct Undelivered {
         std::string message;
         async::Moment since;
+        agents::Typing typing = agents::Typing::later;  ///< what the window was like at the last try
     };
 
     World& world_;
@@ -68,8 +71,9 @@ class Outbox {
     Activities& activities_;
     const UsageHolds& usage_;
     std::map<TaskId, Undelivered> undelivered_;
-    std::set<std::string> typed_;  ///< messages whose delivery could not be written down yet
-    std::set<std::string> told_;   ///< messages that were not taken, and whose human was told
+    std::set<std::string> typed_;         ///< messages whose delivery could not be written down yet
+    std::set<std::string> told_;          ///< messages that were not taken or not typed, and whose human was told
+    std::set<std::string> acknowledged_;  ///< those of them that were acknowledged
 };
 
 }  // namespace orange

@@ -145,7 +145,7 @@ Awaitable<Result<Outcome>> Requests::acknowledge(TaskId id) {
     if (!seen.empty()) outcome.notes.push_back("acknowledged as changed: " + printable(join(seen, ", ")));
     record.task.updated_at = world_.clock.now();
     CO_TRY(turns_.try_save(record));
-    outbox_.be_patient_again(id);  // a message that waits is waited for as long again
+    outbox_.was_acknowledged(record);
     co_await turns_.show(record, &outcome);
     co_return outcome;
 }

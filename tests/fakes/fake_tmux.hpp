@@ -73,6 +73,7 @@ class FakeTmux final : public Tmux {
     };
     State state;
     std::map<std::string, std::string> screens;  ///< pane → what it shows
+    std::string first_screen;                    ///< and if the test has not said what it shows
     std::vector<std::string> escaped;            ///< panes in which Escape was pressed
     std::function<void()> before = [] {};        ///< called first by everything that changes something
     std::function<void()> looked = [] {};        ///< called by list(), after it has looked
@@ -146,14 +147,14 @@ class FakeTmux final : public Tmux {
         const bool there = std::any_of(state.panes.begin(), state.panes.end(),
                                        [&](const PaneInfo& pane) { return pane.ref.pane_id == pane_id; });
         if (!there) co_return Error(ErrorCode::not_found, "can't find pane: " + pane_id);
-        co_return screens[pane_id];
+        co_return shown_in(pane_id);
     }
 
     Awaitable<Result<PaneView>> look(std::string pane_id) override {
         ++looks;
         for (const auto& pane : state.panes) {
             if (pane.ref.pane_id != pane_id) continue;
-            PaneView view{pane.title, screens[pane_id], before_cursor[pane_id]};
+            PaneView view{pane.title, shown_in(pane_id), before_cursor[pane_id]};
             co_return view;
         }
         co_return Error(ErrorCode::not_found, "can't find pane: " + pane_id);
@@ -177,6 +178,10 @@ class FakeTmux final : public Tmux {
     }
 
   private:
+    std::string shown_in(const std::string& pane_id) const {
+        const auto screen = screens.find(pane_id);
+        return screen == screens.end() ? first_screen : screen->second;
+    }
     static bool is_in(const PaneInfo& pane, const std::string& id) {
         return pane.ref.window_id == id || pane.ref.session_id == id;
     }

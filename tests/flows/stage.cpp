@@ -40,10 +40,11 @@ Stage::Stage(std::string name, const std::string& workflow, const Transcript& tr
         orange_.start_daemon({}, {"PATH=" + (orange_.root() / "github").string() + ":" + std::getenv("PATH")});
     }
     fs::create_directories(orange_.home() / "harnesses");
-    write_file(orange_.home() / "harnesses" / "scripted.yml",
-               "name: scripted\nprogram: " ORANGE_SOURCE_DIR "/tests/flows/scripted-agent\nargv:\n" +
-                   std::string("  full: [--, \"{prompt}\"]\nenv:\n  SCRIPTED_FOLDER: \"") +
-                   (orange_.root() / "agents").string() + "\"\n");
+    write_file(
+        orange_.home() / "harnesses" / "scripted.yml",
+        "name: scripted\nprogram: " ORANGE_SOURCE_DIR "/tests/flows/scripted-agent\nargv:\n" +
+            std::string("  full: [--, \"{prompt}\"]\nscreen: {composer_empty: [❯]}\nenv:\n  SCRIPTED_FOLDER: \"") +
+            (orange_.root() / "agents").string() + "\"\n");
     const auto own = fs::path(ORANGE_SOURCE_DIR) / "tests" / "data" / "workflows" / (workflow + ".yml");
     if (fs::exists(own)) {
         fs::create_directories(orange_.home() / "workflows");

@@ -145,7 +145,7 @@ void add_limited_harness(Sandbox& orange) {
     write_file(
         orange.home() / "harnesses/thrifty.yml",
         "name: thrifty\nprogram: ./thrifty.sh\nargv:\n  full: [--, \"{prompt}\"]\n"
-        "screen: {busy: [working], otherwise: idle}\n"
+        "screen: {busy: [working], otherwise: idle, composer_empty: [ready]}\n"
         "usage_limit: {screen: [You've hit your], resets: [\"resets \"], dialog: [\"What do you want to do?\"]}\n");
 }
 

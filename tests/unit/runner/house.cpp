@@ -143,7 +143,9 @@ RunnerWorld::RunnerWorld() : live_(git.dir / "live"), golden_(git.dir / "golden"
     async::set_escalation([](const std::string&, const std::string&) {});
     outside.tmux.before = [this] { outside.fuse.step(); };
     git.make_repo("live/repo");
-    write_file(live_ / "home/harnesses/bot.yml", "name: bot\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n");
+    write_file(live_ / "home/harnesses/bot.yml",
+               "name: bot\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nscreen: {composer_empty: [❯]}\n");
+    outside.tmux.first_screen = "❯\n";
     fs::permissions(live_ / "home", fs::perms::owner_all);
 }
 

@@ -17,7 +17,11 @@ struct TalkWorld : RunnerWorld {
     TalkWorld() {
         write_file(home() / "harnesses/shy.yml",
                    "name: shy\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nready_after: 2s\n"
-                   "screen:\n  waiting: [\"Really?\"]\n  busy: [working]\ntitle:\n  waiting: [\"[!]\"]\n");
+                   "screen:\n  waiting: [\"Really?\"]\n  busy: [working]\n  composer_empty: [\"❯\"]\n"
+                   "title:\n  waiting: [\"[!]\"]\n");
+        write_file(home() / "harnesses/reads.yml",
+                   "name: reads\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n"
+                   "screen:\n  busy: [working]\n  otherwise: idle\n  composer_empty: [\"❯\"]\n");
         write_file(home() / "harnesses/slow.yml",
                    "name: slow\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n"
                    "screen:\n  busy: [working]\n  otherwise: idle\n");
@@ -105,13 +109,13 @@ TEST_CASE("a message is typed as soon as the program was seen at work, and anew 
     CHECK(world.typed().empty());
     world.outside.tmux.screens[world.pane(id)] = "working";
     world.look(id);
-    world.outside.tmux.screens[world.pane(id)] = "idle";
+    world.outside.tmux.screens[world.pane(id)] = "❯";
     CHECK(world.deliver(id));
     CHECK(world.typed().size() == 1);
 
     world.outside.tmux.screens[world.pane(id)] = "Really?";
     world.look(id);
-    world.outside.tmux.screens[world.pane(id)] = "starting";
+    world.outside.tmux.screens[world.pane(id)] = "starting\n❯";
     world.look(id);
     world.send(id, "two").value();
     CHECK(world.typed().size() == 1);
@@ -129,6 +133,8 @@ TEST_CASE("nothing is typed into a dialog, and a human is asked to answer it") {
     CHECK_THAT(world.attention(id), Tells("orange task attach " + id.value));
     world.outside.tmux.screens[world.pane(id)] = "working";
     CHECK(world.activity(id) == agents::Activity::busy);
+    CHECK_FALSE(world.deliver(id));
+    world.outside.tmux.screens[world.pane(id)] = "working\n❯";
     CHECK(world.deliver(id));
     CHECK(world.typed().size() == 1);
 }
@@ -270,6 +276,7 @@ TEST_CASE("a message is seen, held or swallowed as the window shows") {
     };
     const auto state = [&] { return std::string(world.record(id).typed.back().state()); };
     const auto acknowledge = [&] { return world.house().go(world.house().runner().outbox.acknowledge(id)); };
+    show("working");
     show("idle");
     world.send(id, "go on").value();
     REQUIRE(world.typed().size() == 1);
@@ -327,15 +334,13 @@ TEST_CASE("a message is seen, held or swallowed as the window shows") {
 
 TEST_CASE("a message that a program has queued for long is seen when its turn ends, also if it has scrolled away") {
     TalkWorld world;
-    write_file(world.home() / "harnesses/reads.yml",
-               "name: reads\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n"
-               "screen:\n  busy: [working]\n  otherwise: idle\n  composer_empty: [\"❯\"]\n");
     const auto id = world.started_with("reads");
     auto& screen = world.outside.tmux.screens[world.pane(id)];
     const auto acknowledge = [&] { return world.house().go(world.house().runner().outbox.acknowledge(id)); };
-    screen = "working\n";
+    screen = "working\n❯\n";
     world.look(id);
     world.send(id, "go on").value();
+    screen = "working\n";
     REQUIRE(world.typed().size() == 1);
     for (int i = 0; i < 5; ++i) {
         world.outside.clock.pass(9s);
@@ -354,14 +359,15 @@ TEST_CASE("a message that a program has queued for long is seen when its turn en
 
 TEST_CASE("what is typed into a window that its program has not drawn yet would be lost, however long that takes") {
     TalkWorld world;
-    const auto id = world.started_with("slow");
+    const auto id = world.started_with("reads");
+    world.outside.tmux.screens[world.pane(id)] = "";
     world.look(id);
     world.send(id, "go on").value();
     for (int i = 0; i < 3; ++i) {
         world.outside.clock.pass(5s);
         CHECK_FALSE(world.deliver(id));
     }
-    world.outside.tmux.screens[world.pane(id)] = "ready";
+    world.outside.tmux.screens[world.pane(id)] = "ready\n❯";
     world.outside.clock.pass(9s);
     CHECK_FALSE(world.deliver(id));
     world.outside.clock.pass(1s);

@@ -18,7 +18,7 @@ struct LimitedWorld : RunnerWorld {
     LimitedWorld() {
         write_file(home() / "harnesses/thrifty.yml",
                    "name: thrifty\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n"
-                   "screen: {busy: [working], limited: [Please log in], otherwise: idle}\n"
+                   "screen: {busy: [working], limited: [Please log in], composer_empty: [❯], otherwise: idle}\n"
                    "usage_limit:\n  screen: [You've hit your]\n  resets: [\"resets \"]\n"
                    "  dialog: [\"What do you want to do?\"]\n");
         first = start();
@@ -34,7 +34,7 @@ struct LimitedWorld : RunnerWorld {
         return record.task.id;
     }
     void show(const TaskId& id, const std::string& screen, Role role = Role::worker) {
-        outside.tmux.screens[record(id).run_of(role)->pane_id] = screen;
+        outside.tmux.screens[record(id).run_of(role)->pane_id] = screen + "❯\n";
         look(id);
     }
     /// Its worker has handed over.

@@ -1,0 +1,93 @@
+#include "daemon/agents/events.hpp"
+
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "common/model/json.hpp"
+
+namespace orange::agents {
+namespace {
+
+constexpr std::size_t k_most_at_once = 64 * 1024;
+constexpr std::size_t k_longest_text = 300;
+
+struct Event {
+    std::string name;
+    std::string text;
+};
+
+std::string text_of(const Json& object, const std::string& member) {
+    return object.contains(member) && object.at(member).is_string() ? object.at(member).get<std::string>()
+                                                                    : std::string();
+}
+
+Event event_in(const EventSigns& signs, std::string_view line) {
+    if (!line.starts_with('{')) {
+        const auto end = std::min(line.find(' '), line.size());
+        return {std::string(line.substr(0, end)), std::string(trim(line.substr(end)))};
+    }
+    const auto json = Json::parse(line, nullptr, false);
+    if (!json.is_object()) return {};
+    Event event{text_of(json, signs.key), {}};
+    for (const auto& member : signs.text) {
+        const auto text = text_of(json, member);
+        if (!text.empty()) event.text += (event.text.empty() ? "" : ": ") + text;
+    }
+    return event;
+}
+
+bool is_one_of_them(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+std::optional<Statement> told_by(const Harness& harness, std::string_view line) {
+    const auto& signs = harness.events;
+    auto event = event_in(signs, trim(line));
+    if (event.name.empty()) return std::nullopt;
+    auto text = printable(std::string_view(event.text).substr(0, k_longest_text));
+    if (is_one_of_them(signs.busy, event.name)) return Statement{Activity::busy, {}};
+    if (is_one_of_them(signs.idle, event.name)) return Statement{Activity::idle, {}};
+    if (is_one_of_them(signs.question, event.name)) return Statement{Activity::waiting, std::move(text)};
+    if (is_one_of_them(signs.limit, event.name)) return Statement{Activity::limited, std::move(text), true};
+    if (is_one_of_them(signs.error, event.name)) {
+        const bool usage_limit = limit_on(harness, text).value_or(Reading{}).usage_limit;
+        return Statement{Activity::limited, std::move(text), usage_limit};
+    }
+    if (is_one_of_them(signs.end, event.name)) return Statement{};
+    return std::nullopt;
+}
+
+bool EventReader::read(const Harness& harness, FileSystem& files, const Path& path) {
+    const auto facts = files.facts_of(path);
+    if (!facts || facts->kind != FileFacts::Kind::file || facts->size == at_) return false;
+    if (facts->size < at_) at_ = 0;
+    const auto added = static_cast<std::size_t>(std::min<std::uintmax_t>(facts->size - at_, k_most_at_once));
+    const auto piece = files.read_before(path, facts->size, added);
+    if (!piece) return false;
+    std::string_view lines = piece->bytes;
+    const bool is_cut = piece->from > at_;
+    const auto end = lines.rfind('\n');
+    if (end == std::string_view::npos) {
+        if (is_cut) at_ = facts->size;  // one line that nobody wants to read
+        return false;
+    }
+    at_ = piece->from + end + 1;
+    lines = lines.substr(0, end);
+    if (is_cut) lines.remove_prefix(std::min(lines.find('\n'), lines.size()));
+    return take(harness, lines);
+}
+
+bool EventReader::take(const Harness& harness, std::string_view lines) {
+    bool any = false;
+    for (const auto line : split_lines(lines)) {
+        auto told = told_by(harness, line);
+        if (!told) continue;
+        last_ = std::move(*told);
+        any = true;
+    }
+    return any;
+}
+
+}  // namespace orange::agents

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/ids.hpp"
+#include "daemon/agents/harness.hpp"
+#include "daemon/files/file_system.hpp"
+
+/// What a program says about itself while it runs: lines in a file of its run. Each line is one event, as a word with
+/// text behind it, or as an object of JSON. The definition says what each event means (docs/harnesses.md, "Events").
+namespace orange::agents {
+
+/// What a line means; nothing for one that the definition does not name.
+std::optional<Statement> told_by(const Harness& harness, std::string_view line);
+
+/// Where a run's program writes its events.
+inline Path events_file(const Path& run_folder, const RunId& run) {
+    return run_folder / (run.value + ".events");
+}
+
+/// What the screen of a run was when it came to rest (typing.hpp).
+inline Path rest_file(const Path& run_folder, const RunId& run) {
+    return run_folder / (run.value + ".rest");
+}
+
+/// Reads what was added to such a file since it last looked. A line counts when its end is there. Of much at once only
+/// the end is read. A file that became shorter is read from its beginning.
+class EventReader {
+  public:
+    /// True if there was a line that the definition names.
+    bool read(const Harness& harness, FileSystem& files, const Path& path);
+
+    const Statement& last() const { return last_; }
+
+  private:
+    bool take(const Harness& harness, std::string_view lines);
+
+    std::uintmax_t at_ = 0;  ///< what is before it has been read
+    Statement last_;
+};
+
+}  // namespace orange::agents

@@ -1,0 +1,61 @@
+#include "daemon/shim/event.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/text.hpp"
+#include "common/model/json.hpp"
+
+namespace orange::shim {
+namespace {
+
+constexpr std::size_t k_longest_line = 4000;
+constexpr std::size_t k_longest_text = 300;
+constexpr std::size_t k_most_read = 4 * 1024 * 1024;
+constexpr off_t k_largest_file = 1024 * 1024;
+
+/// A program must never wait because its hook does not read.
+std::string all_of_stdin() {
+    std::string text;
+    char buffer[16 * 1024];
+    for (;;) {
+        const auto got = ::read(STDIN_FILENO, buffer, sizeof buffer);
+        if (got <= 0) return text;
+        if (text.size() < k_most_read) text.append(buffer, static_cast<std::size_t>(got));
+    }
+}
+
+std::string line_of(const Json& object) {
+    return object.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string event_line(const std::vector<std::string>& words, std::string_view object) {
+    if (!words.empty()) return printable(join(words, " ")).substr(0, k_longest_line);
+    const auto said = Json::parse(object, nullptr, false);
+    if (!said.is_object()) return {};
+    Json kept = Json::object();
+    for (const auto& [member, value] : said.items()) {
+        if (!value.is_string()) continue;
+        kept[member] = value.get<std::string>().substr(0, k_longest_text);
+        if (line_of(kept).size() > k_longest_line) kept.erase(member);
+    }
+    return line_of(kept);
+}
+
+int write_event(const char* file, const std::vector<std::string>& words) {
+    const auto line = event_line(words, words.empty() ? all_of_stdin() : std::string());
+    if (line.empty()) return 0;
+    const int out = ::open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (out < 0) return 0;
+    struct stat facts {};
+    if (::fstat(out, &facts) == 0 && facts.st_size > k_largest_file && ::ftruncate(out, 0) != 0) return 0;
+    const auto text = line + "\n";
+    [[maybe_unused]] const auto written = ::write(out, text.data(), text.size());
+    ::close(out);
+    return 0;
+}
+
+}  // namespace orange::shim

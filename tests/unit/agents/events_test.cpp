@@ -1,0 +1,135 @@
+#include "daemon/agents/events.hpp"
+
+#include <fstream>
+
+#include "daemon/files/posix_file_system.hpp"
+#include "tests/catch.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+
+/// What programs say about themselves, line by line.
+using namespace orange;
+using namespace orange::agents;
+
+namespace {
+
+Harness talker() {
+    Harness harness;
+    harness.events.key = "hook_event_name";
+    harness.events.text = {"tool_name", "last_assistant_message"};
+    harness.events.busy = {"UserPromptSubmit", "busy"};
+    harness.events.idle = {"Stop", "idle"};
+    harness.events.question = {"PermissionRequest"};
+    harness.events.limit = {"limit"};
+    harness.events.error = {"StopFailure"};
+    harness.events.end = {"SessionEnd"};
+    harness.usage_limit.texts = {"You've hit your"};
+    harness.usage_limit.resets = {"resets "};
+    return harness;
+}
+
+struct EventFile {
+    void add(const std::string& text) { std::ofstream(path, std::ios::app | std::ios::binary) << text; }
+    bool read() { return reader.read(harness, files, path); }
+    std::string state() { return std::string(name_of(reader.last().activity)); }
+
+    testing::TemporaryFolder folder;
+    Path path = folder.path() / "run.events";
+    Harness harness = talker();
+    PosixFileSystem files;
+    EventReader reader;
+};
+
+}  // namespace
+
+TEST_CASE("a line of words or of JSON is one event, and what the definition does not name is none") {
+    struct Row {
+        const char* line;
+        const char* activity;  ///< empty: no event
+        const char* text;
+        bool usage_limit;
+    };
+    const Row rows[] = {
+        {"idle", "idle", "", false},
+        {"busy with a thing", "busy", "", false},
+        {R"({"hook_event_name":"Stop","session_id":"x"})", "idle", "", false},
+        {R"({"hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"rm"}})", "waiting",
+         "Bash", false},
+        {"PermissionRequest Bash", "waiting", "Bash", false},
+        {R"({"hook_event_name":"StopFailure","last_assistant_message":"You've hit your limit · resets 5pm"})",
+         "limited", "You've hit your limit · resets 5pm", true},
+        {R"({"hook_event_name":"StopFailure","last_assistant_message":"API Error: 500"})", "limited", "API Error: 500",
+         false},
+        {"limit until later", "limited", "until later", true},
+        {R"({"hook_event_name":"SessionEnd"})", "unknown", "", false},
+        {"", "", "", false},
+        {"idleness", "", "", false},
+        {R"({"hook_event_name":"PreToolUse"})", "", "", false},
+        {R"({"hook_event_name":7})", "", "", false},
+        {R"({"hook_event_name":"Stop")", "", "", false},
+        {R"(["Stop"])", "", "", false},
+        {"\x01\xff\xfe", "", "", false},
+    };
+    for (const auto& row : rows) {
+        INFO(row.line);
+        const auto told = told_by(talker(), row.line);
+        REQUIRE(told.has_value() == (*row.activity != '\0'));
+        if (!told) continue;
+        CHECK(name_of(told->activity) == row.activity);
+        CHECK(told->text == row.text);
+        CHECK(told->usage_limit == row.usage_limit);
+    }
+}
+
+TEST_CASE("what a program says is shown to people without control characters, and not without end") {
+    const auto told = told_by(talker(), "PermissionRequest \x1b[2J" + std::string(5000, 'x'));
+    REQUIRE(told);
+    CHECK(told->text.find('\x1b') == std::string::npos);
+    CHECK(told->text.size() < 400);
+}
+
+TEST_CASE("lines are read as they are added, a half one when its end is there") {
+    EventFile file;
+    CHECK_FALSE(file.read());
+    CHECK(file.state() == "unknown");
+    file.add("busy\n");
+    CHECK(file.read());
+    CHECK(file.state() == "busy");
+    CHECK_FALSE(file.read());
+    file.add("{\"hook_event_name\":");
+    CHECK_FALSE(file.read());
+    CHECK(file.state() == "busy");
+    file.add("\"Stop\"}\nnonsense\n");
+    CHECK(file.read());
+    CHECK(file.state() == "idle");
+    file.add("more nonsense\n");
+    CHECK_FALSE(file.read());
+    CHECK(file.state() == "idle");
+}
+
+TEST_CASE("of a large file the end counts, and a line without end is passed over") {
+    EventFile file;
+    for (int i = 0; i < 2000; ++i) file.add("busy " + std::string(100, 'x') + "\n");
+    file.add("idle\n");
+    CHECK(file.read());
+    CHECK(file.state() == "idle");
+    file.add(std::string(300'000, 'y'));
+    CHECK_FALSE(file.read());
+    file.add("\nbusy\n");
+    CHECK(file.read());
+    CHECK(file.state() == "busy");
+}
+
+TEST_CASE("a file that begins anew is read from its beginning, and a link or a folder not at all") {
+    EventFile file;
+    file.add("busy and much more\n");
+    CHECK(file.read());
+    std::ofstream(file.path, std::ios::trunc) << "idle\n";
+    CHECK(file.read());
+    CHECK(file.state() == "idle");
+    std::filesystem::remove(file.path);
+    CHECK_FALSE(file.read());
+    std::ofstream(file.folder.path() / "other") << "busy\nbusy\nbusy\n";
+    std::filesystem::create_symlink(file.folder.path() / "other", file.path);
+    CHECK_FALSE(file.read());
+    CHECK(file.state() == "idle");
+}

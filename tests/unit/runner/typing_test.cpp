@@ -1,0 +1,304 @@
+#include <fstream>
+
+#include "common/base/text.hpp"
+#include "common/model/json.hpp"
+#include "daemon/agents/events.hpp"
+#include "daemon/runner/messages.hpp"
+#include "daemon/runner/reminders.hpp"
+#include "daemon/runner/sight.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/runner/house.hpp"
+
+/// Nothing is typed where a dialog may stand, and what a program says about itself counts before what it shows.
+using namespace orange;
+using namespace orange::test;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string k_unknown_dialog = "A new version is there. Install it now?\n❯ Yes\n  No\n";
+
+struct TypingWorld : RunnerWorld {
+    TypingWorld() {
+        define("plain", "");
+        define("full_screen", "screen:\n  waiting: [\"Really?\"]\n  otherwise: idle\n");
+        define("rests", "screen: {busy: [works], otherwise: idle}\n");
+        define("prompts", "screen: {busy: [works], otherwise: idle, composer_empty: [❯]}\n");
+        define("talks",
+               "title: {busy: [⠂], idle: [✳]}\nscreen: {waiting: [\"Really?\"]}\nevents:\n  key: event\n"
+               "  text: [text]\n  busy: [busy]\n  idle: [idle]\n  question: [question]\n  error: [error]\n"
+               "usage_limit: {screen: [You've hit your], resets: [\"resets \"]}\n");
+    }
+    void define(const std::string& name, const std::string& more) {
+        write_file(home() / ("harnesses/" + name + ".yml"),
+                   "name: " + name + "\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\n" + more);
+    }
+    TaskId start(const std::string& harness) {
+        const auto id = make_task("do it", 2);
+        auto record = this->record(id);
+        record.task.harness = record.task.review_harness = harness;
+        house().world().tasks.save(record).value();
+        move(id, "planning").value();
+        outside.clock.pass(30s);
+        return id;
+    }
+    void show(const TaskId& id, const std::string& screen) {
+        outside.tmux.screens[record(id).run_of(Role::worker)->pane_id] = screen;
+        look(id);
+    }
+    void title(const std::string& text) { outside.tmux.state.panes.at(0).title = text; }
+    void say(const TaskId& id, const std::string& line) {
+        const auto folder = house().control().run_folder(record(id));
+        std::ofstream(agents::events_file(folder, record(id).run_of(Role::worker)->run), std::ios::app) << line << "\n";
+        look(id);
+    }
+    void look(const TaskId& id) { house().go(house().runner().activities.look(id)); }
+    void send(const TaskId& id, const std::string& text) {
+        house().go(house().runner().outbox.send(id, Role::worker, text)).value();
+    }
+    bool deliver(const TaskId& id) { return house().go(house().runner().outbox.deliver(id)); }
+    AgentActivity activity(const TaskId& id) { return *house().runner().activities.of(record(id), Role::worker); }
+    std::string state(const TaskId& id) { return std::string(name_of(activity(id).activity)); }
+    Needs needs(const TaskId& id) { return needs_of(house().runner(), record(id)); }
+    bool is_told(const TaskId& id) {
+        return engine::find_notice(record(id), NoticeKind::message_undelivered) != nullptr;
+    }
+    std::size_t typed() const { return outside.tmux.state.sent.size(); }
+    std::vector<std::string> waiting(const TaskId& id) {
+        std::vector<std::string> texts;
+        for (const auto& message : record(id).outbox) texts.push_back(message.text);
+        return texts;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("not one key reaches a window that shows an unknown dialog for ten minutes, and its human is told") {
+    TypingWorld world;
+    const std::string harness = GENERATE(as<std::string>(), "plain", "full_screen", "rests", "prompts");
+    CAPTURE(harness);
+    const auto id = world.start(harness);
+    Reminders reminders(world.house().runner());
+    world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");  // and it never calls
+    world.house().world().settings.message_patience = 0ms;
+    world.show(id, k_unknown_dialog);
+    CHECK(world.state(id) == "unknown");
+    world.send(id, "go on");
+    for (int minute = 0; minute < 10; ++minute) {
+        world.outside.clock.pass(1min);
+        world.look(id);
+        (void)world.house().go(reminders.attend(id));
+        CHECK_FALSE(world.deliver(id));
+    }
+    CHECK(world.typed() == 0);
+    CHECK(world.outside.tmux.escaped.empty());
+    CHECK(world.is_told(id));
+    CHECK(world.needs(id).kind == Need::help);
+    CHECK_THAT(world.needs(id).text, Holds("go on"));
+    CHECK_THAT(world.needs(id).command, Tells("orange task attach " + id.value));
+    reminders.stop();
+}
+
+TEST_CASE("an agent that was seen at work is reminded, and not in a dialog that has come up since") {
+    TypingWorld world;
+    const std::string harness = GENERATE(as<std::string>(), "rests", "prompts");
+    CAPTURE(harness);
+    const auto id = world.start(harness);
+    Reminders reminders(world.house().runner());
+    const auto attend = [&] {
+        (void)world.house().go(reminders.attend(id));
+        for (int i = 0; i < 2; ++i) (void)world.deliver(id);
+    };
+    world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
+    world.house().world().settings.message_patience = 0ms;
+    world.show(id, "works\n");
+    world.show(id, "done\n❯\n");
+    CHECK(world.state(id) == "idle");
+    SECTION("the dialog came first") {
+        world.show(id, "done\n" + k_unknown_dialog);
+        world.outside.clock.pass(2min);
+        attend();
+        CHECK(world.typed() == 0);
+        CHECK(world.needs(id).kind == Need::help);
+        CHECK_THAT(world.needs(id).command, Tells("orange task attach " + id.value));
+    }
+    SECTION("there is none") {
+        world.outside.clock.pass(2min);
+        attend();
+        REQUIRE(world.typed() == 1);
+        CHECK_THAT(world.outside.tmux.state.sent[0].second, Holds("orange task update --status working"));
+        CHECK(world.needs(id).kind == Need::nothing);
+    }
+    reminders.stop();
+}
+
+TEST_CASE("a program without a known prompt is typed to after each of its turns, also by the next daemon") {
+    TypingWorld world;
+    const auto id = world.start("rests");
+    world.show(id, "works\n");
+    world.send(id, "one");
+    CHECK(world.typed() == 0);
+    world.show(id, "done\n");
+    CHECK(world.deliver(id));
+    REQUIRE(world.typed() == 1);
+    world.show(id, "one\nworks\n");
+    world.show(id, "one is done\n");
+    world.boot();
+    world.look(id);
+    CHECK(world.state(id) == "idle");
+    world.send(id, "two");
+    CHECK(world.typed() == 2);
+    world.show(id, "one is done\nwhat is this?\n");
+    world.send(id, "three");
+    CHECK(world.typed() == 2);
+    world.show(id, "one is done\n");
+    CHECK(world.deliver(id));
+    CHECK(world.typed() == 3);
+}
+
+TEST_CASE("a human's task is not in need while a message waits for the end of a turn") {
+    TypingWorld world;
+    const auto id = world.start("rests");
+    world.house().world().settings.message_patience = 0ms;
+    world.show(id, "works\n");
+    world.send(id, "go on");
+    CHECK_FALSE(world.deliver(id));
+    CHECK_FALSE(world.is_told(id));
+    CHECK(world.needs(id).kind == Need::nothing);
+}
+
+TEST_CASE("what Orange has to say to a worker whose definition has only argv is its human's to say") {
+    TypingWorld world;
+    const auto id = world.start("plain");
+    world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
+    world.move(id, "working").value();
+    world.append_body(id, "\n## Handoff\nDONE: all of it\n");
+    world.move(id, "agent-review").value();
+    world.append_body(id, "\n## Review\nVerdict: FAIL\nOnce more.\n");
+    world.move(id, "working").value();
+    CHECK_FALSE(world.deliver(id));
+    CHECK(world.typed() == 0);
+    REQUIRE(world.waiting(id).size() == 1);
+    CHECK_THAT(world.waiting(id)[0], Holds("## Review"));
+    CHECK(world.needs(id).kind == Need::help);
+    CHECK_THAT(world.needs(id).text, Holds(world.waiting(id)[0]));
+    CHECK_THAT(world.needs(id).command, Tells("orange task attach " + id.value));
+
+    // Who has done it says so, and is not told again.
+    world.house().go(world.house().runner().requests.acknowledge(id)).value();
+    CHECK_FALSE(world.deliver(id));
+    CHECK_FALSE(world.is_told(id));
+    CHECK(world.needs(id).kind == Need::nothing);
+
+    // The task gets further: that message is out of date.
+    world.move(id, "stuck").value();
+    CHECK_FALSE(world.deliver(id));
+    REQUIRE(world.waiting(id).size() == 1);
+    CHECK_THAT(world.waiting(id)[0], Holds("instructions-"));
+    CHECK(world.typed() == 0);
+}
+
+TEST_CASE("what a program says about itself counts before title and screen") {
+    TypingWorld world;
+    const auto id = world.start("talks");
+    world.show(id, "hello\n");
+    CHECK(world.state(id) == "unknown");
+    world.say(id, R"({"event":"busy"})");
+    CHECK(world.state(id) == "busy");
+    CHECK(world.activity(id).source == "events");
+    world.send(id, "go on");
+    CHECK(world.typed() == 0);
+    world.say(id, R"({"event":"question","text":"Bash"})");
+    CHECK(world.state(id) == "waiting");
+    CHECK(world.activity(id).text == "Bash");
+    CHECK(world.needs(id).kind == Need::answer);
+    CHECK_FALSE(world.deliver(id));
+    world.say(id, "nonsense");
+    CHECK(world.state(id) == "waiting");
+    world.say(id, "idle");
+    CHECK(world.state(id) == "idle");
+    CHECK(world.needs(id).kind == Need::nothing);
+    CHECK(world.deliver(id));
+    CHECK(world.typed() == 1);
+
+    // The next daemon reads what was said.
+    world.boot();
+    world.look(id);
+    CHECK(world.state(id) == "idle");
+    CHECK(world.activity(id).source == "events");
+}
+
+TEST_CASE("nothing is typed to a program that said that it is idle while a known dialog is on its screen") {
+    TypingWorld world;
+    const auto id = world.start("talks");
+    world.say(id, "idle");
+    world.show(id, "Really?\n");
+    world.send(id, "go on");
+    CHECK(world.typed() == 0);
+    world.outside.clock.pass(4s);
+    world.look(id);
+    CHECK(world.state(id) == "waiting");
+    world.show(id, "\n");
+    CHECK(world.state(id) == "idle");
+    CHECK(world.deliver(id));
+}
+
+TEST_CASE("a limit that a program tells of holds back its harness, and another error only needs help") {
+    TypingWorld world;
+    const auto id = world.start("talks");
+    world.say(id, "busy");
+    SECTION("a usage limit") {
+        world.say(id, R"({"event":"error","text":"You've hit your session limit · resets 11:36am (UTC)"})");
+        CHECK(world.state(id) == "limited");
+    REQUIRE(engine::find_notice(world.record(id), NoticeKind::usage_limit));
+    REQUIRE(world.house().runner().usage.of("talks"));
+    CHECK(to_rfc3339(world.house().runner().usage.of("talks")->until).starts_with("2026-11-20T11:36:0"));
+}
+SECTION("another error") {
+    world.say(id, R"({"event":"error","text":"API Error: 500"})");
+    CHECK(world.state(id) == "limited");
+    CHECK_FALSE(world.house().runner().usage.of("talks"));
+}
+CHECK(world.needs(id).kind == Need::help);
+world.say(id, "busy");
+CHECK(world.needs(id).kind == Need::nothing);
+}
+
+TEST_CASE("a turn whose end or beginning the program did not tell is seen by its title after a while") {
+    TypingWorld world;
+    const auto id = world.start("talks");
+    world.title("⠂ session");
+    world.say(id, "busy");
+    world.title("✳ session");  // a human has pressed Escape
+    world.look(id);
+    CHECK(world.state(id) == "busy");
+    world.outside.clock.pass(4s);
+    world.look(id);
+    CHECK(world.state(id) == "idle");
+    CHECK(world.activity(id).source == "title");
+    world.say(id, "idle");
+    CHECK(world.activity(id).source == "events");
+    world.title("⠂ session");  // a message that was in its queue
+    world.look(id);
+    world.outside.clock.pass(4s);
+    world.look(id);
+    CHECK(world.state(id) == "busy");
+}
+
+TEST_CASE("the file of a run's events has its place in the command line, and goes with the run") {
+    TypingWorld world;
+    world.define("shown", "env: {EVENTS: \"{events}\"}\nevents: {busy: [busy], idle: [idle]}\n");
+    const auto id = world.start("shown");
+    const auto run = world.record(id).run_of(Role::worker)->run;
+    const auto folder = world.house().control().run_folder(world.record(id));
+    const auto file = agents::events_file(folder, run);
+    const auto spec = parse_json(read_file(agents::Launcher::spec_file(folder, run))).value();
+    CHECK(spec.at("env").at("EVENTS") == file.string());
+    CHECK_THAT(spec.at("env").at("ORANGE_EVENT").get<std::string>(), Holds(file.string()));
+    world.say(id, "busy");
+    CHECK(std::filesystem::exists(file));
+    world.kill_agent(id, Role::worker, 1);
+    world.house().go(world.house().runner().exits.agent_exited(id, run));
+    CHECK_FALSE(std::filesystem::exists(file));
+}

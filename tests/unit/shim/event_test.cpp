@@ -1,0 +1,54 @@
+#include "daemon/shim/event.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "common/model/json.hpp"
+#include "tests/catch.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+
+/// What a hook writes for the daemon.
+using namespace orange;
+using namespace orange::shim;
+
+TEST_CASE("an event is one line: words, or the short texts of an object") {
+    CHECK(event_line({"idle"}, "") == "idle");
+    CHECK(event_line({"question", "Bash: make\ntest"}, "").find('\n') == std::string::npos);
+    const auto line = event_line({}, R"({"hook_event_name":"Stop","prompt":")" + std::string(100'000, 'x') +
+                                         "\",\n\"tool_input\":{\"a\":1},\"text\":\"two\\nlines\"}");
+    CHECK(line.find('\n') == std::string::npos);
+    CHECK(line.size() < 4096);
+    const auto json = Json::parse(line);
+    CHECK(json.at("hook_event_name") == "Stop");
+    CHECK(json.at("text") == "two\nlines");
+    CHECK_FALSE(json.contains("tool_input"));
+    CHECK(event_line({}, "no object").empty());
+    CHECK(event_line({}, "[1]").empty());
+    auto many = Json::object();
+    for (int i = 0; i < 100; ++i) many["member" + std::to_string(i)] = std::string(250, 'x');
+    CHECK(event_line({}, many.dump()).size() < 4096);
+}
+
+TEST_CASE("events are added to their file, which never grows without end, and nothing else is written") {
+    testing::TemporaryFolder folder;
+    const auto file = folder.path() / "run.events";
+    const auto text = [&] {
+        std::ostringstream out;
+        out << std::ifstream(file).rdbuf();
+        return out.str();
+    };
+    CHECK(write_event(file.c_str(), {"busy"}) == 0);
+    CHECK(write_event(file.c_str(), {"idle"}) == 0);
+    CHECK(text() == "busy\nidle\n");
+    std::ofstream(file, std::ios::app) << std::string(1'100'000, 'x');
+    CHECK(write_event(file.c_str(), {"busy"}) == 0);
+    CHECK(text() == "busy\n");
+    CHECK(write_event((folder.path() / "missing" / "file").c_str(), {"busy"}) == 0);
+    const auto elsewhere = folder.path() / "elsewhere";
+    std::filesystem::create_symlink(elsewhere, folder.path() / "link");
+    CHECK(write_event((folder.path() / "link").c_str(), {"busy"}) == 0);
+    CHECK_FALSE(std::filesystem::exists(elsewhere));
+}
