@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
@@ -103,6 +104,75 @@ TEST_CASE("codex trusts the hook of its reviewers, whose hash is that of its def
         const auto definition = R"({"event_name":"pre_tool_use","hooks":[{"async":false,"command":)" + command +
                                 R"(,"timeout":600,"type":"command"}]})";
         CHECK_THAT(*hooks, Holds("trusted_hash=\"sha256:" + sha256(definition) + "\""));
+    }
+}
+
+TEST_CASE("codex trusts the hooks that tell what it does, and still that of its reviewers") {
+    const auto codex = shipped("codex");
+    const auto& words = codex.events.args;
+    const auto state =
+        std::find_if(words.begin(), words.end(), [](auto& word) { return word.starts_with("hooks.state="); });
+    REQUIRE(state != words.end());
+    for (const auto& [name, event] : std::map<std::string, std::string>{{"UserPromptSubmit", "user_prompt_submit"},
+                                                                        {"PermissionRequest", "permission_request"},
+                                                                        {"Stop", "stop"},
+                                                                        {"Interrupt", "interrupt"}}) {
+        INFO(name);
+        const auto hook = std::find_if(words.begin(), words.end(), [&wanted = name](auto& word) {
+            return word.starts_with("hooks." + wanted + "=");
+        });
+        REQUIRE(hook != words.end());
+        const auto begin = hook->find("command=\"") + 8;
+        const auto command = hook->substr(begin, hook->find("\",async", begin) + 1 - begin);
+        const auto definition = R"({"event_name":")" + event + R"(","hooks":[{"async":true,"command":)" + command +
+                                R"(,"timeout":3,"type":"command"}]})";
+        CHECK_THAT(*state, Holds(event + ":0:0\"={trusted_hash=\"sha256:" + sha256(definition) + "\"}"));
+    }
+    const auto& review = codex.argv.at("review");
+    const auto hooks =
+        std::find_if(review.begin(), review.end(), [](auto& word) { return word.starts_with("hooks="); });
+    const auto hash = hooks->substr(hooks->find("sha256:"), 7 + 64);
+    CHECK_THAT(*state, Holds("pre_tool_use:0:0\"={trusted_hash=\"" + hash));
+    CHECK(hooks < std::find(review.begin(), review.end(), "{event_args}"));  // which replaces the list of hashes
+}
+
+TEST_CASE("a program is told where to write its events, in its own words") {
+    const auto mine =
+        loaded(k_head +
+               "argv: {full: [\"{event_args}\", --settings, '{\"a\":1,{event_rules}}', --, \"{prompt}\"]}\n"
+               "events:\n  args: [--out, \"{events}\"]\n  rules: '\"hook\":\"{events_json}\"'\n"
+               "  busy: [busy]\n  idle: [idle]\n");
+    CHECK(mine.events.are_told());
+    auto asked = request("full", "go");
+    asked.events = "/tasks/\"x\"/run.events";
+    const auto argv = launch(mine, "/bin/mine", asked).value().argv;
+    CHECK(argv == Argv{"/bin/mine", "--out", "/tasks/\"x\"/run.events", "--settings",
+                       R"({"a":1,"hook":"/tasks/\"x\"/run.events"})", "--", "go"});
+    const auto with = [](const std::string& argument, const std::string& events) {
+        return error_of(k_head + "argv: {full: [" + argument + "--, \"{prompt}\"]}\nevents: " + events + "\n");
+    };
+    CHECK(with("", "{busy: [a], idle: [b]}") == "no error");
+    CHECK_THAT(with("", "{busy: [a]}"), Holds("mine.yml:4:9"));
+    CHECK_THAT(with("", "[a]"), Holds("mine.yml:4:9"));
+    CHECK_THAT(with("", "{busy: [a], idle: [b], args: [x]}"), Tells("{event_args}"));
+    CHECK_THAT(with("\"{event_args}\", ", "{busy: [a], idle: [b]}"), Tells("{event_args}"));
+    CHECK_THAT(with("\"x{event_args}\", ", "{busy: [a], idle: [b], args: [x]}"), Tells("{event_args}"));
+    CHECK_THAT(with("\"{event_args}\", ", "{busy: [a], idle: [b], args: [\"{nowhere}\"]}"), Tells("{nowhere}"));
+}
+
+TEST_CASE("the window of claude gets one list of settings, with its hooks and what they are for") {
+    auto asked = request("full", "go");
+    for (const std::string permissions : {"full", "reduced", "review"}) {
+        INFO(permissions);
+        asked.permissions = permissions;
+        const auto argv = launch(shipped("claude"), "claude", asked).value().argv;
+        CHECK(std::count(argv.begin(), argv.end(), "--settings") == 1);
+        const auto settings = parse_json(*(std::find(argv.begin(), argv.end(), "--settings") + 1)).value();
+        const auto& names = shipped("claude").events;
+        for (const auto* list : {&names.busy, &names.idle, &names.question, &names.error, &names.end}) {
+            for (const auto& name : *list) CHECK(settings.at("hooks").contains(name));
+        }
+        if (permissions != "full") CHECK(settings.at("permissions").at("additionalDirectories").at(0) == "/tasks/x");
     }
 }
 
