@@ -352,10 +352,14 @@ TEST_CASE("the shipped claude asks for nothing, and keeps the prompt behind its 
     const auto claude = shipped("claude");
     auto asked = request("full", "-- do it");
     asked.effort = "high";
-    CHECK(launch(claude, "/bin/claude", asked)->argv ==
-          Argv{"/bin/claude", "--dangerously-skip-permissions", "--settings",
-               "{\"skipDangerousModePermissionPrompt\":true}", "--disallowedTools", "AskUserQuestion", "--effort",
-               "high", "--", "[orange] -- do it"});
+    auto full = launch(claude, "/bin/claude", asked)->argv;
+    const auto given = std::find(full.begin(), full.end(), "--settings");
+    REQUIRE(given != full.end());
+    CHECK(Json::parse(given[1]).at("skipDangerousModePermissionPrompt") == true);
+    CHECK(Json::parse(given[1]).at("hooks").contains("Stop"));
+    full.erase(given, given + 2);
+    CHECK(full == Argv{"/bin/claude", "--dangerously-skip-permissions", "--disallowedTools", "AskUserQuestion",
+                       "--effort", "high", "--", "[orange] -- do it"});
     for (const char* permissions : {"reduced", "review"}) {
         const auto argv = launch(claude, "/bin/claude", request(permissions, "p"))->argv;
         CHECK(std::find(argv.begin(), argv.end(), "--dangerously-skip-permissions") == argv.end());
@@ -415,7 +419,7 @@ TEST_CASE("a conversation is begun under a name that Orange chooses, or that the
     CHECK(argv_of("codex").starts_with("x --no-daemon"));
     request.session = "0b1c";
     CHECK_THAT(argv_of("claude"), Holds(" --session-id 0b1c -- [orange] go"));
-    CHECK_THAT(argv_of("pi"), Holds("x --session /t/run/0b1c.jsonl [orange] go"));
+    CHECK_THAT(argv_of("pi"), Holds("x -e /pi-events.ts --session /t/run/0b1c.jsonl [orange] go"));
     request.resume = true;
     CHECK_THAT(argv_of("claude"), Holds(" --resume 0b1c -- [orange] go"));
     CHECK_THAT(argv_of("codex"), Holds("x resume -C /w 0b1c --no-daemon") && Holds("-- [orange] go"));
