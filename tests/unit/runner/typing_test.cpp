@@ -249,20 +249,20 @@ TEST_CASE("a limit that a program tells of holds back its harness, and another e
     const auto id = world.start("talks");
     world.say(id, "busy");
     SECTION("a usage limit") {
-        world.say(id, R"({"event":"error","text":"You've hit your session limit · resets 11:36am (UTC)"})");
+        world.say(id, R"x({"event":"error","text":"You've hit your session limit · resets 11:36am (UTC)"})x");
         CHECK(world.state(id) == "limited");
-    REQUIRE(engine::find_notice(world.record(id), NoticeKind::usage_limit));
-    REQUIRE(world.house().runner().usage.of("talks"));
-    CHECK(to_rfc3339(world.house().runner().usage.of("talks")->until).starts_with("2026-11-20T11:36:0"));
-}
-SECTION("another error") {
-    world.say(id, R"({"event":"error","text":"API Error: 500"})");
-    CHECK(world.state(id) == "limited");
-    CHECK_FALSE(world.house().runner().usage.of("talks"));
-}
-CHECK(world.needs(id).kind == Need::help);
-world.say(id, "busy");
-CHECK(world.needs(id).kind == Need::nothing);
+        REQUIRE(engine::find_notice(world.record(id), NoticeKind::usage_limit));
+        REQUIRE(world.house().runner().usage.of("talks"));
+        CHECK(to_rfc3339(world.house().runner().usage.of("talks")->until).starts_with("2026-11-20T11:36:0"));
+    }
+    SECTION("another error") {
+        world.say(id, R"({"event":"error","text":"API Error: 500"})");
+        CHECK(world.state(id) == "limited");
+        CHECK_FALSE(world.house().runner().usage.of("talks"));
+    }
+    CHECK(world.needs(id).kind == Need::help);
+    world.say(id, "busy");
+    CHECK(world.needs(id).kind == Need::nothing);
 }
 
 TEST_CASE("a turn whose end or beginning the program did not tell is seen by its title after a while") {
