@@ -32,7 +32,9 @@ struct StrangerBox : Sandbox {
     rpc::TaskReply shown() {
         rpc::TaskShow show;
         show.id = id;
-        return {call(show).task, {}};
+        rpc::TaskReply reply;
+        reply.task = call(show).task;
+        return reply;
     }
     bool has(NoticeKind kind) {
         const auto notices = shown().task.notices;
