@@ -99,7 +99,8 @@ Result<std::string> ScratchRepository::git(std::vector<std::string> words) const
 }
 
 Result<std::string> ScratchRepository::log() const {
-    return git({"--no-pager", "log", "--oneline", "--graph", "--no-color", "main"});
+    return git({"--no-pager", "--no-replace-objects", "log", "--no-show-signature", "--oneline", "--graph",
+                "--no-color", "main"});
 }
 
 Result<void> ScratchRepository::remove() const {

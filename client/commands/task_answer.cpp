@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "client/commands/show_changes.hpp"
 #include "client/commands/task.hpp"
 #include "client/output/tasks.hpp"
 #include "common/base/text.hpp"
@@ -101,12 +102,13 @@ int task_diff(Context& context, rpc::TaskDiff params, const DiffOptions& options
         output::put("The branch has no changes yet.\n");
         return 0;
     }
-    std::vector<std::string> words = {"git", "-C", typed->repository, "diff"};
-    if (options.stat) words.emplace_back("--stat");
-    if (options.name_only) words.emplace_back("--name-only");
-    words.insert(words.end(), {typed->base, typed->tip, "--"});
-    words.insert(words.end(), options.files.begin(), options.files.end());
-    return fail(context, become(std::move(words)));
+    std::vector<std::string> args = {typed->base, typed->tip};
+    if (options.stat) args.emplace_back("--stat");
+    if (options.name_only) args.emplace_back("--name-only");
+    args.emplace_back("--");
+    args.insert(args.end(), options.files.begin(), options.files.end());
+    const auto status = show_changes(typed->repository, std::move(args));
+    return status ? *status : fail(context, status.error());
 }
 
 int task_path(Context& context, rpc::TaskShow params) {

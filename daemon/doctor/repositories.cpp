@@ -95,7 +95,8 @@ Awaitable<void> check_snapshots(Exam& exam) {
         if (left.empty()) continue;
         const auto git = "git -C " + shell_word(project.path);
         exam.report.ok(project.name + " keeps " + counted(left.size(), "snapshot") +
-                       " of uncommitted work of ended tasks; to look: " + git + " show " + shell_word(left.front()) +
+                       " of uncommitted work of ended tasks; to look: " + git +
+                       " --no-pager --no-replace-objects show --no-textconv " + shell_word(left.front()) +
                        "; to remove: " + git + " update-ref -d " + shell_word(left.front()));
     }
 }

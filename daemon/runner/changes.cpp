@@ -52,8 +52,8 @@ Awaitable<Result<Changes>> begin_of(World& world, std::string repository, std::s
 }
 
 Awaitable<Result<void>> count_files(World& world, Changes& changes) {
-    auto differ =
-        git_in(changes.repository, {"diff", "--numstat", "--no-ext-diff", "--no-textconv", changes.base, changes.tip});
+    auto differ = git_in(changes.repository, {"diff", "--numstat", "--no-ext-diff", "--no-textconv",
+                                              "--ignore-submodules=none", changes.base, changes.tip});
     CO_TRY(const auto numstat, co_await git_output(world.git, std::move(differ)));
     count_lines(numstat, changes);
     co_return Result<void>{};
@@ -104,7 +104,8 @@ Awaitable<Result<Patch>> patch_of(World& world, Changes changes) {
     Patch patch;
     const auto shown = [&](const char* form) {
         return git_in(changes.repository,
-                      {"diff", form, "--no-color", "--no-ext-diff", "--no-textconv", changes.base, changes.tip, "--"});
+                      {"diff", form, "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short",
+                       "--ignore-submodules=none", changes.base, changes.tip, "--"});
     };
     auto stat = shown("--stat=100");
     CO_TRY(patch.stat, co_await git_output(world.git, std::move(stat)));

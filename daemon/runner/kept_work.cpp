@@ -100,7 +100,8 @@ Awaitable<Result<RestoredWork>> restore_work(World& world, TaskRecord record, st
         auto update = in_repository(kept, {"update-ref", "-m", "orange: restore", ref, restored.commit, ""});
         CO_TRY(co_await git_output(world.git, std::move(update)));
     }
-    restored.notes.push_back("To look at it:\n  git -C " + shell_word(kept.repository) + " diff " + kept.base + "..." +
+    restored.notes.push_back("To look at it:\n  git -C " + shell_word(kept.repository) +
+                             " --no-pager --no-replace-objects diff --no-ext-diff --no-textconv " + kept.base + "..." +
                              shell_word(restored.branch));
     restored.notes.push_back("To continue with it:\n  orange task create --project " + task.project + " --branch " +
                              shell_word(restored.branch) + " \"...\"");

@@ -52,11 +52,9 @@ Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRe
     if (project && !seen.empty() && seen != tip) {
         CO_TRY(auto since, co_await commits_since_review(world.git, project->path, seen, tip, task.branch,
                                                          merge_target(world, record, *project)));
-        const auto from = seen == "none" ? std::string() : seen.substr(0, 12) + "..";
         if (!since.empty()) {
             concerns.push_back(
-                {since, "Merge the unreviewed commits?",
-                 "Look at the changes\n  git -C " + shell_word(project->path) + " log -p " + from + tip.substr(0, 12)});
+                {since, "Merge the unreviewed commits?", "Look at the changes\n  orange task diff " + task.id.value});
         }
     }
     if (const auto open = engine::not_ended(children_of(world, record)); !open.empty()) {

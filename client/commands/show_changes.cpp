@@ -1,0 +1,94 @@
+#include "client/commands/show_changes.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "client/connection/child.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+
+namespace orange::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int k_not_started = 127;
+
+/// A git directory without objects, refs or configuration of its own, for as long as it lives.
+class EmptyGitDirectory {
+  public:
+    static Result<EmptyGitDirectory> make(const std::string& object_format) {
+        std::error_code error;
+        const auto folder = fs::temp_directory_path(error);
+        auto path = ((error ? fs::path("/tmp") : folder) / "orange-diff-XXXXXX").string();
+        if (!::mkdtemp(path.data())) return io_error("making " + path, errno);
+        EmptyGitDirectory made(path);
+        for (const char* name : {"objects", "refs"}) fs::create_directory(made.path_ / name, error);
+        std::ofstream(made.path_ / "HEAD") << "ref: refs/heads/none\n";
+        std::ofstream config(made.path_ / "config");
+        config << "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = " << object_format << "\n";
+        config.close();
+        if (error || !config) return io_error("writing to " + path, error ? error.value() : EIO);
+        return Result<EmptyGitDirectory>(std::move(made));
+    }
+    ~EmptyGitDirectory() {
+        std::error_code error;
+        if (!path_.empty()) fs::remove_all(path_, error);
+    }
+    EmptyGitDirectory(EmptyGitDirectory&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+    EmptyGitDirectory(const EmptyGitDirectory&) = delete;
+    EmptyGitDirectory& operator=(const EmptyGitDirectory&) = delete;
+    EmptyGitDirectory& operator=(EmptyGitDirectory&&) = delete;
+    const fs::path& path() const { return path_; }
+
+  private:
+    explicit EmptyGitDirectory(fs::path path) : path_(std::move(path)) {}
+    fs::path path_;
+};
+
+Result<std::string> objects_of(const std::string& repository) {
+    const auto said = connection::output_of(
+        {"git", "-C", repository, "rev-parse", "--path-format=absolute", "--git-path", "objects"});
+    const auto path = std::string(trim(said.value_or("")));
+    if (path.starts_with('/') && path.find('\n') == std::string::npos) return path;
+    return Error(ErrorCode::external_failed, "git finds no objects in " + repository);
+}
+
+}  // namespace
+
+Result<int> show_changes(const std::string& repository, std::vector<std::string> args) {
+    // A hook's variables would lead git to another repository.
+    for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+                             "GIT_NAMESPACE", "GIT_PREFIX", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE"}) {
+        ::unsetenv(name);
+    }
+    TRY(const auto objects, objects_of(repository));
+    constexpr std::size_t k_sha256 = 64;
+    const bool is_long = !args.empty() && args.front().size() == k_sha256;
+    TRY(const auto empty, EmptyGitDirectory::make(is_long ? "sha256" : "sha1"));
+    ::setenv("GIT_DIR", empty.path().c_str(), 1);
+    ::setenv("GIT_OBJECT_DIRECTORY", objects.c_str(), 1);
+    std::vector<std::string> words = {"git",
+                                      "-C",
+                                      repository,
+                                      "diff",
+                                      "--no-ext-diff",
+                                      "--no-textconv",
+                                      "--submodule=short",
+                                      "--ignore-submodules=none"};
+    words.insert(words.end(), std::make_move_iterator(args.begin()), std::make_move_iterator(args.end()));
+    // They are the pager's; the folder is removed after it has ended.
+    for (const int number : {SIGINT, SIGQUIT, SIGHUP}) std::signal(number, SIG_IGN);
+    connection::ChildOptions terminal;
+    terminal.in = 0;
+    terminal.out = 1;
+    terminal.err = 2;
+    const int status = connection::status_of(words, terminal);
+    if (status == k_not_started) return Error(ErrorCode::not_found, "cannot start git");
+    return status;
+}
+
+}  // namespace orange::commands

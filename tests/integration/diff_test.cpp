@@ -1,0 +1,70 @@
+#include <filesystem>
+
+#include "tests/catch.hpp"
+#include "tests/integration/sandbox.hpp"
+
+/// `orange task diff` shows what a merge would publish, whatever an agent has put into the repository.
+namespace orange::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A task whose branch has a file with the line "work"; its commit.
+std::string with_work(Sandbox& box, std::string& id) {
+    id = box.create("shop", "Look at me");
+    box.wait_for_status(id, "reviewing");
+    const auto tree = box.worktree(id);
+    write_file(tree / "work.txt", "work\n");
+    box.git({"add", "work.txt"}, tree);
+    box.git({"commit", "-qm", "work"}, tree);
+    return box.git({"rev-parse", "HEAD"}, tree);
+}
+
+}  // namespace
+
+TEST_CASE("task diff runs no program of the repository, and shows each change as it is") {
+    Sandbox box;
+    const auto repo = box.add_project("shop");
+    std::string id;
+    const auto tip = with_work(box, id);
+    const auto mark = box.root() / "ran", evil = box.root() / "evil";
+    write_file(evil, "#!/bin/sh\ntouch " + mark.string() + "\ncat\n");
+    fs::permissions(evil, fs::perms::owner_all);
+    for (const char* key : {"diff.external", "diff.evil.command", "diff.evil.textconv", "core.pager", "pager.diff",
+                            "core.fsmonitor", "core.sshCommand", "interactive.diffFilter"}) {
+        box.git({"config", key, evil.string()}, repo);
+    }
+    SECTION("programs") {
+        write_file(repo / ".git" / "info" / "attributes", "* diff=evil\n");
+    }
+    SECTION("a file that is called binary") {
+        write_file(repo / ".git" / "info" / "attributes", "* -diff\n");
+    }
+    SECTION("a replaced object") {
+        write_file(box.root() / "good", "good\n");
+        const auto good = box.git({"hash-object", "-w", (box.root() / "good").string()}, repo);
+        box.git({"replace", box.git({"rev-parse", tip + ":work.txt"}, repo), good}, repo);
+    }
+    const auto shown = box.orange({"task", "diff", id});
+    CHECK(shown.status == 0);
+    CHECK_THAT(shown.out, Holds("\n+work"));
+    const auto on_terminal = box.on_terminal("orange task diff " + id + " --stat", repo);
+    CHECK(on_terminal.status == 0);
+    CHECK_FALSE(fs::exists(mark));
+}
+
+TEST_CASE("task diff uses the user's own pager, and is limited to the files that are named") {
+    Sandbox box;
+    const auto repo = box.add_project("shop");
+    std::string id;
+    with_work(box, id);
+    const auto mark = box.root() / "ran", pager = box.root() / "pager";
+    write_file(pager, "#!/bin/sh\ntouch " + mark.string() + "\nexec cat\n");
+    fs::permissions(pager, fs::perms::owner_all);
+    box.git({"config", "--global", "core.pager", pager.string()}, repo);
+    CHECK_THAT(box.on_terminal("orange task diff " + id + " work.txt", repo).out, Holds("+work"));
+    CHECK(fs::exists(mark));
+    CHECK(box.orange({"task", "diff", id, "--name-only", "work.txt"}).out == "work.txt\n");
+}
+
+}  // namespace orange::tests
