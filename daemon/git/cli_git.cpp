@@ -20,6 +20,8 @@ const char* const k_settings[] = {
     "maintenance.auto=false",
     "advice.detachedHead=false",
     "advice.addEmbeddedRepo=false",
+    // GIT_GRAFT_FILE below would bring it before the reason of each failure.
+    "advice.graftFileDeprecated=false",
     "commit.gpgsign=false",
     "push.gpgSign=false",
     "merge.verifySignatures=false",

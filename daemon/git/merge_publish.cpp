@@ -43,24 +43,21 @@ std::string verdict_of(const Completed& done) {
     return {};
 }
 
-/// What the remote said, or git, in one line: of "remote: error: GH006: Protected branch …" only the words.
+/// Returns in one line what the remote said, or what git said: of "remote: error: GH006: Protected branch …" the words.
 std::string reason_of(const Completed& done, const std::string& verdict) {
-    std::vector<std::string> remote, fatal;
+    std::vector<std::string> remote;
     for (auto line : split_lines(done.err)) {
-        const bool theirs = line.starts_with("remote: ");
-        if (theirs) line.remove_prefix(8);
-        line = trim(line);
+        if (!line.starts_with("remote: ")) continue;
+        line = trim(line.substr(8));
         for (const std::string_view prefix : {std::string_view("error: "), std::string_view("fatal: ")}) {
             if (line.starts_with(prefix)) line.remove_prefix(prefix.size());
         }
-        if (line.empty()) continue;
-        if (theirs) remote.emplace_back(line);
-        if (!theirs && !line.starts_with("failed to push some refs")) fatal.emplace_back(line);
+        if (!line.empty()) remote.emplace_back(line);
     }
     auto reason = join(remote, " ");
-    if (reason.empty() && !verdict.empty()) reason = verdict;
-    if (reason.empty()) reason = join(fatal, " ");
-    return ellipsized(printable(reason.empty() ? "git push failed" : reason), k_longest_reason);
+    if (reason.empty()) reason = verdict;
+    if (reason.empty()) return done.err.empty() ? "git push failed" : std::string(first_line(reason_in(done)));
+    return ellipsized(printable(reason), k_longest_reason);
 }
 
 Error refused(const MergeRequest& request, const std::string& reason) {

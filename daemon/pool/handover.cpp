@@ -79,7 +79,7 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         const auto stop = stops_.at(task.id);
         auto fetched = co_await git::fetch(git_, project.path, git::k_fetch_patience, stop);
         if (stop->requested()) co_return Error(ErrorCode::conflict, k_being_cancelled);
-        if (!fetched) acquired.notes.push_back("origin could not be fetched: " + fetched.error().message);
+        if (!fetched) acquired.notes.push_back("origin could not be fetched: " + first_line(fetched.error().message));
     }
     {
         const auto lock = co_await repositories_.acquire(project.path);

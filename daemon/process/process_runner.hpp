@@ -64,7 +64,12 @@ class ProcessRunner {
     virtual Awaitable<Result<Completed>> run(Command command) = 0;
 };
 
+/// Why a program failed, by what it printed. If there are lines "fatal: …", as git prints them, the text is one line
+/// that begins with the last of them; git's advice is left out. Empty if it printed nothing.
+std::string reason_in(const Completed& completed);
+
 /// external_failed with command, exit_status and stderr in its details: for a child whose non-zero exit is a failure.
+/// The message begins with the reason; its last line names the command.
 Error command_failed(const std::vector<std::string>& argv, const Completed& completed);
 
 }  // namespace orange

@@ -15,16 +15,6 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds k_first_pause = 50ms, k_longest_pause = 1s;
 
-/// Of a failed command only why: git's last words, without the command and its options.
-std::string what_git_said(const Error& error) {
-    std::string said;
-    for (const auto line : split_lines(error.message)) {
-        const auto fatal = line.find("fatal: ");
-        if (fatal != std::string_view::npos && said.empty()) said = trim(line.substr(fatal + 7));
-    }
-    return said.empty() ? first_line(error.message) : said;
-}
-
 }  // namespace
 
 MergeRun::MergeRun(World& world, Turns& turns, Transitions& transitions, TaskRecord& record, git::MergeRequest request,
@@ -93,7 +83,7 @@ Awaitable<Result<bool>> MergeRun::is_published() {
         auto fetched = co_await git::fetch(world_.git, repo, deadline);
         if (!fetched && request_.push) {
             co_return Error(ErrorCode::unavailable,
-                            "origin does not answer: " + what_git_said(fetched.error()) +
+                            "origin does not answer: " + first_line(fetched.error().message) +
                                 "\nTo merge without a push:\n  orange task merge " + record_.task.id.value +
                                 " --no-push",
                             fetched.error().details);

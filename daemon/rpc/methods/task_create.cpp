@@ -168,7 +168,7 @@ Awaitable<Result<void>> fetch(World& world, Draft& draft) {
     CO_TRY(const auto origin, co_await git::has_origin(world.git, draft.project.path));
     if (!origin) co_return Result<void>{};
     auto fetched = co_await git::fetch(world.git, draft.project.path, git::k_fetch_patience);
-    if (!fetched) draft.why_not_fetched = "; origin could not be fetched: " + fetched.error().message;
+    if (!fetched) draft.why_not_fetched = "; origin could not be fetched: " + first_line(fetched.error().message);
     co_return Result<void>{};
 }
 

@@ -32,6 +32,7 @@ bool is_known(const std::string& key) {
                                                 "maintenance.auto",
                                                 "advice.detachedHead",
                                                 "advice.addEmbeddedRepo",
+                                                "advice.graftFileDeprecated",
                                                 "commit.gpgsign",
                                                 "push.gpgSign",
                                                 "merge.verifySignatures",

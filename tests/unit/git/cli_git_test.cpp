@@ -181,3 +181,4 @@ TEST_CASE_METHOD(GitFixture, "a commit is what its hash says, though somebody ha
     command.args = {"show", real + ":README"};
     CHECK(go(git.run(std::move(command))).value().out == "two\n");
 }
+    CHECK(done.error().details.at("stderr").find("graft") == std::string::npos);

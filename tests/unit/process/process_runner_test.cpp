@@ -376,3 +376,18 @@ TEST_CASE_METHOD(Fixture, "orphans come to this process and are reaped, and no s
         return std::includes(before.begin(), before.end(), left.begin(), left.end());
     }));
 }
+
+TEST_CASE("the reason of a failure comes before the command, with the last fatal line first") {
+    Completed done;
+    done.exit_status = 128;
+    done.err = "error: filter failed\nhint: advice\nfatal: first\nfatal: last\n";
+    CHECK(reason_in(done) == "last (filter failed; first)");
+    const auto error = command_failed({"git", "checkout"}, done);
+    CHECK(error.message.starts_with(reason_in(done) + "\n"));
+    CHECK_THAT(error.message, Tells("git checkout") && Tells("128"));
+    done.err = "one\ntwo\n";
+    CHECK(reason_in(done) == "one\ntwo");
+    done.err.clear();
+    CHECK(reason_in(done).empty());
+    CHECK_THAT(command_failed({"git", "checkout"}, done).message, Tells("git checkout"));
+}
