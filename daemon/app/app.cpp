@@ -75,6 +75,19 @@ class DaemonContext : public asio::io_context {
     void destroy_coroutines() { shutdown(); }
 };
 
+/// Adds what the user's environment says about ssh: that of the terminal that started the daemon, else the login
+/// shell's.
+Environment environment_of_git(const Environment& login) {
+    auto env = scrubbed_environment();
+    const auto own = current_environment();
+    for (const char* name : {"GIT_SSH_COMMAND", "GIT_SSH", "GIT_SSH_VARIANT"}) {
+        for (const auto* source : {&login, &own}) {
+            if (const auto found = source->find(name); found != source->end()) env[name] = found->second;
+        }
+    }
+    return env;
+}
+
 Awaitable<void> call_later(std::function<void()> then) {
     const bool slept = co_await async::sleep(k_notifications_apart);
     if (slept) then();
@@ -88,7 +101,8 @@ class App {
           paths_(paths),
           files_(disk_, home),
           process_table_(paths.home.string()),
-          git_(processes_, scrubbed_environment(), {{process::k_daemon_variable, mark_}}, paths.workspaces().string()),
+          git_(processes_, environment_of_git(shells.login.variables), {{process::k_daemon_variable, mark_}},
+               paths.workspaces().string()),
           tmux_(processes_, paths.tmux_socket(), scrubbed_environment()),
           task_locks_(io_.get_executor()),
           repositories_(io_.get_executor()),

@@ -36,14 +36,45 @@ const char* const k_settings[] = {
     "color.ui=false",
 };
 
-Environment with_git_settings(Environment env) {
-    env = without_dangerous(std::move(env));
+/// A command for a shell, which git starts if it needs ssh, in the repository. It runs the last core.sshCommand of the
+/// user's or the machine's configuration, else $ORANGE_SSH. The repository's own is not run: agents can write it.
+/// Nobody could answer OpenSSH, so it is told not to ask; a wrapper might not know these options. git asks with -G
+/// whether the program is OpenSSH, if its name does not tell.
+constexpr const char* k_ssh =
+    "f() { c=; own=; t=$(printf '\\t'); "
+    "while IFS=$t read -r scope value; do "
+    "case $scope in system|global) c=$value ;; local|worktree) own=$value ;; esac; "
+    "done <<EOF\n$(git config --show-scope --get-all core.sshCommand)\nEOF\n"
+    "[ -z \"$own\" ] || [ \"$own\" = \"$c\" ] || echo 'core.sshCommand of the repository is not used, because agents "
+    "can change it; set it in your own configuration (~/.gitconfig, there also with includeIf)' >&2; "
+    "c=${c:-$ORANGE_SSH}; "
+    "case ${c%% *} in ssh|*/ssh) [ \"$1\" != -G ] || return 0; c=\"$c -oBatchMode=yes -oConnectTimeout=10\" ;; esac; "
+    "eval \"$c \\\"\\$@\\\"\"; }; f";
+constexpr const char* k_ssh_options = " -oBatchMode=yes -oConnectTimeout=10";
+
+/// As git chooses: GIT_SSH_COMMAND, core.sshCommand, GIT_SSH, ssh.
+void set_ssh(Environment& env, const Environment& from) {
+    const auto variable = [&](const char* name) {
+        const auto found = from.find(name);
+        return found == from.end() ? std::string() : found->second;
+    };
+    const auto command = variable("GIT_SSH_COMMAND"), program = variable("GIT_SSH");
+    env["ORANGE_SSH"] = program.empty() ? "ssh" : shell_word(program);
+    env["GIT_SSH_COMMAND"] = k_ssh;
+    if (const auto variant = variable("GIT_SSH_VARIANT"); !variant.empty()) env["GIT_SSH_VARIANT"] = variant;
+    if (command.empty()) return;
+    const auto name = command.substr(0, command.find(' '));
+    env["GIT_SSH_COMMAND"] = command + (name == "ssh" || name.ends_with("/ssh") ? k_ssh_options : "");
+}
+
+Environment with_git_settings(const Environment& base) {
+    auto env = without_dangerous(base);
     env["LC_ALL"] = "C";
     env["GIT_TERMINAL_PROMPT"] = "0";
     // Set but useless rather than unset: an askpass from the configuration would be called otherwise.
     env["GIT_ASKPASS"] = "/bin/false";
     env["SSH_ASKPASS"] = "/bin/false";
-    env["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes -oConnectTimeout=10";
+    set_ssh(env, base);
     // An agent can write refs/replace and info/grafts: a merge would be of another commit than its hash says.
     env["GIT_NO_REPLACE_OBJECTS"] = "1";
     env["GIT_GRAFT_FILE"] = "/dev/null";
@@ -56,8 +87,8 @@ Environment with_git_settings(Environment env) {
 
 }  // namespace
 
-CliGit::CliGit(ProcessRunner& runner, Environment base, Environment own, std::string worktrees)
-    : runner_(runner), env_(with_git_settings(std::move(base))), worktrees_(std::move(worktrees)) {
+CliGit::CliGit(ProcessRunner& runner, const Environment& base, Environment own, std::string worktrees)
+    : runner_(runner), env_(with_git_settings(base)), worktrees_(std::move(worktrees)) {
     env_.merge(own);
 }
 

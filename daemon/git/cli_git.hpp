@@ -10,10 +10,11 @@ namespace orange {
 /// take locks that make an agent's own git fail. HOME stays, and with it the user's name, credentials and LFS.
 class CliGit final : public Git {
   public:
-    /// `base`: usually scrubbed_environment(); nothing of it that could lead git astray is passed on. `own`: variables
-    /// that are, as they are. `worktrees`: a folder in which git is run in pinned worktrees alone, and refused anywhere
-    /// else, so that no caller can forget it. The runner must outlive it.
-    CliGit(ProcessRunner& runner, Environment base, Environment own = {}, std::string worktrees = {});
+    /// `base`: usually scrubbed_environment(), with the user's GIT_SSH_COMMAND, GIT_SSH and GIT_SSH_VARIANT; nothing
+    /// else of it that could lead git astray is passed on. `own`: variables that are, as they are. `worktrees`: a
+    /// folder in which git is run in pinned worktrees alone, and refused anywhere else, so that no caller can forget
+    /// it. The runner must outlive it.
+    CliGit(ProcessRunner& runner, const Environment& base, Environment own = {}, std::string worktrees = {});
     Awaitable<Result<Completed>> run(GitCommand command) override;
 
   private:

@@ -120,10 +120,53 @@ TEST_CASE_METHOD(GitFixture, "a repository's ssh command does not run") {
     ::chmod(path("evil").c_str(), 0755);
     plain(repo, {"config", "core.sshCommand", path("evil")});
     plain(repo, {"remote", "add", "origin", "ssh://127.0.0.1:1/x.git"});
-    CHECK_FALSE(go(git::fetch(git, repo, 20s)));
+    const auto fetched = go(git::fetch(git, repo, 20s));
+    REQUIRE_FALSE(fetched);
+    CHECK_THAT(fetched.error().message, Tells("core.sshCommand"));
     CHECK_FALSE(std::filesystem::exists(mark));
     plain(repo, {"fetch", "origin"}, true);
     CHECK(std::filesystem::exists(mark));  // the user's own does
+}
+
+TEST_CASE_METHOD(GitFixture, "the user's own ssh command runs, wherever git would find it") {
+    const auto repo = make_repo();
+    const auto origin = make_origin(repo);
+    plain(repo, {"config", "remote.origin.url", "ssh://example.org:77" + origin});
+    // Runs here what it is to run there, and notes its words.
+    const auto ssh = [&](const std::string& name) {
+        write_file(dir / "bin" / name, "#!/bin/sh\necho \"$*\" >>" + path(name + ".ran") +
+                                           "\n[ \"$1\" != -G ] || exit 0\nfor last; do :; done\neval \"$last\"\n");
+        ::chmod(path("bin/" + name).c_str(), 0755);
+        return path("bin/" + name);
+    };
+    const auto used = ssh("used"), other = ssh("other");
+    auto env = environment();
+    plain(repo, {"config", "core.sshCommand", other});
+    SECTION("GIT_SSH_COMMAND") {
+        plain(repo, {"config", "--global", "core.sshCommand", other});
+        env["GIT_SSH_COMMAND"] = used + " -x 'a b'";
+    }
+    SECTION("core.sshCommand") {
+        plain(repo, {"config", "--global", "core.sshCommand", used + " -x 'a b'"});
+        env["GIT_SSH"] = other;
+    }
+    SECTION("core.sshCommand of a file that is included for the repository") {
+        write_file(dir / "work", "[core]\n\tsshCommand = " + used + " -x 'a b'\n");
+        plain(repo, {"config", "--global", "includeIf.gitdir:" + repo + "/.path", path("work")});
+    }
+    SECTION("GIT_SSH, and ssh itself, which is told not to ask") {
+        env["GIT_SSH"] = ssh("ssh");
+        std::filesystem::remove(dir / "bin/used");
+        CliGit own(runner, env);
+        REQUIRE(go(git::fetch(own, repo, 20s)));
+        CHECK_THAT(read_file(dir / "ssh.ran"), Tells("-oBatchMode=yes") && Tells("-p 77"));
+        CHECK_FALSE(std::filesystem::exists(dir / "other.ran"));
+        return;
+    }
+    CliGit own(runner, env);
+    REQUIRE(go(git::fetch(own, repo, 20s)));
+    CHECK_THAT(read_file(dir / "used.ran"), Holds("-x a b"));
+    CHECK_FALSE(std::filesystem::exists(dir / "other.ran"));
 }
 
 TEST_CASE_METHOD(GitFixture, "an inherited GIT_DIR does not lead git elsewhere") {
@@ -144,6 +187,7 @@ TEST_CASE_METHOD(GitFixture, "a failing git is an error with its command, status
     CHECK(done.error().code == ErrorCode::external_failed);
     CHECK(done.error().details.at("exit_status") == "128");
     CHECK(done.error().details.at("command") == "git rev-parse --verify nothing");
+    CHECK(done.error().details.at("stderr").find("graft") == std::string::npos);
 }
 
 TEST_CASE_METHOD(GitFixture, "what the daemon's git writes is on the disk before the daemon goes on") {
@@ -181,4 +225,3 @@ TEST_CASE_METHOD(GitFixture, "a commit is what its hash says, though somebody ha
     command.args = {"show", real + ":README"};
     CHECK(go(git.run(std::move(command))).value().out == "two\n");
 }
-    CHECK(done.error().details.at("stderr").find("graft") == std::string::npos);
