@@ -237,6 +237,23 @@ Awaitable<Result<MergeView>> look(Git& git, const MergeRequest& request) {
     co_return view;
 }
 
+Awaitable<Result<bool>> was_made_on(Git& git, std::string repo, std::string branch, std::string commit) {
+    CO_TRY(const auto logged, co_await attempt(git, repo,
+                                               words("log", "--walk-reflogs", "--no-show-signature", "--format=%H %gs",
+                                                     std::string(k_heads) + branch, "--")));
+    if (!logged.ok()) co_return false;  // there is no such branch
+    for (auto line : split_lines(logged.out)) {
+        if (!line.starts_with(commit + " ")) continue;
+        line.remove_prefix(commit.size() + 1);
+        for (const std::string_view made : {"commit", "rebase", "cherry-pick", "revert", "am", "pull --rebase"}) {
+            // "rebase (finish): refs/heads/x onto <commit>" of a branch without commits moves it there.
+            if (line.starts_with(made) && line.find(commit) == std::string_view::npos) co_return true;
+        }
+        if (line.starts_with("merge ") && line.ends_with(" strategy.")) co_return true;
+    }
+    co_return false;
+}
+
 Awaitable<Result<std::string>> find_elsewhere(Git& git, std::string repo, std::string target, std::string tip) {
     CO_TRY(const auto related, co_await attempt(git, repo, words("merge-base", target, tip)));
     if (related.exit_status == 1) co_return std::string();

@@ -71,6 +71,10 @@ Awaitable<Result<MergeView>> look(Git& git, const MergeRequest& request);
 /// squashed. Empty if it is not.
 Awaitable<Result<std::string>> find_elsewhere(Git& git, std::string repo, std::string target, std::string tip);
 
+/// True if the branch's own log says that `commit` was made on it (committed, rebased, picked), rather than that the
+/// branch was moved to it.
+Awaitable<Result<bool>> was_made_on(Git& git, std::string repo, std::string branch, std::string commit);
+
 /// Makes the commit that `target` is to be at: a merge commit on `base`, with `squash` a commit on `base` that has the
 /// same files, or with `ff` the tip itself. It is an object
 /// without a ref; no ref, index or checkout changes. conflict lists the files (`details["files"]`), or says that ff is

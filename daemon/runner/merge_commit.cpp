@@ -46,7 +46,7 @@ Awaitable<Result<void>> MergeRun::build() {
     request_.shown_base = (!view.remote.empty() && view.base == view.remote ? "origin/" : "") + request.target;
     const auto target = request.push && !view.remote.empty() ? view.remote : view.base;
     CO_TRY(co_await find_elsewhere(target));
-    if (merge.elsewhere) co_return check_own_commits();
+    if (merge.elsewhere) co_return co_await check_own_commits();
     // What is not elsewhere is not in the target either.
     CO_TRY(auto commit, co_await commit_on(view.base, view.base != target));
     merge.base = view.base;
@@ -71,21 +71,26 @@ Awaitable<Result<void>> MergeRun::find_elsewhere(std::string target) {
     co_return Result<void>{};
 }
 
-/// A commit of the target itself is no work of the task's, unless the target was fast-forwarded to it.
-Result<void> MergeRun::check_own_commits() {
+/// A commit of the target itself is no work of the task's, unless the target was fast-forwarded to it. The branch has
+/// had work of its own if it has moved since its start to a commit that was made on it.
+Awaitable<Result<void>> MergeRun::check_own_commits() {
     auto& merge = *record_.merge;
-    if (merge.commit != merge.tip) return {};
+    if (merge.commit != merge.tip) co_return Result<void>{};
+    if (!record_.branch_start.empty() && record_.branch_start != merge.tip) {
+        CO_TRY(const auto own, co_await git::was_made_on(world_.git, request_.repo, request_.branch, merge.tip));
+        if (own) co_return Result<void>{};
+    }
     const MergeConcern concern{
         request_.branch + " has no commit that " + merge.target +
             " does not have; either nothing was committed on it, or " + merge.target + " was fast-forwarded to it",
         "Finish the task without a merge?", "Cancel the task\n  orange task cancel " + record_.task.id.value};
     if (!force_) {
         merge.elsewhere = false;
-        return confirmation(merge_command(record_.task.id, record_.task.pr_url ? " --local" : ""), {concern},
-                            merge.tip);
+        co_return confirmation(merge_command(record_.task.id, record_.task.pr_url ? " --local" : ""), {concern},
+                               merge.tip);
     }
     if (merge.forced.empty()) merge.forced = concern.text;
-    return {};
+    co_return Result<void>{};
 }
 
 Result<void> MergeRun::check_tip(const std::string& tip) {

@@ -47,7 +47,7 @@ class MergeRun {
     Awaitable<Result<void>> build();
     Result<void> check_tip(const std::string& tip);
     Awaitable<Result<void>> find_elsewhere(std::string target);
-    Result<void> check_own_commits();
+    Awaitable<Result<void>> check_own_commits();
     Awaitable<Result<std::string>> commit_on(std::string base, bool may_have_it);
     /// Who resolves it: the worker; else the human, in the worktree.
     Error with_next_step(Error conflict);

@@ -245,6 +245,18 @@ TEST_CASE("a branch that is at a commit of the target's own is not taken for mer
     CHECK(f.at_origin() == before);
 }
 
+TEST_CASE("a branch to which the user has fast-forwarded the target is merged work") {
+    Fixture f;
+    f.world.git.plain(f.world.repo(), {"merge", "-q", "--ff-only", f.branch});
+    f.world.git.plain(f.world.repo(), {"push", "-q", "origin", "main"});
+    const auto merged = f.merge();
+    REQUIRE(merged);
+    CHECK(merged->elsewhere);
+    CHECK(merged->commit == f.tip);
+    CHECK(merged->forced.empty());
+    CHECK(f.world.record(f.id).task.status == "done");
+}
+
 TEST_CASE("what is merged here alone leaves origin's branch, and publishes nothing of the user's", "[slow]") {
     Fixture f;
     f.world.git.plain(f.tree, {"push", "-q", "origin", f.branch});
