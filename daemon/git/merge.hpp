@@ -45,6 +45,7 @@ struct MergeRequest {
     std::string target;                   ///< the default branch
     std::string shown_base = {};          ///< "origin/main", for messages; empty: `target`
     bool push = true;                     ///< origin gets the merge
+    std::vector<std::string> sign = {};   ///< as signing_options() (signing.hpp); empty: the merge is not signed
     bool include_unpushed = false;
     std::string base = {};  ///< what the commit that is published was built on; empty: not known
     /// Merges that Orange made and did not push: result → the commit of `target` that it was built on.
@@ -78,7 +79,7 @@ Awaitable<Result<bool>> was_made_on(Git& git, std::string repo, std::string bran
 /// Makes the commit that `target` is to be at: a merge commit on `base`, with `squash` a commit on `base` that has the
 /// same files, or with `ff` the tip itself. It is an object
 /// without a ref; no ref, index or checkout changes. conflict lists the files (`details["files"]`), or says that ff is
-/// not possible.
+/// not possible. As make_commit() (signing.hpp) if it is to be signed and cannot be.
 Awaitable<Result<std::string>> build_merge(Git& git, const MergeRequest& request, MergeStrategy strategy,
                                            std::string base, std::string message);
 

@@ -11,6 +11,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/checkout.hpp"
 #include "daemon/git/merge.hpp"
+#include "daemon/git/signing.hpp"
 #include "daemon/git/worktrees.hpp"
 
 /// The merge commit is made by `git merge-tree`, which needs no checkout: it is the same merge as git merge's, but no
@@ -125,18 +126,9 @@ Awaitable<Result<std::string>> merge_commit(Git& git, const MergeRequest& reques
     CO_TRY(co_await make_scratch(git, request, base));
     CO_TRY(const auto tree, co_await merged_tree(git, request, base));
     if (message.empty()) message = "Merge branch '" + request.branch + "'\n";
-    auto args = words("-c", "user.useConfigOnly=true", "commit-tree", tree, "-F", "-", "-p", base);
+    auto args = words("commit-tree", tree, "-F", "-", "-p", base);
     if (!squash) args.insert(args.end(), {"-p", request.tip});
-    auto made = co_await ask_inside(git, request.repo, args, message);
-    if (!made) {  // nobody has said who the user is
-        args.erase(args.begin(), args.begin() + 2);
-        CO_TRY(auto who, co_await identity(git, request.repo));
-        made = co_await ask_inside(git, request.repo, std::move(args), std::move(message), std::move(who));
-    }
-    if (!made) co_return made.error();
-    auto commit = std::string(trim(*made));
-    if (!is_hash(commit)) co_return nonsense("git commit-tree", commit);
-    co_return commit;
+    co_return co_await make_commit(git, request.repo, std::move(args), std::move(message), request.sign);
 }
 
 }  // namespace

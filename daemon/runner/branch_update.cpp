@@ -3,6 +3,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/signing.hpp"
 #include "daemon/git/update.hpp"
 #include "daemon/runner/merge_run.hpp"
 #include "daemon/runner/merge_target.hpp"
@@ -106,6 +107,12 @@ Awaitable<Result<Outcome>> update_branch(Runner& runner, TaskId id, Caller by) {
         co_return outcome;
     }
     outcome.notes.push_back("merged " + base.name + " into " + task.branch + ", which is at " + merged->substr(0, 12));
+    if (*merged != base.commit) {  // not a fast-forward
+        const auto sign = co_await git::signing_options(world.git, copy.path);
+        if (sign && !sign->empty()) {
+            outcome.notes.push_back("the merge commit is not signed, although commit.gpgsign is set");
+        }
+    }
     // Without a commit of its own before, it has none now.
     if (record.branch_start == *head && *merged == base.commit) record.branch_start = *merged;
     CO_TRY(runner.turns.try_save(record));

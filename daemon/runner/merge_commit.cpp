@@ -3,6 +3,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/signing.hpp"
 #include "daemon/runner/merge_concerns.hpp"
 #include "daemon/runner/merge_run.hpp"
 #include "daemon/runner/merge_target.hpp"
@@ -113,10 +114,31 @@ Awaitable<Result<std::string>> MergeRun::commit_on(std::string base, bool may_ha
         if (!made.empty()) co_return merge.commit;
     }
     const auto* project = world_.projects.find(record_.task.project);
-    auto message = message_for(record_, project && stays_local(record_, *project));
-    auto built = co_await git::build_merge(world_.git, request_, strategy_of(merge), base, std::move(message));
+    const auto message = message_for(record_, project && stays_local(record_, *project));
+    if (!not_signed_ && strategy_of(merge) != git::MergeStrategy::ff) {
+        CO_TRY(request_.sign, co_await git::signing_options(world_.git, request_.repo));
+    }
+    auto built = co_await git::build_merge(world_.git, request_, strategy_of(merge), base, message);
+    if (!built && built.error().details.contains("unsigned")) {
+        CO_TRY(accept_unsigned(built.error().details.at("unsigned")));
+        built = co_await git::build_merge(world_.git, request_, strategy_of(merge), base, message);
+    }
     if (!built && built.error().details.contains("files")) co_return with_next_step(built.error());
     co_return built;
+}
+
+/// Asks before anything is pushed: a server may refuse unsigned commits, or a colleague.
+Result<void> MergeRun::accept_unsigned(const std::string& why) {
+    const MergeConcern concern{"the merge commit would not be signed, although commit.gpgsign is set: " + why,
+                               "Merge without a signature?"};
+    if (!force_) {
+        return confirmation(merge_command(record_.task.id, record_.task.pr_url ? " --local" : ""), {concern},
+                            record_.merge->tip);
+    }
+    not_signed_ = true;
+    request_.sign.clear();
+    outcome.notes.push_back("the merge commit is not signed, although commit.gpgsign is set: " + why);
+    return {};
 }
 
 Error MergeRun::with_next_step(Error conflict) {

@@ -48,6 +48,7 @@ class MergeRun {
     Result<void> check_tip(const std::string& tip);
     Awaitable<Result<void>> find_elsewhere(std::string target);
     Awaitable<Result<void>> check_own_commits();
+    Result<void> accept_unsigned(const std::string& why);
     Awaitable<Result<std::string>> commit_on(std::string base, bool may_have_it);
     /// Who resolves it: the worker; else the human, in the worktree.
     Error with_next_step(Error conflict);
@@ -63,9 +64,10 @@ class MergeRun {
     git::MergeRequest request_;
     async::Mutex::Lock turn_;
     bool force_;
-    bool arriving_;        ///< the commit may have been published
-    bool looked_ = false;  ///< whether the work is there already was asked in full
-    std::string remote_;   ///< where origin's target was at the last look
+    bool arriving_;            ///< the commit may have been published
+    bool not_signed_ = false;  ///< a human has accepted that the commit is not signed
+    bool looked_ = false;      ///< whether the work is there already was asked in full
+    std::string remote_;       ///< where origin's target was at the last look
 };
 
 }  // namespace orange

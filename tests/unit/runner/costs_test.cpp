@@ -108,7 +108,7 @@ TEST_CASE("what a list counts of branches stays within its bounds, and is what t
     CHECK_FALSE(committed.of(id));
 }
 
-/// From the creation to the merge at origin: at most 30 processes in all.
+/// From the creation to the merge at origin: at most 31 processes in all.
 TEST_CASE("what one short life costs stays within its bounds", "[slow]") {
     RunnerWorld world;
     world.git.make_origin(world.repo(), "live/origin.git");

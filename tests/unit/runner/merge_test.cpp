@@ -257,6 +257,19 @@ TEST_CASE("a branch to which the user has fast-forwarded the target is merged wo
     CHECK(f.world.record(f.id).task.status == "done");
 }
 
+TEST_CASE("a merge that cannot be signed is asked about before it is pushed") {
+    Fixture f;
+    f.world.git.plain(f.world.repo(), {"config", "--global", "commit.gpgsign", "true"});
+    f.world.git.plain(f.world.repo(), {"config", "--global", "gpg.program", "/bin/false"});
+    const auto before = f.at_origin();
+    CHECK_FALSE(f.refused(ErrorCode::needs_force).details.at("question").empty());
+    CHECK(f.at_origin() == before);
+    const auto merged = f.merge(forced_order());
+    REQUIRE(merged);
+    CHECK(f.at_origin() == merged->commit);
+    CHECK_FALSE(merged->notes.empty());
+}
+
 TEST_CASE("what is merged here alone leaves origin's branch, and publishes nothing of the user's", "[slow]") {
     Fixture f;
     f.world.git.plain(f.tree, {"push", "-q", "origin", f.branch});

@@ -1,0 +1,98 @@
+#include "daemon/git/signing.hpp"
+
+#include <map>
+
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/git/ask.hpp"
+
+namespace orange::git {
+namespace {
+
+/// A key on a token may wait for a touch; nobody is there to give a passphrase.
+constexpr std::chrono::milliseconds k_signing_patience = std::chrono::seconds(20);
+
+/// Programs of git's own choice. Both names of the first mean the same.
+constexpr std::pair<const char*, const char*> k_programs[] = {
+    {"gpg.program", "gpg"}, {"gpg.x509.program", "gpgsm"}, {"gpg.ssh.program", "ssh-keygen"}};
+constexpr const char* k_other_name = "gpg.openpgp.program";
+constexpr const char* k_key_command = "gpg.ssh.defaultkeycommand";
+
+bool says_yes(const std::string& value) {
+    const auto word = to_lower(value);
+    return word == "true" || word == "yes" || word == "on" || word == "1";
+}
+
+Awaitable<Result<std::string>> signed_commit(Git& git, std::string repo, std::vector<std::string> args,
+                                             std::string message, std::map<std::string, std::string> env) {
+    GitCommand command;
+    command.place = std::move(repo);
+    command.args = std::move(args);
+    command.input = std::move(message);
+    command.env = std::move(env);
+    // A passphrase is asked for in a window, too.
+    for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "GPG_TTY"}) command.env[name] = "";
+    command.deadline = k_signing_patience;
+    CO_TRY(const auto made, co_await git_output(git, std::move(command)));
+    auto commit = std::string(trim(made));
+    if (!is_hash(commit)) co_return nonsense("git commit-tree", commit);
+    co_return commit;
+}
+
+/// Unsigned, by the user as configured, else by Orange.
+Awaitable<Result<std::string>> unsigned_commit(Git& git, std::string repo, std::vector<std::string> args,
+                                               std::string message, std::map<std::string, std::string>& who) {
+    std::vector<std::string> strict = {"-c", "user.useConfigOnly=true"};
+    strict.insert(strict.end(), args.begin(), args.end());
+    auto made = co_await ask_inside(git, repo, std::move(strict), message);
+    if (!made) {  // nobody has said who the user is
+        CO_TRY(who, co_await identity(git, repo));
+        made = co_await ask_inside(git, repo, std::move(args), std::move(message), who);
+    }
+    if (!made) co_return made.error();
+    auto commit = std::string(trim(*made));
+    if (!is_hash(commit)) co_return nonsense("git commit-tree", commit);
+    co_return commit;
+}
+
+}  // namespace
+
+Awaitable<Result<std::vector<std::string>>> signing_options(Git& git, std::string repo) {
+    CO_TRY(const auto listed,
+           co_await ask_inside(git, std::move(repo), words("config", "--list", "--show-scope", "-z")));
+    std::map<std::string, std::string> all, own;  // the last value of each key; `own`: of the user's or the machine's
+    const auto said = pieces(listed);             // a scope, a key with its value, a scope, …
+    for (std::size_t i = 0; i + 1 < said.size(); i += 2) {
+        if (said[i] == "command") continue;  // CliGit's
+        const auto end = said[i + 1].find('\n');
+        auto key = said[i + 1].substr(0, end);
+        if (key == k_other_name) key = k_programs[0].first;
+        // A key without a value is true.
+        all[key] = end == std::string::npos ? "true" : said[i + 1].substr(end + 1);
+        if (said[i] == "system" || said[i] == "global") own[key] = all[key];
+    }
+    std::vector<std::string> options;
+    if (!says_yes(all["commit.gpgsign"])) co_return options;
+    const auto set = [&](const std::string& key, const std::string& value) {
+        options.insert(options.end(), {"-c", key + "=" + value});
+    };
+    for (const auto& [key, usual] : k_programs) set(key, own.contains(key) ? own[key] : usual);
+    if (all.contains(k_key_command)) set(k_key_command, own.contains(k_key_command) ? own[k_key_command] : "false");
+    co_return options;
+}
+
+Awaitable<Result<std::string>> make_commit(Git& git, std::string repo, std::vector<std::string> args,
+                                           std::string message, std::vector<std::string> sign) {
+    std::map<std::string, std::string> who;
+    auto plain = co_await unsigned_commit(git, repo, args, message, who);
+    if (!plain || sign.empty()) co_return plain;
+    sign.insert(sign.end(), args.begin(), args.end());
+    sign.emplace_back("-S");
+    auto made = co_await signed_commit(git, std::move(repo), std::move(sign), std::move(message), std::move(who));
+    if (made) co_return made;
+    Error refused = made.error();
+    refused.details["unsigned"] = first_line(refused.message);
+    co_return refused;
+}
+
+}  // namespace orange::git
