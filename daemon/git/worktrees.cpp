@@ -241,7 +241,8 @@ Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string ba
     co_return Result<void>{};
 }
 
-Result<void> exclude(const Pinned& worktree, const std::vector<std::string>& patterns) {
+Result<void> exclude(const Pinned& worktree, const std::vector<std::string>& patterns,
+                     const std::vector<std::string>& obsolete) {
     constexpr std::size_t k_longest = std::size_t{1} << 20;
     const auto& common = worktree.common_dir();
     const auto shown = common + "/info/exclude";
@@ -253,15 +254,23 @@ Result<void> exclude(const Pinned& worktree, const std::vector<std::string>& pat
     std::optional<std::string> found = std::string();
     if (fs::exists(status)) found = small_file_at(AT_FDCWD, resolved(shown), k_longest);
     if (!found) return Error(ErrorCode::io, "reading " + shown + ": it is not a regular file, or too large");
-    auto text = std::move(*found);
-    const auto lines = split_lines(text);
-    std::string more;
-    for (const auto& pattern : patterns) {
-        if (std::find(lines.begin(), lines.end(), pattern) == lines.end()) more += pattern + "\n";
+    const auto lines = split_lines(*found);
+    const auto is_in = [](const auto& list, std::string_view line) {
+        return std::find(list.begin(), list.end(), line) != list.end();
+    };
+    std::string text;
+    for (const auto line : lines) {
+        if (!is_in(obsolete, line)) text += std::string(line) + "\n";
     }
-    if (more.empty()) return {};
-    if (!text.empty() && text.back() != '\n') text += '\n';
-    return replace_file_at(info.get(), "exclude", text + more, shown);
+    const bool keeps_all = std::none_of(lines.begin(), lines.end(), [&](auto line) { return is_in(obsolete, line); });
+    bool adds = false;
+    for (const auto& pattern : patterns) {
+        if (is_in(lines, pattern)) continue;
+        text += pattern + "\n";
+        adds = true;
+    }
+    if (!adds && keeps_all) return {};
+    return replace_file_at(info.get(), "exclude", text, shown);
 }
 
 Awaitable<Result<bool>> tracks(Git& git, Pinned worktree, std::string path) {

@@ -96,9 +96,10 @@ Awaitable<Result<std::vector<std::string>>> keep_stashes(Git& git, Pinned worktr
 /// has called keep_commits() and taken the snapshot.
 Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base, Standing standing = {});
 
-/// Adds lines to the common .git/info/exclude that are not there yet: the file is replaced, whole, and a link in its
-/// place is not written through.
-Result<void> exclude(const Pinned& worktree, const std::vector<std::string>& patterns);
+/// Adds lines to the common .git/info/exclude that are not there yet, and removes `obsolete` ones: the file is
+/// replaced, whole, and a link in its place is not written through.
+Result<void> exclude(const Pinned& worktree, const std::vector<std::string>& patterns,
+                     const std::vector<std::string>& obsolete = {});
 
 /// True where the repository tracks that path at HEAD of `worktree`.
 Awaitable<Result<bool>> tracks(Git& git, Pinned worktree, std::string path);

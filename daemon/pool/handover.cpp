@@ -116,8 +116,12 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         }
         if (tracked) acquired.task_file = ".orange/TASK.md";
         if (task.workspace != name) CO_TRY(keep_found_task_file(name, acquired.task_file));
-        exclude.insert(exclude.end(), {"/TASK.md", "/.TASK.md.*", "/..TASK.md.*", "/.orange/"});
-        CO_TRY(git::exclude(tree, exclude));
+        // Nothing but what Orange writes: the repository may have more in .orange/. Older versions excluded all of
+        // that.
+        const std::string in = tracked ? "/.orange/" : "/";
+        for (const char* name : {"TASK.md", ".TASK.md.*", "..TASK.md.*"}) exclude.push_back(in + name);
+        const std::vector<std::string> obsolete = {"/.orange/"};
+        CO_TRY(git::exclude(tree, exclude, obsolete));
         worktree = std::move(tree);
     }
     const auto not_copied = co_await include(project, *worktree, task.workspace != name, stops_.at(task.id));

@@ -206,6 +206,8 @@ TEST_CASE_METHOD(WorktreesFixture,
     REQUIRE(exclude(at(tree), {"TASK.md", "old"}));
     REQUIRE(exclude(at(tree), {"TASK.md", "more"}));
     CHECK(read_file(repo + "/.git/info/exclude") == "old\nTASK.md\nmore\n");
+    REQUIRE(exclude(at(tree), {"more"}, {"TASK.md", "none"}));
+    CHECK(read_file(repo + "/.git/info/exclude") == "old\nmore\n");
 }
 
 TEST_CASE_METHOD(WorktreesFixture, "exclude lines are not written through a link, nor half") {

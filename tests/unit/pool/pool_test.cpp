@@ -147,6 +147,22 @@ TEST_CASE_METHOD(PoolFixture, "a repository with a TASK.md of its own keeps it")
     CHECK(acquire(task("a")).value().task_file == ".orange/TASK.md");
 }
 
+TEST_CASE_METHOD(PoolFixture, "git is told to ignore what Orange writes, and nothing else of .orange") {
+    const std::filesystem::path list = std::filesystem::path(project.path) / ".git/info/exclude";
+    write_file(list, "mine\n/.orange/\n");  // as an older version left it
+    const bool tracked = GENERATE(false, true);
+    if (tracked) commit(project.path, "TASK.md", "theirs\n");
+    const auto acquired = acquire(task("a")).value();
+    const auto ignored = [&](const std::string& file) {
+        return !plain(acquired.path, {"check-ignore", file}, true).empty();
+    };
+    const auto folder = std::filesystem::path(acquired.task_file).parent_path();
+    CHECK(ignored(acquired.task_file));
+    CHECK(ignored((folder / ".TASK.md.x.tmp").string()));
+    CHECK_FALSE(ignored(".orange/setup"));
+    CHECK(ignored("mine"));
+}
+
 TEST_CASE_METHOD(PoolFixture, "a repository whose .orange is a link gets nothing written or removed behind it") {
     const auto notes = dir / "notes";
     write_file(notes / "TASK.md", "mine\n");
