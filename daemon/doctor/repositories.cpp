@@ -44,6 +44,23 @@ Awaitable<std::string> successor(Exam& exam, Project project) {
     co_return usual&&* usual != project.default_branch ? *usual : std::string();
 }
 
+/// Settings that lead git, or Orange, elsewhere.
+Awaitable<void> check_settings(Exam& exam, Project project) {
+    auto& known = exam.world.pool.known();
+    const auto origin = co_await known.has_origin(exam.world.git, project.path);
+    if (!origin) {
+        const auto command = origin.error().details.find("command");
+        exam.report.wrong("the repository of " + project.name + ": " + std::string(first_line(origin.error().message)),
+                          command == origin.error().details.end() ? std::string() : command->second, project.path);
+        co_return;
+    }
+    if (*origin) co_return;
+    const auto remote = co_await known.unused_remote(exam.world.git, project.path, project.default_branch);
+    const auto end = remote.find('\n');
+    if (end == std::string::npos) co_return;
+    exam.report.warn(project.name + ": " + remote.substr(0, end), std::string(trim(remote.substr(end))), project.path);
+}
+
 /// Of a task that has ended or is gone, or what was found in a workspace.
 bool is_left_over(const Exam& exam, const std::string& ref) {
     const auto parts = split(ref, '/');
@@ -69,6 +86,7 @@ Awaitable<void> check_repositories(Exam& exam) {
             continue;
         }
         exam.repositories[project.name] = std::move(*trees);
+        co_await check_settings(exam, project);
     }
 }
 

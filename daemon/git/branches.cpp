@@ -1,10 +1,13 @@
 #include "daemon/git/branches.hpp"
 
+#include <filesystem>
+
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/refs.hpp"
+#include "daemon/git/repository.hpp"
 #include "daemon/git/worktrees.hpp"
 
 namespace orange::git {
@@ -67,32 +70,69 @@ Awaitable<Result<bool>> contains(Git& git, Place place, std::string descendant, 
     co_return done.ok();
 }
 
-Awaitable<Result<std::string>> main_worktree(Git& git, std::string dir) {
-    const auto refuse = [&dir](const std::string& why) {
-        return Error(ErrorCode::invalid_argument, printable(dir) + " " + why);
-    };
-    CO_TRY(const auto inside, co_await attempt(git, dir, words("rev-parse", "--git-dir")));
-    if (!inside.ok()) {
-        auto said = printable(std::string(trim(inside.err)));
-        if (said.find("not a git repository") != std::string::npos) said.clear();
-        co_return refuse("is not in a git repository" + (said.empty() ? "" : ": " + said));
-    }
-    CO_TRY(const auto all, co_await worktrees(git, dir));
-    if (all.empty() || all.front().bare) co_return refuse("is in a bare repository, which has no working tree");
+namespace {
 
+Error unusable(const std::string& dir, const std::string& why) {
+    return {ErrorCode::invalid_argument, printable(dir) + " " + why};
+}
+
+/// The root of a repository that says that it has no working tree.
+Awaitable<Result<std::string>> bare_root(Git& git, std::string dir) {
+    CO_TRY(const auto common, co_await common_dir(git, dir));
+    auto root = root_of_bare(common);
+    if (has_checkout(common)) {
+        co_return unusable(root,
+                           "has a working tree, but core.bare is true in its configuration. Set it right:\n  git -C " +
+                               shell_word(root) + " config core.bare false");
+    }
+    CO_TRY(const auto origin, co_await has_origin(git, root));
+    CO_TRY(const auto refspec, co_await attempt(git, root, words("config", "--get-all", "remote.origin.fetch")));
+    if (!origin || refspec.ok()) co_return root;
+    co_return unusable(root, "is a bare repository that keeps no branches of origin. Let it keep them:\n  git -C " +
+                                 shell_word(root) +
+                                 " config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'\n  git -C " +
+                                 shell_word(root) + " fetch origin");
+}
+
+/// Of a repository whose working tree `git worktree list` shows at `listed`.
+Awaitable<Result<std::string>> checkout_root(Git& git, std::string dir, std::string listed) {
     // For a git directory that is elsewhere (--separate-git-dir), `worktree list` shows that one; a main worktree knows
     // its own root.
     const auto dirs = co_await ask(
         git, dir, words("rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--show-toplevel"));
-    std::string root = all.front().path;
-    if (dirs) {
-        const auto lines = split_lines(*dirs);
-        if (lines.size() == 3 && lines[0] == lines[1]) root = lines[2];
+    if (!dirs) co_return listed;
+    const auto lines = split_lines(*dirs);
+    if (lines.size() != 3 || lines[0] != lines[1]) co_return listed;
+    std::error_code error;
+    const auto here = std::filesystem::weakly_canonical(dir, error).string() + "/";
+    const std::string root(lines[2]);
+    if (error || root == "/" || here.starts_with(root + "/") || here.starts_with(std::string(lines[0]) + "/")) {
+        co_return root;
+    }
+    co_return unusable(dir, "is in a repository whose core.worktree names another folder, " + printable(root) +
+                                ". Set it right:\n  git -C " + shell_word(dir) + " config --unset core.worktree");
+}
+
+}  // namespace
+
+Awaitable<Result<std::string>> main_worktree(Git& git, std::string dir) {
+    CO_TRY(const auto inside, co_await attempt(git, dir, words("rev-parse", "--git-dir")));
+    if (!inside.ok()) {
+        auto said = printable(std::string(trim(inside.err)));
+        if (said.find("not a git repository") != std::string::npos) said.clear();
+        co_return unusable(dir, "is not in a git repository" + (said.empty() ? "" : ": " + said));
+    }
+    CO_TRY(const auto all, co_await worktrees(git, dir));
+    std::string root;
+    if (all.front().bare) {
+        CO_TRY(root, co_await bare_root(git, dir));
+    } else {
+        CO_TRY(root, co_await checkout_root(git, dir, all.front().path));
     }
     CO_TRY(auto head, co_await commit_of(git, root, "HEAD"));
     if (head.empty())
-        co_return refuse(
-            "has no commits yet. Create the first one there:\n  git commit --allow-empty -m 'Initial commit'");
+        co_return unusable(
+            dir, "has no commits yet. Create the first one there:\n  git commit --allow-empty -m 'Initial commit'");
     co_return root;
 }
 
@@ -108,26 +148,54 @@ Awaitable<Result<std::string>> current_branch(Git& git, Place place) {
     co_return std::string(branch);
 }
 
-Awaitable<Result<std::string>> default_branch(Git& git, std::string repo) {
-    CO_TRY(const auto origin,
-           co_await attempt(git, repo, words("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")));
-    auto candidates = words("main", "master");
-    CO_TRY(const auto configured, co_await attempt(git, repo, words("config", "--get", "init.defaultBranch")));
-    if (configured.ok()) candidates.insert(candidates.begin(), std::string(trim(configured.out)));
-    if (const auto head = trim(origin.out); origin.ok() && head.starts_with(k_origin)) {
-        candidates.insert(candidates.begin(), std::string(head.substr(k_origin.size())));
+namespace {
+
+/// The branch that HEAD of origin is on, as it was at the clone, else as origin says now; empty if it is not known.
+Awaitable<Result<std::string>> head_of_origin(Git& git, std::string repo) {
+    CO_TRY(const auto noted, co_await attempt(git, repo, words("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")));
+    const auto head = trim(noted.out);
+    if (noted.ok() && head.starts_with(k_origin)) co_return std::string(head.substr(k_origin.size()));
+    CO_TRY(const auto origin, co_await has_origin(git, repo));
+    if (!origin) co_return std::string();
+    GitCommand command;
+    command.place = repo;
+    command.args = words("ls-remote", "--symref", "--upload-pack=git-upload-pack", "origin", "HEAD");
+    command.deadline = k_fetch_patience;
+    const auto said = co_await git.run(std::move(command));
+    const auto text = said ? said->out : std::string();
+    for (auto line : split_lines(text)) {  // "ref: refs/heads/main\tHEAD"
+        constexpr std::string_view k_mark = "ref: refs/heads/", k_end = "\tHEAD";
+        if (!line.starts_with(k_mark) || !line.ends_with(k_end)) continue;
+        line.remove_suffix(k_end.size());
+        co_return std::string(line.substr(k_mark.size()));
     }
+    co_return std::string();
+}
+
+}  // namespace
+
+Awaitable<Result<DefaultBranch>> find_default_branch(Git& git, std::string repo) {
+    CO_TRY(const auto head, co_await head_of_origin(git, repo));
+    auto candidates = words(head);
+    CO_TRY(const auto configured, co_await attempt(git, repo, words("config", "--get", "init.defaultBranch")));
+    if (configured.ok()) candidates.emplace_back(trim(configured.out));
+    candidates.insert(candidates.end(), {"main", "master"});
     for (const auto& candidate : candidates) {
+        if (candidate.empty()) continue;
         CO_TRY(const auto exists, co_await branch_exists(git, repo, candidate));
-        if (exists) co_return candidate;
+        if (exists) co_return DefaultBranch{candidate, candidate == head};
     }
     auto current = co_await current_branch(git, repo);
-    if (current && current->empty()) {
-        co_return Error(ErrorCode::invalid_argument,
-                        printable(repo) +
-                            " has no branch that could be the default branch; check one out, or give --default-branch");
-    }
-    co_return current;
+    if (!current) co_return current.error();
+    if (!current->empty()) co_return DefaultBranch{std::move(*current), true};
+    co_return Error(
+        ErrorCode::invalid_argument,
+        printable(repo) + " has no branch that could be the default branch; check one out, or give --default-branch");
+}
+
+Awaitable<Result<std::string>> default_branch(Git& git, std::string repo) {
+    CO_TRY(auto found, co_await find_default_branch(git, std::move(repo)));
+    co_return std::move(found.name);
 }
 
 Awaitable<Result<bool>> has_origin(Git& git, std::string repo) {

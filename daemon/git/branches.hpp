@@ -18,14 +18,22 @@ Awaitable<Result<std::string>> commit_of(Git& git, Place place, std::string ref)
 /// True where `commit` is `descendant` or one of its ancestors.
 Awaitable<Result<bool>> contains(Git& git, Place place, std::string descendant, std::string commit);
 
-/// The root of the repository's main worktree for any directory in it (also from a linked worktree). invalid_argument
-/// for no repository, a bare one, or one without a commit.
+/// The root of the repository's main worktree for any directory in it (also from a linked worktree); of a bare
+/// repository root_of_bare(). invalid_argument for no repository, one without a commit, one whose core.bare or
+/// core.worktree deny its working tree, or a bare one that would not keep what is fetched.
 Awaitable<Result<std::string>> main_worktree(Git& git, std::string dir);
 
 /// The branch that HEAD of `place` is on; empty when detached.
 Awaitable<Result<std::string>> current_branch(Git& git, Place place);
 
-/// The default branch: origin/HEAD, else init.defaultBranch / main / master where they exist, else HEAD's branch.
+struct DefaultBranch {
+    std::string name;
+    bool is_known = false;  ///< not guessed by its name while the repository has others
+};
+
+/// The default branch: that of origin's HEAD (asked for if the repository does not know it), else init.defaultBranch /
+/// main / master where they exist, else HEAD's branch.
+Awaitable<Result<DefaultBranch>> find_default_branch(Git& git, std::string repo);
 Awaitable<Result<std::string>> default_branch(Git& git, std::string repo);
 
 /// True where the repository has a remote called origin.

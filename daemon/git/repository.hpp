@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "daemon/git/git.hpp"
 
@@ -20,15 +21,29 @@ class KnownRepositories {
     Awaitable<Result<Repository>> look(Git& git, std::string repo);
     /// What all worktrees of a repository share: as common_dir().
     Awaitable<Result<std::string>> git_dir(Git& git, std::string repo);
+    /// conflict, with `details["command"]`, if core.bare or core.worktree deny the checkout: git would move a branch
+    /// and leave the checkout's files behind.
     Awaitable<Result<bool>> has_origin(Git& git, std::string repo);
+    /// For people, if the last has_origin() found remotes, but none called origin, so that Orange neither fetches nor
+    /// pushes: names the remote that `branch` follows, else the first, and the command that renames it. Empty
+    /// otherwise.
+    Awaitable<std::string> unused_remote(Git& git, std::string repo, std::string branch);
 
   private:
     struct Known {
         std::string git;     ///< the identity of the folder `.git`; empty if it is none: asked each time
         std::string dir;     ///< what git_dir() is then
-        std::string config;  ///< facts of its `config`, which names an origin; empty if that is not known to do so
+        std::string config;  ///< facts of its settings, which name an origin; empty if they are not known to do so
+        std::vector<std::string> remotes;  ///< as has_origin() found them last
     };
     std::map<std::string, Known> known_;  ///< by path
 };
+
+/// The folder by which a repository without a working tree is called: the one that holds it, if its `.git` leads there
+/// ("project" of "project/.bare"), else the repository itself. `git_dir`: absolute.
+std::string root_of_bare(const std::string& git_dir);
+
+/// Whether the git directory has an index, which only one with a working tree of its own has.
+bool has_checkout(const std::string& git_dir);
 
 }  // namespace orange::git

@@ -80,6 +80,9 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         auto fetched = co_await git::fetch(git_, project.path, git::k_fetch_patience, stop);
         if (stop->requested()) co_return Error(ErrorCode::conflict, k_being_cancelled);
         if (!fetched) acquired.notes.push_back("origin could not be fetched: " + first_line(fetched.error().message));
+    } else if (auto remote = co_await known_.unused_remote(git_, project.path, project.default_branch);
+               !remote.empty()) {
+        acquired.notes.push_back(std::move(remote));
     }
     {
         const auto lock = co_await repositories_.acquire(project.path);

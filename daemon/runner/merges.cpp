@@ -177,6 +177,9 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
         notes.push_back("merged into " + target.text());
     } else if (origin && !order.push && !*settings.push && !pull.through) {
         notes.push_back("not pushed: the setting push of " + copy.name + " is false");
+    } else if (!origin) {
+        const auto remote = co_await world_.pool.known().unused_remote(world_.git, copy.path, copy.default_branch);
+        if (!remote.empty()) notes.push_back("not pushed: " + remote);
     }
     notes.insert(notes.end(), pull.notes.begin(), pull.notes.end());
     merge.tx = random_id(12);

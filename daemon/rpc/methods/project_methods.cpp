@@ -32,10 +32,11 @@ ProjectView view(Api& api, const Project& project) {
 
 Awaitable<Result<ProjectReply>> add(Api& api, ProjectAdd params) {
     const auto lock = co_await api.change_projects();
-    CO_TRY(auto project, co_await new_project(api, std::move(params)));
-    CO_TRY(api.world().projects.put(project));
+    CO_TRY(auto made, co_await new_project(api, std::move(params)));
+    CO_TRY(api.world().projects.put(made.project));
     ProjectReply reply;
-    reply.project = view(api, project);
+    reply.notes = std::move(made.notes);
+    reply.project = view(api, made.project);
     co_return reply;
 }
 

@@ -8,7 +8,18 @@
 #include "daemon/runner/project_names.hpp"
 
 namespace orange::rpc {
-namespace {}  // namespace
+namespace {
+
+/// The default branch was guessed, and the checkout is on another.
+Awaitable<std::string> other_branch(Git& git, Project project) {
+    const auto current = co_await git::current_branch(git, project.path);
+    if (!current || current->empty() || *current == project.default_branch) co_return std::string();
+    co_return "tasks begin at " + printable(project.default_branch) + " and are merged into it; the checkout is on " +
+        printable(*current) + ". To use that instead:\n  orange project update " + project.name + " --default-branch " +
+        shell_word(*current);
+}
+
+}  // namespace
 
 Result<void> check_setup(FileSystem& files, Project& project) {
     if (project.setup == std::vector<std::string>{""}) project.setup.clear();
@@ -57,24 +68,29 @@ std::string unused_project_name(Api& api, const std::string& wanted) {
     return name;
 }
 
-Awaitable<Result<Project>> new_project(Api& api, ProjectAdd params) {
+Awaitable<Result<NewProject>> new_project(Api& api, ProjectAdd params) {
     auto& world = api.world();
     CO_TRY(auto root, co_await repository_at(api, params.path));
     if (const auto* known = world.projects.at_path(root)) {
         co_return Error(ErrorCode::conflict, root + " is already registered as project " + known->name);
     }
-    const auto folder = std::filesystem::path(root).filename().string();
-    Project project;
+    auto folder = std::filesystem::path(root).filename().string();
+    if (folder.size() > 4 && folder.ends_with(".git")) folder.resize(folder.size() - 4);  // a bare repository
+    NewProject made;
+    auto& project = made.project;
     project.path = root;
     project.name = params.name ? *params.name : unused_project_name(api, project_name_from(folder));
     CO_TRY(check_project_name(project.name));
     if (world.projects.find(project.name)) {
         co_return Error(ErrorCode::conflict, "project " + project.name + " already exists; choose another --name");
     }
+    bool is_known = true;
     if (params.default_branch) {
         project.default_branch = *params.default_branch;
     } else {
-        CO_TRY(project.default_branch, co_await git::default_branch(world.git, root));
+        CO_TRY(auto found, co_await git::find_default_branch(world.git, root));
+        project.default_branch = std::move(found.name);
+        is_known = found.is_known;
     }
     CO_TRY(co_await check_default_branch(api, root, project.default_branch));
     project.pool_size = params.pool_size.value_or(project.pool_size);
@@ -84,7 +100,14 @@ Awaitable<Result<Project>> new_project(Api& api, ProjectAdd params) {
     project.setup = params.setup;
     CO_TRY(check_setup(api.world().files, project));
     CO_TRY(check_names(api.world(), project));
-    co_return project;
+    std::string on_other_branch;
+    if (!is_known) on_other_branch = co_await other_branch(world.git, project);
+    CO_TRY(co_await world.pool.known().has_origin(world.git, root));
+    const auto remote = co_await world.pool.known().unused_remote(world.git, root, project.default_branch);
+    for (const auto& note : {on_other_branch, remote}) {
+        if (!note.empty()) made.notes.push_back(note);
+    }
+    co_return made;
 }
 
 }  // namespace orange::rpc

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common/rpc/project_methods.hpp"
 #include "daemon/rpc/api.hpp"
@@ -8,9 +9,14 @@
 /// What is checked before a repository becomes a project, or a project changes.
 namespace orange::rpc {
 
+struct NewProject {
+    Project project;
+    std::vector<std::string> notes;  ///< what a human should know of its branch and its remotes
+};
+
 /// The project that `params` asks for, with everything that was left out; not stored yet. conflict where the repository
 /// is registered, or the name is taken.
-Awaitable<Result<Project>> new_project(Api& api, ProjectAdd params);
+Awaitable<Result<NewProject>> new_project(Api& api, ProjectAdd params);
 
 /// `wanted`, or the first of wanted-2, wanted-3 … that no project has.
 std::string unused_project_name(Api& api, const std::string& wanted);

@@ -134,10 +134,11 @@ Awaitable<Result<Draft>> choose_project(Api& api, const TaskCreate& params) {
         draft.project = std::move(*known);
         co_return draft;
     }
-    draft.project = std::move(*made);
+    draft.project = std::move(made->project);
     draft.new_project = true;
     draft.notes.push_back("registered " + draft.project.path + " as project " + draft.project.name +
                           ", default branch " + draft.project.default_branch);
+    draft.notes.insert(draft.notes.end(), made->notes.begin(), made->notes.end());
     co_return draft;
 }
 
@@ -165,8 +166,13 @@ Awaitable<Result<std::string>> unused_branch(World& world, Project project, std:
 }
 
 Awaitable<Result<void>> fetch(World& world, Draft& draft) {
-    CO_TRY(const auto origin, co_await git::has_origin(world.git, draft.project.path));
-    if (!origin) co_return Result<void>{};
+    auto& known = world.pool.known();
+    CO_TRY(const auto origin, co_await known.has_origin(world.git, draft.project.path));
+    if (!origin) {
+        const auto remote = co_await known.unused_remote(world.git, draft.project.path, draft.project.default_branch);
+        if (!remote.empty()) draft.why_not_fetched = "; " + remote;
+        co_return Result<void>{};
+    }
     auto fetched = co_await git::fetch(world.git, draft.project.path, git::k_fetch_patience);
     if (!fetched) draft.why_not_fetched = "; origin could not be fetched: " + first_line(fetched.error().message);
     co_return Result<void>{};

@@ -31,14 +31,16 @@ std::string all_settings(const Asked& asked) {
     return out;
 }
 
-Completed where_origin_is(const Asked& asked) {
+/// What tells of an origin and of the checkout.
+Completed facts_of_repository(const Asked& asked) {
     const Repository repository(asked);
     must_be(repository.is_main());
     std::string out;
     for (const auto& setting : repository.settings()) {
-        if (setting.key != "remote.origin.url") continue;
+        if (setting.key != "remote.origin.url" && setting.key != "core.bare" && setting.key != "core.worktree")
+            continue;
         must_be(setting.scope == "local" && setting.value);
-        out += std::string("file:.git/config") + k_end + *setting.value + k_end;
+        out += std::string("file:.git/config") + k_end + shown(setting);
     }
     return out.empty() ? failed(1) : printed(out);
 }
@@ -111,7 +113,9 @@ Answer ask_symbolic(const Asked& asked) {
 
 Answer ask_settings(const Asked& asked) {
     if (asked.is({"config", "--list", "--show-scope", "-z"})) return printed(all_settings(asked));
-    if (asked.is({"config", "--show-origin", "-z", "--get-all", "remote.origin.url"})) return where_origin_is(asked);
+    if (asked.is({"config", "--show-origin", "-z", "--get-regexp", "^(remote\\..*\\.url|core\\.(bare|worktree))$"})) {
+        return facts_of_repository(asked);
+    }
     if (asked.is({"config", "-z", "--get-regexp", "^user\\.(name|email)$"})) return who(asked);
     if (asked.is({"config", "--get", "init.defaultBranch"})) return one_setting(asked, "init.defaultbranch");
     if (asked.is({"config", "--get-all", "remote.origin.url"})) return one_setting(asked, "remote.origin.url");

@@ -46,7 +46,35 @@ TEST_CASE_METHOD(GitFixture, "the main worktree is found from every directory of
     CHECK(go(main_worktree(git, path("separate"))).value() == path("separate"));
 }
 
-TEST_CASE_METHOD(GitFixture, "no repository, a bare one and an empty one are refused with the reason") {
+TEST_CASE_METHOD(GitFixture, "a bare repository is called by the folder that leads to it, from each of its worktrees") {
+    const auto origin = make_origin(make_repo());
+    std::filesystem::create_directories(dir / "project");
+    plain(dir.path, {"clone", "-q", "--bare", origin, path("project/.bare")});
+    const auto refused = go(main_worktree(git, path("project/.bare")));
+    REQUIRE_FALSE(refused);  // what it fetches would be nowhere
+    CHECK_THAT(refused.error().message, Tells("remote.origin.fetch"));
+    plain(dir / "project/.bare", {"config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"});
+    CHECK(go(main_worktree(git, path("project/.bare"))).value() == path("project/.bare"));
+    write_file(dir / "project/.git", "gitdir: ./.bare\n");
+    plain(dir / "project", {"worktree", "add", "-q", "main", "main"});
+    for (const std::string where : {"project", "project/.bare", "project/main"}) {
+        INFO(where);
+        CHECK(go(main_worktree(git, path(where))).value() == path("project"));
+    }
+}
+
+TEST_CASE_METHOD(GitFixture, "settings that deny a working tree are named, with the command that sets them right") {
+    const auto repo = make_repo();
+    std::filesystem::create_directories(dir / "elsewhere");
+    const std::string key = GENERATE("core.bare", "core.worktree");
+    plain(repo, {"config", key, key == "core.bare" ? "true" : path("elsewhere")});
+    const auto refused = go(main_worktree(git, repo));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::invalid_argument);
+    CHECK_THAT(refused.error().message, Tells(key) && Tells("git -C " + repo + " config"));
+}
+
+TEST_CASE_METHOD(GitFixture, "no repository and an empty one are refused with the reason") {
     std::filesystem::create_directories(dir / "none");
     plain(dir.path, {"init", "-q", "--bare", path("bare")});
     plain(dir.path, {"init", "-q", path("empty")});
@@ -71,6 +99,22 @@ TEST_CASE_METHOD(GitFixture, "the default branch is origin's, else a usual name,
     plain(repo, {"branch", "-D", "master"});
     plain(repo, {"checkout", "-q", "--detach"});
     CHECK_FALSE(go(default_branch(git, repo)));
+}
+
+TEST_CASE_METHOD(GitFixture, "an origin whose HEAD is not known here is asked for it") {
+    const auto repo = make_repo();
+    const auto origin = make_origin(repo);
+    plain(repo, {"checkout", "-q", "-b", "develop"});
+    plain(repo, {"push", "-q", "origin", "develop"});
+    plain(repo, {"remote", "set-head", "origin", "--delete"}, true);
+    plain(origin, {"symbolic-ref", "HEAD", "refs/heads/develop"});
+    const auto found = go(find_default_branch(git, repo)).value();
+    CHECK(found.name == "develop");
+    CHECK(found.is_known);
+    std::filesystem::remove_all(origin);
+    const auto guessed = go(find_default_branch(git, repo)).value();
+    CHECK(guessed.name == "main");
+    CHECK_FALSE(guessed.is_known);
 }
 
 TEST_CASE_METHOD(GitFixture, "the current branch, and none when detached") {

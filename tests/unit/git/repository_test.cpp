@@ -72,3 +72,35 @@ TEST_CASE_METHOD(GitFixture, "an origin that a file beside the repository's own 
     write_file(repo + "/.git/more", "");
     CHECK_FALSE(go(known.look(counting, repo)).value().has_origin);
 }
+
+TEST_CASE_METHOD(GitFixture, "settings by which git would leave the checkout behind are a conflict, with the remedy") {
+    const auto repo = make_repo();
+    make_origin(repo);
+    KnownRepositories known;
+    REQUIRE(go(known.has_origin(git, repo)).value());
+    const std::string key = GENERATE("core.bare", "core.worktree");
+    plain(repo, {"config", key, key == "core.bare" ? "true" : "/"});
+    const auto refused = go(known.has_origin(git, repo));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::conflict);
+    CHECK_THAT(refused.error().message, Tells(key) && Tells(refused.error().details.at("command")));
+    plain(repo, {"config", key, key == "core.bare" ? "false" : repo});
+    CHECK(go(known.has_origin(git, repo)).value());
+}
+
+TEST_CASE_METHOD(GitFixture, "a remote that is not called origin is named, with the command that renames it") {
+    const auto repo = make_repo();
+    KnownRepositories known;
+    const auto unused = [&] {
+        REQUIRE(go(known.has_origin(git, repo)));
+        return go(known.unused_remote(git, repo, "main"));
+    };
+    CHECK(unused().empty());
+    plain(repo, {"remote", "add", "a", "/a"});
+    plain(repo, {"remote", "add", "b.c", "/b"});
+    CHECK_THAT(unused(), Tells("git -C " + repo + " remote rename a origin"));
+    plain(repo, {"config", "branch.main.remote", "b.c"});
+    CHECK_THAT(unused(), Tells("git -C " + repo + " remote rename b.c origin"));
+    make_origin(repo);
+    CHECK(unused().empty());
+}

@@ -270,6 +270,15 @@ TEST_CASE("a merge that cannot be signed is asked about before it is pushed") {
     CHECK_FALSE(merged->notes.empty());
 }
 
+TEST_CASE("a repository whose core.bare was set is not merged into, so that its checkout is not left behind") {
+    Fixture f;
+    f.world.git.plain(f.world.repo(), {"config", "core.bare", "true"});
+    const auto before = f.at_origin(), main = f.here("refs/heads/main");
+    CHECK_THAT(f.refused(ErrorCode::conflict, forced_order()).message, Tells("core.bare"));
+    CHECK(f.at_origin() == before);
+    CHECK(f.here("refs/heads/main") == main);
+}
+
 TEST_CASE("what is merged here alone leaves origin's branch, and publishes nothing of the user's", "[slow]") {
     Fixture f;
     f.world.git.plain(f.tree, {"push", "-q", "origin", f.branch});
