@@ -9,6 +9,7 @@
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/small_files.hpp"
+#include "daemon/git/sparse.hpp"
 #include "daemon/git/worktrees.hpp"
 
 /// What is uncommitted in a worktree: is there any, and saving it. The agent's own index is never written: an index
@@ -180,6 +181,7 @@ Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree) {
     const PrivateIndex index(worktree);
     CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
     if (!head.empty()) CO_TRY(co_await ask_inside(git, worktree, words("read-tree", head), "", index.env()));
+    CO_TRY(co_await leave_out_as_own_index(git, worktree, index.env()));
     CO_TRY(const auto specs, co_await pathspecs_without_nested_repositories(git, worktree));
     CO_TRY(co_await ask_inside(git, worktree,
                                words("add", "--sparse", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"),

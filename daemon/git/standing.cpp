@@ -7,6 +7,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
+#include "daemon/git/sparse.hpp"
 #include "daemon/git/worktrees.hpp"
 
 /// What is uncommitted, by `git status`; and what that passes over, by the index.
@@ -73,7 +74,9 @@ bool read_index(const std::string& answer, const std::string& worktree, Standing
         if (tab == std::string::npos || entry.size() < 8) return false;
         const auto path = entry.substr(tab + 1);
         if (path.find('/') == std::string::npos) standing.at_top.insert(path);
-        if (entry[0] != 'H') standing.clean = standing.only_files = false;
+        const bool left_out = entry[0] != 'H' && is_left_out(entry, worktree + "/" + path);
+        if (left_out) standing.leaves_files_out = true;
+        if (entry[0] != 'H' && !left_out) standing.clean = standing.only_files = false;
         std::error_code error;
         if (std::string_view(entry).substr(2).starts_with("160000 ") &&
             !fs::is_empty(fs::path(worktree) / path, error)) {

@@ -15,10 +15,12 @@ struct Standing {
     std::string head;      ///< the commit; empty on a branch that has none yet
     std::string branch;    ///< without refs/heads/; empty if HEAD is on no branch
     bool is_held = false;  ///< something other than this worktree's HEAD has that commit
-    /// Nothing is uncommitted, no operation (rebase, merge …) is under way, and git passes over nothing.
+    /// Nothing is uncommitted, no operation (rebase, merge …) is under way, and git ignores no change.
     bool clean = false;
     /// Not clean, but all that is uncommitted is in files: nothing is staged, in conflict, under way or passed over.
     bool only_files = false;
+    /// The worktree is sparse: the branch has files that are not in it.
+    bool leaves_files_out = false;
     /// There may be repositories inside that are no submodules of HEAD's.
     bool may_hold_repositories = false;
     std::vector<std::string> uncommitted = {};  ///< paths, of which status tells; the first twenty

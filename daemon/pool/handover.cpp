@@ -8,6 +8,7 @@
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
+#include "daemon/git/sparse.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
 #include "daemon/pool/pool.hpp"
@@ -104,6 +105,13 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
             acquired.notes.push_back("uncommitted files in " + name + " were saved as " + saved.snapshot.substr(0, 12));
             CO_TRY(co_await git::reset_detached(git_, tree, base.commit, saved.standing));
             CO_TRY(known, co_await git::refs(git_, project.path, names));  // of its branch it was taken off
+        }
+        if (task.workspace != name) {
+            const auto matched = co_await git::match_sparse_checkout(git_, project.path, tree, saved.standing);
+            if (!matched) {
+                acquired.notes.push_back(name + " may be more or less sparse than " + project.path + ": " +
+                                         matched.error().message);
+            }
         }
         auto from = task.base.value_or(base.ref);
         CO_TRY(const auto branch, co_await git::checkout_branch(git_, tree, task.branch, std::move(from), known));

@@ -131,4 +131,24 @@ TEST_CASE("A daemon that has nothing but its home in its environment takes a tas
     CHECK(diagnose(orange).errors().empty());
 }
 
+TEST_CASE("A task whose agent commits outside of its sparse worktree lives its whole life, and deletes nothing") {
+    Sandbox orange;
+    const auto repo = orange.add_project("shop");
+    for (const char* file : {"app/1", "lib/1"}) {
+        fs::create_directories((repo / file).parent_path());
+        write_file(repo / file, "1\n");
+    }
+    orange.git({"add", "-A"}, repo);
+    orange.git({"commit", "-q", "-m", "Files"}, repo);
+    orange.git({"sparse-checkout", "set", "--cone", "app"}, repo);
+    const auto id = orange.create("shop", "Add a greeting");
+    orange.wait_for_status(id, "reviewing");
+    CHECK_FALSE(fs::exists(orange.worktree(id) / "lib"));
+    rpc::TaskMerge merge;
+    merge.id = id;
+    orange.call(merge);
+    const auto files = orange.git({"ls-tree", "-r", "--name-only", "main"}, repo);
+    CHECK_THAT(files, Holds("lib/1") && Holds("orange-demo/" + id + ".md"));
+}
+
 }  // namespace orange::tests
