@@ -13,6 +13,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/signal_process.hpp"
+#include "daemon/process/umask.hpp"
 #include "daemon/shim/event.hpp"
 #include "daemon/shim/exit_record.hpp"
 #include "daemon/shim/permit.hpp"
@@ -69,6 +70,7 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
     spec.env = request.env;
     spec.cwd = request.worktree;
     spec.worktree = request.worktree;
+    spec.umask = process::umask_text(process::current_umask());
     spec.exit_file = exit_file(run_folder, run.run).string();
     const auto spec_path = spec_file(run_folder, run.run);
     spec.review = request.review;

@@ -7,6 +7,7 @@
 
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
+#include "daemon/process/umask.hpp"
 
 namespace orange::agents {
 namespace {
@@ -37,7 +38,7 @@ std::vector<std::string> question(const std::string& shell, const std::string& f
     const auto halves = "'" + marker.substr(0, half) + "' '" + marker.substr(half) + "'";
     std::vector<std::string> argv = {shell};
     for (const auto flag : split(flags, ' ')) argv.emplace_back(flag);
-    argv.insert(argv.end(), {"-c", "printf '%s%s\\0' " + halves + "; exec /usr/bin/env -0"});
+    argv.insert(argv.end(), {"-c", "echo; umask; printf '%s%s\\0' " + halves + "; exec /usr/bin/env -0"});
     return argv;
 }
 
@@ -55,9 +56,14 @@ void lay_over(Environment& under, const Environment& layer) {
     }
 }
 
+struct Answer {
+    Environment variables;
+    std::optional<int> umask;
+};
+
 /// The environment that the shell has with these flags; an Error says why it could not be had.
-Awaitable<Result<Environment>> ask(ProcessRunner& runner, std::chrono::milliseconds deadline, Environment own,
-                                   std::string flags) {
+Awaitable<Result<Answer>> ask(ProcessRunner& runner, std::chrono::milliseconds deadline, Environment own,
+                              std::string flags) {
     const auto shell = own.contains("SHELL") ? own.at("SHELL") : std::string{};
     const auto unavailable = [](std::string why) { return Error(ErrorCode::unavailable, std::move(why)); };
     if (!shell.starts_with('/')) co_return unavailable("SHELL is not set to an absolute path");
@@ -67,6 +73,7 @@ Awaitable<Result<Environment>> ask(ProcessRunner& runner, std::chrono::milliseco
     command.argv = question(shell, flags, marker);
     command.env = without_dangerous(own);
     command.deadline = deadline;
+    command.umask = process::umask_at_start();
     command.shown = asked;
     auto completed = co_await runner.run(std::move(command));
     if (!completed) co_return unavailable("asking " + asked + ": " + completed.error().message);
@@ -76,7 +83,7 @@ Awaitable<Result<Environment>> ask(ProcessRunner& runner, std::chrono::milliseco
     }
     auto variables = parse_environment(completed->out, marker);
     if (!variables.contains("PATH")) co_return unavailable(asked + " did not tell its environment");
-    co_return variables;
+    co_return Answer{std::move(variables), parse_umask(completed->out, marker)};
 }
 
 std::string path_in(const Environment& variables) {
@@ -98,14 +105,22 @@ Environment parse_environment(std::string_view output, std::string_view marker) 
     return variables;
 }
 
+std::optional<int> parse_umask(std::string_view output, std::string_view marker) {
+    const auto at = output.rfind(marker);
+    if (marker.empty() || at == std::string_view::npos) return std::nullopt;
+    const auto before = trim(output.substr(0, at));
+    const auto line_end = before.rfind('\n');
+    return process::umask_from(line_end == std::string_view::npos ? before : before.substr(line_end + 1));
+}
+
 Awaitable<LoginEnvironment> resolve_login_environment(ProcessRunner& runner, std::chrono::milliseconds deadline,
                                                       Environment own) {
     add_user(own);
     auto asking = own;
-    auto variables = co_await ask(runner, deadline, std::move(asking), "-l");
-    if (!variables) co_return fallback(std::move(own), variables.error().message);
-    add_user(*variables);
-    LoginEnvironment found{std::move(*variables), own["SHELL"] + " -l", {}};
+    auto answer = co_await ask(runner, deadline, std::move(asking), "-l");
+    if (!answer) co_return fallback(std::move(own), answer.error().message);
+    add_user(answer->variables);
+    LoginEnvironment found{std::move(answer->variables), own["SHELL"] + " -l", {}, answer->umask};
     co_return found;
 }
 
@@ -116,9 +131,9 @@ Awaitable<std::vector<SearchPath>> search_paths(ProcessRunner& runner, std::chro
     add_user(own);
     SearchPath interactive{own["SHELL"] + " -l -i", {}, {}};
     auto asking = own;
-    const auto variables = co_await ask(runner, deadline, std::move(asking), "-l -i");
-    if (variables) interactive.path = path_in(*variables);
-    if (!variables) interactive.problem = variables.error().message;
+    const auto answer = co_await ask(runner, deadline, std::move(asking), "-l -i");
+    if (answer) interactive.path = path_in(answer->variables);
+    if (!answer) interactive.problem = answer.error().message;
     paths.push_back(std::move(interactive));
     paths.push_back({k_own_environment, path_in(own), {}});
     co_return paths;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "common/model/role.hpp"
@@ -17,6 +18,7 @@ struct LoginEnvironment {
     Environment variables;
     std::string source;   ///< "/bin/bash -l", or "the daemon's own environment"
     std::string problem;  ///< why the login shell's could not be had; empty: it could. `orange doctor` shows it.
+    std::optional<int> umask = {};  ///< of the login shell, if it told
 };
 
 /// Asks the user's login shell, at the daemon's start and at each reload; never fails. `own` is the daemon's
@@ -35,6 +37,9 @@ Awaitable<std::vector<SearchPath>> search_paths(ProcessRunner& runner, std::chro
 /// The variables behind the last `marker` in a shell's output; rc files may print whatever they like before it. Empty
 /// where the marker is missing.
 Environment parse_environment(std::string_view output, std::string_view marker);
+
+/// The umask, in the last line before the last `marker`; nothing if that line is none.
+std::optional<int> parse_umask(std::string_view output, std::string_view marker);
 
 /// What is laid over the base, in this order, each overriding the one before.
 struct EnvironmentLayers {

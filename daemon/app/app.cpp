@@ -33,6 +33,7 @@
 #include "daemon/process/leftovers.hpp"
 #include "daemon/process/pidfd_exit_watcher.hpp"
 #include "daemon/process/posix_process_runner.hpp"
+#include "daemon/process/umask.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/dispatcher.hpp"
 #include "daemon/rpc/server.hpp"
@@ -173,6 +174,7 @@ class App {
         }
         tmux_.on_note([](const std::string& what) { log::warn("tmux", what); });
         tmux_.set_detach_key(world_.settings.detach_key);
+        reload_.apply_umask();
         load();
         reload_.on_settings([this] {
             runner_.usage.lift_all();
@@ -439,7 +441,7 @@ void raise_descriptor_limit() {
 }  // namespace
 
 int run_daemon(const Paths& paths, const Installation& installation) {
-    ::umask(077);
+    (void)process::umask_at_start();
     ::signal(SIGPIPE, SIG_IGN);
     ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error of its write, not our end
     raise_descriptor_limit();
@@ -472,6 +474,7 @@ int run_daemon(const Paths& paths, const Installation& installation) {
         next = app.restarts_as();
     }
     if (!next) return status;
+    process::use_umask(process::umask_at_start());
     next->restart();
     return 1;
 }

@@ -6,6 +6,7 @@
 #include "daemon/app/settings.hpp"
 #include "daemon/app/shells.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/process/umask.hpp"
 #include "daemon/runner/project_names.hpp"
 
 namespace orange {
@@ -14,6 +15,7 @@ Awaitable<Result<std::vector<std::string>>> Reload::all() {
     CO_TRY(auto notes, settings());
     co_await bind_detach_key();
     co_await shells(notes);
+    apply_umask();
     for (const auto& entry : world_.workflows.list()) {
         if (entry.valid) continue;
         notes.push_back("workflow " + entry.name +
@@ -41,6 +43,10 @@ Result<std::vector<std::string>> Reload::settings() {
     changed_();
     return std::vector<std::string>{found ? "config.yml is in force"
                                           : "there is no config.yml; the defaults are in force"};
+}
+
+void Reload::apply_umask() const {
+    process::use_umask(world_.settings.umask.value_or(login_.umask.value_or(process::umask_at_start())));
 }
 
 Awaitable<void> Reload::bind_detach_key() {

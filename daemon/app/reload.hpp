@@ -25,6 +25,9 @@ class Reload {
     /// Notes for the caller; an Error if config.yml is not valid.
     Awaitable<Result<std::vector<std::string>>> all();
 
+    /// All children get the umask of config.yml, else the login shell's, else the one that the daemon was started with.
+    void apply_umask() const;
+
     /// The tmux server may have been started with another key.
     Awaitable<void> bind_detach_key();
 

@@ -9,6 +9,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/model/json.hpp"
+#include "daemon/process/umask.hpp"
 #include "daemon/yaml/node.hpp"
 
 namespace orange {
@@ -59,6 +60,10 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
         const auto port = number_of(value, k_lowest_port_base, 65536 - k_ports_each);
         if (!port) return wrong(file, value.place, "port_base must be a number from 1024 to 65526");
         settings.port_base = *port;
+    } else if (key == "umask") {
+        const auto mask = value.is_scalar() ? process::umask_from(value.scalar) : std::nullopt;
+        if (!mask) return wrong(file, value.place, "umask must be an octal number from 000 to 077");
+        settings.umask = *mask;
     } else if (key == "log_level") {
         const auto level = log::level_from(value.scalar);
         if (!value.is_scalar() || !level) {
@@ -125,9 +130,9 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
 
 std::vector<std::string> config_keys() {
     std::vector<std::string> keys = {
-        "env",       "notify",         "detach_key",         "poll_interval", "log_level",
-        "port_base", "pr_interval",    "message_patience",   "auto_restart",  "exit_notification",
-        "limits",    "harness_limits", "resume_after_reboot"};
+        "env",       "notify",         "detach_key",          "poll_interval", "log_level",
+        "port_base", "pr_interval",    "message_patience",    "auto_restart",  "exit_notification",
+        "limits",    "harness_limits", "resume_after_reboot", "umask"};
     for (auto& name : setting_names()) {
         if (!name.starts_with("limits.")) keys.push_back(std::move(name));
     }

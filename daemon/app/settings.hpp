@@ -11,8 +11,8 @@
 namespace orange {
 
 /// config.yml (docs/files.md). Keys: poll_interval (seconds), exit_notification, notify (argv, or off), env (map),
-/// message_patience (seconds), log_level, detach_key, pr_interval, port_base, auto_restart, resume_after_reboot, and
-/// the settings of projects. Unknown keys and wrong types are refused with line and column.
+/// message_patience (seconds), log_level, detach_key, pr_interval, port_base, umask, auto_restart, resume_after_reboot,
+/// and the settings of projects. Unknown keys and wrong types are refused with line and column.
 Result<Settings> parse_settings(std::string_view text, std::string_view file_name);
 /// All keys that it may have.
 std::vector<std::string> config_keys();

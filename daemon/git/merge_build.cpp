@@ -68,8 +68,11 @@ Awaitable<Result<void>> make_scratch(Git& git, const MergeRequest& request, std:
     CO_TRY(co_await remove_scratch(git, request.repo, request.scratch));
     CO_TRY(const auto files, co_await attribute_files(git, request.repo, base));
     std::error_code error;
-    fs::create_directory(fs::path(request.scratch).parent_path(), error);
-    fs::create_directory(request.scratch, error);
+    for (const auto& folder : {fs::path(request.scratch).parent_path(), fs::path(request.scratch)}) {
+        const bool is_new = fs::create_directory(folder, error);
+        if (is_new) fs::permissions(folder, fs::perms::owner_all, error);
+        if (error) break;
+    }
     if (error) co_return io_error("making " + request.scratch, error.value());
     for (const auto& file : files) CO_TRY(co_await write_file(git, request.repo, request.scratch, file));
     co_return Result<void>{};

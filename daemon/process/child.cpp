@@ -10,6 +10,7 @@
 #include "common/base/system.hpp"
 #include "daemon/process/child.hpp"
 #include "daemon/process/child_platform.hpp"
+#include "daemon/process/umask.hpp"
 
 namespace orange {
 namespace {
@@ -74,8 +75,11 @@ Result<Child> Child::start(const Start& start) {
     std::vector<std::string> env;
     for (const auto& [name, value] : start.env) env.push_back(name + "=" + value);
     pid_t pid = 0;
+    const int own_umask = start.umask ? process::current_umask() : 0;
+    if (start.umask) process::use_umask(*start.umask);  // posix_spawn has no attribute for it
     const int error = ::posix_spawn(&pid, start.program.c_str(), &how.actions, &how.attributes,
                                     pointers_to(start.argv).data(), pointers_to(env).data());
+    if (start.umask) process::use_umask(own_umask);
     if (error == ENOENT) return Error(ErrorCode::not_found, doing + ": no such program");
     if (error == EACCES || error == ENOEXEC) {
         return Error(ErrorCode::not_found, doing + ": this is not a program: " + std::strerror(error));

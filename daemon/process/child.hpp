@@ -23,6 +23,7 @@ class Child {
         Environment env;
         std::string cwd;
         int folder = -1;                  ///< where it starts instead of cwd; an open folder, which the caller keeps
+        std::optional<int> umask = {};    ///< unset: this process's
         int in = -1, out = -1, err = -1;  ///< become 0, 1 and 2; the caller keeps its own
     };
     /// An error leaves no child behind, also where it had begun and cannot be watched.

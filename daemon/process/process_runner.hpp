@@ -37,6 +37,7 @@ struct Command {
     std::string cwd;                                   ///< must exist; empty: "/"
     std::shared_ptr<const UniqueFd> folder = nullptr;  ///< where it starts instead: `cwd`, as it was opened
     std::optional<std::map<std::string, std::string>> env;  ///< whole environment; unset: the daemon's scrubbed one
+    std::optional<int> umask = {};                          ///< unset: this process's
     std::string input;                                      ///< for its stdin; /dev/null where empty
     std::chrono::milliseconds deadline{30'000};
     std::size_t output_limit = 1 << 20;  ///< bytes kept of each stream; the rest is read and dropped

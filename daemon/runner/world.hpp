@@ -49,6 +49,7 @@ struct Settings {
     std::chrono::milliseconds message_patience{std::chrono::minutes(5)};  ///< of one daemon, on the steady clock
     int port_base = k_default_port_base;                                  ///< the first port of the first workspace
     std::map<std::string, int> harness_limits;  ///< how many agents of each run at once, over all projects
+    std::optional<int> umask;                   ///< of all children; unset: the login shell's
     bool auto_restart = false;                  ///< a daemon whose program was replaced becomes the new one
     bool resume_after_reboot = false;           ///< the first daemon after a reboot starts the agents again
 };

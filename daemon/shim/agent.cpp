@@ -14,6 +14,7 @@
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
 #include "daemon/process/leftovers.hpp"
+#include "daemon/process/umask.hpp"
 #include "daemon/shim/exit_record.hpp"
 #include "daemon/shim/harness.hpp"
 
@@ -162,6 +163,8 @@ void end_leftovers(const RunSpec& spec) {
 int run_agent(const RunSpec& spec) {
     const auto awaited = block_signals();
     system::adopt_orphans();
+    // The tmux server has that of the daemon that started it, perhaps long ago.
+    if (const auto mask = process::umask_from(spec.umask); mask) process::use_umask(*mask);
     if (auto good = check_directory(spec); !good) return refuse(spec, good.error(), k_could_not_start);
     const auto harness = start_harness(spec);
     if (!harness) {

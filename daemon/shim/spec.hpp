@@ -41,6 +41,7 @@ struct RunSpec {
     std::string cwd;
     std::string worktree;
     std::string exit_file;
+    std::string umask;  ///< octal
     std::optional<ReviewRules> review = {};
 
     template <class V>
@@ -55,6 +56,7 @@ struct RunSpec {
         v.optional("worktree", worktree,
                    "absolute, or empty; what is left running with a working directory in it is ended");
         v.optional("exit_file", exit_file, "absolute; where the exit record goes");
+        v.sparse("umask", umask, "octal, as \"022\"; the pane's if it is missing");
         v.optional("review", review, "of a reviewer: what it may do besides reading");
     }
     bool operator==(const RunSpec&) const = default;

@@ -151,4 +151,42 @@ TEST_CASE("A task whose agent commits outside of its sparse worktree lives its w
     CHECK_THAT(files, Holds("lib/1") && Holds("orange-demo/" + id + ".md"));
 }
 
+TEST_CASE("Worktrees, merges and the user's repository have the user's umask, and the home stays private") {
+    const bool is_set = GENERATE(false, true);
+    Sandbox orange(is_set ? "umask: 027\n" : "");
+    const auto repo = orange.add_project("shop");
+    const auto origin = orange.add_origin(repo);
+    const auto started = fs::last_write_time(repo / "README.md");
+    const auto id = orange.create("shop", "Add a greeting");
+    orange.wait_for_status(id, "reviewing");
+    const auto readable = is_set ? fs::perms::group_read : fs::perms::others_read;
+    const auto writable = fs::perms::group_write | fs::perms::others_write;
+    const auto is_open = [&](const fs::path& file) {
+        const auto mode = fs::symlink_status(file).permissions();
+        const bool is_closed_to_others = (mode & fs::perms::others_all) == fs::perms::none;
+        return (mode & readable) != fs::perms::none && (mode & writable) == fs::perms::none &&
+               (!is_set || is_closed_to_others);
+    };
+    CHECK(is_open(orange.worktree(id) / "README.md"));
+    CHECK(is_open(orange.worktree(id) / "orange-demo" / (id + ".md")));
+    rpc::TaskMerge merge;
+    merge.id = id;
+    orange.call(merge);
+    CHECK(is_open(repo / "orange-demo" / (id + ".md")));
+    for (const auto& folder : {repo / ".git", origin}) {
+        for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+            if (!entry.is_regular_file() || entry.last_write_time() <= started) continue;
+            INFO(entry.path());
+            if (!is_set) CHECK((entry.status().permissions() & readable) != fs::perms::none);
+        }
+    }
+    for (auto at = fs::recursive_directory_iterator(orange.home()); at != fs::recursive_directory_iterator{}; ++at) {
+        if (at->path() == orange.home() / "workspaces") at.disable_recursion_pending();
+        const bool is_the_tests = at->path().filename() == "config.yml";
+        if (is_the_tests || (!at->is_regular_file() && !at->is_directory())) continue;
+        INFO(at->path());
+        CHECK((at->symlink_status().permissions() & (fs::perms::group_all | fs::perms::others_all)) == fs::perms::none);
+    }
+}
+
 }  // namespace orange::tests

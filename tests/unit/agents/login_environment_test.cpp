@@ -49,6 +49,14 @@ TEST_CASE("the environment is what stands behind the last marker") {
     CHECK(parse_environment("A=1", "MARK").empty());
 }
 
+TEST_CASE("the umask is the line before the last marker") {
+    CHECK(parse_umask("motd\n\n0027\nMARK\0A=1", "MARK") == 027);
+    CHECK(parse_umask("0002 MARK\n22\nMARK", "MARK") == 022);
+    for (const char* none : {"0022", "\numask: no such command\nMARK", "u=rwx,g=rx\nMARK", "0277\nMARK", "MARK"}) {
+        CHECK_FALSE(parse_umask(none, "MARK"));
+    }
+}
+
 TEST_CASE("the login shell of the user is asked, with a fixed text") {
     FakeRunner runner;
     const auto found = resolved(runner, {{"SHELL", "/bin/zsh"}, {"PATH", "/own"}, {"LD_PRELOAD", "x"}});
@@ -75,13 +83,15 @@ TEST_CASE("a shell that fails leaves the daemon's own environment and the reason
 TEST_CASE("a real login shell tells what its profile sets, whatever the profile prints") {
     std::string home = (fs::temp_directory_path() / "orange-login-XXXXXX").string();
     REQUIRE(::mkdtemp(home.data()));
-    std::ofstream(home + "/.profile") << "set -v\necho hello; export FROM_PROFILE='a b'; PATH=/from/profile:$PATH\n";
+    std::ofstream(home + "/.profile")
+        << "set -v\necho hello; export FROM_PROFILE='a b'; PATH=/from/profile:$PATH; umask 027\n";
     PosixProcessRunner runner;
     const auto found = resolved(runner, {{"SHELL", "/bin/sh"}, {"HOME", home}, {"PATH", tests::tools()}});
     fs::remove_all(home);
     CHECK(found.problem == "");
     CHECK(found.source == "/bin/sh -l");
     CHECK(found.variables.at("FROM_PROFILE") == "a b");
+    CHECK(found.umask == 027);
     CHECK_THAT(found.variables.at("PATH"), Catch::StartsWith("/from/profile:"));
 }
 

@@ -57,6 +57,14 @@ TEST_CASE_METHOD(Fixture, "environment, directory and arguments are exactly the 
           "OUT=" + dir.path.string() + "\nPATH=" + tests::tools() + "\nTERM=t\n" + spec.cwd + "\n$(id)|a b||x;|");
 }
 
+TEST_CASE_METHOD(Fixture, "an agent has the umask of its spec, whatever its tmux server has") {
+    auto spec = script("umask");
+    spec.umask = "0027";
+    CHECK(run_shim(spec).out == "0027\n");
+    spec.umask = "0002";
+    CHECK(run_shim(spec).out == "0002\n");
+}
+
 TEST_CASE_METHOD(Fixture, "a program that does not exist, or cannot be run, is said in the pane and recorded") {
     auto spec = script("");
     int expected = 127;

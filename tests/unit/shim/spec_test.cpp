@@ -18,6 +18,7 @@ TEST_CASE("a spec comes back as it was written") {
     spec.cwd = "/w";
     spec.worktree = "/w";
     spec.exit_file = "/e";
+    spec.umask = "0022";
     spec.review = ReviewRules{"/w", "/w/TASK.md", {{"make", "test"}}};
     CHECK(spec_from_text(spec_text(spec)).value() == spec);
     check_golden("spec.json", spec_text(spec));
