@@ -29,6 +29,7 @@ enum class NoticeKind {
     agent_idle,
     agent_hung,
     merge_failed,
+    other_branch,
     checks_failed,
     merged_without,
     pull_request,
@@ -70,6 +71,7 @@ inline constexpr NoticeRule k_notice_rules[] = {
     {"agent_idle", true, NoticeEnd::transition},     // also once it works again
     {"agent_hung", true, NoticeEnd::cause},
     {"merge_failed", true, NoticeEnd::transition},
+    {"other_branch", true, NoticeEnd::cause},  // until the task's branch has what the worktree is on
     {"checks_failed", true, NoticeEnd::transition},
     {"merged_without", true, NoticeEnd::cause},  // until the work is merged, too, or gone
     {"pull_request", true, NoticeEnd::transition},

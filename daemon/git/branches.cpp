@@ -8,6 +8,7 @@
 #include "daemon/git/ask.hpp"
 #include "daemon/git/refs.hpp"
 #include "daemon/git/repository.hpp"
+#include "daemon/git/small_files.hpp"
 #include "daemon/git/worktrees.hpp"
 
 namespace orange::git {
@@ -146,6 +147,16 @@ Awaitable<Result<std::string>> current_branch(Git& git, Place place) {
     }
     if (branch.starts_with(k_heads)) branch.remove_prefix(k_heads.size());
     co_return std::string(branch);
+}
+
+Awaitable<Result<std::string>> branch_of(Git& git, Pinned worktree) {
+    const auto head = small_file_at(worktree.admin(), "HEAD").value_or("");
+    const auto prefix = "ref: " + std::string(k_heads);
+    if (is_hash(trim(head))) co_return std::string();
+    // With the ref storage "reftable" the file names the branch ".invalid".
+    const bool is_plain = head.starts_with(prefix) && head.ends_with('\n') && !head.starts_with(prefix + ".");
+    if (is_plain) co_return head.substr(prefix.size(), head.size() - prefix.size() - 1);
+    co_return co_await current_branch(git, std::move(worktree));
 }
 
 namespace {

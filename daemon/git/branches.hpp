@@ -26,6 +26,9 @@ Awaitable<Result<std::string>> main_worktree(Git& git, std::string dir);
 /// The branch that HEAD of `place` is on; empty when detached.
 Awaitable<Result<std::string>> current_branch(Git& git, Place place);
 
+/// The same of a worktree, without a process if the worktree's HEAD is an ordinary file.
+Awaitable<Result<std::string>> branch_of(Git& git, Pinned worktree);
+
 struct DefaultBranch {
     std::string name;
     bool is_known = false;  ///< not guessed by its name while the repository has others

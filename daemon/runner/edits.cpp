@@ -11,6 +11,7 @@
 #include "daemon/log/log.hpp"
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/facts.hpp"
+#include "daemon/runner/other_branch.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {
@@ -77,9 +78,13 @@ Awaitable<Result<bool>> Edits::set(TaskRecord& record, const Edit& edit, Caller 
     CO_TRY(drop_blockers(world_, record, edit.unblock));
     CO_TRY(add_blockers(world_, record, edit.blocked_by));
     if (edit.workflow) CO_TRY(change_workflow(record, *edit.workflow, by));
-    if (edit.branch) co_return co_await change_branch(record, *edit.branch);
-    if (edit.sync_branch) CO_TRY(co_await take_over_branch(record));
-    co_return false;
+    bool moved = false;
+    if (edit.branch) {
+        CO_TRY(moved, co_await change_branch(record, *edit.branch));
+    }
+    if (!edit.branch && edit.sync_branch) CO_TRY(co_await take_over_branch(record));
+    if (edit.branch || edit.sync_branch) co_await watch_branch(world_, record);
+    co_return moved;
 }
 
 Awaitable<Result<std::vector<std::string>>> Edits::commit(TaskRecord before, TaskRecord& changed, Caller by,

@@ -76,7 +76,7 @@ Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRe
     for (const auto& notice : all_notices(record)) {
         // This merge finds out whether they still stand, or is what they ask for.
         if (notice.kind == NoticeKind::merge_failed || notice.kind == NoticeKind::checks_failed ||
-            notice.kind == NoticeKind::merged_without) {
+            notice.kind == NoticeKind::merged_without || notice.kind == NoticeKind::other_branch) {
             continue;
         }
         const bool named = notice.kind == NoticeKind::hook_failed;

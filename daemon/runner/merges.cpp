@@ -12,6 +12,7 @@
 #include "daemon/runner/merge_run.hpp"
 #include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/other_branch.hpp"
 #include "daemon/runner/programs.hpp"
 
 /// `orange task merge`: what has to hold before a merge begins, and what one leaves that failed. It is the caller of
@@ -140,7 +141,15 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
     const auto target = merge_target(world_, record, copy);
     CO_TRY(co_await check_parents_branch(world_, target, copy));
     co_await watch_programs(world_, record);
-    if (!record.programs_changed.empty()) CO_TRY(turns_.try_save(record));
+    const bool was_elsewhere = engine::find_notice(record, NoticeKind::other_branch) != nullptr;
+    co_await watch_branch(world_, record);
+    const auto* notice = engine::find_notice(record, NoticeKind::other_branch);
+    const auto elsewhere = notice ? std::optional(*notice) : std::nullopt;
+    if (!record.programs_changed.empty() || elsewhere || was_elsewhere) CO_TRY(turns_.try_save(record));
+    if (elsewhere) {  // no --force: the merge would end the task without the work that was reviewed
+        co_return Error(ErrorCode::conflict, "cannot merge " + id.value + ": " + elsewhere->text +
+                                                 ". To use that work:\n  " + elsewhere->command);
+    }
     // What the last attempt failed for is no reason to ask: this one finds out whether it still stands.
     if (record.merge) (void)clear(record, NoticeKind::merge_failed);
     CO_TRY(auto pull, co_await ask_pull_request(record, copy, order));

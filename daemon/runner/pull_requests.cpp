@@ -11,6 +11,7 @@
 #include "daemon/git/worktrees.hpp"
 #include "daemon/runner/merge_run.hpp"
 #include "daemon/runner/merge_target.hpp"
+#include "daemon/runner/other_branch.hpp"
 #include "daemon/runner/pull_request_text.hpp"
 #include "daemon/runner/worktree.hpp"
 
@@ -182,6 +183,8 @@ Awaitable<Result<std::vector<std::string>>> left_behind(World& world, TaskRecord
         CO_TRY(auto worktree, co_await open_worktree(world, record));
         CO_TRY(const auto dirty, co_await git::is_dirty(world.git, std::move(worktree)));
         if (dirty) left.push_back("uncommitted changes in its worktree");
+        CO_TRY(const auto other, co_await other_branch_of(world, record));
+        if (other) left.push_back("commits in its worktree (" + other->text + ")");
     }
     co_return left;
 }

@@ -6,6 +6,7 @@
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/engine/blocking.hpp"
+#include "daemon/engine/decide.hpp"
 #include "daemon/engine/enter.hpp"
 #include "daemon/engine/start.hpp"
 #include "daemon/git/branches.hpp"
@@ -14,6 +15,7 @@
 #include "daemon/runner/blockers.hpp"
 #include "daemon/runner/facts.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/other_branch.hpp"
 #include "daemon/runner/programs.hpp"
 #include "daemon/runner/worktree.hpp"
 
@@ -126,12 +128,20 @@ Awaitable<Result<Outcome>> Transitions::perform(TaskRecord record, workflow::Lib
     record.intent->workspace = prepared->workspace;
     const auto* state = definition->state(decision.to);
     if (state && state->agent == Role::reviewer) co_await note_reviewed_commit(record);
+    const bool is_handed_over =
+        state && (state->agent == Role::reviewer || engine::can_be_merged_from(*definition, decision.to));
+    if (is_handed_over) co_await watch_branch(world_, record);
     auto edited = co_await edits_.commit(before, record, by, moved_branch);
     if (!edited) {
         if (acquired) co_await give_back(record);
         co_return edited.error();
     }
+    std::vector<std::string> elsewhere;
+    if (const auto* notice = engine::find_notice(record, NoticeKind::other_branch); notice && is_handed_over) {
+        elsewhere = {notice->text + ". To use that work:\n  " + notice->command};
+    }
     auto outcome = co_await finish(std::move(record), definition);
+    outcome.notes.insert(outcome.notes.begin(), elsewhere.begin(), elsewhere.end());
     outcome.notes.insert(outcome.notes.begin(), prepared->notes.begin(), prepared->notes.end());
     outcome.notes.insert(outcome.notes.begin(), edited->begin(), edited->end());
     co_return outcome;

@@ -1,3 +1,4 @@
+#include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/runner/actions/actions.hpp"
@@ -26,6 +27,10 @@ Awaitable<Result<void>> empty_workspace(Context& context, Project project) {
     CO_TRY(co_await context.turns.retire_mirror(record));
     CO_TRY(const auto released, co_await context.world.pool.release(project, record.task));
     CO_TRY(co_await follow_renamed_branch(context, project, released.branch));
+    const auto& on = released.branch;
+    if (!on.empty() && on != record.task.branch && on != project.default_branch) {
+        context.notes.push_back("the worktree was on branch " + printable(on) + ", which is kept");
+    }
     if (!released.snapshot.empty()) {
         context.world.journal.write(record, "workspace.snapshot",
                                     {{"ref", released.ref}, {"commit", released.snapshot}});

@@ -209,6 +209,76 @@ TEST_CASE("whatever a human has to look at first is confirmed with force, and th
                Holds(fact));
 }
 
+TEST_CASE("work on another branch than the task's is named at the handover, and never left out of a merge") {
+    RunnerWorld world;
+    const auto id = world.make_task("do it", 1, "relay");
+    world.move(id, "working").value();
+    const auto tree = world.home() / "workspaces/shop--1";
+    const auto own = world.record(id).task.branch;
+    world.git.commit(tree, "one", "1\n");
+    std::string command;
+    SECTION("it has switched to a branch that it made") {
+        world.git.plain(tree, {"switch", "-q", "-c", "my-own"});
+        world.git.commit(tree, "two", "2\n");
+        command = "orange task update " + id.value + " --branch my-own";
+    }
+    SECTION("it has renamed the branch") {
+        world.git.plain(tree, {"branch", "-m", "better-name"});
+        command = "orange task update " + id.value + " --branch better-name";
+    }
+    SECTION("HEAD is on no branch") {
+        world.git.plain(tree, {"switch", "-q", "--detach"});
+        world.git.commit(tree, "two", "2\n");
+        command = "git -C " + tree.string() + " switch -C " + own;
+    }
+    SECTION("HEAD is on no branch, and lacks a commit of the task's") {
+        world.git.plain(tree, {"switch", "-q", "--detach", "HEAD^"});
+        world.git.commit(tree, "two", "2\n");
+        command = "git -C " + tree.string() + " switch -c " + own + "-2 && orange task update " + id.value +
+                  " --branch " + own + "-2";
+    }
+    const auto seen = world.git.plain(tree, {"rev-parse", "HEAD"});
+    world.append_body(id, "\n## Handoff\nall of it\n");
+    const auto handed_over = world.move(id, "agent-review").value();
+    REQUIRE_FALSE(handed_over.notes.empty());
+    CHECK_THAT(handed_over.notes.front(), Tells(command));
+    world.append_body(id, "\n## Review\nPASS\n");
+    world.move(id, "reviewing").value();
+    const auto record = world.record(id);
+    const auto* notice = engine::find_notice(record, NoticeKind::other_branch);
+    REQUIRE(notice);
+    CHECK(notice->command == command);
+
+    auto& runner = world.house().runner();
+    const auto main = world.git.ref(world.repo(), "main");
+    for (const auto& order : {MergeOrder{}, forced_order()}) {
+        const auto refused = world.house().go(runner.merges.merge(id, order, a_human()));
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == ErrorCode::conflict);
+        CHECK_THAT(refused.error().message, Tells(command));
+        CHECK(world.record(id).task.status == "reviewing");
+        CHECK(world.git.ref(world.repo(), "main") == main);
+    }
+    Edit edit;
+    if (command.starts_with("git ")) {  // what it says
+        world.git.plain(tree, {"switch", "-q", command.find(" -C " + own) == std::string::npos ? "-c" : "-C",
+                               command.find(own + "-2") == std::string::npos ? own : own + "-2"});
+    }
+    edit.branch = world.git.plain(tree, {"branch", "--show-current"});
+    world.house().go(runner.requests.edit(id, edit, a_human())).value();
+    CHECK(engine::find_notice(world.record(id), NoticeKind::other_branch) == nullptr);
+    world.house().go(runner.merges.merge(id, forced_order(), a_human())).value();
+    CHECK(world.record(id).task.status == "done");
+    CHECK(world.git.plain(world.repo(), {"merge-base", seen, "main"}) == seen);
+}
+
+TEST_CASE("a worktree whose HEAD left the task's branch without a commit is merged as before") {
+    Fixture f;
+    f.world.git.plain(f.tree, {"switch", "-q", "--detach"});
+    f.merge().value();
+    CHECK(f.world.record(f.id).task.status == "done");
+}
+
 TEST_CASE("a branch without a commit of its own is not taken for merged work") {
     RunnerWorld world;
     const auto id = world.make_task("do it", 1, "relay");
@@ -522,7 +592,7 @@ TEST_CASE("every kind of open notice has to be confirmed before a merge, but for
             f.world.house().world().tasks.save(record).value();
             const auto asked = f.world.house().go(f.world.house().runner().merges.check(f.world.record(f.id)));
             CHECK(asked.has_value() == (kind == NoticeKind::merge_failed || kind == NoticeKind::checks_failed ||
-                                        kind == NoticeKind::merged_without));
+                                        kind == NoticeKind::merged_without || kind == NoticeKind::other_branch));
             if (asked) continue;
             CHECK(asked.error().code == ErrorCode::needs_force);
             CHECK_THAT(asked.error().message, Holds("4711 lemons") && !Holds("and details"));
