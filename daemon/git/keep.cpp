@@ -1,15 +1,24 @@
+#include <fcntl.h>
+
+#include <memory>
+#include <optional>
+
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/nested.hpp"
+#include "daemon/git/small_files.hpp"
 #include "daemon/git/worktrees.hpp"
 
 /// What a snapshot of the files does not hold: commits that no branch has, repositories inside the worktree, and what
 /// was stashed.
 namespace orange::git {
 namespace {
+
+constexpr int k_most_levels_kept = 8;                            ///< of repositories in repositories
+constexpr std::size_t k_longest_shallow = std::size_t{1} << 20;  ///< bytes
 
 /// HEAD's commit under a ref of ours, where no other has it.
 Awaitable<Result<void>> keep_head(Git& git, Pinned worktree, std::string below, std::vector<std::string>& kept) {
@@ -27,64 +36,140 @@ Awaitable<Result<void>> keep_head(Git& git, Pinned worktree, std::string below, 
     co_return Result<void>{};
 }
 
-/// Repositories in the worktree that HEAD does not have as submodules. Relative to its top, without the last slash.
-Awaitable<Result<std::vector<std::string>>> nested_repositories(Git& git, Pinned worktree) {
-    // An index that is not there: one that the agent staged as a submodule is found too.
-    const std::map<std::string, std::string> no_index = {
-        {"GIT_INDEX_FILE", worktree.git_dir() + "/orange-none-" + random_id(12)}};
-    CO_TRY(const auto others,
-           co_await ask_inside(git, worktree, words("ls-files", "-z", "--others", "--exclude-standard", "--full-name"),
-                               "", no_index));
-    CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
-    std::vector<std::string> found;
-    for (auto path : pieces(others)) {
-        if (!path.ends_with('/')) continue;
-        path.pop_back();
-        if (!head.empty()) {
-            CO_TRY(const auto entry,
-                   co_await ask_inside(git, worktree, words("ls-tree", "-z", "--full-tree", "HEAD", "--", path)));
-            if (entry.starts_with("160000 ")) continue;
-        }
-        found.push_back(std::move(path));
-    }
-    co_return found;
-}
-
-/// What it has staged or changed becomes a ref of its own repository, to be fetched with the others. Not where that
+/// What it has staged or changed becomes a ref of its own repository, to be fetched with the others. Not if that
 /// repository is elsewhere, as a whole or by a link: there, nothing is written.
 Awaitable<Result<void>> snapshot_nested(Git& git, Nested nested) {
     if (!nested.is_whole) co_return Result<void>{};
     CO_TRY(const auto head, co_await commit_of(git, *nested.repository, "HEAD"));
-    if (head.empty()) co_return Result<void>{};
+    if (head.empty() && !nested.is_submodule()) co_return Result<void>{};  // its files become the worktree's own
     CO_TRY(co_await snapshot(git, *nested.repository, "refs/orange/wip", "Uncommitted work"));
+    co_return Result<void>{};
+}
+
+/// Of a stash, a fetch gets the last entry alone: each becomes a ref.
+Awaitable<Result<void>> name_stashes(Git& git, Pinned repository) {
+    CO_TRY(const auto listed, co_await ask_inside(git, repository, words("stash", "list", "-z", "--format=%H")));
+    for (const auto& commit : pieces(listed)) {
+        const auto ref = "refs/orange/stash-" + commit.substr(0, 12);
+        CO_TRY(co_await ask_inside(git, repository, words("update-ref", "-m", "orange: release", ref, commit)));
+    }
     co_return Result<void>{};
 }
 
 constexpr const char* k_here = "./.";  ///< to git, "." is the repository that fetches
 
-/// Its commits into the worktree's repository, below `ref`; nothing where it has none. A repository whose .git is no
-/// folder lives elsewhere and stays there: only what this one is on is at stake.
-Awaitable<Result<bool>> fetch_nested(Git& git, Nested nested, std::string refs, std::string ref) {
-    if (trim(refs).empty()) co_return false;
+/// A repository whose work goes into refs of the worktree's repository.
+struct Source {
+    Pinned outer;                      ///< the worktree's git, run in the folder of the source
+    std::optional<Pinned> repository;  ///< nothing if it lives elsewhere: only what this one is on is at stake
+    bool is_whole = false;
+    bool is_submodule = false;  ///< what its remotes have needs no other place
+};
+
+/// True if a submodule has commits that none of its remotes has.
+Awaitable<Result<bool>> has_own_work(Git& git, Pinned repository) {
+    CO_TRY(const auto head, co_await commit_of(git, repository, "HEAD"));
+    auto args = words("rev-list", "--max-count=1", "--branches", "--glob=refs/orange", "--glob=refs/stash");
+    if (!head.empty()) args.push_back(head);
+    args.insert(args.end(), {"--not", "--remotes", "--"});
+    CO_TRY(const auto found, co_await ask_inside(git, repository, std::move(args)));
+    co_return !trim(found).empty();
+}
+
+/// Gets its commits into the worktree's repository, below a ref of their own.
+Awaitable<Result<void>> fetch_from(Git& git, Source source, std::string below, std::vector<std::string>& kept) {
+    const auto& repository = source.repository;
+    if (repository && source.is_whole) CO_TRY(co_await name_stashes(git, *repository));
+    if (repository && source.is_submodule) {
+        CO_TRY(const auto has_work, co_await has_own_work(git, *repository));
+        if (!has_work) co_return Result<void>{};
+    }
+    CO_TRY(const auto refs, co_await ask_inside(git, source.outer, words("ls-remote", "--quiet", "--", k_here)));
+    if (trim(refs).empty()) co_return Result<void>{};
+    // The same repository again, after an attempt that failed, has the same ref.
+    const auto ref = below + "/nested-" + content_hash(source.outer.path() + "\n" + refs).substr(0, 12);
     auto args = words("-c", "protocol.file.allow=always", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
-                      "--no-auto-maintenance", "--no-recurse-submodules", "--", k_here);
-    if (nested.repository) args.push_back("+refs/*:" + ref + "/*");
+                      "--no-auto-maintenance", "--no-recurse-submodules");
+    if (repository && small_file_at(repository->admin(), "shallow", k_longest_shallow)) {
+        args.emplace_back("--update-shallow");
+    }
+    args.insert(args.end(), {"--", k_here});
+    const auto get = [&](const std::string& part) { args.push_back("+refs/" + part + ":" + ref + "/" + part); };
+    if (repository && source.is_submodule) {
+        get("heads/*");
+        get("orange/*");
+    } else if (repository) {
+        args.push_back("+refs/*:" + ref + "/*");
+    }
     if (refs.find("\tHEAD\n") != std::string::npos) args.push_back("+HEAD:" + ref + "/HEAD");
-    CO_TRY(co_await ask_inside(git, nested.outer, std::move(args)));
-    co_return true;
+    CO_TRY(co_await ask_inside(git, source.outer, std::move(args)));
+    kept.push_back(ref);
+    co_return Result<void>{};
+}
+
+/// Keeps the commits of all submodules of a repository, and of theirs. `top`: the worktree.
+Awaitable<Result<void>> keep_modules(Git& git, Pinned top, Pinned repository, std::string below, int levels,
+                                     std::vector<std::string>& kept) {
+    if (levels == 0) co_return Result<void>{};
+    CO_TRY(const auto modules, modules_of(repository));
+    for (const auto& module : modules) {
+        const auto& own = module.repository;
+        Source source{top.from(own.path(), own.folder()), own, module.is_whole, true};
+        CO_TRY(co_await fetch_from(git, std::move(source), below, kept));
+        CO_TRY(co_await keep_modules(git, top, own, below, levels - 1, kept));
+    }
+    co_return Result<void>{};
 }
 
 /// Its commits are kept in refs; without its .git, its files are the worktree's own.
-Awaitable<Result<void>> absorb(Git& git, Pinned worktree, std::string path, std::string below,
+Awaitable<Result<void>> absorb(Git& git, Pinned top, Nested nested, std::string below, int levels,
                                std::vector<std::string>& kept) {
-    CO_TRY(const auto nested, open_nested(worktree, path));
     CO_TRY(co_await snapshot_nested(git, nested));
-    CO_TRY(auto refs, co_await ask_inside(git, nested.outer, words("ls-remote", "--quiet", "--", k_here)));
-    // The same repository again, after an attempt that failed, has the same ref.
-    const auto ref = below + "/nested-" + content_hash(path + "\n" + refs).substr(0, 12);
-    CO_TRY(const auto fetched, co_await fetch_nested(git, nested, std::move(refs), ref));
-    if (fetched) kept.push_back(ref);
+    if (nested.repository) CO_TRY(co_await keep_modules(git, top, *nested.repository, below, levels, kept));
+    Source source{top.from(nested.outer.path(), nested.outer.folder()), nested.repository, nested.is_whole, false};
+    CO_TRY(co_await fetch_from(git, std::move(source), below, kept));
     co_return remove_git_of(nested);
+}
+
+Awaitable<Result<void>> keep_inside(Git& git, Pinned top, Pinned at, std::string below, int levels,
+                                    std::vector<std::string>& kept);
+
+/// Keeps what its files have. Its commits are kept with those of all modules, if it is one.
+Awaitable<Result<void>> keep_submodule(Git& git, Pinned top, Nested nested, std::string below, int levels,
+                                       std::vector<std::string>& kept) {
+    if (nested.repository) {
+        CO_TRY(co_await keep_inside(git, top, *nested.repository, below, levels, kept));
+        CO_TRY(co_await snapshot_nested(git, nested));
+        if (nested.is_module) co_return Result<void>{};
+        CO_TRY(co_await keep_modules(git, top, *nested.repository, below, levels, kept));
+    }
+    Source source{top.from(nested.outer.path(), nested.outer.folder()), nested.repository, nested.is_whole, true};
+    co_return co_await fetch_from(git, std::move(source), below, kept);
+}
+
+/// Keeps what is in repositories inside `at`, which is the worktree `top` or a submodule of it. Submodules stay as they
+/// are; all other repositories become plain files.
+Awaitable<Result<void>> keep_inside(Git& git, Pinned top, Pinned at, std::string below, int levels,
+                                    std::vector<std::string>& kept) {
+    if (levels == 0) co_return Result<void>{};
+    // Again for what was inside those: as deep as they were made, and no deeper than is sane.
+    for (int depth = 0; depth < k_most_levels_kept; ++depth) {
+        CO_TRY(const auto inside, co_await repositories_inside(git, at));
+        bool absorbed = false;
+        for (const auto& each : inside) {
+            CO_TRY(const auto nested, open_nested(at, each));
+            auto done = Result<void>{};
+            if (!nested.is_submodule()) {
+                absorbed = true;
+                done = co_await absorb(git, top, nested, below, levels - 1, kept);
+            } else if (depth == 0) {
+                done = co_await keep_submodule(git, top, nested, below, levels - 1, kept);
+            }
+            if (!done) co_return keeping_failed(nested.outer.path(), done.error());
+        }
+        if (!absorbed) break;
+    }
+    co_return Result<void>{};
 }
 
 }  // namespace
@@ -93,20 +178,22 @@ Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktr
                                                          Standing standing) {
     std::vector<std::string> kept;
     if (!standing.is_held) CO_TRY(co_await keep_head(git, worktree, below, kept));
-    if (standing.known && !standing.may_hold_repositories) co_return kept;
-    // Again for what was inside those: as deep as they were made, and no deeper than is sane.
-    for (int depth = 0; depth < 8; ++depth) {
-        CO_TRY(auto nested, co_await nested_repositories(git, worktree));
-        if (nested.empty()) break;
-        for (auto& path : nested) {
-            const auto place = worktree.path() + "/" + path;
-            auto done = co_await absorb(git, worktree, std::move(path), below, kept);
-            if (done) continue;
-            auto refused = in_context("keeping the repository in " + printable(place), done.error());
-            refused.message += "; if it is of no use, remove it, then run: orange workspace gc";
-            co_return refused;
-        }
-    }
+    if (standing.known && !standing.may_hold_repositories && !has_modules(worktree)) co_return kept;
+    CO_TRY(co_await keep_inside(git, worktree, worktree, below, k_most_levels_kept, kept));
+    CO_TRY(co_await keep_modules(git, worktree, worktree, below, k_most_levels_kept, kept));
+    co_return kept;
+}
+
+Awaitable<Result<std::vector<std::string>>> keep_commits_of_missing(Git& git, std::string common_dir, std::string admin,
+                                                                    std::string below) {
+    std::vector<std::string> kept;
+    const auto path = common_dir + "/worktrees/" + admin;
+    if (!is_folder_at(AT_FDCWD, path)) co_return kept;
+    CO_TRY(auto opened, open_folder(path));
+    const auto folder = std::make_shared<const UniqueFd>(std::move(opened));
+    const Pinned own(path, path, common_dir, folder, folder);
+    CO_TRY(co_await keep_head(git, own, below, kept));
+    CO_TRY(co_await keep_modules(git, own, own, below, k_most_levels_kept, kept));
     co_return kept;
 }
 

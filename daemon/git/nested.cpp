@@ -4,25 +4,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <map>
 #include <utility>
 
+#include "common/base/ids.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/git/ask.hpp"
+#include "daemon/git/branches.hpp"
 #include "daemon/git/small_files.hpp"
 
 namespace orange::git {
 namespace {
 
-/// Whether a .git folder's parts all lie in it.
-Result<bool> is_all_there(int git_dir, const std::string& path) {
+namespace fs = std::filesystem;
+
+constexpr const char* k_modules = "modules";
+constexpr int k_most_folders = 16;         ///< in the name of a submodule
+constexpr std::size_t k_most_named = 200;  ///< paths in the arguments of one git
+
+/// Whether a git directory's parts all lie in it. `path`: of the repository, for people.
+Result<bool> is_all_there(int git_dir, const std::string& shown, const std::string& path) {
     struct stat facts {};
     bool all = ::fstatat(git_dir, "commondir", &facts, AT_SYMLINK_NOFOLLOW) != 0;
-    auto seen =
-        see_all_below(git_dir, path + "/.git", [&](int folder, const std::string& name, unsigned mode) -> Result<void> {
-            all = all && (S_ISREG(mode) || S_ISDIR(mode) || is_link_downwards(folder, name));
-            return {};
-        });
+    auto seen = see_all_below(git_dir, shown, [&](int folder, const std::string& name, unsigned mode) -> Result<void> {
+        all = all && (S_ISREG(mode) || S_ISDIR(mode) || is_link_downwards(folder, name));
+        return {};
+    });
     if (!seen && seen.error().code == ErrorCode::conflict) {
         auto refused = seen.error();
         refused.message += "; to pack it, run: git -C " + shell_word(path) + " gc";
@@ -32,18 +43,137 @@ Result<bool> is_all_there(int git_dir, const std::string& path) {
     return all;
 }
 
-}  // namespace
+std::string absolute_git_dir(const Pinned& repository) {
+    const fs::path git_dir = repository.git_dir();
+    return git_dir.is_absolute() ? git_dir.string() : repository.path() + "/" + git_dir.string();
+}
 
-Result<Nested> open_nested(const Pinned& worktree, const std::string& relative) {
+std::string real_path(const fs::path& path) {
+    std::error_code error;
+    const auto real = fs::weakly_canonical(path, error);
+    return error ? path.lexically_normal().string() : real.string();
+}
+
+/// The name of the module that the file .git of a folder leads to; empty if it leads elsewhere.
+std::string module_named_by(int folder, const std::string& path, const Pinned& worktree) {
+    const auto text = small_file_at(folder, ".git");
+    if (!text || !text->starts_with("gitdir: ")) return {};
+    const auto target = real_path(fs::path(path) / std::string(trim(std::string_view(*text).substr(8))));
+    const auto modules = real_path(absolute_git_dir(worktree)) + "/" + k_modules + "/";
+    return target.starts_with(modules) ? target.substr(modules.size()) : std::string();
+}
+
+Pinned::Folder hold(UniqueFd folder) {
+    return std::make_shared<const UniqueFd>(std::move(folder));
+}
+
+std::string shown_module(const Pinned& repository, const std::string& name) {
+    return absolute_git_dir(repository) + "/" + k_modules + "/" + name;
+}
+
+bool is_git_dir(int folder) {
+    return is_folder_at(folder, "objects") && small_file_at(folder, "HEAD");
+}
+
+/// Finds modules at `prefix` and below; a submodule's name may have slashes.
+Result<void> find_modules(const Pinned& repository, int folder, const std::string& prefix, int levels,
+                          std::vector<Module>& found) {
+    const auto shown = shown_module(repository, prefix);
+    TRY(const auto names, names_in(folder, shown));
+    for (const auto& each : names) {
+        if (!is_folder_at(folder, each)) continue;
+        const auto name = prefix + each, path = shown_module(repository, name);
+        TRY(auto opened, open_folder_at(folder, each, path));
+        if (!is_git_dir(opened.get())) {
+            if (levels > 0) TRY(find_modules(repository, opened.get(), name + "/", levels - 1, found));
+            continue;
+        }
+        TRY(const auto is_whole, is_all_there(opened.get(), path, path));
+        const auto held = hold(std::move(opened));
+        found.push_back({Pinned(path, path, path, held, held), name, is_whole});
+    }
+    return {};
+}
+
+/// What HEAD has for each of these paths as a submodule.
+Awaitable<Result<std::map<std::string, std::string>>> recorded_commits(Git& git, Pinned worktree,
+                                                                       std::vector<std::string> paths) {
+    std::map<std::string, std::string> commits;
+    CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
+    if (head.empty()) co_return commits;
+    for (std::size_t begin = 0; begin < paths.size(); begin += k_most_named) {
+        auto args = words("ls-tree", "-z", "--full-tree", "HEAD", "--");
+        const auto end = std::min(paths.size(), begin + k_most_named);
+        for (auto i = begin; i < end; ++i) args.push_back(paths[i]);
+        CO_TRY(const auto listed, co_await ask_inside(git, worktree, std::move(args)));
+        for (const auto& entry : pieces(listed)) {  // "160000 commit <commit>\t<path>"
+            const auto tab = entry.find('\t');
+            const auto facts = split(std::string_view(entry).substr(0, tab), ' ');
+            if (tab == std::string::npos || facts.size() != 3 || facts[0] != "160000") continue;
+            commits[entry.substr(tab + 1)] = std::string(facts[2]);
+        }
+    }
+    co_return commits;
+}
+
+Result<Nested> opened_nested(const Pinned& worktree, const std::string& relative) {
     const auto path = worktree.path() + "/" + relative;
     TRY(auto opened, open_folder_below(worktree.folder()->get(), relative, path));
-    const auto folder = std::make_shared<const UniqueFd>(std::move(opened));
+    const auto folder = hold(std::move(opened));
     Nested nested{worktree.from(path, folder), std::nullopt};
-    if (!is_folder_at(folder->get(), ".git")) return nested;
-    TRY(auto git_dir, open_folder_at(folder->get(), ".git", path + "/.git"));
-    TRY(nested.is_whole, is_all_there(git_dir.get(), path));
-    nested.repository.emplace(path, ".git", ".git", folder, std::make_shared<const UniqueFd>(std::move(git_dir)));
+    if (is_folder_at(folder->get(), ".git")) {
+        TRY(auto git_dir, open_folder_at(folder->get(), ".git", path + "/.git"));
+        TRY(nested.is_whole, is_all_there(git_dir.get(), path + "/.git", path));
+        nested.repository.emplace(path, ".git", ".git", folder, hold(std::move(git_dir)));
+        return nested;
+    }
+    const auto name = module_named_by(folder->get(), path, worktree);
+    if (name.empty()) return nested;
+    const auto module = shown_module(worktree, name);
+    TRY(auto git_dir, open_folder_below(worktree.admin(), std::string(k_modules) + "/" + name, module));
+    if (!is_git_dir(git_dir.get())) return nested;
+    TRY(nested.is_whole, is_all_there(git_dir.get(), module, path));
+    nested.is_module = true;
+    nested.repository.emplace(path, module, module, folder, hold(std::move(git_dir)));
     return nested;
+}
+
+}  // namespace
+
+Error keeping_failed(const std::string& path, Error why) {
+    auto refused = in_context("keeping the repository in " + printable(path), std::move(why));
+    refused.message += "; if it is of no use, remove it, then run: orange workspace gc";
+    return refused;
+}
+
+Result<Nested> open_nested(const Pinned& worktree, const NestedPath& at) {
+    auto nested = opened_nested(worktree, at.path);
+    if (!nested) return keeping_failed(worktree.path() + "/" + at.path, nested.error());
+    nested->recorded = at.recorded;
+    return nested;
+}
+
+Awaitable<Result<std::vector<NestedPath>>> repositories_inside(Git& git, Pinned worktree) {
+    // An index that does not exist: a repository that the agent staged as a submodule is found, too.
+    const std::map<std::string, std::string> no_index = {
+        {"GIT_INDEX_FILE", worktree.git_dir() + "/orange-none-" + random_id(12)}};
+    CO_TRY(const auto others,
+           co_await ask_inside(git, worktree, words("ls-files", "-z", "--others", "--exclude-standard", "--full-name"),
+                               "", no_index));
+    std::vector<std::string> paths;
+    for (auto path : pieces(others)) {
+        if (!path.ends_with('/')) continue;
+        path.pop_back();
+        paths.push_back(std::move(path));
+    }
+    std::vector<NestedPath> found;
+    if (paths.empty()) co_return found;
+    CO_TRY(const auto recorded, co_await recorded_commits(git, worktree, paths));
+    for (auto& path : paths) {
+        const auto commit = recorded.find(path);
+        found.push_back({std::move(path), commit == recorded.end() ? std::string() : commit->second});
+    }
+    co_return found;
 }
 
 Result<void> remove_git_of(const Nested& nested) {
@@ -52,7 +182,7 @@ Result<void> remove_git_of(const Nested& nested) {
     struct stat held {};
     struct stat there {};
     const bool is_there = ::fstatat(folder, ".git", &there, AT_SYMLINK_NOFOLLOW) == 0;
-    if (!nested.repository) {
+    if (!nested.repository || nested.is_module) {
         if (!is_there || ::unlinkat(folder, ".git", 0) == 0) return {};  // never a folder
         return io_error("removing " + shown, errno);
     }
@@ -63,6 +193,25 @@ Result<void> remove_git_of(const Nested& nested) {
     TRY(remove_all_below(own, shown));
     if (::unlinkat(folder, ".git", AT_REMOVEDIR) == 0) return {};
     return io_error("removing " + shown, errno);
+}
+
+bool has_modules(const Pinned& repository) {
+    return is_folder_at(repository.admin(), k_modules);
+}
+
+Result<std::vector<Module>> modules_of(const Pinned& repository) {
+    std::vector<Module> found;
+    if (!has_modules(repository)) return found;
+    TRY(const auto folder, open_folder_at(repository.admin(), k_modules, shown_module(repository, "")));
+    TRY(find_modules(repository, folder.get(), "", k_most_folders, found));
+    return found;
+}
+
+Result<void> remove_module(const Pinned& repository, const Module& module) {
+    const auto relative = std::string(k_modules) + "/" + module.name;
+    const auto slash = relative.rfind('/');
+    TRY(const auto parent, open_folder_below(repository.admin(), relative.substr(0, slash), module.repository.path()));
+    return remove_at(parent.get(), relative.substr(slash + 1), module.repository.path());
 }
 
 }  // namespace orange::git

@@ -8,6 +8,7 @@
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/nested.hpp"
 #include "daemon/git/small_files.hpp"
 #include "daemon/git/sparse.hpp"
 #include "daemon/git/worktrees.hpp"
@@ -40,7 +41,8 @@ class PrivateIndex {
 };
 
 /// Repositories that an agent made or cloned inside: git cannot add their content, and refuses those without a commit.
-/// keep_commits() makes plain folders of them first; where it was not called, they stay where they are.
+/// keep_commits() makes plain folders of them first; where it was not called, they stay where they are. A submodule is
+/// added with the commit that it is on.
 Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, Pinned worktree) {
     CO_TRY(
         const auto others,
@@ -49,7 +51,13 @@ Awaitable<Result<std::string>> pathspecs_without_nested_repositories(Git& git, P
     specs += '\0';
     for (const auto& path : pieces(others)) {
         if (!path.ends_with('/')) continue;
-        specs += ":(top,exclude,literal)" + path.substr(0, path.size() - 1);
+        const auto folder = path.substr(0, path.size() - 1);
+        const auto nested = open_nested(worktree, {folder, {}});
+        if (nested && nested->is_module) {
+            CO_TRY(const auto head, co_await commit_of(git, *nested->repository, "HEAD"));
+            if (!head.empty()) continue;
+        }
+        specs += ":(top,exclude,literal)" + folder;
         specs += '\0';
     }
     co_return specs;
@@ -117,42 +125,27 @@ Awaitable<Result<std::string>> tree_of_head(Git& git, Pinned worktree) {
 
 Awaitable<Result<std::string>> commit_tree(Git& git, Pinned worktree, std::string tree,
                                            std::vector<std::string> parents, std::string message) {
-    CO_TRY(auto who, co_await identity(git, worktree));
-    auto args = words("commit-tree", tree);
+    auto args = words("-c", "user.useConfigOnly=true", "commit-tree", tree);
     for (auto& parent : parents) {
         args.emplace_back("-p");
         args.push_back(std::move(parent));
     }
     args.emplace_back("-F");
     args.emplace_back("-");
-    CO_TRY(const auto made, co_await ask_inside(git, worktree, std::move(args), message + "\n", std::move(who)));
-    co_return std::string(trim(made));
+    message += "\n";
+    auto made = co_await ask_inside(git, worktree, args, message);
+    if (!made && made.error().code == ErrorCode::external_failed) {  // nobody has said who the user is
+        args.erase(args.begin(), args.begin() + 2);
+        CO_TRY(auto who, co_await identity(git, worktree));
+        made = co_await ask_inside(git, worktree, std::move(args), std::move(message), std::move(who));
+    }
+    if (!made) co_return made.error();
+    co_return std::string(trim(*made));
 }
 
-/// What stays reachable beside HEAD: what is only in the index, and an earlier snapshot under the same ref.
-Awaitable<Result<std::vector<std::string>>> more_parents(Git& git, Pinned worktree, std::string head,
-                                                         std::string index_tree, std::string ref) {
-    std::vector<std::string> parents;
-    if (!index_tree.empty()) {
-        auto below = head.empty() ? std::vector<std::string>() : words(head);
-        CO_TRY(auto staged, co_await commit_tree(git, worktree, index_tree, std::move(below), "What was staged"));
-        parents.push_back(std::move(staged));
-    }
-    CO_TRY(const auto earlier, co_await commit_of(git, worktree, ref));
-    if (earlier.empty()) co_return parents;
-    if (head.empty()) {
-        parents.push_back(earlier);
-        co_return parents;
-    }
-    CO_TRY(const auto kept, co_await contains(git, worktree, head, earlier));
-    if (!kept) parents.push_back(earlier);
-    co_return parents;
-}
-
-/// Of what is in files alone, on a branch with a commit, and never saved before: the worktree's own index, copied,
-/// knows which files to look at.
-Awaitable<Result<std::string>> snapshot_of_files(Git& git, Pinned worktree, std::string head, std::string ref,
-                                                 std::string message) {
+/// The tree of the files, if nothing but files has changed: a copy of the worktree's own index tells git which files to
+/// look at.
+Awaitable<Result<std::string>> tree_by_own_index(Git& git, Pinned worktree) {
     const PrivateIndex index(worktree);
     const auto shown = worktree.git_dir() + "/index";
     CO_TRY(copy_file_at(worktree.admin(), "index", index.name(), k_largest_index, shown));
@@ -163,16 +156,35 @@ Awaitable<Result<std::string>> snapshot_of_files(Git& git, Pinned worktree, std:
     if (error) co_return Error(ErrorCode::external_failed, "the time of " + shown + " cannot be copied");
     CO_TRY(co_await ask_inside(git, worktree, words("add", "--sparse", "--all", "--", ":(top)"), "", index.env()));
     CO_TRY(const auto written, co_await ask_inside(git, worktree, words("write-tree"), "", index.env()));
-    CO_TRY(const auto unchanged, co_await ask_inside(git, worktree, words("rev-parse", "--verify", head + "^{tree}")));
-    const auto tree = std::string(trim(written)), none = std::string(head.size(), '0');
-    if (tree == trim(unchanged)) co_return Error(ErrorCode::external_failed, "git sees no difference");
-    const auto made = co_await ask_inside(
-        git, worktree, words("-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", head, "-F", "-"),
-        message + "\n");
-    if (!made) co_return made.error();
-    auto commit = std::string(trim(*made));
-    CO_TRY(co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: snapshot", ref, commit, none)));
-    co_return commit;
+    co_return std::string(trim(written));
+}
+
+/// The trees that a snapshot is made of.
+struct Trees {
+    std::string files, staged;  ///< `staged` is empty if the files have all of it
+    std::string head;           ///< of HEAD
+};
+
+Awaitable<Result<Trees>> trees_of(Git& git, Pinned worktree, Standing standing) {
+    Trees trees;
+    if (standing.only_files && !standing.head.empty()) {
+        auto quick = co_await tree_by_own_index(git, worktree);
+        const bool can_be_thorough =
+            !quick && (quick.error().code == ErrorCode::external_failed || quick.error().code == ErrorCode::not_found);
+        if (!quick && !can_be_thorough) co_return quick.error();
+        if (quick) {
+            CO_TRY(const auto head,
+                   co_await ask_inside(git, worktree, words("rev-parse", "--verify", standing.head + "^{tree}")));
+            trees.files = std::move(*quick);
+            trees.head = trim(head);
+        }
+    }
+    if (!trees.files.empty() && trees.files != trees.head) co_return trees;
+    CO_TRY(trees.files, co_await tree_of_files(git, worktree));
+    CO_TRY(trees.staged, co_await tree_of_index(git, worktree));
+    CO_TRY(trees.head, co_await tree_of_head(git, worktree));
+    if (trees.staged == trees.head || trees.staged == trees.files) trees.staged.clear();
+    co_return trees;
 }
 
 }  // namespace
@@ -225,31 +237,34 @@ Awaitable<Result<bool>> is_dirty(Git& git, Pinned worktree) {
     co_return files != head;
 }
 
-Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, Standing standing, std::string ref,
-                                        std::string message) {
+Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string ref, std::string message,
+                                        Standing standing) {
     if (standing.clean) co_return std::string();
-    if (standing.only_files && !standing.head.empty()) {
-        auto quick = co_await snapshot_of_files(git, worktree, standing.head, ref, message);
-        const bool thorough =
-            !quick && (quick.error().code == ErrorCode::external_failed || quick.error().code == ErrorCode::not_found);
-        if (!thorough) co_return quick;
+    CO_TRY(const auto trees, co_await trees_of(git, worktree, standing));
+    if (trees.files == trees.head && trees.staged.empty()) co_return std::string();
+    auto head = standing.head;
+    if (!standing.known) {
+        CO_TRY(head, co_await commit_of(git, worktree, "HEAD"));
     }
-    co_return co_await snapshot(git, std::move(worktree), std::move(ref), std::move(message));
-}
-
-Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string ref, std::string message) {
-    CO_TRY(auto tree, co_await tree_of_files(git, worktree));
-    CO_TRY(auto staged, co_await tree_of_index(git, worktree));
-    CO_TRY(const auto unchanged, co_await tree_of_head(git, worktree));
-    if (staged == unchanged || staged == tree) staged.clear();
-    if (tree == unchanged && staged.empty()) co_return std::string();
-
-    CO_TRY(const auto head, co_await commit_of(git, worktree, "HEAD"));
-    CO_TRY(auto more, co_await more_parents(git, worktree, head, staged, ref));
     auto parents = head.empty() ? std::vector<std::string>() : words(head);
-    parents.insert(parents.end(), more.begin(), more.end());
-    CO_TRY(auto commit, co_await commit_tree(git, worktree, tree, std::move(parents), std::move(message)));
-    CO_TRY(co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: snapshot", ref, commit)));
+    if (!trees.staged.empty()) {
+        CO_TRY(auto staged, co_await commit_tree(git, worktree, trees.staged, parents, "What was staged"));
+        parents.push_back(std::move(staged));
+    }
+    CO_TRY(auto commit, co_await commit_tree(git, worktree, trees.files, parents, message));
+    const auto none = std::string(commit.size(), '0');
+    const auto saved =
+        co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: snapshot", ref, commit, none));
+    if (saved) co_return commit;
+    // An earlier snapshot under this ref becomes a further parent.
+    CO_TRY(const auto earlier, co_await commit_of(git, worktree, ref));
+    if (earlier.empty()) co_return saved.error();
+    CO_TRY(const auto has_it, co_await contains(git, worktree, commit, earlier));
+    if (!has_it) {
+        parents.push_back(earlier);
+        CO_TRY(commit, co_await commit_tree(git, worktree, trees.files, std::move(parents), std::move(message)));
+    }
+    CO_TRY(co_await ask_inside(git, worktree, words("update-ref", "-m", "orange: snapshot", ref, commit, earlier)));
     co_return commit;
 }
 

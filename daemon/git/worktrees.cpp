@@ -11,6 +11,7 @@
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/nested.hpp"
 #include "daemon/git/small_files.hpp"
 
 namespace orange::git {
@@ -228,7 +229,8 @@ Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string ba
         // It was clean: whatever stands in the way now came since, and nobody has saved it.
         if (!there && standing.clean) co_return command_failed(args, done);
     }
-    if (there && standing.clean && standing.head == to) co_return Result<void>{};
+    const bool may_have_submodules = !standing.known || standing.may_hold_repositories || has_modules(worktree);
+    if (there && standing.clean && standing.head == to && !may_have_submodules) co_return Result<void>{};
     if (!there) {
         // HEAD itself, not what it points at. Plumbing, because `checkout --detach` refuses an index with conflicts.
         CO_TRY(
@@ -238,6 +240,7 @@ Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string ba
     }
     // Forced once only: what is a repository all the same (a submodule of the branch's) stays; no snapshot holds it.
     CO_TRY(co_await ask_inside(git, worktree, words("clean", "--quiet", "-f", "-d")));
+    if (may_have_submodules) CO_TRY(co_await reset_submodules(git, worktree));
     co_return Result<void>{};
 }
 

@@ -75,16 +75,22 @@ Awaitable<Result<std::string>> tree_of_files(Git& git, Pinned worktree);
 /// Saves all that is uncommitted, untracked files included (ignored ones not), as a commit on top of HEAD under `ref`
 /// (refs/orange/<task>/wip). Neither index nor files nor branch are touched. Returns the commit; empty where clean.
 /// What is only staged, and an earlier snapshot under the same ref, become further parents: nothing gets lost.
-Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string ref, std::string message);
-Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, Standing standing, std::string ref,
-                                        std::string message);
+/// `standing` saves git some work.
+Awaitable<Result<std::string>> snapshot(Git& git, Pinned worktree, std::string ref, std::string message,
+                                        Standing standing = {});
 
-/// Keeps under `below` (refs/orange/<task>) what a snapshot cannot hold: HEAD's commit where no ref has it
-/// (…/head-<commit>), and all commits of repositories that an agent made inside (…/nested-<hash>/…), their uncommitted
-/// work included. Those lose their .git: their files are then the worktree's own, for snapshot() to save. Ignored
-/// repositories and HEAD's submodules are let be. Returns the refs.
+/// Keeps under `below` (refs/orange/<task>) what a snapshot cannot hold: HEAD's commit if no ref has it
+/// (…/head-<commit>), and the commits and the uncommitted work of repositories inside (…/nested-<hash>/…). Of
+/// submodules, only what none of their remotes has; they stay as they are until reset_detached(). All other
+/// repositories lose their .git: their files are then the worktree's own, for snapshot() to save. Ignored repositories
+/// stay. Returns the refs.
 Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktree, std::string below,
                                                          Standing standing = {});
+
+/// The same of a worktree whose folder is gone, as far as git's own folder for it (.git/worktrees/<admin>) has it: its
+/// HEAD and its submodules.
+Awaitable<Result<std::vector<std::string>>> keep_commits_of_missing(Git& git, std::string common_dir, std::string admin,
+                                                                    std::string below);
 
 /// Keeps under `below` what was stashed on the branch that the worktree is on (…/stash-<commit>). All worktrees share
 /// one stash, in which all but the last entry is in nothing but a log: whoever clears it, in any of them, takes
@@ -92,9 +98,14 @@ Awaitable<Result<std::vector<std::string>>> keep_commits(Git& git, Pinned worktr
 /// new.
 Awaitable<Result<std::vector<std::string>>> keep_stashes(Git& git, Pinned worktree, std::string below);
 
-/// Leaves `worktree` detached at `base`, clean but for ignored files. Detaches first: no branch ever moves. The caller
-/// has called keep_commits() and taken the snapshot.
+/// Leaves `worktree` detached at `base`, clean but for ignored files, and resets its submodules. Detaches first: no
+/// branch ever moves. The caller has called keep_commits() and taken the snapshot.
 Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base, Standing standing = {});
+
+/// Brings the submodules of a clean worktree to the commits that HEAD has for them, without commits of their own. One
+/// that HEAD does not have, or whose commit is not here, is removed: it is then as in a new worktree. The caller has
+/// called keep_commits().
+Awaitable<Result<void>> reset_submodules(Git& git, Pinned worktree);
 
 /// Adds lines to the common .git/info/exclude that are not there yet, and removes `obsolete` ones: the file is
 /// replaced, whole, and a link in its place is not written through.

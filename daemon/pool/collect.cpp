@@ -113,6 +113,8 @@ Awaitable<Result<void>> Pool::discard(Project project, std::string name) {
         CO_TRY(co_await save_all(worktree, "refs/orange/" + name, "found", "Found in " + name + " when it was removed",
                                  none_known));
         CO_TRY(co_await open(project, name));  // git goes by the name
+    } else {
+        CO_TRY(co_await keep_of_missing(project, name));
     }
     co_return co_await git::remove_worktree(git_, project.path, path);
 }

@@ -8,6 +8,7 @@
 #include "daemon/agents/survivors.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
+#include "daemon/git/nested.hpp"
 #include "daemon/git/sparse.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
@@ -56,6 +57,7 @@ Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string 
         // Origin may have been silent for long: a home that has gone meanwhile is not to be made anew, and git would
         // make its folders in whatever stands there now.
         CO_TRY(files_.list(root_));
+        CO_TRY(co_await keep_of_missing(project, name));
         claims_.set_identity(
             name, std::nullopt);  // a daemon that is killed here must not take the new folder for a foreign one
         CO_TRY(claims_.write());
@@ -66,6 +68,16 @@ Awaitable<Result<git::Pinned>> Pool::make_worktree(Project project, std::string 
     CO_TRY(auto worktree, co_await open(project, name));
     if (!git::is_locked(worktree)) CO_TRY(co_await git::lock_worktree(git_, project.path, path));
     co_return worktree;
+}
+
+Awaitable<Result<void>> Pool::keep_of_missing(Project project, std::string name) {
+    const auto identity = claims_.identity_of(name);
+    if (!identity) co_return Result<void>{};
+    CO_TRY(auto common, co_await known_.git_dir(git_, project.path));
+    CO_TRY(const auto kept,
+           co_await git::keep_commits_of_missing(git_, std::move(common), identity->admin, "refs/orange/" + name));
+    if (!kept.empty()) log::warn("pool", "the folder of " + name + " is gone; its commits are in " + join(kept, ", "));
+    co_return Result<void>{};
 }
 
 Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::string name,
@@ -120,6 +132,7 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
             CO_TRY(unused, co_await git::has_commit(git_, project.path, base.ref, branch.commit));
         }
         if (unused) acquired.branch_start = branch.commit;
+        if (task.workspace != name && saved.held_repositories) CO_TRY(co_await git::reset_submodules(git_, tree));
         bool tracked = saved.standing.at_top.contains("TASK.md");
         // Another commit was checked out since, or the index is not that commit's.
         if (!saved.standing.clean || saved.standing.head != branch.commit) {
@@ -205,9 +218,10 @@ Awaitable<Result<Pool::Saved>> Pool::save_all(git::Pinned worktree, std::string 
         return ref.first != git::k_stash && ref.second.commit == standing.head;
     });
     CO_TRY(saved.commits, co_await git::keep_commits(git_, worktree, refs, saved.standing));
+    saved.held_repositories = !standing.known || standing.may_hold_repositories || git::has_modules(worktree);
     if (saved.standing.may_hold_repositories) saved.standing = {};  // what was inside them is the worktree's own now
     CO_TRY(saved.snapshot,
-           co_await git::snapshot(git_, worktree, saved.standing, refs + "/" + name, std::move(message)));
+           co_await git::snapshot(git_, worktree, refs + "/" + name, std::move(message), saved.standing));
     co_return saved;
 }
 

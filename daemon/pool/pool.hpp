@@ -167,6 +167,7 @@ class Pool {
         std::vector<std::string> commits;  ///< refs of those that no branch had
         std::string branch;                ///< that it is on
         git::Standing standing;            ///< as it is now
+        bool held_repositories = false;    ///< or perhaps
     };
     /// `known`: refs that are there.
     Awaitable<Result<Saved>> save_all(git::Pinned worktree, std::string refs, std::string name, std::string message,
@@ -180,6 +181,8 @@ class Pool {
     Awaitable<Released> tear_down(Project project, TaskId task, std::string name, git::Pinned worktree);
     Command command_in(const git::Pinned& worktree, std::vector<std::string> argv, Surroundings around) const;
     Awaitable<Result<git::Pinned>> make_worktree(Project project, std::string name);
+    /// Keeps what git's own folder for a worktree has, if the worktree's folder is gone.
+    Awaitable<Result<void>> keep_of_missing(Project project, std::string name);
     /// Once for a worktree: what open() goes by, from the repository's side.
     Awaitable<Result<git::Identity>> identity_of(std::string common_dir, std::string name);
     Awaitable<Result<git::Pinned>> pinned(Project project, std::string name, std::vector<git::Mended>& mended);

@@ -1,5 +1,7 @@
 #include "daemon/runner/kept_work.hpp"
 
+#include <algorithm>
+
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
@@ -14,6 +16,7 @@ struct KeptWork {
     std::string wip;     ///< a commit; empty: nothing was uncommitted
     std::string branch;  ///< a commit; empty: there is no branch
     std::string merged;
+    std::vector<std::string> others;  ///< refs of commits that are on no branch
 };
 
 Awaitable<Result<KeptWork>> look_for_work(World& world, const TaskRecord& record) {
@@ -24,9 +27,23 @@ Awaitable<Result<KeptWork>> look_for_work(World& world, const TaskRecord& record
     kept.repository = copy.path;
     const auto own = "refs/orange/" + record.task.id.value;
     CO_TRY(kept.base, co_await target_ref(world, record, copy));
-    CO_TRY(kept.wip, co_await git::commit_of(world.git, kept.repository, own + "/wip"));
     CO_TRY(kept.branch, co_await git::commit_of(world.git, kept.repository, "refs/heads/" + record.task.branch));
-    CO_TRY(kept.merged, co_await git::commit_of(world.git, kept.repository, own + "/merged"));
+    GitCommand list;
+    list.place = kept.repository;
+    list.args = {"for-each-ref", "--format=%(objectname) %(refname)", own};
+    CO_TRY(const auto refs, co_await git_output(world.git, std::move(list)));
+    for (const auto line : split_lines(refs)) {
+        const auto space = line.find(' ');
+        if (space == std::string_view::npos) continue;
+        const std::string commit(line.substr(0, space));
+        const auto name = line.substr(std::min(line.size(), space + 1 + own.size() + 1));
+        if (name == "wip") kept.wip = commit;
+        if (name == "merged") kept.merged = commit;
+        if (name == "wip" || name == "merged") continue;
+        // Of a repository that was inside the worktree, all refs are below one.
+        auto ref = own + "/" + std::string(name.substr(0, name.find('/')));
+        if (kept.others.empty() || kept.others.back() != ref) kept.others.push_back(std::move(ref));
+    }
     co_return kept;
 }
 
@@ -59,6 +76,11 @@ Awaitable<std::vector<std::string>> kept_work(World& world, TaskRecord record) {
         const auto& why = kept ? commits.error() : kept.error();
         notes.push_back("the kept work could not be read: " + why.message);
         co_return notes;
+    }
+    for (const auto& ref : kept->others) {
+        const bool is_inside = ref.find("/nested-") != std::string::npos;
+        notes.push_back((is_inside ? "kept: the work of a repository inside the worktree, as " : "kept: commits, as ") +
+                        ref);
     }
     if (kept->wip.empty() && *commits == "0") co_return notes;
     if (*commits != "0") {

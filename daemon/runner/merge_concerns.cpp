@@ -1,12 +1,16 @@
 #include "daemon/runner/merge_concerns.hpp"
 
+#include <optional>
+
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/merge.hpp"
+#include "daemon/git/submodules.hpp"
 #include "daemon/runner/children.hpp"
 #include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/worktree.hpp"
 
 namespace orange {
 namespace {
@@ -41,12 +45,41 @@ Awaitable<Result<std::string>> commits_since_review(Git& git, std::string repo, 
         (seen == "none" ? "" : " of " + seen.substr(0, 12)) + ": " + names;
 }
 
+/// Others could not check the target out if one of its submodules is at a commit that only this machine has.
+Awaitable<Result<void>> add_unpublished_submodules(World& world, TaskRecord record, Project project, std::string tip,
+                                                   bool may_fetch, std::vector<MergeConcern>& concerns) {
+    const auto& task = record.task;
+    const bool has_workspace = task.workspace && !is_missing(world.files, world.pool.path_of(*task.workspace));
+    const auto folder = has_workspace ? world.pool.path_of(*task.workspace) : Path(project.path);
+    if (is_missing(world.files, folder / ".gitmodules")) co_return Result<void>{};
+    std::optional<git::Pinned> worktree;
+    if (has_workspace) {
+        CO_TRY(auto opened, co_await open_worktree(world, record));
+        worktree.emplace(std::move(opened));
+    }
+    CO_TRY(auto base, co_await target_ref(world, record, project));
+    const auto repo = project.path;
+    CO_TRY(const auto unpublished,
+           co_await git::unpublished_submodules(world.git, repo, worktree, std::move(base), std::move(tip), may_fetch));
+    for (const auto& change : unpublished) {
+        const auto short_commit = change.commit.substr(0, 12);
+        concerns.push_back({"submodule " + printable(change.path) + " is at " + short_commit +
+                                ", a commit that is not known to be on a remote of the submodule",
+                            "Merge a commit of a submodule that others may not get?",
+                            "Publish it\n  git -C " + shell_word((folder / change.path).string()) + " push origin " +
+                                short_commit + ":refs/heads/" + shell_word(task.branch)});
+    }
+    co_return Result<void>{};
+}
+
 }  // namespace
 
-Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRecord record, std::string tip) {
+Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRecord record, std::string tip,
+                                                            bool may_fetch) {
     std::vector<MergeConcern> concerns;
     const auto& task = record.task;
-    const auto* project = world.projects.find(task.project);
+    const auto* registered = world.projects.find(task.project);
+    const auto project = registered ? std::optional<Project>(*registered) : std::nullopt;
     const auto default_branch = project ? project->default_branch : std::string("the default branch");
     const auto& seen = record.reviewed_commit;
     if (project && !seen.empty() && seen != tip) {
@@ -56,6 +89,10 @@ Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRe
             concerns.push_back(
                 {since, "Merge the unreviewed commits?", "Look at the changes\n  orange task diff " + task.id.value});
         }
+    }
+    if (project) {
+        auto copy = *project;
+        CO_TRY(co_await add_unpublished_submodules(world, record, std::move(copy), tip, may_fetch, concerns));
     }
     if (const auto open = engine::not_ended(children_of(world, record)); !open.empty()) {
         concerns.push_back({"these sub-tasks have not ended: " + open, "Merge without waiting for its sub-tasks?"});

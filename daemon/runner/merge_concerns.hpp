@@ -16,8 +16,10 @@ struct MergeConcern {
     std::string advice = {};  ///< what to do instead: a few words, and its command on a line below
 };
 
-/// All that a human has to confirm before this commit is merged, but for a state that is not reviewed.
-Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRecord record, std::string tip);
+/// All that a human has to confirm before this commit is merged, but for a state that is not reviewed. `may_fetch`: the
+/// remotes of submodules are asked.
+Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRecord record, std::string tip,
+                                                            bool may_fetch);
 
 /// needs_force, with what there is to confirm. `command`: the merge, which becomes one with --force.
 Error confirmation(const std::string& command, const std::vector<MergeConcern>& concerns, const std::string& tip);

@@ -67,7 +67,7 @@ Awaitable<Result<void>> Merges::check(TaskRecord record) {
     const auto tip = co_await git::branch_tip(world_.git, project->path, record.task.branch);
     if (!tip && tip.error().code == ErrorCode::not_found) co_return Result<void>{};  // the merge itself says so
     if (!tip) co_return tip.error();
-    CO_TRY(const auto concerns, co_await merge_concerns(world_, record, *tip));
+    CO_TRY(const auto concerns, co_await merge_concerns(world_, record, *tip, false));
     if (concerns.empty()) co_return Result<void>{};
     co_return confirmation(merge_command(record.task.id), concerns, *tip);
 }
@@ -101,7 +101,7 @@ Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const e
         }
         CO_TRY(tip, std::move(found));
     }
-    CO_TRY(auto concerns, co_await merge_concerns(world_, record, tip));
+    CO_TRY(auto concerns, co_await merge_concerns(world_, record, tip, true));
     const bool is_empty = record.branch_start == tip;  // then no work is unreviewed
     if (not_reviewed && !is_empty) {
         concerns.insert(concerns.begin(), MergeConcern{"task " + record.task.id.value + " has the status " +

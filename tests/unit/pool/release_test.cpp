@@ -175,6 +175,11 @@ TEST_CASE_METHOD(Agent, "a repository made inside leaves its commits, its staged
     const auto inner = tree / "inner";
     plain(tree, {"init", "-q", inner.string()});
     const auto first = commit(inner, "x", "first\n");
+    for (const char* text : {"stashed first\n", "stashed\n"}) {
+        write_file(inner / "x", text);
+        plain(inner, {"stash", "-q"});
+    }
+    const auto older = plain(inner, {"rev-parse", "stash@{1}"});
     plain(inner, {"checkout", "-q", "--detach"});
     const auto detached = commit(inner, "x", "second\n");
     write_file(inner / "staged", "only staged\n");
@@ -186,6 +191,7 @@ TEST_CASE_METHOD(Agent, "a repository made inside leaves its commits, its staged
     CHECK(below.starts_with("refs/orange/a/nested-"));
     CHECK(ref(project.path, below + "/heads/main") == first);
     CHECK(ref(project.path, below + "/HEAD") == detached);
+    CHECK(ref(project.path, below + "/orange/stash-" + older.substr(0, 12)) == older);
     CHECK(plain(project.path, {"show", below + "/orange/wip:staged"}) == "later");
     CHECK(plain(project.path, {"show", below + "/orange/wip^2:staged"}) == "only staged");
     CHECK(plain(project.path, {"show", "refs/orange/a/wip:inner/x"}) == "second");

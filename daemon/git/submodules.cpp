@@ -1,0 +1,155 @@
+#include "daemon/git/submodules.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "common/base/ids.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
+#include "daemon/git/ask.hpp"
+#include "daemon/git/branches.hpp"
+#include "daemon/git/nested.hpp"
+#include "daemon/git/small_files.hpp"
+#include "daemon/git/worktrees.hpp"
+
+namespace orange::git {
+namespace {
+
+/// True if the submodule has the commit that HEAD has for it, perhaps from what was kept of an earlier task.
+Awaitable<Result<bool>> get_commit(Git& git, Pinned worktree, Nested nested) {
+    const auto& own = *nested.repository;
+    CO_TRY(const auto here, co_await commit_of(git, own, nested.recorded));
+    if (!here.empty()) co_return true;
+    CO_TRY(const auto kept, co_await commit_of(git, worktree, nested.recorded));
+    if (kept.empty()) co_return false;
+    CO_TRY(const auto fetched,
+           co_await attempt(git, own,
+                            words("-c", "protocol.file.allow=always", "fetch", "--quiet", "--no-tags",
+                                  "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--",
+                                  worktree.common_dir(), nested.recorded)));
+    co_return fetched.ok();
+}
+
+/// Its own commits are kept elsewhere: the next task begins without them.
+Awaitable<Result<void>> drop_refs(Git& git, Pinned submodule) {
+    CO_TRY(const auto refs, co_await ask_inside(git, submodule,
+                                                words("for-each-ref", "--format=delete %(refname)", "refs/heads",
+                                                      "refs/stash", "refs/orange")));
+    if (trim(refs).empty()) co_return Result<void>{};
+    CO_TRY(co_await ask_inside(git, submodule, words("update-ref", "--stdin"), refs));
+    co_return Result<void>{};
+}
+
+/// Removes its files and its .git, so that git finds it as in a new worktree: an empty folder, or none.
+Awaitable<Result<void>> remove_files(Git& git, Nested nested) {
+    const auto& own = *nested.repository;
+    const std::map<std::string, std::string> no_index = {
+        {"GIT_INDEX_FILE", own.git_dir() + "/orange-none-" + random_id(12)}};
+    CO_TRY(co_await ask_inside(git, own, words("clean", "--quiet", "-f", "-f", "-d", "-x"), "", no_index));
+    CO_TRY(remove_git_of(nested));
+    if (!nested.recorded.empty() || ::rmdir(nested.outer.path().c_str()) == 0) co_return Result<void>{};
+    co_return io_error("removing " + nested.outer.path(), errno);
+}
+
+std::vector<SubmoduleChange> changes_in(const std::string& diff) {
+    std::vector<SubmoduleChange> changes;
+    const auto words_of = pieces(diff);  // ":<mode> <mode> <object> <object> <letter>", a path, …
+    for (std::size_t i = 0; i + 1 < words_of.size(); i += 2) {
+        const auto facts = split(words_of[i], ' ');
+        if (facts.size() == 5 && facts[1] == "160000") changes.push_back({words_of[i + 1], std::string(facts[3])});
+    }
+    return changes;
+}
+
+void add_modules(const Pinned& repository, int levels, std::vector<Pinned>& all) {
+    const auto modules = modules_of(repository);
+    if (!modules || levels == 0) return;  // what cannot be read has not published anything
+    for (const auto& module : *modules) {
+        all.push_back(module.repository);
+        add_modules(module.repository, levels - 1, all);
+    }
+}
+
+Awaitable<Result<bool>> remotes_have(Git& git, Pinned submodule, std::string commit) {
+    CO_TRY(const auto refs, co_await ask_inside(git, submodule,
+                                                words("for-each-ref", "--count=1", "--format=%(refname)", "--contains",
+                                                      commit, "refs/remotes", "refs/tags")));
+    co_return !trim(refs).empty();
+}
+
+Awaitable<Result<bool>> is_published(Git& git, std::vector<Pinned> repositories, std::string commit, bool may_fetch) {
+    for (const auto& each : repositories) {
+        CO_TRY(const auto here, co_await commit_of(git, each, commit));
+        if (here.empty()) continue;
+        CO_TRY(auto has, co_await remotes_have(git, each, commit));
+        if (!has && may_fetch) {
+            GitCommand fetch;
+            fetch.place = each;
+            fetch.args = words("fetch", "--quiet", "--all", "--no-recurse-submodules");
+            fetch.deadline = k_fetch_patience;
+            (void)co_await git.run(std::move(fetch));  // as far as the remotes answer
+            CO_TRY(has, co_await remotes_have(git, each, commit));
+        }
+        if (has) co_return true;
+    }
+    co_return false;
+}
+
+}  // namespace
+
+Awaitable<Result<void>> reset_submodules(Git& git, Pinned worktree) {
+    std::set<std::string> in_use;
+    CO_TRY(const auto inside, co_await repositories_inside(git, worktree));
+    for (const auto& each : inside) {
+        CO_TRY(const auto nested, open_nested(worktree, each));
+        if (!nested.is_submodule() || !nested.repository) continue;  // its repository lives elsewhere
+        const auto own = *nested.repository;
+        bool stays = !nested.recorded.empty() && nested.is_whole;
+        if (stays) {
+            CO_TRY(stays, co_await get_commit(git, worktree, nested));
+        }
+        if (!stays) {
+            CO_TRY(co_await remove_files(git, nested));
+            continue;
+        }
+        CO_TRY(co_await reset_detached(git, own, nested.recorded));
+        CO_TRY(co_await drop_refs(git, own));
+        in_use.insert(own.git_dir());
+    }
+    CO_TRY(const auto modules, modules_of(worktree));
+    for (const auto& module : modules) {
+        if (!in_use.contains(module.repository.git_dir())) CO_TRY(remove_module(worktree, module));
+    }
+    co_return Result<void>{};
+}
+
+Awaitable<Result<std::vector<SubmoduleChange>>> unpublished_submodules(Git& git, std::string repo,
+                                                                       std::optional<Pinned> worktree, std::string base,
+                                                                       std::string tip, bool may_fetch) {
+    std::vector<SubmoduleChange> unpublished;
+    CO_TRY(const auto diff,
+           co_await attempt(git, repo,
+                            words("diff", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff",
+                                  "--ignore-submodules=none", base + "..." + tip, "--")));
+    const auto changes = changes_in(diff.out);
+    if (!diff.ok() || changes.empty()) co_return unpublished;  // without a common commit, the merge is refused
+    std::vector<Pinned> repositories;
+    CO_TRY(const auto common, co_await common_dir(git, repo));
+    CO_TRY(auto folder, open_folder(common));
+    const auto held = std::make_shared<const UniqueFd>(std::move(folder));
+    constexpr int k_levels = 8;
+    add_modules(Pinned(common, common, common, held, held), k_levels, repositories);
+    if (worktree) add_modules(*worktree, k_levels, repositories);
+    for (const auto& change : changes) {
+        CO_TRY(const auto published, co_await is_published(git, repositories, change.commit, may_fetch));
+        if (!published) unpublished.push_back(change);
+    }
+    co_return unpublished;
+}
+
+}  // namespace orange::git
