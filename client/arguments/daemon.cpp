@@ -15,9 +15,11 @@ Action supervise(CLI::App& app) {
 
 Action restart(CLI::App& app) {
     auto force = std::make_shared<bool>(false);
-    app.add_flag("--force", *force, "Kill the daemon if it does not end within 10 seconds");
+    app.add_flag("--force", *force,
+                 "Kill the daemon if it does not end within 10 seconds; do not check config.yml first");
     app.footer(
         "Agents keep running in their tmux sessions, and the new daemon adopts them. "
+        "If config.yml has an error, the daemon is not restarted. "
         "If the service is enabled (orange service status), the new daemon is the service.");
     return [force](Context& context) { return commands::daemon_restart(context, *force); };
 }

@@ -1,12 +1,15 @@
 #include "client/commands/daemon.hpp"
 
 #include "client/connection/autostart.hpp"
+#include "client/connection/child.hpp"
 #include "client/connection/ending.hpp"
 #include "client/connection/start_daemon.hpp"
 #include "client/connection/supervisor.hpp"
 #include "client/output/build_info.hpp"
 #include "client/output/listings.hpp"
 #include "client/output/tasks.hpp"
+#include "common/base/text.hpp"
+#include "common/base/try.hpp"
 #include "common/rpc/harness_methods.hpp"
 
 namespace orange::commands {
@@ -38,6 +41,17 @@ int say(const Context& context, const std::string& sentence, Json json) {
 
 Error not_for_agents(const std::string& command) {
     return {ErrorCode::forbidden, "an agent cannot start the daemon. Ask the human to run:\n  " + command};
+}
+
+/// A daemon that works is not ended for one that cannot be started, or cannot use config.yml.
+Result<void> check_next_daemon() {
+    TRY(const auto oranged, connection::find_oranged());
+    const auto said = connection::output_of({oranged.string(), "--check"});
+    const std::string text(trim(said.value_or("")));
+    if (text == "config.yml is valid") return {};
+    return {ErrorCode::conflict,
+            (text.empty() ? oranged.string() + " --check does not answer" : text) +
+                ". The daemon keeps running. To restart it anyway:\n  orange daemon restart --force"};
 }
 
 /// Which daemon it is that answers there, and what became of it; and what it found of agents' programs.
@@ -81,6 +95,9 @@ int daemon_stop(Context& context) {
 
 int daemon_restart(Context& context, bool force) {
     if (connection::inside_agent()) return fail(context, not_for_agents("orange daemon restart"));
+    if (!force && connection::connect(context.paths)) {
+        if (auto ready = check_next_daemon(); !ready) return fail(context, ready.error());
+    }
     auto ended = force ? connection::end_daemon_by_force(context.paths) : connection::end_daemon(context.paths);
     if (!ended) return fail(context, ended.error());
     if (*ended == connection::Ended::by_force) {

@@ -103,7 +103,7 @@ void look_at_config(Findings& findings, const Paths& paths) {
         place = problem.substr(0, line);
         problem = problem.substr(problem.find(": ", file.size()) + 2);
     }
-    add(findings, "config", "error", "the daemon cannot start with this config.yml: " + problem, "orange daemon start",
+    add(findings, "config", "error", "the daemon cannot use this config.yml: " + problem, "orange daemon reload",
         place);
 }
 

@@ -48,7 +48,9 @@ std::string settings_text(const rpc::ProjectView& project) {
 }  // namespace
 
 std::string projects_page(const rpc::ProjectList::Reply& reply, const Style& style) {
-    if (reply.projects.empty()) return "No projects. In a git repository: orange project add\n";
+    const auto problems = notes_text(reply.problems, style);
+    if (reply.projects.empty() && problems.empty()) return "No projects. In a git repository: orange project add\n";
+    if (reply.projects.empty()) return problems;
     Table table({{"NAME", 10}, {"BRANCH", 8}, {"POOL"}, {"TASKS"}, {"WORKFLOW", 8}, {"PATH", 12}});
     for (const auto& project : reply.projects) {
         table.row({{project.name, Ink::bold},
@@ -59,7 +61,7 @@ std::string projects_page(const rpc::ProjectList::Reply& reply, const Style& sty
                    {project.path}});
         if (const auto text = settings_text(project); !text.empty()) table.remark(text, Ink::dim);
     }
-    return table.render(style);
+    return table.render(style) + problems;
 }
 
 std::string project_page(const rpc::ProjectReply& reply, const Style& style) {

@@ -18,6 +18,8 @@ struct Paths {
     std::filesystem::path tmux_socket() const;
     std::filesystem::path log() const { return home / "orange.log"; }
     std::filesystem::path config() const { return home / "config.yml"; }
+    /// The last config.yml that the daemon could use.
+    std::filesystem::path good_config() const { return home / ".config.good.yml"; }
     std::filesystem::path projects() const { return home / "projects.json"; }
     /// The PATHs of people's terminals in which agents' programs were found.
     std::filesystem::path programs() const { return home / "programs.json"; }

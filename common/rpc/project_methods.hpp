@@ -78,9 +78,11 @@ struct ProjectList {
     }
     struct Reply {
         std::vector<ProjectView> projects;
+        std::vector<std::string> problems;
         template <class V>
         void describe(V& v) {
             v.required("projects", projects, "by name");
+            v.sparse("problems", problems, "what is wrong with projects.json; sentences for a human");
         }
     };
 };

@@ -96,7 +96,7 @@ Awaitable<void> call_later(std::function<void()> then) {
 
 class App {
   public:
-    App(const Home& home, const Paths& paths, const Installation& installation, Settings settings, Shells shells)
+    App(const Home& home, const Paths& paths, const Installation& installation, FirstSettings first, Shells shells)
         : file_watcher_(native_file_watcher(io_.get_executor())),
           home_watch_(home),
           paths_(paths),
@@ -125,7 +125,7 @@ class App {
           world_{io_.get_executor(),
                  paths,
                  installation,
-                 std::move(settings),
+                 std::move(first.settings),
                  login_.variables,
                  files_,
                  processes_,
@@ -144,7 +144,7 @@ class App {
                  journal_,
                  task_locks_,
                  repositories_},
-          reload_(world_, tmux_, forge_, login_),
+          reload_(world_, tmux_, forge_, login_, std::move(first.problem)),
           runner_(world_),
           delivery_(world_),
           notifier_(
@@ -193,6 +193,7 @@ class App {
         runner_.pull_sync.start();
         async::spawn(io_.get_executor(), "detach key", reload_.bind_detach_key());
         notifier_.look_at_all();
+        if (!reload_.problem().empty()) tell_of_config();
         log::info("daemon", "started", {{"version", ORANGE_VERSION}, {"pid", std::to_string(::getpid())}});
         tell_service_manager("READY=1");
         io_.run();
@@ -209,6 +210,14 @@ class App {
         auto caller = co_await callers_.identify(peer);
         if (!caller.run.empty()) async::spawn(io_.get_executor(), "session", runner_.agents.learn_session(caller));
         co_return caller;
+    }
+
+    /// A human who has just started the machine looks at no status.
+    void tell_of_config() {
+        News news;
+        news.summary = "config.yml cannot be used";
+        news.text = printable(reload_.problem());
+        async::spawn(io_.get_executor(), "notifications", delivery_.deliver({std::move(news)}));
     }
 
     /// Whoever is asked at the socket may make it anew there, and gets what is typed.
@@ -237,8 +246,7 @@ class App {
         for (const auto& folder : {paths_.home, paths_.workspaces(), own_workflows, own_workflows / ".pinned"}) {
             note(files::remove_unfinished(files_, folder));
         }
-        if (auto loaded = projects_.load(); !loaded)
-            log::error("daemon", loaded.error().message);  // status() says so, too
+        (void)projects_.load();  // status() and the monitor's log say what is wrong
         note(pool_.load());
         note(tasks_.load());
         pool_.adopt_claims(claims_of(tasks_));
@@ -281,6 +289,7 @@ class App {
 
     rpc::DaemonStatus::Reply status() {
         auto problems = problems_;
+        if (!reload_.problem().empty()) problems.push_back(reload_.problem());
         if (!login_.problem.empty()) problems.push_back("login shell: " + login_.problem);
         if (program_.was_replaced()) problems.push_back(program_.note());
         auto reply = status_of(runner_, std::move(problems));
@@ -459,17 +468,16 @@ int run_daemon(const Paths& paths, const Installation& installation) {
         std::fprintf(stderr, "oranged: %s\n", note.c_str());
     }
     PosixFileSystem files;
-    auto loaded = load_settings(files, resolved.config());
-    if (!loaded) {
-        std::fprintf(stderr, "oranged: %s\n", loaded.error().message.c_str());
-        return 1;
+    auto first = first_settings(files, resolved);
+    log::set_level(first.settings.log_level);
+    if (!first.problem.empty()) {
+        log::error("daemon", first.problem);
+        std::fprintf(stderr, "oranged: %s\n", first.problem.c_str());
     }
-    auto settings = std::move(*loaded).value_or(Settings{});
-    log::set_level(settings.log_level);
     std::optional<OwnProgram> next;
     int status = 0;
     {
-        App app(*home, resolved, installation, std::move(settings), ask_shells_first());
+        App app(*home, resolved, installation, std::move(first), ask_shells_first());
         status = app.run();
         next = app.restarts_as();
     }

@@ -24,19 +24,20 @@ Awaitable<Result<std::vector<std::string>>> Reload::all() {
                         entry.problem);
     }
     for (auto& problem : check_harness_limits(world_)) notes.push_back(std::move(problem));
-    auto projects = check_projects(world_);
-    if (!projects) notes.push_back(projects.error().message);
-    for (auto& problem : projects.value_or({})) notes.push_back(std::move(problem));
+    (void)world_.projects.refresh();  // project_problems() says what is wrong
+    for (auto& problem : project_problems(world_)) notes.push_back(std::move(problem.text));
     co_return notes;
 }
 
 Result<std::vector<std::string>> Reload::settings() {
-    auto loaded = load_settings(world_.files, world_.paths.config());
+    auto loaded = take_settings(world_.files, world_.paths);
     if (!loaded) {
         auto error = loaded.error();
         error.message += ". The previous settings stay in force";
+        problem_ = error.message;
         return error;
     }
+    problem_.clear();
     const bool found = loaded->has_value();
     world_.settings = std::move(*loaded).value_or(Settings{});
     log::set_level(world_.settings.log_level);

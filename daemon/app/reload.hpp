@@ -16,8 +16,8 @@ namespace orange {
 /// projects are read again. What cannot be used leaves what was in force before it.
 class Reload {
   public:
-    Reload(World& world, CliTmux& tmux, GitHubForge& forge, agents::LoginEnvironment& login)
-        : world_(world), tmux_(tmux), forge_(forge), login_(login) {}
+    Reload(World& world, CliTmux& tmux, GitHubForge& forge, agents::LoginEnvironment& login, std::string problem)
+        : world_(world), tmux_(tmux), forge_(forge), login_(login), problem_(std::move(problem)) {}
 
     /// Called when config.yml is in force.
     void on_settings(std::function<void()> observer) { changed_ = std::move(observer); }
@@ -27,6 +27,9 @@ class Reload {
 
     /// All children get the umask of config.yml, else the login shell's, else the one that the daemon was started with.
     void apply_umask() const;
+
+    /// What is wrong with config.yml, as last read; empty if nothing is.
+    const std::string& problem() const { return problem_; }
 
     /// The tmux server may have been started with another key.
     Awaitable<void> bind_detach_key();
@@ -39,6 +42,7 @@ class Reload {
     CliTmux& tmux_;
     GitHubForge& forge_;
     agents::LoginEnvironment& login_;
+    std::string problem_;
     std::function<void()> changed_ = [] {};
 };
 

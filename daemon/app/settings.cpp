@@ -9,6 +9,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/model/json.hpp"
+#include "daemon/log/log.hpp"
 #include "daemon/process/umask.hpp"
 #include "daemon/yaml/node.hpp"
 
@@ -151,12 +152,48 @@ Result<Settings> parse_settings(std::string_view text, std::string_view file_nam
     return settings;
 }
 
-Result<std::optional<Settings>> load_settings(FileSystem& files, const Path& file) {
-    const auto text = files.read(file);
-    if (!text && text.error().code == ErrorCode::not_found) return std::optional<Settings>();
+namespace {
+
+/// nullopt: there is no such file.
+Result<std::optional<std::string>> text_of(FileSystem& files, const Path& file) {
+    auto text = files.read(file);
+    if (!text && text.error().code == ErrorCode::not_found) return std::optional<std::string>();
     if (!text) return text.error();
+    return std::optional<std::string>(std::move(*text));
+}
+
+Result<std::optional<Settings>> settings_in(const std::optional<std::string>& text, const Path& file) {
+    if (!text) return std::optional<Settings>();
     TRY(auto settings, parse_settings(*text, file.string()));
     return std::optional<Settings>(std::move(settings));
+}
+
+}  // namespace
+
+Result<std::optional<Settings>> load_settings(FileSystem& files, const Path& file) {
+    TRY(const auto text, text_of(files, file));
+    return settings_in(text, file);
+}
+
+Result<std::optional<Settings>> take_settings(FileSystem& files, const Paths& paths) {
+    TRY(const auto text, text_of(files, paths.config()));
+    TRY(auto settings, settings_in(text, paths.config()));
+    const auto copy = paths.good_config();
+    const auto kept = text_of(files, copy);
+    if (kept && *kept == text) return settings;
+    const auto done = text ? files.replace(copy, *text) : files.remove(copy);
+    if (!done) log::warn("daemon", "the copy of config.yml could not be kept: " + done.error().message);
+    return settings;
+}
+
+FirstSettings first_settings(FileSystem& files, const Paths& paths) {
+    auto taken = take_settings(files, paths);
+    if (taken) return {std::move(*taken).value_or(Settings{}), {}};
+    auto copy = load_settings(files, paths.good_config());
+    const bool has_copy = copy && *copy;
+    const std::string in_force = has_copy ? "the settings of its last good version" : "the default settings";
+    return {has_copy ? std::move(**copy) : Settings{}, taken.error().message + ". Until it is repaired, " + in_force +
+                                                           " are in force. Then run: orange daemon reload"};
 }
 
 }  // namespace orange

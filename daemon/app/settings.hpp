@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/result.hpp"
+#include "common/config/paths.hpp"
 #include "daemon/runner/world.hpp"
 
 namespace orange {
@@ -18,5 +19,16 @@ Result<Settings> parse_settings(std::string_view text, std::string_view file_nam
 std::vector<std::string> config_keys();
 /// The same of a file; nothing where there is none.
 Result<std::optional<Settings>> load_settings(FileSystem& files, const Path& file);
+
+/// The same of config.yml. A copy of it is kept for first_settings(); what keeps it from being written is logged.
+Result<std::optional<Settings>> take_settings(FileSystem& files, const Paths& paths);
+
+/// What a daemon starts with. If config.yml cannot be used, these are the settings of its last good copy, or the
+/// defaults if there is none, and `problem` says so with the line.
+struct FirstSettings {
+    Settings settings;
+    std::string problem;
+};
+FirstSettings first_settings(FileSystem& files, const Paths& paths);
 
 }  // namespace orange

@@ -24,7 +24,7 @@ rpc::DaemonStatus::Reply status_of(const Runner& runner, std::vector<std::string
         return true;
     });
     reply.problems = std::move(problems);
-    if (!world.projects.problem().empty()) reply.problems.push_back(world.projects.problem());
+    for (auto& problem : project_problems(world)) reply.problems.push_back(std::move(problem.text));
     for (auto& problem : check_harness_limits(world)) reply.problems.push_back(std::move(problem));
     for (const auto& [project, problem] : runner.pull_sync.problems()) {
         reply.problems.push_back("pull requests of " + project + ": " + problem);

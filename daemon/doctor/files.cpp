@@ -67,15 +67,13 @@ Awaitable<void> check_config(Exam& exam) {
 }
 
 Awaitable<void> check_projects_file(Exam& exam) {
+    (void)exam.world.projects.refresh();  // project_problems() says what is wrong
     const auto file = exam.world.paths.projects();
-    const auto read = check_projects(exam.world);
-    for (const auto& problem : read ? *read : std::vector<std::string>()) {
-        exam.report.wrong(problem, "orange workflow list; orange harness list", file.string());
+    const bool usable = exam.world.projects.problem().empty();
+    for (const auto& problem : project_problems(exam.world)) {
+        exam.report.wrong(problem.text, problem.command, usable ? file.string() : place_in(file, problem.text).file);
     }
-    if (read) co_return;
-    exam.report.wrong(read.error().message,
-                      "cp " + shell_word(file.string() + ".bak") + " " + shell_word(file.string()),
-                      place_in(file, read.error().message).file);
+    co_return;
 }
 
 Awaitable<void> check_pool_file(Exam& exam) {

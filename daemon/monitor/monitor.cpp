@@ -27,14 +27,17 @@ Monitor::Monitor(Runner& runner, FileWatcher& files)
     runner_.usage.on_change([this] { usage_limits_changed(); });
     runner_.agents.on_started([this](const TaskId& id, const AgentRun& run) { watch_exit(id, run); });
     observer_ = world_.tasks.observe([this](const TaskId& id) { task_changed(id); });
+    world_.projects.on_edit([this] { projects_edited(); });
 }
 
 Monitor::~Monitor() {
     world_.tasks.unobserve(observer_);
+    world_.projects.on_edit([] {});
 }
 
 Awaitable<void> Monitor::run() {
     // Watched first: what one task's interrupted hooks wait for must not keep the others from being seen.
+    watch_projects();
     usage_limits_changed();
     runner_.dependencies.look_at_all();
     runner_.delegation.look_at_all();
@@ -117,7 +120,46 @@ std::chrono::milliseconds Monitor::interval() const {
     return shortest;
 }
 
+void Monitor::watch_projects() {
+    const auto file = world_.paths.projects();
+    const auto name = file.filename().string();
+    const auto made = files_.watch(file.parent_path(), [this, name](const std::string& changed) {
+        if (changed.empty() || changed == name) projects_touched();
+    });
+    if (!made) log::warn("monitor", made.error().message);  // the poll looks instead
+}
+
+void Monitor::projects_touched() {
+    if (stopping_ || projects_settling_) return;
+    const bool removed = is_missing(world_.files, world_.paths.projects()) && !world_.projects.list().empty();
+    if (!removed) {
+        (void)world_.projects.refresh();  // problem() says what is wrong; the poll logs what stays wrong
+        return;
+    }
+    projects_settling_ = true;
+    async::spawn(world_.executor, "projects", settle_projects());
+}
+
+/// An editor that saves may have removed the file for a moment.
+Awaitable<void> Monitor::settle_projects() {
+    co_await async::sleep(k_settle_missing);
+    projects_settling_ = false;
+    if (!stopping_) (void)world_.projects.refresh();
+}
+
+/// More tasks may start now, for example because a project has more workspaces.
+void Monitor::projects_edited() {
+    if (stopping_) return;
+    for (const auto& project : world_.projects.list()) runner_.queue.kick(project.name);
+    runner_.queue.retry_held_back();
+}
+
 Awaitable<void> Monitor::poll() {
+    projects_touched();
+    if (const auto& problem = world_.projects.problem(); problem != projects_problem_) {
+        projects_problem_ = problem;
+        if (!problem.empty()) log::error("monitor", problem);
+    }
     const auto active = world_.tasks.active();
     for (const auto& id : active) {
         if (stopping_) co_return;

@@ -12,8 +12,8 @@
 #include "daemon/runner/runner.hpp"
 
 /// Turns the outside world into events for the runner: an agent's process that ends, a TASK.md that somebody saves, a
-/// message that waits, and every poll interval a look at everything that notifications might have missed. It decides
-/// nothing: each of these calls is idempotent, so that a thing seen twice happens once.
+/// message that waits, an edit of projects.json, and every poll interval a look at everything that notifications might
+/// have missed. It decides nothing: each of these calls is idempotent, so that a thing seen twice happens once.
 namespace orange {
 
 class Monitor {
@@ -46,6 +46,10 @@ class Monitor {
         FileWatcher::WatchId mirror_watch = 0;
     };
 
+    void watch_projects();
+    void projects_touched();
+    Awaitable<void> settle_projects();
+    void projects_edited();
     void task_changed(const TaskId& id);
     void watch_files(const TaskRecord& record);
     void unwatch_files(const TaskId& id);
@@ -72,6 +76,8 @@ class Monitor {
     std::unordered_map<TaskId, Watched> watched_;
     std::map<std::string, async::Stopper> exits_;  ///< by run id
     bool waiting_for_limits_ = false;
+    bool projects_settling_ = false;
+    std::string projects_problem_;  ///< that was logged
     std::set<TaskId> settling_;
     std::set<TaskId> delivering_;
     std::set<TaskId> acknowledging_;

@@ -10,6 +10,7 @@
 #include "daemon/git/standing.hpp"
 #include "daemon/runner/children.hpp"
 #include "daemon/runner/merge_target.hpp"
+#include "daemon/runner/project_names.hpp"
 #include "daemon/runner/worktree.hpp"
 
 namespace orange {
@@ -18,8 +19,8 @@ namespace {
 Awaitable<Result<void>> look_at_worktree(World& world, const TaskRecord& record, engine::Facts& facts) {
     const auto& task = record.task;
     if (!task.workspace) {  // nothing can be uncommitted
-        const auto repository = world.projects.find(task.project)->path;
-        CO_TRY(facts.commit, co_await git::branch_tip(world.git, repository, task.branch));
+        CO_TRY(const auto project, registered_project(world, task.project));
+        CO_TRY(facts.commit, co_await git::branch_tip(world.git, project.path, task.branch));
         co_return Result<void>{};
     }
     CO_TRY(const auto worktree, co_await open_worktree(world, record));

@@ -14,6 +14,7 @@
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/other_branch.hpp"
 #include "daemon/runner/programs.hpp"
+#include "daemon/runner/project_names.hpp"
 
 /// `orange task merge`: what has to hold before a merge begins, and what one leaves that failed. It is the caller of
 /// the engine, not a hook (seed 003, "The Merge Command").
@@ -74,7 +75,8 @@ Awaitable<Result<void>> Merges::check(TaskRecord record) {
 
 Awaitable<Result<std::string>> Merges::confirmed_tip(TaskRecord& record, const engine::Definition& definition,
                                                      MergeOrder order, Caller by, std::string& forced) {
-    const auto repo = world_.projects.find(record.task.project)->path;
+    CO_TRY(const auto project, registered_project(world_, record.task.project));  // may be gone since the caller looked
+    const auto& repo = project.path;
     CO_TRY(auto stepped, co_await turns_.step_bodies(record));
     engine::Request done;
     done.to = definition.name_for(engine::Meaning::done);

@@ -1,8 +1,17 @@
 #include "daemon/runner/project_names.hpp"
 
+#include <map>
+
+#include "common/base/text.hpp"
 #include "common/base/try.hpp"
 
 namespace orange {
+
+Result<Project> registered_project(const World& world, const std::string& name) {
+    const auto* project = world.projects.find(name);
+    if (!project) return Error(ErrorCode::not_found, "project " + name + " is not registered");
+    return *project;
+}
 
 Result<void> check_names(const World& world, const Project& project) {
     if (project.workflow) TRY(world.workflows.find(*project.workflow));
@@ -19,12 +28,28 @@ std::vector<std::string> check_harness_limits(const World& world) {
     return problems;
 }
 
-Result<std::vector<std::string>> check_projects(const World& world) {
-    TRY(world.projects.refresh());
-    std::vector<std::string> problems;
+std::vector<ProjectProblem> project_problems(const World& world) {
+    const auto file = world.paths.projects().string();
+    if (const auto& problem = world.projects.problem(); !problem.empty()) {
+        return {{problem, "cp " + shell_word(file + ".bak") + " " + shell_word(file)}};
+    }
+    std::vector<ProjectProblem> problems;
     for (const auto& project : world.projects.list()) {
         const auto named = check_names(world, project);
-        if (!named) problems.push_back("project " + project.name + ": " + named.error().message);
+        if (named) continue;
+        problems.push_back(
+            {"project " + project.name + ": " + named.error().message, "orange workflow list; orange harness list"});
+    }
+    std::map<std::string, std::size_t> missing;
+    for (const auto& id : world.tasks.active()) {
+        const auto* record = world.tasks.find(id);
+        if (record && !world.projects.find(record->task.project)) ++missing[record->task.project];
+    }
+    for (const auto& [name, tasks] : missing) {
+        problems.push_back({"project " + name + " is not in " + file + ", and " + counted(tasks, "task") + " of it " +
+                                (tasks == 1 ? "has" : "have") +
+                                " not ended. Put its entry back, or register its repository again",
+                            "orange project add PATH --name " + name});
     }
     return problems;
 }

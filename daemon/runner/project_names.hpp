@@ -1,18 +1,30 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "common/base/result.hpp"
 #include "common/model/project.hpp"
 #include "daemon/runner/world.hpp"
 
 namespace orange {
 
+/// A copy of the project. not_found if it is not registered: somebody may remove it from projects.json at any time,
+/// also while its tasks run.
+Result<Project> registered_project(const World& world, const std::string& name);
+
 /// Whether there are the workflow and the harness that a project names for its tasks. The Error says which is not, and
 /// which there are.
 Result<void> check_names(const World& world, const Project& project);
 
-/// What is wrong with projects.json: that it cannot be used, or a sentence for each project that names what is not
-/// there. Reads it again where somebody has edited it.
-Result<std::vector<std::string>> check_projects(const World& world);
+struct ProjectProblem {
+    std::string text;
+    std::string command;  ///< that helps
+};
+
+/// What is wrong with projects.json: that it cannot be used; a project that names what is not there; a project that is
+/// missing while its tasks have not ended.
+std::vector<ProjectProblem> project_problems(const World& world);
 
 /// A sentence for each harness that config.yml limits and that there is not: its limit holds nothing back.
 std::vector<std::string> check_harness_limits(const World& world);

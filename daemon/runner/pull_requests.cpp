@@ -12,6 +12,7 @@
 #include "daemon/runner/merge_run.hpp"
 #include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/other_branch.hpp"
+#include "daemon/runner/project_names.hpp"
 #include "daemon/runner/pull_request_text.hpp"
 #include "daemon/runner/worktree.hpp"
 
@@ -21,9 +22,7 @@ namespace {
 constexpr std::size_t k_named_commits = 5;
 
 Result<Project> project_of(World& world, const TaskRecord& record) {
-    const auto* project = world.projects.find(record.task.project);
-    if (!project) return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
-    return *project;
+    return registered_project(world, record.task.project);
 }
 
 Awaitable<Result<NewPullRequest>> request_for(World& world, const TaskRecord& record, Project project, ForgePlace place,

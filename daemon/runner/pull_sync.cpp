@@ -8,6 +8,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/pull_feedback.hpp"
 #include "daemon/runner/pull_requests.hpp"
@@ -373,7 +374,10 @@ Awaitable<Result<bool>> PullSync::give_to_worker(TaskRecord& record, PullRequest
         CO_TRY(record, turns_.record_of(record.task.id));  // what the attempt has found out is saved
     }
     if (record.run_of(Role::worker)) {
-        record.outbox.push_back({random_id(12), Role::worker, Role::system, std::move(feedback), world_.clock.now()});
+        const auto file = world_.tasks.folder(record) / "run" / ("feedback-" + random_id(6) + ".md");
+        CO_TRY(world_.files.replace(file, feedback));
+        add_message(world_, record, Role::worker, Role::system,
+                    what + ". Read " + file.string() + ", and deal with what it reports");
     }
     co_return false;
 }

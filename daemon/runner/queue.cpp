@@ -133,6 +133,7 @@ Awaitable<Result<Outcome>> Queue::spawn(TaskId id, Caller by) {
         if (!record.blocked() && is_next(record)) {
             auto started = co_await start_now(record, by);
             if (!started && started.error().code != ErrorCode::pool_exhausted) kick(project);
+            if (started && !started->spawn_error.empty()) stalled_.insert(project);
             if (started || started.error().code != ErrorCode::pool_exhausted) co_return started;
             CO_TRY(record, turns_.record_of(id));
         }
@@ -234,6 +235,7 @@ Awaitable<bool> Queue::repository_answers(std::string project) {
 
 Awaitable<void> Queue::restart_stalled() {
     const auto stalled = stalled_;
+    if (stalled.empty() || !co_await world_.tmux.list()) co_return;
     for (const auto& project : stalled) {
         if (!co_await repository_answers(project)) continue;
         stalled_.erase(project);
@@ -263,6 +265,8 @@ Awaitable<void> Queue::start_queued(TaskId id, std::shared_ptr<Starts> starts) {
     ending.project = turn->record.task.project;
     auto started = co_await start_pending(turn->record, queue_caller());
     ending.finished = true;
+    // Its workspace is free again. What keeps an agent from starting may keep all of them: the poll goes on.
+    if (started && !started->spawn_error.empty()) stalled_.insert(ending.project);
     if (started && starts_.contains(id)) starts_[id] = *started;
     if (started || started.error().code == ErrorCode::pool_exhausted) co_return;
     ending.go_on = co_await note_failure(id, started.error());

@@ -75,8 +75,15 @@ Awaitable<Result<Outcome>> Respawns::respawn(TaskId id, Caller by, bool fresh) {
         outcome.notes = {"Orange has already restarted the " + role};
         co_return outcome;
     }
+    const bool has_workspace = record.task.workspace.has_value();
     if (!agents_.alive(record, need.role)) CO_TRY(co_await workspaces_.make_ready(record, outcome));
-    CO_TRY(co_await start_again(record, *definition, fresh));
+    if (const auto started = co_await start_again(record, *definition, fresh); !started) {
+        if (!has_workspace) {
+            co_await transitions_.release_unstarted(record, *definition);
+            turns_.save(record);
+        }
+        co_return started.error();
+    }
     record.died.clear();
     engine::clear_for_agents(record);
     record.stopped = false;

@@ -100,6 +100,15 @@ Awaitable<void> Transitions::give_back(TaskRecord record) {
     if (!waiting_.is_starting(record.task.id)) waiting_.kick(copy.name);
 }
 
+Awaitable<void> Transitions::release_unstarted(TaskRecord& record, const engine::Definition& definition) {
+    if (!record.task.workspace || !record.runs.empty() || !record.held.empty()) co_return;
+    const auto tx = record.intent ? record.intent->id : std::string();
+    actions::Context context{world_, turns_, agents_, record, tx, definition, [](const std::string&) {}};
+    const Action release{"release_workspace", {}, {}};
+    const auto released = co_await actions::release_workspace(context, release);
+    if (!released) log::warn("runner", released.error().message, {{"task", record.task.id.value}});
+}
+
 void Transitions::take_over(TaskRecord& record, const Prepared& prepared) {
     record.task.workspace = prepared.workspace;
     record.task_file = prepared.task_file;
@@ -203,6 +212,8 @@ Awaitable<Outcome> Transitions::finish(TaskRecord record, workflow::Library::Def
     outcome.notes = co_await run_actions(record, *definition);
     record.task.counters.erase("crash_count");
     mark_failures(record, *definition, outcome);
+    const bool took_workspace = !record.intent->workspace.empty();
+    if (took_workspace && !outcome.spawn_error.empty()) co_await release_unstarted(record, *definition);
     const auto intent = *record.intent;
     if (!intent.attested) {
         raise(world_, record, NoticeKind::unverified_review,

@@ -42,6 +42,10 @@ class Transitions {
     /// A workspace that was taken for what did not come about. `record` has it.
     Awaitable<void> give_back(TaskRecord record);
 
+    /// Releases the workspace of a task whose agent could not be started: no agent has worked there, and other tasks
+    /// may wait for it. The next start takes one again. Nothing if an agent runs, or will be started.
+    Awaitable<void> release_unstarted(TaskRecord& record, const engine::Definition& definition);
+
     /// Every way out of the task's state, and what is missing for it.
     Awaitable<Result<std::vector<engine::EdgeExplanation>>> explain(TaskId id);
 

@@ -1,28 +1,56 @@
 #include "daemon/store/project_store.hpp"
 
 #include "common/base/try.hpp"
-#include "common/model/json.hpp"
 
 namespace orange::store {
 namespace {
 
-constexpr auto k_tick = std::chrono::milliseconds(50);
+struct Parsed {
+    std::map<std::string, Project> projects;
+    std::map<std::string, Json> unknown;
+};
 
-Result<std::map<std::string, Project>> parse(const std::string& content) {
+/// What `written` does not have of `json`.
+Json beyond(const Json& json, const Json& written) {
+    Json more = Json::object();
+    for (const auto& [key, value] : json.items()) {
+        const auto known = written.find(key);
+        if (known == written.end()) {
+            more[key] = value;
+        } else if (value.is_object() && known->is_object()) {
+            if (auto inner = beyond(value, *known); !inner.empty()) more[key] = std::move(inner);
+        }
+    }
+    return more;
+}
+
+/// A key that `json` has keeps its value.
+void add_missing(Json& json, const Json& more) {
+    for (const auto& [key, value] : more.items()) {
+        if (!json.contains(key)) {
+            json[key] = value;
+        } else if (value.is_object() && json[key].is_object()) {
+            add_missing(json[key], value);
+        }
+    }
+}
+
+Result<Parsed> parse(const std::string& content) {
     TRY(auto json, parse_json(content));
     // A list is schema 1. A later one is an object that says so, and holds what this version would drop.
     TRY(check_schema(json));
     if (!json.is_array()) return {ErrorCode::invalid_argument, "not a list of projects"};
-    std::map<std::string, Project> projects;
+    Parsed parsed;
     for (const auto& item : json) {
         TRY(auto project, project_from_json(item));
         const auto name = project.name;
         TRY(check_project_name(name));
-        if (!projects.emplace(name, std::move(project)).second) {
+        parsed.unknown[name] = beyond(item, to_json(project));
+        if (!parsed.projects.emplace(name, std::move(project)).second) {
             return {ErrorCode::invalid_argument, "two projects are called \"" + name + "\""};
         }
     }
-    return projects;
+    return parsed;
 }
 
 }  // namespace
@@ -38,72 +66,55 @@ Result<void> ProjectStore::load() {
     return files_.replace(backup, *content_);
 }
 
-void ProjectStore::note_seen() {
-    seen_.reset();
-    if (const auto facts = files_.facts_of(file_)) seen_ = *facts;
-}
-
 Result<void> ProjectStore::refresh() {
     const auto refuse = [this](const Error& error) -> Error {
         problem_ = file_.string() + " cannot be used: " + error.message + "; repair it (the last good one is " +
                    file_.filename().string() + ".bak) or remove it";
         return {ErrorCode::io, problem_};
     };
-    note_seen();
     auto content = files_.read(file_);
     if (!content && content.error().code != ErrorCode::not_found) return refuse(content.error());
     if (problem_.empty() && (content ? content_ == *content : !content_)) return {};
-    std::map<std::string, Project> projects;
-    if (content) {
-        auto parsed = parse(*content);
-        if (!parsed) return refuse(parsed.error());
-        projects = std::move(*parsed);
-    }
-    take(std::move(projects));
+    auto parsed = content ? parse(*content) : Result<Parsed>(Parsed{});
+    if (!parsed) return refuse(parsed.error());
+    take(std::move(parsed->projects));
+    unknown_ = std::move(parsed->unknown);
     content_.reset();
     if (content) content_ = std::move(*content);
     problem_.clear();
+    edited_();
     return {};
 }
 
-/// Before each use. An editor may have taken the file away for a moment: that one is gone counts at the next change.
-void ProjectStore::look() {
-    const auto facts = files_.facts_of(file_);
-    if (!facts) return;
-    // Two edits within one tick of the file system's clock look the same.
-    const bool settled = std::chrono::system_clock::now() - facts->modified > k_tick;
-    const bool same = seen_ && seen_->size == facts->size && seen_->modified == facts->modified;
-    if (!same || !settled || !problem_.empty()) (void)refresh();  // problem() says what is wrong
+ProjectStore::Values ProjectStore::values() const {
+    Values values;
+    for (const auto& [name, project] : projects_) values.emplace(name, *project);
+    return values;
 }
 
-/// Whoever holds a Project goes on with it.
-void ProjectStore::take(std::map<std::string, Project> projects) {
-    removed_.clear();
-    for (auto at = projects_.begin(); at != projects_.end();) {
-        const auto next = std::next(at);
-        if (!projects.contains(at->first)) removed_.insert(projects_.extract(at));
-        at = next;
+void ProjectStore::take(Values projects) {
+    std::map<std::string, const Project*> taken;
+    for (auto& [name, project] : projects) {
+        const auto* known = find(name);
+        taken[name] = known && *known == project ? known : &kept_.emplace_back(std::move(project));
     }
-    for (auto& [name, project] : projects) projects_[name] = std::move(project);
+    projects_ = std::move(taken);
 }
 
-std::vector<Project> ProjectStore::list() {
-    look();
+std::vector<Project> ProjectStore::list() const {
     std::vector<Project> all;
-    for (const auto& [name, project] : projects_) all.push_back(project);
+    for (const auto& [name, project] : projects_) all.push_back(*project);
     return all;
 }
 
-const Project* ProjectStore::find(const std::string& name) {
-    look();
+const Project* ProjectStore::find(const std::string& name) const {
     const auto found = projects_.find(name);
-    return found == projects_.end() ? nullptr : &found->second;
+    return found == projects_.end() ? nullptr : found->second;
 }
 
-const Project* ProjectStore::at_path(const std::string& root) {
-    look();
+const Project* ProjectStore::at_path(const std::string& root) const {
     for (const auto& [name, project] : projects_) {
-        if (project.path == root) return &project;
+        if (project->path == root) return project;
     }
     return nullptr;
 }
@@ -111,28 +122,32 @@ const Project* ProjectStore::at_path(const std::string& root) {
 Result<void> ProjectStore::put(Project project) {
     TRY(check_project_name(project.name));
     TRY(refresh());
-    auto changed = projects_;
+    auto changed = values();
     const auto name = project.name;
-    changed[name] = std::move(project);
+    changed.insert_or_assign(name, std::move(project));
     return write(std::move(changed));
 }
 
 Result<void> ProjectStore::remove(const std::string& name) {
     TRY(refresh());
-    auto changed = projects_;
+    auto changed = values();
     if (changed.erase(name) == 0) return {ErrorCode::not_found, "there is no project \"" + name + "\""};
     return write(std::move(changed));
 }
 
-Result<void> ProjectStore::write(std::map<std::string, Project> projects) {
+Result<void> ProjectStore::write(Values projects) {
     Json json = Json::array();
-    for (const auto& [name, project] : projects) json.push_back(to_json(project));
+    for (const auto& [name, project] : projects) {
+        auto item = to_json(project);
+        if (const auto more = unknown_.find(name); more != unknown_.end()) add_missing(item, more->second);
+        json.push_back(std::move(item));
+    }
     const auto content = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     if (content_) TRY(files_.replace(file_.string() + ".bak", *content_));
     TRY(files_.replace(file_, content));
     take(std::move(projects));
+    std::erase_if(unknown_, [this](const auto& entry) { return !projects_.contains(entry.first); });
     content_ = content;
-    note_seen();
     return {};
 }
 

@@ -119,6 +119,27 @@ TEST_CASE("A broken projects.json is named with its line, and the last good one 
     CHECK(diagnose(orange).said("projects").empty());
 }
 
+TEST_CASE("A projects.json that cannot be used, or misses a project with tasks, is named by doctor and project list") {
+    Sandbox orange;
+    orange.add_project("shop");
+    orange.create("shop", "Never started", true);
+    const auto file = orange.home() / "projects.json";
+    const auto good = read_file(file);
+    const auto listed = [&] { return Json::parse(orange.orange({"project", "list", "--json"}).out); };
+    CHECK_FALSE(listed().contains("problems"));
+    write_file(file, "[");
+    CHECK_THAT(diagnose(orange).said("projects"), Tells("projects.json.bak"));
+    CHECK_THAT(listed().at("problems").at(0).get<std::string>(), Tells("projects.json.bak"));
+    CHECK(listed().at("projects").size() == 1);
+    write_file(file, "[]");
+    CHECK_THAT(diagnose(orange).said("projects"), Tells("shop"));
+    CHECK_THAT(listed().at("problems").at(0).get<std::string>(), Tells("orange project add PATH --name shop"));
+    CHECK_THAT(orange.orange({"daemon", "status"}).out, Tells("shop"));
+    write_file(file, good);
+    CHECK(diagnose(orange).said("projects").empty());
+    CHECK_FALSE(listed().contains("problems"));
+}
+
 TEST_CASE("A broken .pool.json is named, and is made anew from what the tasks say") {
     Sandbox orange;
     orange.add_project("shop");
@@ -211,6 +232,41 @@ TEST_CASE("A config.yml that makes no sense is named with its line while the old
     write_file(orange.home() / "config.yml", "poll_interval: 5\n");
     CHECK(diagnose(orange).said("config").empty());
     CHECK(orange.orange({"daemon", "reload"}).status == 0);
+}
+
+TEST_CASE("A daemon starts with the last good config.yml if the file has an error, and says where it is") {
+    Sandbox orange;
+    const auto file = (orange.home() / "config.yml").string();
+    const auto told = orange.root() / "told";
+    write_file(file, "notify: [sh, -c, 'echo \"$0\" >>" + told.string() + "']\n");
+    CHECK(orange.orange({"daemon", "reload"}).status == 0);
+    orange.stop_daemon();
+    write_file(file, "poll_interval: 5\nport_base: many\n");
+    orange.start_daemon();
+    const auto status = [&] { return orange.call(rpc::DaemonStatus{}).problems; };
+    REQUIRE(status().size() == 1);
+    CHECK_THAT(status().front(), Tells(file + ":2:12") && Tells("port_base"));
+    CHECK_THAT(diagnose(orange).said("config"), Tells("port_base"));
+    orange.eventually("the last good notify command is run",
+                      [&] { return fs::exists(told) && tells(read_file(told), "port_base"); });
+    write_file(file, "port_base: 40000\n");
+    CHECK(orange.orange({"daemon", "reload"}).status == 0);
+    CHECK(status().empty());
+    orange.stop_daemon();
+    write_file(file, "port_base: [\n");
+    fs::remove(orange.home() / ".config.good.yml");
+    orange.start_daemon();
+    CHECK(status().size() == 1);
+}
+
+TEST_CASE("A restart leaves a daemon alone that the next one could not replace, unless it is forced") {
+    Sandbox orange("poll_interval: 5\n");
+    const auto before = orange.call(rpc::DaemonPing{}).pid;
+    write_file(orange.home() / "config.yml", "nonsense: 1\n");
+    const auto refused = orange.orange({"daemon", "restart"});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Tells("config.yml:1:1") && Tells("orange daemon restart --force"));
+    CHECK(orange.call(rpc::DaemonPing{}).pid == before);
 }
 
 TEST_CASE("SIGHUP reads config.yml again and ends nothing, whatever is in it") {

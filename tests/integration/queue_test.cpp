@@ -227,6 +227,19 @@ TEST_CASE("A larger pool starts who waits, at once and in order") {
     CHECK(taken(orange) == 3);
 }
 
+TEST_CASE("A larger pool that is written into projects.json by hand starts who waits") {
+    Sandbox orange("poll_interval: 3600\n");
+    orange.add_project("shop", 1);
+    add_sleeping_harness(orange);
+    const auto ids = create_idle(orange, 2);
+    const auto file = orange.home() / "projects.json";
+    auto projects = Json::parse(read_file(file));
+    projects.at(0)["pool_size"] = 2;
+    write_file(file, projects.dump());
+    wait_until_started(orange, ids[1]);
+    CHECK(taken(orange) == 2);
+}
+
 TEST_CASE("A smaller pool touches no task, and starts nobody before it is below its new size") {
     Sandbox orange;
     orange.add_project("shop", 4);

@@ -130,6 +130,9 @@ Awaitable<Result<ProjectList::Reply>> list_projects(Api& api, ProjectList params
         if (params.places) shown.place = co_await place_name(api, project);
         reply.projects.push_back(std::move(shown));
     }
+    for (auto& problem : project_problems(api.world())) {
+        reply.problems.push_back(problem.text + "\n  " + problem.command);
+    }
     co_return reply;
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "daemon/engine/decide.hpp"
+#include "daemon/runner/project_names.hpp"
 
 namespace orange::actions {
 
@@ -29,10 +30,7 @@ Function find(std::string_view name) {
 }
 
 Result<Project> project_of(const Context& context) {
-    const auto& name = context.record.task.project;
-    const auto* project = context.world.projects.find(name);
-    if (!project) return Error(ErrorCode::not_found, "project " + name + " is not registered");
-    return *project;
+    return registered_project(context.world, context.record.task.project);
 }
 
 }  // namespace orange::actions

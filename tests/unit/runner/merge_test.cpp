@@ -100,6 +100,26 @@ TEST_CASE("a merge with a remote is remembered to its end, and deletes the branc
     CHECK(f.world.events(f.id, "task.merged").size() == 1);
 }
 
+TEST_CASE("a project that is removed from projects.json while a merge waits leaves a merge that is refused or done") {
+    int refused = 0;
+    for (int waits = 0; waits < 8; ++waits) {
+        INFO(waits);
+        Fixture f;
+        auto& world = f.world.house().world();
+        async::spawn(world.executor, "edit", [](World& there, int n) -> Awaitable<void> {
+            for (int i = 0; i < n; ++i) co_await async::yield();
+            write_file(there.paths.projects(), "[]");
+            (void)there.projects.refresh();
+        }(world, waits));
+        const auto merged = f.merge();
+        if (merged) continue;
+        ++refused;
+        CHECK(merged.error().code == ErrorCode::not_found);
+        CHECK(f.here("refs/heads/" + f.branch) == f.tip);
+    }
+    CHECK(refused > 0);
+}
+
 TEST_CASE("a merge does what the project's settings say, unless the order says otherwise") {
     Fixture f;
     const auto before = f.at_origin();

@@ -370,7 +370,13 @@ TEST_CASE("with pr_feedback agent the worker gets what was said, if the workflow
     f.look();
     CHECK(f.status() == (may ? "working" : "reviewing"));
     CHECK(f.need() == (may ? Need::nothing : Need::help));
-    const auto text = may ? f.world.task_text(f.id) : f.world.record(f.id).outbox.back().text;
+    auto text = f.world.task_text(f.id);
+    if (!may) {  // typed: one marked line, and none of the text from outside
+        const auto message = f.world.record(f.id).outbox.back().text;
+        CHECK_THAT(message, Holds("[orange] ") && !Holds("\n") && !Holds("mallory") && !Holds("pears"));
+        const auto begin = message.find("Read /") + 5;
+        text = read_file(message.substr(begin, message.find(".md", begin) + 3 - begin));
+    }
     CHECK_THAT(text, Holds("mallory") && Holds("text from outside") && Holds("~~~text"));
     CHECK_THAT(f.world.task_text(f.id), Holds("APPROACH: sell"));
 }

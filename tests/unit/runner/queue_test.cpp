@@ -153,6 +153,28 @@ TEST_CASE("a start that fails is told where it was asked for, and does not hold 
     CHECK(world.record(next.task.id).task.status == "planning");
 }
 
+TEST_CASE("an agent that cannot be started leaves its workspace to others, and a respawn takes one again") {
+    RunnerWorld world;
+    const auto first = world.draft("first", 1), second = world.draft("second", 1);
+    world.outside.tmux.open_fails = Error(ErrorCode::external_failed, "no server");
+    CHECK_FALSE(world.create(first, "", false).value().spawn_error.empty());
+    CHECK_FALSE(world.record(first.task.id).task.workspace);
+    CHECK_THAT(attention(world, first.task.id), Tells("orange task respawn " + first.task.id.value));
+    CHECK(world.events(first.task.id, "workspace.released").size() == 1);
+    const auto respawn = [&](const TaskId& id) {
+        return world.house().go(world.house().runner().respawns.respawn(id, a_human(), false));
+    };
+    CHECK_FALSE(respawn(first.task.id));
+    CHECK_FALSE(world.record(first.task.id).task.workspace);
+    world.outside.tmux.open_fails.reset();
+    REQUIRE(world.create(second, "", false));
+    CHECK(world.record(second.task.id).task.workspace == "shop--1");
+    world.move(second.task.id, "cancelled").value();
+    REQUIRE(respawn(first.task.id));
+    CHECK(world.record(first.task.id).task.workspace == "shop--1");
+    CHECK(attention(world, first.task.id) == "none");
+}
+
 TEST_CASE("who is created while all workspaces are taken is told its place") {
     RunnerWorld world;
     auto first = world.draft("first", 1), second = world.draft("second", 1), third = world.draft("third", 1);

@@ -167,43 +167,69 @@ TEST_CASE_METHOD(Projects, "a file that somebody removed is an empty list, and o
     CHECK(reloaded() == std::vector<Project>{project("b")});
 }
 
-TEST_CASE_METHOD(Projects, "an edit by hand counts at the next use, whichever that is") {
+TEST_CASE_METHOD(Projects, "an edit by hand counts once the file is read again, and whoever waits for it is told") {
     REQUIRE(store.put(project("a")));
-    const auto write = [&](const std::string& workflow) {
+    int told = 0;
+    store.on_edit([&] { ++told; });
+    for (const std::string workflow : {"relay", "other", "third"}) {
         write_text(file, R"([{"name": "a", "path": "/repos/a", "default_branch": "main", "workflow": ")" + workflow +
                              R"("}, {"name": "b", "path": "/repos/b", "default_branch": "main"}])");
-    };
-    for (const std::string workflow : {"relay", "other", "third"}) {  // "relay" and "other" are of one length
-        write(workflow);
+        const auto before = store.find("a")->workflow;
+        CHECK(before != workflow);
+        REQUIRE(store.refresh());
+        REQUIRE(store.refresh());
         CHECK(store.find("a")->workflow == workflow);
+        CHECK(store.at_path("/repos/b")->name == "b");
     }
-    write("minimal");
-    REQUIRE(store.list().size() == 2);
-    CHECK(store.list()[0].workflow == "minimal");
-    write("again");
-    CHECK(store.at_path("/repos/b")->name == "b");
-    CHECK(store.find("a")->workflow == "again");
+    CHECK(told == 3);
+    REQUIRE(store.put(project("c")));
+    CHECK(told == 3);
 }
 
 TEST_CASE_METHOD(Projects, "while a file cannot be used, what it said before stays in force, and nothing is changed") {
     REQUIRE(store.put(project("a")));
     write_text(file, "[{\"name\": ");
+    CHECK_FALSE(store.refresh());
     CHECK(store.find("a"));
     CHECK_THAT(store.problem(), Tells(file.string()));
     CHECK_FALSE(store.put(project("b")));
-    std::filesystem::remove(file);  // an editor that is saving
-    CHECK(store.find("a"));
     write_text(file, R"([{"name": "c", "path": "/c", "default_branch": "main"}])");
+    REQUIRE(store.refresh());
     CHECK(store.find("c"));
     CHECK(store.problem().empty());
 }
 
-TEST_CASE_METHOD(Projects, "whoever holds a project goes on with it when an edit takes it away") {
+TEST_CASE_METHOD(Projects, "whoever holds a project goes on with it, however often the file is changed") {
     REQUIRE(store.put(project("a")));
-    REQUIRE(store.put(project("b")));
     const auto* held = store.find("a");
-    write_text(file, R"([{"name": "b", "path": "/elsewhere", "default_branch": "main"}])");
-    CHECK(store.find("b")->path == "/elsewhere");
-    CHECK(held->path == "/repos/a");
+    auto changed = project("a");
+    for (int size = 5; size < 9; ++size) {
+        changed.pool_size = size;
+        REQUIRE(store.put(changed));
+    }
+    write_text(file, "[]");
+    REQUIRE(store.refresh());
     CHECK_FALSE(store.find("a"));
+    CHECK(*held == project("a"));
+}
+
+TEST_CASE_METHOD(Projects, "keys that Orange does not know stay in the file, and those that it knows can be removed") {
+    write_text(file, R"([{"name": "a", "path": "/repos/a", "default_branch": "main", "workflow": "relay",
+                          "note": "mine", "settings": {"push": false, "later": {"x": 1}}},
+                         {"name": "b", "path": "/repos/b", "default_branch": "main", "note": [2]}])");
+    REQUIRE(store.load());
+    auto changed = *store.find("a");
+    changed.workflow.reset();
+    changed.settings.push.reset();
+    changed.settings.merge = "pr";
+    REQUIRE(store.put(changed));
+    REQUIRE(store.put(project("c")));
+    const auto written = Json::parse(read_text(file));
+    CHECK(written[0]["note"] == "mine");
+    CHECK_FALSE(written[0].contains("workflow"));
+    CHECK(written[0]["settings"] == Json{{"merge", "pr"}, {"later", {{"x", 1}}}});
+    CHECK(written[1]["note"] == Json{2});
+    REQUIRE(store.remove("a"));
+    REQUIRE(store.put(project("a")));
+    CHECK_FALSE(Json::parse(read_text(file))[0].contains("note"));
 }
