@@ -48,6 +48,7 @@ struct Row {
     bool blocked = false;      ///< it waits for other tasks or an approval before it starts, or for room for its agent
     bool in_progress = false;  ///< the actions of a transition still run
     bool has_worktree = false;
+    bool asks_for_respawn = false;  ///< the agent that it needs has died
 };
 
 Row row_of(const rpc::TaskView& task);
@@ -62,8 +63,10 @@ void forbid(Row& task, std::string_view what);
 inline bool is_alive(const Row& task) {
     return task.worker == Row::Agents::alive || task.reviewer == Row::Agents::alive;
 }
+/// Not if the one that died is not needed, and the other one works.
 inline bool is_dead(const Row& task) {
-    return task.worker == Row::Agents::dead || task.reviewer == Row::Agents::dead;
+    const bool any = task.worker == Row::Agents::dead || task.reviewer == Row::Agents::dead;
+    return any && (!is_alive(task) || task.asks_for_respawn);
 }
 /// "fix/total", or what else names a task to a person.
 std::string title_of(const Row& task);

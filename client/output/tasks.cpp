@@ -20,10 +20,11 @@ struct Marker {
     bool dead = false;
 };
 
-/// ● an agent runs, ✗ one has died, ? nobody knows, ○ none.
+/// ● an agent runs, ✗ the one that is needed has died, ? nobody knows, ○ none.
 Marker marker_of(const rpc::TaskView& task) {
     const auto any = [&](const char* state) { return task.worker == state || task.reviewer == state; };
-    if (any("dead")) return {"✗", Ink::red, true};
+    const bool is_missed = !any("alive") || task.needs.asks_for_respawn();
+    if (any("dead") && is_missed) return {"✗", Ink::red, true};
     if (any("alive")) return {"●", Ink::green};
     if (any("unknown")) return {"?", Ink::yellow};
     return {"○", Ink::dim};
@@ -252,8 +253,7 @@ std::string command_of(const rpc::TaskView& task) {
 
 /// Its own command starts it, or it waits for its review without a worker.
 bool has_dead_agent(const rpc::TaskView& task) {
-    return task.needs.command.starts_with("orange task respawn ") ||
-           (task.needs.kind == Need::review && task.worker == "dead");
+    return task.needs.asks_for_respawn() || (task.needs.kind == Need::review && task.worker == "dead");
 }
 
 std::string inbox_page(const rpc::TaskList::Reply& reply, Timestamp now, const Style& style) {

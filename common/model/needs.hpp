@@ -39,6 +39,9 @@ struct Needs {
     std::string command;
     Timestamp since{};
 
+    /// The agent that the task needs has died, and is to be started again.
+    bool asks_for_respawn() const { return command.starts_with("orange task respawn "); }
+
     template <class V>
     void describe(V& v) {
         v.required("kind", kind, "nothing, start, review, answer or help");

@@ -40,7 +40,7 @@ class Question {
         if (state_->needs) return as_the_workflow_says(*state_->needs);
         const bool waits_for_answer = record_.question_stands() || sight_.idle_long;
         if (state_->meaning == Meaning::clarification && waits_for_answer) return question();
-        if (!state_->agent && state_->meaning != Meaning::initial) return review();
+        if (!is_agents() && state_->meaning != Meaning::initial) return review();
         return start_or_nothing();
     }
 
@@ -50,6 +50,18 @@ class Question {
     Needs here(Need kind, std::string text, std::string command) const {
         return {kind, std::move(text), std::move(command), record_.entered_at.value_or(record_.task.updated_at)};
     }
+    /// An agent is to work here. A workflow that does not say so with `agent` says how the agent is started again, or
+    /// what follows from its end.
+    bool is_agents() const {
+        if (state_->agent || state_->meaning == Meaning::clarification) return true;
+        if (state_->meaning != Meaning::none || can_be_merged_from(definition_, status())) return false;
+        return !state_->respawn_prompt.empty() ||
+               std::ranges::any_of(definition_.exit_rules, [this](const ExitRule& rule) {
+                   return rule.status == status() && rule.action != ExitAction::mark_dead;
+               });
+    }
+    /// "worker"; "agent" if the workflow does not say which.
+    std::string agent_name() const { return state_->agent ? std::string(name_of(*state_->agent)) : "agent"; }
     const Notice* notice(NoticeKind kind) const {
         for (const auto& each : record_.notices) {
             if (each.kind == kind) return &each;
@@ -68,7 +80,7 @@ class Question {
             const bool of_other =
                 of_role && (state_ == nullptr || !state_->agent || each.cause != name_of(*state_->agent));
             if (of_other) continue;
-            if (of_agent && state_ != nullptr && (!state_->agent || sight_.restarting || sight_.agent_alive)) continue;
+            if (of_agent && state_ != nullptr && (!is_agents() || sight_.restarting || sight_.agent_alive)) continue;
             return &each;
         }
         return nullptr;
@@ -124,8 +136,8 @@ class Question {
             return nothing();
         }
         const bool comes = sight_.restarting || !sight_.held_back.empty();
-        if (sight_.agent_alive || comes || !state_->agent) return nothing();
-        const auto role = std::string(name_of(*state_->agent));
+        if (sight_.agent_alive || comes) return nothing();
+        const auto role = agent_name();
         if (record_.stopped) return here(Need::start, "you stopped the " + role, "orange task restart " + id());
         return here(Need::start, "the " + role + " is not running", agent_command());
     }
@@ -160,10 +172,9 @@ class Question {
         if (record_.queued) {
             return here(Need::nothing, "waits for a workspace, place " + std::to_string(sight_.queue_place), {});
         }
-        if (state_->agent) {
-            const auto role = std::string(name_of(*state_->agent));
+        if (is_agents()) {
             return here(Need::nothing,
-                        "the " + role +
+                        "the " + agent_name() +
                             (!sight_.agent_alive ? " is being restarted"
                              : sight_.idle       ? " is idle"
                                                  : " works"),

@@ -19,8 +19,9 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
     }
     engine::Sight sight;
     const auto* state = (*definition)->state(task.status);
-    if (state && state->agent) sight.agent_alive = runner.agents.alive(record, *state->agent);
-    if (state && !state->agent) sight.agent_alive = runner.agents.alive(record, Role::worker);
+    const auto alive = [&](Role role) { return runner.agents.alive(record, role); };
+    if (state && state->agent) sight.agent_alive = alive(*state->agent);
+    if (state && !state->agent) sight.agent_alive = alive(Role::worker) || alive(Role::reviewer);
     if (state && state->agent) {
         const auto seen = runner.activities.of(record, *state->agent);
         sight.idle = seen && seen->activity == Activity::idle;

@@ -174,7 +174,7 @@ TEST_CASE("A list has a column for the lines that changed if anything did") {
 }
 
 TEST_CASE("A list marks who lives, who died, who is unknown, who waits and what is moving") {
-    const auto row = [](const char* worker, const char* reviewer, int place, bool moving) {
+    const auto row = [](const char* worker, const char* reviewer, int place, bool moving, const char* command = "") {
         rpc::TaskList::Reply reply;
         reply.tasks = {some_task("4f2aBcDeFgHiJkLmNoPqR", "x")};
         auto& task = reply.tasks.front();
@@ -183,11 +183,15 @@ TEST_CASE("A list marks who lives, who died, who is unknown, who waits and what 
         task.worker = worker;
         task.reviewer = reviewer;
         task.queue_place = place;
+        task.needs.command = command;
         if (moving) task.in_progress = "pending → planning";
         return output::task_list_page(reply, k_now, {});
     };
     CHECK_THAT(row("alive", "none", 0, false), Holds("● pending  1"));
-    CHECK_THAT(row("alive", "dead", 0, false), Holds("✗ ") && Tells("pending") && !Holds("●"));
+    CHECK_THAT(row("alive", "dead", 0, false), Holds("● pending  1"));
+    CHECK_THAT(row("dead", "alive", 0, false), Holds("● pending  1"));
+    CHECK_THAT(row("alive", "dead", 0, false, "orange task respawn 4f2a"), Holds("✗ ") && !Holds("●"));
+    CHECK_THAT(row("dead", "none", 0, false), Holds("✗ ") && Tells("pending") && !Holds("●"));
     CHECK_THAT(row("unknown", "none", 0, false), Holds("? pending  1"));
     CHECK_THAT(row("none", "none", 2, false), Holds("○ pending #2  1"));
     CHECK_THAT(row("none", "none", 0, true), Holds("○ pending…  1"));

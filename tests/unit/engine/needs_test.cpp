@@ -47,6 +47,31 @@ TEST_CASE("An agent at work needs nothing, whoever does not run has to be starte
     CHECK_THAT(task.needs().command, Holds("orange task restart 4f2a"));
 }
 
+TEST_CASE("In a state that does not name its agent, as in the seed, a living agent needs nothing, a dead one a start") {
+    AskedTask task("working");
+    for (auto& state : task.definition.states) state.agent.reset();
+    const bool by_prompt = GENERATE(true, false);
+    for (auto& state : task.definition.states) {
+        if (!by_prompt) state.respawn_prompt.clear();
+    }
+    if (!by_prompt) task.definition.exit_rules = {{"working", {}, ExitAction::crash, {}, 2, false}};
+    task.sight.agent_alive = true;
+    CHECK(task.needs().kind == Need::nothing);
+    task.raise(NoticeKind::agent_crashed);
+    CHECK(task.needs().kind == Need::nothing);
+    task.sight.agent_alive = false;
+    CHECK(task.needs().kind == Need::help);
+    task.record.notices.clear();
+    CHECK(task.needs().kind == Need::start);
+    task.record.task.status = "reviewing";
+    task.sight.agent_alive = true;
+    CHECK(task.needs().kind == Need::review);
+    task.record.task.status = "asking";
+    CHECK(task.needs().kind == Need::nothing);
+    task.record.questions = "one";
+    CHECK(task.needs().kind == Need::answer);
+}
+
 TEST_CASE("A task that waits for its human says since when, and names the command") {
     AskedTask task("reviewing");
     CHECK(task.needs().kind == Need::review);
