@@ -14,6 +14,7 @@
 
 #include "client/arguments/catalog.hpp"
 #include "client/commands/dashboard.hpp"
+#include "client/connection/autostart.hpp"
 #include "client/output/terminal.hpp"
 #include "common/base/suggest.hpp"
 #include "common/base/text.hpp"
@@ -136,6 +137,9 @@ int run(const Command& command, std::vector<std::string> words, bool json) {
         return usage_error(extra_problem(app), name + " --help", json);
     } catch (const CLI::ParseError& error) {
         return usage_error(problem_of(error), name + " --help", json);
+    }
+    if (command.people_only && connection::inside_agent()) {
+        return commands::fail(json, {ErrorCode::forbidden, name + " is for people, not for agents"});
     }
     auto paths = paths_from_environment();
     if (!paths) return commands::fail(json, paths.error());

@@ -25,6 +25,8 @@ struct Command {
     const char* summary;
     Action (*build)(CLI::App&);
     bool hidden = false;
+    /// It starts programs or writes files as whoever runs it: an agent, whose rights may be less, is refused.
+    bool people_only = false;
 };
 
 std::span<const Command> run_commands();  ///< `orange run`

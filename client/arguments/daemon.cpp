@@ -54,11 +54,11 @@ constexpr Command k_daemon_commands[] = {
     {"daemon", "restart", "Restart the daemon; agents keep running", restart},
     {"daemon", "status", "Show the daemon's version, home and number of tasks", bare<commands::daemon_status>},
     {"daemon", "reload", "Reload settings, workflows and harnesses", bare<commands::daemon_reload>},
-    {"daemon", "supervise", "Run oranged and restart it if it crashes", supervise, true},
+    {"daemon", "supervise", "Run oranged and restart it if it crashes", supervise, true, true},
     {"", "events", "Show recent events; --follow shows new ones", events},
     {"", "log", "Show the daemon's log", log},
     {"", "doctor", "Find problems and show how to fix them", doctor},
-    {"", "demo", "Run one task from create to merge in a scratch repository", demo},
+    {"", "demo", "Run one task from create to merge in a scratch repository", demo, false, true},
     {"", "version", "Show the version of this program", version},
 };
 

@@ -98,8 +98,8 @@ Action harness_explain(CLI::App& app) {
 constexpr Command k_harness_commands[] = {
     {"harness", "list", "List the agents and what each needs to run", harness_list},
     {"harness", "show", "Show how an agent is started", harness_show},
-    {"harness", "new", "Write a definition for your own agent", harness_new},
-    {"harness", "test", "Play one short life with an agent, and say what works", harness_test},
+    {"harness", "new", "Write a definition for your own agent", harness_new, false, true},
+    {"harness", "test", "Play one short life with an agent, and say what works", harness_test, false, true},
     {"harness", "explain", "Show why an agent is taken for busy, idle or waiting", harness_explain},
     {"harness", "trust", "Trust a repository: for an agent, or to run its setup", harness_trust},
 };

@@ -56,11 +56,11 @@ Action service_status(CLI::App&) {
 }
 
 constexpr Command k_install_commands[] = {
-    {"service", "install", "Let systemd run the daemon", service_install},
-    {"service", "uninstall", "Remove the service; agents keep running", service_uninstall},
+    {"service", "install", "Let systemd run the daemon", service_install, false, true},
+    {"service", "uninstall", "Remove the service; agents keep running", service_uninstall, false, true},
     {"service", "status", "Show whether the daemon runs as a service", service_status},
-    {"", "install", "Teach the installed agents to use Orange", install},
-    {"", "uninstall", "Remove what `orange install` wrote", uninstall},
+    {"", "install", "Teach the installed agents to use Orange", install, false, true},
+    {"", "uninstall", "Remove what `orange install` wrote", uninstall, false, true},
 };
 
 }  // namespace

@@ -67,7 +67,7 @@ Action dashboard(CLI::App& app) {
 }
 
 constexpr Command k_run_commands[] = {
-    {"", "dashboard", "Show your tasks on one screen, and do all that they need", dashboard},
+    {"", "dashboard", "Show your tasks on one screen, and do all that they need", dashboard, false, true},
     {"", "inbox", "Show what needs you, most urgent first", inbox},
     {"", "run", "Create a task in this repository and start an agent on it", run},
 };

@@ -2,7 +2,6 @@
 #include "client/commands/harness.hpp"
 #include "client/commands/interrupts.hpp"
 #include "client/commands/trial.hpp"
-#include "client/connection/autostart.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 
@@ -55,9 +54,6 @@ void say_result(const Context& context, const HarnessTest& options, const Trial&
 }
 
 Result<void> check_before(Context& context, const HarnessTest& options) {
-    if (connection::inside_agent()) {
-        return {ErrorCode::forbidden, "orange harness test is for people, not for agents"};
-    }
     TRY(auto daemon, context.daemon());
     rpc::HarnessShow show;
     show.name = options.name;

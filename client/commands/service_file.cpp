@@ -4,8 +4,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "client/connection/autostart.hpp"
-
 namespace orange::commands {
 namespace {
 
@@ -36,11 +34,6 @@ Result<void> remove_service(const fs::path& file) {
     std::error_code error;
     if (!fs::remove(file, error)) return io_error("cannot remove " + file.string(), error.value());
     return {};
-}
-
-Result<void> check_human_installs() {
-    if (!connection::inside_agent()) return {};
-    return {ErrorCode::forbidden, "an agent cannot start the daemon. Ask the human to run:\n  orange service install"};
 }
 
 }  // namespace orange::commands

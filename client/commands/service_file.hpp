@@ -17,7 +17,4 @@ Result<void> write_service(const std::filesystem::path& file, const std::string&
 
 Result<void> remove_service(const std::filesystem::path& file);
 
-/// Fails with forbidden if an agent runs this client.
-Result<void> check_human_installs();
-
 }  // namespace orange::commands

@@ -69,7 +69,6 @@ Result<void> asked_of_systemd(const std::vector<std::string>& words) {
 }
 
 Result<void> install(const Paths& paths) {
-    TRY(check_human_installs());
     const auto before = text_of_service(connection::unit_file());
     if (before) TRY(check_unit(*before, "To replace it, move it away and install again:"));
     TRY(check_home(paths));

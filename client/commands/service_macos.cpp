@@ -37,7 +37,6 @@ Result<void> check_agent(const std::string& text) {
 }
 
 Result<void> install(const Paths& paths) {
-    TRY(check_human_installs());
     if (const auto before = text_of_service(connection::launch_agent_file())) {
         TRY(check_agent(*before));
         if (!connection::is_launch_agent_of(*before, paths)) {

@@ -33,6 +33,22 @@ void sort_by_time(std::vector<StreamEvent>& events) {
                      [](const StreamEvent& a, const StreamEvent& b) { return a.event.timestamp < b.event.timestamp; });
 }
 
+/// Leaves the `count` events that happened last, in the order in which they happened.
+void keep_last(std::vector<StreamEvent>& events, std::size_t count) {
+    sort_by_time(events);
+    if (events.size() > count) events.erase(events.begin(), events.end() - static_cast<std::ptrdiff_t>(count));
+}
+
+/// When the first of the `count` events happened that happened last. There are so many.
+Timestamp oldest_of_last(const std::vector<StreamEvent>& events, std::size_t count) {
+    std::vector<Timestamp> times;
+    times.reserve(events.size());
+    for (const auto& event : events) times.push_back(event.event.timestamp);
+    const auto place = times.end() - static_cast<std::ptrdiff_t>(count);
+    std::nth_element(times.begin(), place, times.end());
+    return *place;
+}
+
 /// What is told once is told again right after a crash: nobody writes more than this in between.
 constexpr std::uintmax_t k_told_again_within = std::uintmax_t{1} << 20;
 /// So many older events one after the other, and it is no clock that was set back: nothing newer is before them.
@@ -242,15 +258,19 @@ std::vector<StreamEvent> Journal::recent(const EventFilter& filter, std::size_t 
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     const auto missing = limit - events.size();
     std::vector<StreamEvent> older;
+    // Of a home that was copied or restored every history may be newer than its events: of each only what may count.
+    Timestamp after{};
     for (const auto& [written, record] : histories) {
-        if (older.size() >= missing && written + k_slack < older[older.size() - missing].event.timestamp) break;
+        if (written + k_slack < after) break;
         std::vector<StreamEvent> found;
-        read_back_of(*record, Timestamp{}, remembered_from(), found);
+        read_back_of(*record, after, remembered_from(), found);
         std::copy_if(found.begin(), found.end(), std::back_inserter(older),
                      [&](const StreamEvent& event) { return filter.wants(event); });
-        sort_by_time(older);
+        if (found.empty() || older.size() < missing) continue;
+        if (older.size() > 2 * missing) keep_last(older, missing);
+        after = oldest_of_last(older, missing) - std::chrono::milliseconds(1);
     }
-    if (older.size() > missing) older.erase(older.begin(), older.end() - static_cast<std::ptrdiff_t>(missing));
+    keep_last(older, missing);
     older.insert(older.end(), events.begin(), events.end());
     return older;
 }

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 
@@ -24,10 +23,10 @@ int write_all(int fd, std::string_view text) {
     return 0;
 }
 
-int write_file(const std::string& file, std::string_view text) {
+int write_file(int folder, const std::string& file, std::string_view text) {
     // One that a killed attempt left is in nobody's use: a run has one shim.
-    ::unlink(file.c_str());
-    const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    ::unlinkat(folder, file.c_str(), 0);
+    const int fd = ::openat(folder, file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return errno;
     int error = write_all(fd, text);
     if (!error && ::fsync(fd) != 0) error = errno;
@@ -35,11 +34,32 @@ int write_file(const std::string& file, std::string_view text) {
     return error;
 }
 
-int sync_folder(const std::string& folder) {
-    const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return errno;
-    const int error = ::fsync(fd) == 0 ? 0 : errno;
-    ::close(fd);
+/// tasks/<project>/<id>/run: below tasks/ an agent may have put a link in a folder's place, and none is followed.
+constexpr int k_own_folders = 3;
+
+/// -1 with errno.
+int open_folder(const std::filesystem::path& folder) {
+    auto base = folder;
+    for (int i = 0; i < k_own_folders; ++i) base = base.parent_path();
+    constexpr int k_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    int fd = ::open(base.c_str(), k_flags);
+    for (const auto& name : folder.lexically_relative(base)) {
+        if (fd < 0) break;
+        const int next = ::openat(fd, name.c_str(), k_flags | O_NOFOLLOW);
+        const int error = errno;
+        ::close(fd);
+        errno = error;
+        fd = next;
+    }
+    return fd;
+}
+
+int write_and_rename(int folder, const std::string& name, std::string_view text) {
+    const auto temporary = name + ".tmp";
+    int error = write_file(folder, temporary, text);
+    if (!error && ::renameat(folder, temporary.c_str(), folder, name.c_str()) != 0) error = errno;
+    if (!error && ::fsync(folder) != 0) error = errno;
+    if (error) ::unlinkat(folder, temporary.c_str(), 0);
     return error;
 }
 
@@ -66,12 +86,10 @@ Result<ExitRecord> read_exit_record(const std::filesystem::path& file) {
 }
 
 Result<void> write_exit_record(const std::filesystem::path& file, const ExitRecord& record) {
-    const auto temporary = file.string() + ".tmp";
-    int error = write_file(temporary, exit_record_text(record));
-    if (!error && std::rename(temporary.c_str(), file.c_str()) != 0) error = errno;
-    if (!error) error = sync_folder(file.parent_path().string());
+    const int folder = open_folder(file.parent_path());
+    const int error = folder < 0 ? errno : write_and_rename(folder, file.filename().string(), exit_record_text(record));
+    if (folder >= 0) ::close(folder);
     if (!error) return {};
-    ::unlink(temporary.c_str());
     return io_error("writing " + file.string(), error);
 }
 

@@ -83,15 +83,12 @@ Result<void> TaskStore::load() {
     return {};
 }
 
-/// What a daemon left that was killed while it created a task: no task.
-bool TaskStore::is_cut_off(const Path& folder) const {
-    const auto names = files_.list(folder);
-    return names && std::all_of(names->begin(), names->end(),
-                                [](const std::string& name) { return name.starts_with('.') || name == k_state; });
-}
-
 void TaskStore::load_folder(const std::string& project, const std::string& id) {
-    const bool cut_off = is_cut_off(root_ / project / id);
+    const auto names = files_.list(root_ / project / id);
+    // What a daemon left that was killed while it created a task: no task.
+    const bool cut_off = names && std::ranges::all_of(*names, [](const std::string& name) {
+                             return name.starts_with('.') || name == k_state;
+                         });
     auto record = read_folder(project, id);
     const bool nothing = !record && record.error().code == ErrorCode::not_found;
     const bool imported = record && record->imported;  // with no history yet; its TASK.md is written anew
@@ -107,7 +104,9 @@ void TaskStore::load_folder(const std::string& project, const std::string& id) {
     if (record) {
         if (is_above(record->task.id, record->task.parent)) record->task.parent = {};  // a file says anything
         index(*record);
-        if (active_.contains(record->task.id)) sweep(files_, root_ / project / id);
+        // There may be thousands of ended tasks: only those with a temporary file are swept.
+        const bool unfinished = names && std::ranges::any_of(*names, files::is_unfinished);
+        if (unfinished || active_.contains(record->task.id)) sweep(files_, root_ / project / id);
     } else {
         add_unreadable(project, id, record.error().message);
     }

@@ -140,7 +140,6 @@ class TaskStore {
     void index(const TaskRecord& record);
     void unindex(const TaskRecord& record);
     void add_unreadable(const std::string& project, const std::string& id, std::string why);
-    bool is_cut_off(const Path& folder) const;
     bool is_above(const TaskId& id, TaskId below) const;
     void load_folder(const std::string& project, const std::string& id);
     Result<TaskRecord> read_folder(const std::string& project, const std::string& id);

@@ -201,6 +201,12 @@ Problem problem_of(const Error& error, std::string_view file_name) {
 
 Loaded load(std::string_view text, std::string_view file_name, std::string_view expected_name) {
     Loaded loaded;
+    if (text.size() > k_largest_file) {
+        loaded.problems.push_back({1, 1,
+                                   "a workflow has at most " + std::to_string(k_largest_file / 1024) +
+                                       " KiB, and this file has " + std::to_string(text.size() / 1024)});
+        return loaded;
+    }
     const auto root = yaml::parse(text, file_name);
     if (!root) {
         loaded.problems.push_back(problem_of(root.error(), file_name));

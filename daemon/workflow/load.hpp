@@ -26,9 +26,12 @@ struct Loaded {
     bool ok() const { return problems.empty(); }
 };
 
+/// All clients wait while a file is read.
+constexpr std::size_t k_largest_file = std::size_t{128} << 10;
+
 /// YAML text → validated Definition. Checks everything that docs/workflow.md lists under "Validation": the nine of
 /// seed 003 and ours. `file_name` is only for syntax errors; `expected_name` is the file's stem, which `name` must
-/// equal.
+/// equal. A text that is longer than k_largest_file is not looked at.
 Loaded load(std::string_view text, std::string_view file_name, std::string_view expected_name);
 
 /// "default.yml:12:5: unknown action "spawn_agnt"; did you mean spawn_agent?", a line each.

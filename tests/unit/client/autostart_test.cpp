@@ -108,6 +108,35 @@ TEST_CASE("ORANGE_NO_AUTOSTART starts nothing and says what to do") {
     CHECK(installed.output().empty());
 }
 
+TEST_CASE("Commands that start programs or write files are refused to an agent before they do anything") {
+    Installed installed("echo started >&2\nexit 1\n");
+    const std::vector<std::vector<std::string>> commands = {
+        {"task", "shell", "4f2a"},
+        {"task", "attach", "4f2a"},
+        {"harness", "new", "mine"},
+        {"harness", "test", "claude"},
+        {"run", "do it"},
+        {"demo"},
+        {"dashboard"},
+        {"install"},
+        {"uninstall"},
+        {"service", "install"},
+        {"service", "uninstall"},
+        {"daemon", "start"},
+        {"daemon", "restart"},
+        {"daemon", "supervise", (installed.folder.path() / "oranged").string()},
+    };
+    for (auto command : commands) {
+        INFO(command.front() << " " << command.back());
+        command.push_back("--json");
+        const auto ran = installed.orange(command, {"ORANGE_TASK=4f2aBcDeFgHiJkLmNoPqR"});
+        CHECK(ran.status == 1);
+        CHECK_THAT(ran.out, Holds("\"name\":\"forbidden\""));
+    }
+    CHECK(installed.output().empty());
+    CHECK(std::filesystem::is_empty(installed.home));
+}
+
 TEST_CASE("An agent starts no daemon, but waits for one that is coming back") {
     Installed installed("echo started >&2\nexit 1\n");
     std::thread later([&] {

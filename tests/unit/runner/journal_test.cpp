@@ -1,6 +1,7 @@
 #include "daemon/runner/journal.hpp"
 
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 
 #include "daemon/files/posix_file_system.hpp"
@@ -253,6 +254,41 @@ TEST_CASE("the last events are those of the histories that were written to last"
     journal.write(young, "also now");
     CHECK(types_of(journal.recent({}, 1)) == std::vector<std::string>{"also now"});
     CHECK(types_of(journal.recent(filter, 2)) == std::vector<std::string>{"older", "now"});
+}
+
+TEST_CASE("of a restored home, whose histories are all newer than their events, the last events cost little more") {
+    JournalWorld world;
+    const auto begin = world.clock.now() - std::chrono::hours(100);
+    constexpr int k_tasks = 400, k_events = 60;
+    std::vector<TaskId> ids;
+    for (int task = 0; task < k_tasks; ++task) {
+        auto record = world.record;
+        record.task.id = TaskId{random_id(k_task_id_length)};
+        record.task.branch = "fix-" + record.task.id.value;
+        world.tasks.create(record, "").value();
+        std::string lines;
+        for (int event = 0; event < k_events; ++event) {
+            const int number = event * k_tasks + task;
+            lines += line("e" + std::to_string(number), begin + std::chrono::seconds(number));
+        }
+        world.files.replace(world.tasks.folder(record) / "history.jsonl", lines).value();
+        ids.push_back(record.task.id);
+    }
+    const auto ticks_of = [](const auto& work) {
+        const auto before = std::clock();
+        work();
+        return std::clock() - before;
+    };
+    const auto read_all = ticks_of([&] {
+        for (const auto& id : ids) CHECK(world.tasks.history(id).value().size() == k_events);
+    });
+    std::vector<std::string> last;
+    const auto recent = ticks_of([&] { last = types_of(world.journal.recent({}, 100)); });
+    REQUIRE(last.size() == 100);
+    for (int i = 0; i < 100; ++i) {
+        CHECK(last[static_cast<std::size_t>(i)] == "e" + std::to_string(k_tasks * k_events - 100 + i));
+    }
+    CHECK(recent < 4 * read_all + CLOCKS_PER_SEC / 20);
 }
 
 TEST_CASE("a cursor reads no history that was not written to since") {

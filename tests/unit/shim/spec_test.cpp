@@ -60,3 +60,17 @@ TEST_CASE("an exit record is written whole, over an older one, and leaves nothin
     write_file(dir / "exit.json", "{\"run\":\"r\",\"exit_status\":\"7\"}");
     CHECK_THAT(read_exit_record(dir / "exit.json").error().message, Tells("exit_status"));
 }
+
+TEST_CASE("an exit record is not written through a link that stands in the place of a folder of the task") {
+    TempDir dir;
+    std::filesystem::create_directories(dir / "elsewhere/run");
+    std::filesystem::create_directories(dir / "tasks/shop/4f2a");
+    const auto file = dir / "tasks/shop/4f2a/run/r.exit";
+    std::filesystem::create_directory_symlink(dir / "elsewhere/run", file.parent_path());
+    CHECK_FALSE(write_exit_record(file, ExitRecord{}));
+    std::filesystem::remove(file.parent_path());
+    std::filesystem::remove(dir / "tasks/shop/4f2a");
+    std::filesystem::create_directory_symlink(dir / "elsewhere", dir / "tasks/shop/4f2a");
+    CHECK_FALSE(write_exit_record(file, ExitRecord{}));
+    CHECK(std::filesystem::is_empty(dir / "elsewhere/run"));
+}

@@ -471,6 +471,20 @@ TEST_CASE_METHOD(Stored, "what a daemon left that was killed while it removed a 
     CHECK_FALSE(fs::exists(left));
 }
 
+TEST_CASE_METHOD(Stored,
+                 "temporary files that a killed daemon left go when the next one begins, also of an ended task") {
+    auto record = made(k_a);
+    record.task.status = "done";
+    record.ended = true;
+    REQUIRE(store.save(record));
+    const auto left = {store.folder(record) / ".TASK.md.0123456789.tmp", store.folder(record) / ".TASK.md.mine.tmp"};
+    for (const auto& file : left) write_text(file, "text");
+    const auto again = reloaded();
+    CHECK(again.size() == 1);
+    CHECK_FALSE(fs::exists(*left.begin()));
+    CHECK(fs::exists(*std::prev(left.end())));  // no daemon names a file so
+}
+
 TEST_CASE_METHOD(Stored, "whatever fails while history is appended, what is there stays readable") {
     const auto record = made(k_a);
     REQUIRE(store.append_history(record.task.id, event("one")));

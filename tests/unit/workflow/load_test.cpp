@@ -535,3 +535,11 @@ TEST_CASE("what makes a state that waits for sub-tasks a dead end is refused whe
     REQUIRE_FALSE(initial.empty());
     CHECK_THAT(initial.front(), Tells("pending"));
 }
+
+TEST_CASE("A workflow that is too large is refused at once, with the limit") {
+    const auto padded = [](std::size_t size) { return k_sound + "#" + std::string(size - k_sound.size() - 1, 'x'); };
+    CHECK(load(padded(k_largest_file), "small.yml", "small").ok());
+    const auto loaded = load(padded(k_largest_file + 1), "small.yml", "small");
+    REQUIRE(loaded.problems.size() == 1);
+    CHECK_THAT(loaded.problems.front().message, Tells(std::to_string(k_largest_file / 1024)));
+}
