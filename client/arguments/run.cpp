@@ -48,13 +48,14 @@ Action inbox(CLI::App& app) {
 Action dashboard(CLI::App& app) {
     struct Arguments {
         Text project;
-        bool everywhere = false, read_only = false, no_mouse = false;
+        bool everywhere = false, read_only = false, no_mouse = false, no_bell = false;
     };
     auto a = std::make_shared<Arguments>();
     text(app, "-p,--project", a->project, "Only tasks of this project");
     app.add_flag("--everywhere", a->everywhere, "Tasks of all projects; default: of the project that you are in");
     app.add_flag("--read-only", a->read_only, "Look, but change nothing");
     app.add_flag("--no-mouse", a->no_mouse, "Leave the mouse to the terminal");
+    app.add_flag("--no-bell", a->no_bell, "Do not ring when a task needs you");
     app.footer("On a terminal, `orange` alone does the same. In it, ? shows all keys.");
     return [a](Context& context) {
         std::vector<std::string> words;
@@ -62,6 +63,7 @@ Action dashboard(CLI::App& app) {
         if (a->everywhere) words.emplace_back("--everywhere");
         if (a->read_only) words.emplace_back("--read-only");
         if (a->no_mouse) words.emplace_back("--no-mouse");
+        if (a->no_bell) words.emplace_back("--no-bell");
         return commands::dashboard(context, words);
     };
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -110,6 +111,8 @@ class Core {
     void add_found(std::vector<Row> tasks);
     std::vector<Row> rows_in(Answer& reply);
     void hide_pull_requests();
+    /// A task needs its human that did not before, or needs more than before.
+    static bool news_for_human(const std::vector<Row>& tasks, const std::map<std::string, Need>& before);
     void list_reply(Answer reply, std::int64_t hidden, Moment now);
     void act_reply(const Request& request, Result<Answer> reply, Moment now, Effects& effects);
     bool ask_for_trust(const Request& request, const Error& error, Moment now);

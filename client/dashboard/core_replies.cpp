@@ -181,6 +181,14 @@ void Core::hide_pull_requests() {
     }
 }
 
+bool Core::news_for_human(const std::vector<Row>& tasks, const std::map<std::string, Need>& before) {
+    return std::ranges::any_of(tasks, [&](const Row& task) {
+        const auto known = before.find(task.id);
+        return more_urgent(task.needs, Need::start) &&
+               (known == before.end() || more_urgent(task.needs, known->second));
+    });
+}
+
 void Core::list_reply(Answer reply, std::int64_t hidden, Moment now) {
     if (reply.unread)
         return say("The daemon's list cannot be read; is it of another version? orange daemon restart", true, now);
@@ -189,8 +197,11 @@ void Core::list_reply(Answer reply, std::int64_t hidden, Moment now) {
         state_.message.reset();
     const auto first_found = state_.tasks.begin() + static_cast<std::ptrdiff_t>(listed_);
     std::vector<Row> found(std::make_move_iterator(first_found), std::make_move_iterator(state_.tasks.end()));
+    std::map<std::string, Need> needed;
+    for (const auto& task : state_.tasks) needed[task.id] = task.needs;
     state_.tasks = rows_in(reply);
     listed_ = state_.tasks.size();
+    if (state_.listed && news_for_human(state_.tasks, needed)) ++state_.rings;
     std::stable_partition(state_.tasks.begin(), state_.tasks.end(), [](const auto& task) { return !task.ended; });
     state_.active =
         static_cast<std::size_t>(std::ranges::count_if(state_.tasks, [](const auto& task) { return !task.ended; }));

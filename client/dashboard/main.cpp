@@ -23,7 +23,8 @@ constexpr const char* k_help =
     "  --project NAME   only the tasks of this project\n"
     "  --everywhere     the tasks of all projects; default: of the project that you are in\n"
     "  --read-only      look, but change nothing\n"
-    "  --no-mouse       leave the mouse to the terminal\n\n"
+    "  --no-mouse       leave the mouse to the terminal\n"
+    "  --no-bell        do not ring when a task needs you\n\n"
     "In it, ? shows all keys.\n";
 
 /// The main worktree of the repository that `folder` is in, as far as the files say; the daemon asks git.
@@ -68,6 +69,8 @@ int dashboard_main(const std::vector<std::string>& words) {
             state.read_only = true;
         } else if (word == "--no-mouse") {
             options.mouse = false;
+        } else if (word == "--no-bell") {
+            options.rings = false;
         } else if (word.starts_with("--project=")) {
             state.project = word.substr(10);
         } else if ((word == "--project" || word == "-p") && i + 1 < words.size()) {

@@ -177,6 +177,7 @@ struct State {
     std::vector<std::string> harnesses, workflows;
     std::string shown_project;  ///< the header's
     std::size_t needs_help = 0, needs_answer = 0, needs_review = 0;
+    std::size_t rings = 0;  ///< how often a task has begun to need its human while the dashboard was open
     bool listed = false;
 
     // What the person looks at.

@@ -12,6 +12,7 @@ namespace orange::dashboard {
 
 struct TerminalOptions {
     bool mouse = true;
+    bool rings = true;
 };
 
 class Terminal {
@@ -40,11 +41,13 @@ class Terminal {
 
   private:
     void draw_row(int row, const Line& line);
+    /// The terminal's title, and its bell.
+    void tell_news(const Frame& frame);
 
     Frame shown_;
     TerminalOptions options_;
     int width_ = 80, height_ = 24;
-    bool open_ = false, inside_ = false, whole_ = true, utf8_ = true, colours_ = false;
+    bool open_ = false, inside_ = false, whole_ = true, utf8_ = true, colours_ = false, titles_ = false;
 };
 
 }  // namespace orange::dashboard

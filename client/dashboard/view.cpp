@@ -57,6 +57,13 @@ Line header_line(const State& state) {
     return line;
 }
 
+/// "2 need you · Orange"
+std::string title_text(const State& state) {
+    const auto count = state.needs_help + state.needs_answer + state.needs_review;
+    if (count == 0) return "Orange";
+    return std::to_string(count) + (count == 1 ? " needs" : " need") + " you · Orange";
+}
+
 std::string clock_text(Timestamp since, Timestamp now) {
     return since == Timestamp{} || now - since < std::chrono::minutes(1) ? "" : " for " + age_text(since, now);
 }
@@ -257,6 +264,8 @@ void draw_numbers(Canvas& canvas, const State& state) {
 
 Frame draw(const State& state, Timestamp now) {
     Frame frame;
+    frame.title = title_text(state);
+    frame.rings = state.rings;
     Canvas canvas(state.width, state.height);
     const auto layout = layout_of(state);
     const auto* task = selected_in(state);

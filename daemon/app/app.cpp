@@ -280,6 +280,7 @@ class App {
             };
             if (!file_watcher_) facts.problems.push_back(file_watcher_.error().message);
             if (!delivery_.problem().empty()) facts.problems.push_back(delivery_.problem());
+            if (auto unheard = delivery_.why_unheard(); !unheard.empty()) facts.problems.push_back(std::move(unheard));
             if (program_.was_replaced()) facts.problems.push_back(program_.note());
             return facts;
         };

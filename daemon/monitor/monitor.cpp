@@ -17,6 +17,7 @@ constexpr auto k_settle = 25ms;
 constexpr auto k_settle_missing = 300ms;
 constexpr std::chrono::milliseconds k_retry_delivery = 500ms, k_longest_retry = 5s;
 constexpr auto k_default_interval = 30s;
+constexpr std::size_t k_polls_anyway = 10;  ///< of so many polls one looks at every window
 constexpr std::chrono::milliseconds k_longest_sleep = 30s;
 constexpr std::chrono::milliseconds k_between_looks_at_message = 2s, k_message_window = 30s;
 
@@ -172,6 +173,7 @@ Awaitable<void> Monitor::poll() {
     runner_.queue.retry_held_back();
     forget_ended_exits();
     last_poll_ = world_.clock.now();
+    ++polls_;
     polled_();
 }
 
@@ -196,8 +198,23 @@ Awaitable<void> Monitor::look_at(TaskId id) {
         if (liveness == agents::Liveness::starting) co_await runner_.recovery.settle_starting(id);
     }
     co_await runner_.turns.body_changed(id);
-    co_await runner_.activities.look(id);
+    // A thousand idle windows would cost tmux much of a processor; now and then each is looked at all the same.
+    const bool anyway = polls_ % k_polls_anyway == 0;
+    if (anyway || !shows_nothing_new(id)) co_await runner_.activities.look(id);
     task_changed(id);
+}
+
+/// Its agents have written nothing, and nothing else tells what they do. What a busy agent or one at a limit does may
+/// have to be told after a while, although its window stands still.
+bool Monitor::shows_nothing_new(const TaskId& id) const {
+    const auto* record = world_.tasks.find(id);
+    if (!record || !terminals_.is_quiet(id)) return false;
+    return std::ranges::all_of(record->runs, [&](const AgentRun& run) {
+        const auto seen = runner_.activities.of(*record, run.role);
+        const auto harness = world_.harnesses.find(run.harness);
+        const bool waits = seen && seen->activity != Activity::busy && seen->activity != Activity::limited;
+        return waits && harness && harness->harness.state_file.path.empty();
+    });
 }
 
 void Monitor::usage_limits_changed() {

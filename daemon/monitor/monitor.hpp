@@ -61,6 +61,7 @@ class Monitor {
     Awaitable<void> acknowledge_messages(TaskId id);
     Awaitable<void> collect(Project project);
     Awaitable<void> look_at(TaskId id);
+    bool shows_nothing_new(const TaskId& id) const;
     Awaitable<void> bring_agents_back();
     void forget_ended_exits();
     void usage_limits_changed();
@@ -75,6 +76,7 @@ class Monitor {
     Terminals terminals_;
     std::unordered_map<TaskId, Watched> watched_;
     std::map<std::string, async::Stopper> exits_;  ///< by run id
+    std::size_t polls_ = 0;
     bool waiting_for_limits_ = false;
     bool projects_settling_ = false;
     std::string projects_problem_;  ///< that was logged

@@ -73,6 +73,12 @@ Awaitable<void> Terminals::listen(TaskId id) {
     follow(id);
 }
 
+bool Terminals::is_quiet(const TaskId& id) const {
+    const auto found = followed_.find(id);
+    if (found == followed_.end() || found->second.settling || found->second.watches.empty()) return false;
+    return std::ranges::all_of(found->second.watches, [](const auto& entry) { return entry.second != k_none; });
+}
+
 void Terminals::wrote(const TaskId& id, std::int64_t pid) {
     if (stopped_) return;
     auto& followed = followed_[id];

@@ -143,7 +143,7 @@ Awaitable<Result<Acquired>> Pool::prepare(Project project, Task task, std::strin
         // Nothing but what Orange writes: the repository may have more in .orange/. Older versions excluded all of
         // that.
         const std::string in = tracked ? "/.orange/" : "/";
-        for (const char* name : {"TASK.md", ".TASK.md.*", "..TASK.md.*"}) exclude.push_back(in + name);
+        for (const char* file : {"TASK.md", ".TASK.md.*", "..TASK.md.*"}) exclude.push_back(in + file);
         const std::vector<std::string> obsolete = {"/.orange/"};
         CO_TRY(git::exclude(tree, exclude, obsolete));
         worktree = std::move(tree);

@@ -1,6 +1,7 @@
 #include "daemon/runner/exits.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
@@ -36,15 +37,33 @@ bool has_died(const engine::ExitOutcome& outcome, const engine::AgentExit& exit)
     return !std::holds_alternative<engine::NothingToDo>(outcome) || exit.exit_status != 0;
 }
 
-/// The last lines that its window showed; nothing if there is none.
-std::string last_lines(std::string_view log) {
-    constexpr std::size_t k_most = 3;
+/// The first and the last lines that its window showed, without blank ones: a program that cannot start says why in its
+/// first line or in its last one. Empty if there are none.
+std::string shown_lines(std::string_view log, std::size_t first, std::size_t last) {
+    constexpr std::size_t k_longest_line = 200;
     std::vector<std::string> lines;
-    const auto all = split_lines(log);
-    for (auto line = all.rbegin(); line != all.rend() && lines.size() < k_most; ++line) {
-        if (!trim(*line).empty()) lines.insert(lines.begin(), printable(trim(*line)));
+    for (const auto line : split_lines(log)) {
+        if (!trim(line).empty()) lines.push_back(ellipsized(printable(trim(line)), k_longest_line));
+    }
+    if (lines.size() > first + last) {
+        const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(first);
+        lines.erase(begin, lines.end() - static_cast<std::ptrdiff_t>(last));
+        if (first > 0) lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(first), "…");
     }
     return join(lines, " / ");
+}
+
+/// Changes the reason of a death, wherever the outcome says it.
+void change_reason(engine::ExitOutcome& outcome, const std::function<std::string(const std::string&)>& changed) {
+    if (auto* crash = std::get_if<engine::Crash>(&outcome)) crash->reason = changed(crash->reason);
+    if (auto* dead = std::get_if<engine::MarkDead>(&outcome)) dead->reason = changed(dead->reason);
+    auto* advance = std::get_if<engine::Advance>(&outcome);
+    if (advance == nullptr || !advance->crash) return;
+    auto& reason = advance->crash->reason;
+    auto& told = advance->decision.auto_reason;
+    const auto better = changed(reason);
+    if (const auto at = told.rfind(reason); at != std::string::npos) told.replace(at, reason.size(), better);
+    reason = better;
 }
 
 /// What agent.crashed says: all that agent.exited says, and what it counts as.
@@ -153,6 +172,11 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     agents_.has_ended(record, run);
     if (by_itself && !went_on && !run.resumed && age < k_start_window) {
         tell_of_start(record, run, end.exit_status, outcome);
+    } else if (end.exit_status != 0) {
+        const auto lines = lines_of(record, run, 0, 3);
+        change_reason(outcome, [&](const std::string& reason) {
+            return reason + (lines.empty() ? "" : ". Its last lines: " + lines);
+        });
     }
 
     if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
@@ -171,18 +195,19 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     world_.journal.write(record, "agent.exited", fields);
 }
 
+std::string Exits::lines_of(const TaskRecord& record, const AgentRun& run, std::size_t first, std::size_t last) const {
+    const auto log = world_.files.read(agents_.log_file(record, run));
+    return log ? shown_lines(*log, first, last) : std::string();
+}
+
 /// What it did not write is not what is wrong: its program did not begin to work.
 void Exits::tell_of_start(const TaskRecord& record, const AgentRun& run, int exit_status,
                           engine::ExitOutcome& outcome) const {
-    auto* crash = std::get_if<engine::Crash>(&outcome);
-    auto* dead = std::get_if<engine::MarkDead>(&outcome);
-    if (crash == nullptr && dead == nullptr) return;
-    const auto log = world_.files.read(agents_.log_file(record, run));
-    const auto lines = log ? last_lines(*log) : std::string();
-    auto reason = std::string(name_of(run.role)) + " could not start: " + run.harness + " exited with status " +
-                  std::to_string(exit_status) + (lines.empty() ? "" : ": " + lines) +
-                  ". All of its output: orange task log " + record.task.id.value;
-    (crash != nullptr ? crash->reason : dead->reason) = std::move(reason);
+    const auto lines = lines_of(record, run, 2, 2);
+    const auto reason = std::string(name_of(run.role)) + " could not start: " + run.harness + " exited with status " +
+                        std::to_string(exit_status) + (lines.empty() ? "" : ": " + lines) +
+                        ". All of its output: orange task log " + record.task.id.value;
+    change_reason(outcome, [&](const std::string&) { return reason; });
 }
 
 /// A one-shot program that its provider refuses says so and ends: there is no window that shows it.

@@ -46,6 +46,8 @@ class Exits {
     Awaitable<void> advance_after(TaskRecord record, workflow::Library::DefinitionPtr definition,
                                   engine::Advance advance, Stepped stepped, AgentRun run,
                                   std::map<std::string, Scalar> exited);
+    /// The first and the last lines of what a run's window showed, in one line.
+    std::string lines_of(const TaskRecord& record, const AgentRun& run, std::size_t first, std::size_t last) const;
     void tell_of_start(const TaskRecord& record, const AgentRun& run, int exit_status,
                        engine::ExitOutcome& outcome) const;
     std::optional<agents::Reading> usage_limit_of(const TaskRecord& record, const AgentRun& run) const;

@@ -108,6 +108,15 @@ Awaitable<void> Delivery::deliver(std::vector<News> news) {
     co_await run(std::move(argv));
 }
 
+std::string Delivery::why_unheard() const {
+    const auto& settings = world_.settings;
+    if (!settings.notify || !settings.notify_command.empty() || !desktop_argv(notification_words({})).empty())
+        return {};
+    return "no notification can arrive on this machine: it has no desktop (notify-send or osascript). Only the "
+           "dashboard and open terminals of agents ring. Set `notify` in config.yml to a program that reaches you, or "
+           "to off";
+}
+
 /// Empty if there is no desktop.
 std::vector<std::string> Delivery::desktop_argv(const Words& words) const {
     const auto& environment = world_.base_environment;

@@ -26,6 +26,8 @@ class Delivery {
     Awaitable<void> deliver(std::vector<News> news);
     /// Why the last one was not delivered; empty if it was.
     const std::string& problem() const { return problem_; }
+    /// Why no notification reaches a human who looks at no terminal of Orange; empty if one can.
+    std::string why_unheard() const;
 
   private:
     std::vector<std::string> desktop_argv(const std::map<std::string, std::string>& words) const;

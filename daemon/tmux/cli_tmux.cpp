@@ -39,9 +39,12 @@ constexpr std::size_t k_socket_limit = sizeof(sockaddr_un::sun_path) - 1;
 const std::string k_start_server = "start-server";
 
 /// What everything here relies on; set again with every window, for a server that somebody else started.
-const std::vector<std::string> k_needed = {
-    "set-option", "-g", "exit-empty",         "off", ";", "set-option", "-g", "remain-on-exit", "on",    ";",
-    "set-option", "-g", "update-environment", "",    ";", "set-option", "-g", "history-limit",  "50000", ";"};
+const std::vector<std::string> k_needed = {"set-option", "-g", "exit-empty", "off", ";", "set-option", "-g",
+                                           "remain-on-exit", "on", ";", "set-option", "-g", "update-environment", "",
+                                           ";", "set-option", "-g", "history-limit", "50000", ";",
+                                           // tmux 3.3 and later scroll the text of a dead pane away to show a line of
+                                           // their own; -q: tmux 3.2 has no such option.
+                                           "set-option", "-gq", "remain-on-exit-format", "", ";"};
 
 enum class Server { absent, present };
 

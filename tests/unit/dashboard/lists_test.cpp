@@ -31,6 +31,25 @@ TEST_CASE("Sections follow what tasks need, and the daemon's order stays within 
     CHECK_THAT(text, Holds("1 help  1 review  4 active tasks"));
 }
 
+TEST_CASE("The dashboard rings when a task begins to need its human, or needs more, and the title counts them") {
+    Desk desk({in_review("a"), running("b")});
+    const auto& state = desk.core.state();
+    const auto title = [&] { return dashboard::draw(state, k_desk_time).title; };
+    CHECK(state.rings == 0);
+    CHECK_THAT(title(), Holds("1 "));
+    desk.list({in_review("a"), in_review("b")});
+    CHECK(state.rings == 1);
+    CHECK_THAT(title(), Holds("2 "));
+    desk.list({in_review("a"), in_review("b")});
+    CHECK(state.rings == 1);
+    desk.list({crashed("a"), running("b")});
+    CHECK(state.rings == 2);
+    desk.list({running("a"), running("b")});
+    CHECK(state.rings == 2);
+    CHECK_THAT(title(), !Holds("1"));
+    CHECK(dashboard::draw(state, k_desk_time).rings == 2);
+}
+
 TEST_CASE("A cancelled task whose sub-tasks wait for an approval is among those that need you") {
     auto parent = ended("aaaa0000");
     parent.means = "cancelled";

@@ -100,7 +100,7 @@ TEST_CASE("an agent whose program ends at once could not start: its human is tol
     RunnerWorld world;
     const auto id = planning(world);
     const auto run = *world.record(id).run_of(Role::worker);
-    world.outside.tmux.screens[run.pane_id] = "a banner\n\nLog in first\n";
+    world.outside.tmux.screens[run.pane_id] = "the cause\n1\n2\n3\n4\n\nLog in first\n";
     const auto text = [&] {
         for (const auto& notice : world.record(id).notices) {
             if (notice.kind == NoticeKind::agent_crashed) return notice.text;
@@ -109,15 +109,29 @@ TEST_CASE("an agent whose program ends at once could not start: its human is tol
     };
     SECTION("at once") {
         dies(world, id, Role::worker, 3);
-        CHECK_THAT(text(), Holds("Log in first") && Tells("3") && Tells("orange task log " + id.value));
+        CHECK_THAT(text(),
+                   Holds("the cause / 1 / … / 4 / Log in first") && Tells("3") && Tells("orange task log " + id.value));
     }
     SECTION("after a while") {
         world.outside.clock.pass(std::chrono::seconds(6));
         dies(world, id, Role::worker, 3);
-        CHECK_THAT(text(), Tells("## Plan"));
-        CHECK(text().find("Log in first") == std::string::npos);
+        CHECK_THAT(text(), Tells("## Plan") && Holds("3 / 4 / Log in first") && !Holds("the cause"));
     }
     CHECK(world.record(id).task.crash_count() == 1);
+}
+
+TEST_CASE("a task that is stuck after crashes says the last lines of the last one") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    for (const char* said : {"first words", "last words"}) {
+        world.outside.clock.pass(std::chrono::seconds(60));
+        world.outside.tmux.screens[world.record(id).run_of(Role::worker)->pane_id] = said;
+        dies(world, id, Role::worker, 3);
+    }
+    REQUIRE(world.record(id).task.status == "stuck");
+    CHECK_THAT(world.record(id).moved_because, Holds("last words") && Tells("## Plan"));
+    CHECK_THAT(std::get<std::string>(world.events(id, "agent.crashed").back().fields.at("reason")),
+               Holds("last words"));
 }
 
 TEST_CASE("a tmux server that took the agents along is told as that, and is no crash of the task") {

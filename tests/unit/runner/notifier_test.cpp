@@ -369,9 +369,16 @@ TEST_CASE("Without a command the desktop is told if there is one, and every atta
     SECTION("no desktop") {
         deliver(world, delivery, {one});
         CHECK(told(world, "notify-send") == "nothing");
+        CHECK_THAT(delivery.why_unheard(), Tells("notify") && Tells("config.yml"));
+        world.house().world().settings.notify = false;
+        CHECK(delivery.why_unheard().empty());
+        world.house().world().settings.notify = true;
+        world.house().world().settings.notify_command = {"mine"};
+        CHECK(delivery.why_unheard().empty());
     }
     SECTION("a session bus") {
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/run/bus";
+        CHECK(delivery.why_unheard().empty());
         deliver(world, delivery, {one});
         CHECK_THAT(told(world, "notify-send"), Catch::EndsWith("shop/b: &lt;b> &amp; look\n"));
     }

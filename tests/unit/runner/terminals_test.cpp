@@ -1,6 +1,7 @@
 #include "daemon/monitor/terminals.hpp"
 
 #include "daemon/files/native_file_watcher.hpp"
+#include "daemon/monitor/monitor.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/advanced_time.hpp"
 #include "tests/support/pseudo_terminal.hpp"
@@ -72,6 +73,7 @@ TEST_CASE("an agent that writes is looked at, and one that writes nothing is lef
     CHECK(world.looks_after_a_while() == before + 1);
     terminals.follow(id);
     CHECK(world.looks_after_a_while() == before + 1);
+    CHECK(terminals.is_quiet(id));
     terminal.write("Do you want to proceed?\r\n");
     CHECK(world.looks_after_a_while() == before + 2);
     terminal.write("\033]2;done\007");  // a title shows no text
@@ -84,4 +86,20 @@ TEST_CASE("an agent that writes is looked at, and one that writes nothing is lef
     terminal.write("after its run");
     CHECK(world.looks_after_a_while() == before + 3);
     terminals.stop();
+}
+
+TEST_CASE("the poll leaves a window alone that nothing was written to, but for one poll of ten", "[slow]") {
+    TerminalsWorld world;
+    const PseudoTerminal terminal;
+    world.start(terminal);
+    const auto watcher = native_file_watcher(world.house().io.get_executor()).value();
+    Monitor monitor(world.house().runner(), *watcher);
+    const auto poll = [&] { world.house().go(monitor.poll()); };
+    poll();
+    const int before = world.looks_after_a_while();
+    for (int i = 1; i < 10; ++i) poll();
+    CHECK(world.looks() == before);
+    poll();
+    CHECK(world.looks() == before + 1);
+    monitor.stop();
 }
