@@ -42,7 +42,8 @@ Awaitable<Result<void>> snapshot_nested(Git& git, Nested nested) {
     if (!nested.is_whole) co_return Result<void>{};
     CO_TRY(const auto head, co_await commit_of(git, *nested.repository, "HEAD"));
     if (head.empty() && !nested.is_submodule()) co_return Result<void>{};  // its files become the worktree's own
-    CO_TRY(co_await snapshot(git, *nested.repository, "refs/orange/wip", "Uncommitted work"));
+    Standing unknown;  // g++ 12 destroys a default argument of a co_await expression twice
+    CO_TRY(co_await snapshot(git, *nested.repository, "refs/orange/wip", "Uncommitted work", std::move(unknown)));
     co_return Result<void>{};
 }
 
