@@ -56,7 +56,7 @@ TEST_CASE_METHOD(SparsePool, "a snapshot of a sparse worktree has the files that
     SECTION("a file that is left out is staged with another text") {
         write_file(dir / "blob", "staged\n");
         const auto blob = plain(tree, {"hash-object", "-w", (dir / "blob").string()});
-        plain(tree, {"update-index", "--cacheinfo", "100644," + blob + ",lib/1"});
+        plain(tree, {"update-index", "--add", "--cacheinfo", "100644," + blob + ",lib/1"});
         plain(tree, {"update-index", "--skip-worktree", "lib/1"});
         CHECK(changed(released(task("a")).snapshot) == "M\tlib/1");
     }
