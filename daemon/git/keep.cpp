@@ -10,6 +10,7 @@
 #include "daemon/git/branches.hpp"
 #include "daemon/git/nested.hpp"
 #include "daemon/git/small_files.hpp"
+#include "daemon/git/submodules.hpp"
 #include "daemon/git/worktrees.hpp"
 
 /// What a snapshot of the files does not hold: commits that no branch has, repositories inside the worktree, and what

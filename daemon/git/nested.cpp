@@ -16,6 +16,7 @@
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/git/small_files.hpp"
+#include "daemon/git/submodules.hpp"
 
 namespace orange::git {
 namespace {

@@ -45,8 +45,6 @@ struct Module {
     bool is_whole = false;
 };
 
-/// True if the git directory has modules at all.
-bool has_modules(const Pinned& repository);
 /// The modules of a worktree or of a repository, without the modules of those.
 Result<std::vector<Module>> modules_of(const Pinned& repository);
 /// Removes a module for good.

@@ -8,6 +8,9 @@
 
 namespace orange::git {
 
+/// True if git's own folder for a worktree has repositories of submodules.
+bool has_modules(const Pinned& worktree);
+
 /// A submodule whose commit a branch changes.
 struct SubmoduleChange {
     std::string path;

@@ -11,8 +11,8 @@
 #include "common/base/try.hpp"
 #include "daemon/git/ask.hpp"
 #include "daemon/git/branches.hpp"
-#include "daemon/git/nested.hpp"
 #include "daemon/git/small_files.hpp"
+#include "daemon/git/submodules.hpp"
 
 namespace orange::git {
 namespace {

@@ -67,6 +67,7 @@ TEST_CASE("In a state that does not name its agent, as in the seed, a living age
     task.sight.agent_alive = true;
     CHECK(task.needs().kind == Need::review);
     task.record.task.status = "asking";
+    task.record.answered = task.record.questions;
     CHECK(task.needs().kind == Need::nothing);
     task.record.questions = "one";
     CHECK(task.needs().kind == Need::answer);

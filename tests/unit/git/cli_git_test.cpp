@@ -135,7 +135,8 @@ TEST_CASE_METHOD(GitFixture, "the user's own ssh command runs, wherever git woul
     // Runs here what it is to run there, and notes its words.
     const auto ssh = [&](const std::string& name) {
         write_file(dir / "bin" / name, "#!/bin/sh\necho \"$*\" >>" + path(name + ".ran") +
-                                           "\n[ \"$1\" != -G ] || exit 0\nfor last; do :; done\neval \"$last\"\n");
+                                           "\ncase \" $* \" in *' -G '*) exit 0 ;; esac\n"
+                                           "for last; do :; done\neval \"$last\"\n");
         ::chmod(path("bin/" + name).c_str(), 0755);
         return path("bin/" + name);
     };

@@ -150,6 +150,8 @@ Words refs(const Words& names) {
     return words;
 }
 const Words k_list = {"worktree", "list", "--porcelain", "-z"};
+const Words k_facts = {"config", "--show-origin", "-z", "--get-regexp",
+                       "^(remote\\..*\\.url|core\\.(bare|worktree))$"};
 
 }  // namespace
 
@@ -158,7 +160,13 @@ TEST_CASE("FakeGit answers as git does: settings and names", "[slow]") {
     both.begin();
     both.quick("repo", {"config", "--list", "--show-scope", "-z"});
     both.quick("tree", {"config", "--list", "--show-scope", "-z"});
-    both.quick("repo", {"config", "--show-origin", "-z", "--get-all", "remote.origin.url"});
+    both.quick("repo", k_facts);
+    both.quick("repo", {"config", "--get-all", "remote.origin.url"});
+    for (auto* side : {&both.real, &both.fake}) {
+        side->world.plain(side->world.dir / "repo", {"remote", "add", "origin", "/a"});
+    }
+    both.quick("repo", k_facts);
+    both.quick("repo", {"config", "--get-all", "remote.origin.url"});
     both.quick("repo", {"config", "-z", "--get-regexp", "^user\\.(name|email)$"});
     both.quick("repo", {"config", "--get", "init.defaultBranch"});
     both.quick("repo", {"rev-parse", "--path-format=absolute", "--git-common-dir"});
@@ -313,7 +321,13 @@ TEST_CASE("FakeGit answers as git does: an origin", "[slow]") {
     Both both;
     both.begin();
     for (auto* side : {&both.real, &both.fake}) (void)side->world.make_origin(side->world.path("repo"));
-    both.quick("repo", {"config", "--show-origin", "-z", "--get-all", "remote.origin.url"});
+    both.quick("repo", k_facts);
+    both.quick("repo", {"config", "--get-all", "remote.origin.url"});
+    for (auto* side : {&both.real, &both.fake}) {
+        side->world.plain(side->world.dir / "repo", {"remote", "add", "origin", "/a"});
+    }
+    both.quick("repo", k_facts);
+    both.quick("repo", {"config", "--get-all", "remote.origin.url"});
     both.quick("repo", {"remote", "get-url", "origin"});
     const Words fetch = {"fetch",
                          "--quiet",

@@ -320,7 +320,7 @@ TEST_CASE("a failed command's error tells command, status and stderr") {
     completed.err = "fatal: no\x1b[31m\n";
     const auto error = command_failed({"git", "push"}, completed);
     CHECK(error.code == ErrorCode::external_failed);
-    CHECK_THAT(error.message, Tells("git push") && Tells("3") && Holds("fatal: no\\x1b[31m"));
+    CHECK_THAT(error.message, Tells("git push") && Tells("3") && Holds("no\\x1b[31m"));
     CHECK(error.details.at("exit_status") == "3");
     CHECK(error.details.at("command") == "git push");
     CHECK(error.details.at("stderr") == completed.err);

@@ -82,7 +82,7 @@ TEST_CASE("a review that was given no commit says nothing of any") {
     CHECK(refused.error().code == ErrorCode::needs_force);
     const auto tip = world.git.ref(world.repo(), "refs/heads/" + branch);
     CHECK_THAT(refused.error().message, Tells(tip.substr(0, 12)));
-    CHECK_THAT(refused.error().message, Tells("-p " + tip.substr(0, 12)));
+    CHECK_THAT(refused.error().message, Tells("orange task diff " + id.value));
     CHECK(world.house().go(runner.merges.merge(id, forced_order(), a_human())));
 }
 

@@ -124,6 +124,7 @@ TEST_CASE("a task that is stuck after crashes says the last lines of the last on
     RunnerWorld world;
     const auto id = planning(world);
     for (const char* said : {"first words", "last words"}) {
+        if (!world.record(id).run_of(Role::worker)) REQUIRE(respawn(world, id));
         world.outside.clock.pass(std::chrono::seconds(60));
         world.outside.tmux.screens[world.record(id).run_of(Role::worker)->pane_id] = said;
         dies(world, id, Role::worker, 3);

@@ -165,6 +165,7 @@ TEST_CASE("a human's task is not in need while a message waits for the end of a 
     world.send(id, "go on");
     CHECK_FALSE(world.deliver(id));
     CHECK_FALSE(world.is_told(id));
+    INFO(world.needs(id).text);
     CHECK(world.needs(id).kind == Need::nothing);
 }
 

@@ -435,13 +435,13 @@ TEST_CASE("no cut of a workflow, and no byte put into it, is fatal") {
 
 TEST_CASE("a workflow of thousands of entries is refused before each is compared with each") {
     std::string many = "name: big\nversion: 1\nstates:\n";
-    for (int i = 0; i < 5'000; ++i) many += "  s" + std::to_string(i) + ": {}\n";
+    for (int i = 0; i < 1'000; ++i) many += "  s" + std::to_string(i) + ": {}\n";
     many += "transitions:\n";
-    for (int i = 0; i < 5'000; ++i) many += "  - {from: [t, u], to: x" + std::to_string(i) + "}\n";
+    for (int i = 0; i < 1'000; ++i) many += "  - {from: [t, u], to: x" + std::to_string(i) + "}\n";
     const auto loaded = load(many, "big.yml", "big");
     REQUIRE(loaded.problems.size() == 2);
-    CHECK_THAT(loaded.problems[0].message, Tells("states") && Tells("5000") && Tells("100"));
-    CHECK_THAT(loaded.problems[1].message, Tells("transitions") && Tells("5000") && Tells("100"));
+    CHECK_THAT(loaded.problems[0].message, Tells("states") && Tells("1000") && Tells("100"));
+    CHECK_THAT(loaded.problems[1].message, Tells("transitions") && Tells("1000") && Tells("100"));
 }
 
 TEST_CASE("of many problems the first hundred are kept, and long names are not repeated in each") {
