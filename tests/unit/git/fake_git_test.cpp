@@ -162,11 +162,6 @@ TEST_CASE("FakeGit answers as git does: settings and names", "[slow]") {
     both.quick("tree", {"config", "--list", "--show-scope", "-z"});
     both.quick("repo", k_facts);
     both.quick("repo", {"config", "--get-all", "remote.origin.url"});
-    for (auto* side : {&both.real, &both.fake}) {
-        side->world.plain(side->world.dir / "repo", {"remote", "add", "origin", "/a"});
-    }
-    both.quick("repo", k_facts);
-    both.quick("repo", {"config", "--get-all", "remote.origin.url"});
     both.quick("repo", {"config", "-z", "--get-regexp", "^user\\.(name|email)$"});
     both.quick("repo", {"config", "--get", "init.defaultBranch"});
     both.quick("repo", {"rev-parse", "--path-format=absolute", "--git-common-dir"});
@@ -321,11 +316,6 @@ TEST_CASE("FakeGit answers as git does: an origin", "[slow]") {
     Both both;
     both.begin();
     for (auto* side : {&both.real, &both.fake}) (void)side->world.make_origin(side->world.path("repo"));
-    both.quick("repo", k_facts);
-    both.quick("repo", {"config", "--get-all", "remote.origin.url"});
-    for (auto* side : {&both.real, &both.fake}) {
-        side->world.plain(side->world.dir / "repo", {"remote", "add", "origin", "/a"});
-    }
     both.quick("repo", k_facts);
     both.quick("repo", {"config", "--get-all", "remote.origin.url"});
     both.quick("repo", {"remote", "get-url", "origin"});
