@@ -60,6 +60,9 @@ Awaitable<Result<void>> name_stashes(Git& git, Pinned repository) {
 
 constexpr const char* k_here = "./.";  ///< to git, "." is the repository that fetches
 
+/// A submodule's core.worktree names the folder of its files, and git makes no pack if that folder no longer exists.
+constexpr const char* k_upload_pack = "--upload-pack=GIT_WORK_TREE=. git-upload-pack";
+
 /// A repository whose work goes into refs of the worktree's repository.
 struct Source {
     Pinned outer;                      ///< the worktree's git, run in the folder of the source
@@ -91,7 +94,7 @@ Awaitable<Result<void>> fetch_from(Git& git, Source source, std::string below, s
     // The same repository again, after an attempt that failed, has the same ref.
     const auto ref = below + "/nested-" + content_hash(source.outer.path() + "\n" + refs).substr(0, 12);
     auto args = words("-c", "protocol.file.allow=always", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
-                      "--no-auto-maintenance", "--no-recurse-submodules");
+                      "--no-auto-maintenance", "--no-recurse-submodules", k_upload_pack);
     if (repository && small_file_at(repository->admin(), "shallow", k_longest_shallow)) {
         args.emplace_back("--update-shallow");
     }
