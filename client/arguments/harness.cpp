@@ -27,7 +27,7 @@ Action harness_trust(CLI::App& app) {
         bool yes = false;
     };
     auto a = std::make_shared<Arguments>();
-    app.add_option("NAME", a->params.name, "Name of the harness, or .orange/setup or .orange/teardown")->required();
+    app.add_option("NAME", a->params.name, "Name of the harness, or .orange/setup, .orange/teardown or core.sshCommand")->required();
     auto* path = app.add_option("PATH", a->params.cwd, "Directory in the repository; default: this one");
     text(app, "--project", a->params.project, "Project, instead of PATH")->excludes(path)->option_text("TEXT");
     app.add_flag("-y,--yes", a->yes, "Do not ask for confirmation");
@@ -36,7 +36,9 @@ Action harness_trust(CLI::App& app) {
         "agent with the options that make it trust the repository. If the agent takes no such "
         "option, this command shows the lines to add to the agent's own file.\n\n"
         "With .orange/setup or .orange/teardown, it shows this file of the repository, and stores "
-        "that you agree to its text. Orange then runs it in the worktrees of tasks.\n\n"
+        "that you agree to its text. Orange then runs it in the worktrees of tasks. With "
+        "core.sshCommand, it does the same with this value of the repository's configuration, with "
+        "which git then reaches the remotes.\n\n"
         "Exit status: 0 if the answer is yes, 1 if it is not.\n\n"
         "Example:\n"
         "  orange harness trust claude --project shop\n"

@@ -55,7 +55,7 @@ int harness_trust(Context& context, rpc::HarnessTrust params, bool yes) {
     }
     if (context.json) put_json(written(*reply));
     if (reply->recorded && !context.json) {
-        output::put(reply->text ? "Stored. It applies to worktrees from now on.\n"
+        output::put(reply->text ? "Stored. It applies from now on.\n"
                                 : "Stored. It applies to agents that are started from now on.\n");
     }
     if (!context.json) output::put(output::notes_text(reply->notes, context.style));

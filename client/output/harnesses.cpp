@@ -165,6 +165,11 @@ std::string trust_page(const rpc::HarnessTrust::Reply& reply, const Style& style
                           : name + " already trusts " + repository + "\n";
     }
     const auto fitted = [&](const std::string& text) { return wrapped(text, "", style.width); };
+    if (reply.text && reply.harness == "core.sshCommand") {
+        return fitted("If you agree, Orange's git runs core.sshCommand of " + repository +
+                      " to reach its remotes, as you. If its value changes, it is not used until you agree again.") +
+               "\n" + style.paint(printable(*reply.text, true), Ink::green) + "\n";
+    }
     if (reply.text) {
         return fitted("If you agree, Orange runs " + name + " of " + repository +
                       " in the worktrees of its tasks, as you. If its text changes, you are asked again.") +

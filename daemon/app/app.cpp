@@ -28,6 +28,7 @@
 #include "daemon/files/unfinished.hpp"
 #include "daemon/forge/github_forge.hpp"
 #include "daemon/git/cli_git.hpp"
+#include "daemon/git/repository_command.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/monitor/monitor.hpp"
 #include "daemon/process/leftovers.hpp"
@@ -160,6 +161,13 @@ class App {
               io_.get_executor(), dispatcher_, [this](rpc::Peer peer) { return identify(peer); },
               rpc::Limits::of_process()),
           signals_(io_, SIGTERM, SIGINT, SIGHUP) {
+        git_.trust_ssh([this] {
+            std::vector<std::string> commands;
+            for (const auto& project : projects_.list()) {
+                if (auto command = git::trusted_ssh(project); !command.empty()) commands.push_back(std::move(command));
+            }
+            return join(commands, "\n");
+        });
         if (home.is_first_since_boot() && world_.settings.resume_after_reboot) monitor_.resume_agents();
     }
 

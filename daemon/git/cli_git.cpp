@@ -36,17 +36,20 @@ const char* const k_settings[] = {
     "color.ui=false",
 };
 
-/// A command for a shell, which git starts if it needs ssh, in the repository. It runs the last core.sshCommand of the
-/// user's or the machine's configuration, else $ORANGE_SSH. The repository's own is not run: agents can write it.
+/// A command for a shell, which git starts if it needs ssh, in the repository. It runs the repository's own
+/// core.sshCommand if that is a line of $ORANGE_TRUSTED_SSH (agents can write any other), else the last one of the
+/// user's or the machine's configuration, else $ORANGE_SSH.
 /// Nobody could answer OpenSSH, so it is told not to ask; a wrapper might not know these options. git asks with -G
 /// whether the program is OpenSSH, if its name does not tell.
 constexpr const char* k_ssh =
-    "f() { c=; own=; t=$(printf '\\t'); "
+    "f() { c=; own=; t=$(printf '\\t'); n='\n'; "
     "while IFS=$t read -r scope value; do "
     "case $scope in system|global) c=$value ;; local|worktree) own=$value ;; esac; "
     "done <<EOF\n$(git config --show-scope --get-all core.sshCommand)\nEOF\n"
-    "[ -z \"$own\" ] || [ \"$own\" = \"$c\" ] || echo 'core.sshCommand of the repository is not used, because agents "
-    "can change it; set it in your own configuration (~/.gitconfig, there also with includeIf)' >&2; "
+    "if [ -n \"$own\" ] && [ \"$own\" != \"$c\" ]; then "
+    "case $n$ORANGE_TRUSTED_SSH$n in *\"$n$own$n\"*) c=$own ;; *) echo 'core.sshCommand of the repository is not used, "
+    "because agents can change it. To use it as it is now, run there: orange harness trust core.sshCommand' >&2 ;; esac; "
+    "fi; "
     "c=${c:-$ORANGE_SSH}; "
     "case ${c%% *} in ssh|*/ssh) [ \"$1\" != -G ] || return 0; c=\"$c -oBatchMode=yes -oConnectTimeout=10\" ;; esac; "
     "eval \"$c \\\"\\$@\\\"\"; }; f";
@@ -107,6 +110,7 @@ Awaitable<Result<Completed>> CliGit::run(GitCommand command) {
     for (auto& arg : command.args) child.argv.push_back(std::move(arg));
     child.cwd = command.place.path();
     child.env = env_;
+    if (trusted_ssh_) (*child.env)["ORANGE_TRUSTED_SSH"] = trusted_ssh_();
     for (auto& [name, value] : command.env) (*child.env)[name] = std::move(value);
     if (const auto* worktree = command.place.pinned()) {
         child.folder = worktree->folder();

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "daemon/git/git.hpp"
 #include "daemon/process/environment.hpp"
 
@@ -15,12 +18,16 @@ class CliGit final : public Git {
     /// folder in which git is run in pinned worktrees alone, and refused anywhere else, so that no caller can forget
     /// it. The runner must outlive it.
     CliGit(ProcessRunner& runner, const Environment& base, Environment own = {}, std::string worktrees = {});
+    /// `commands`: the values of a repository's own core.sshCommand that git may run, a line each. Any other value that
+    /// a repository has is not run: agents can write it.
+    void trust_ssh(std::function<std::string()> commands) { trusted_ssh_ = std::move(commands); }
     Awaitable<Result<Completed>> run(GitCommand command) override;
 
   private:
     ProcessRunner& runner_;
     Environment env_;
     std::string worktrees_;
+    std::function<std::string()> trusted_ssh_;
 };
 
 }  // namespace orange

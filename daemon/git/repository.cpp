@@ -152,4 +152,12 @@ std::string root_of_bare(const std::string& git_dir) {
     return real_path(parent / to) == real_path(git_dir) ? parent.string() : git_dir;
 }
 
+Awaitable<Result<std::string>> own_ssh_command(Git& git, std::string repo) {
+    CO_TRY(const auto done,
+           co_await attempt(git, std::move(repo), words("config", "--local", "--get", "core.sshCommand")));
+    if (done.exit_status != 0) co_return std::string();
+    const auto value = std::string(trim(done.out));
+    co_return value.find('\n') == std::string::npos ? value : std::string();
+}
+
 }  // namespace orange::git

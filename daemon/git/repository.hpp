@@ -39,6 +39,9 @@ class KnownRepositories {
     std::map<std::string, Known> known_;  ///< by path
 };
 
+/// The repository's own core.sshCommand, which agents can write; empty if it has none, or one that is no single line.
+Awaitable<Result<std::string>> own_ssh_command(Git& git, std::string repo);
+
 /// The folder by which a repository without a working tree is called: the one that holds it, if its `.git` leads there
 /// ("project" of "project/.bare"), else the repository itself. `git_dir`: absolute.
 std::string root_of_bare(const std::string& git_dir);

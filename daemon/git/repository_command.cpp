@@ -8,8 +8,21 @@ namespace {
 
 constexpr std::size_t k_longest = std::size_t{1} << 20;
 constexpr std::string_view k_folder = ".orange/";
+constexpr std::string_view k_ssh_consent = "core.sshCommand ";
 
 }  // namespace
+
+std::string trusted_ssh(const Project& project) {
+    for (const auto& entry : project.trusted) {
+        if (entry.starts_with(k_ssh_consent)) return entry.substr(k_ssh_consent.size());
+    }
+    return {};
+}
+
+void trust_ssh(Project& project, const std::string& value) {
+    std::erase_if(project.trusted, [](const std::string& entry) { return entry.starts_with(k_ssh_consent); });
+    project.trusted.push_back(std::string(k_ssh_consent) + value);
+}
 
 bool is_repository_command(const std::string& name) {
     return name == ".orange/setup" || name == ".orange/teardown";

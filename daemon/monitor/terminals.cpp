@@ -64,10 +64,12 @@ void Terminals::watch_events(const TaskId& id, bool any_run) {
 }
 
 Awaitable<void> Terminals::listen(TaskId id) {
-    while (!stopped_ && std::exchange(followed_[id].told, false)) {
+    bool slept = true;
+    while (slept && !stopped_ && followed_[id].told) {
+        followed_[id].told = false;
         co_await runner_.activities.look(id);
         if (runner_.outbox.may_be_seen(id)) co_await runner_.outbox.acknowledge(id);
-        if (!co_await async::sleep(k_between_events)) co_return;
+        slept = co_await async::sleep(k_between_events);
     }
     followed_[id].listening = false;
     follow(id);

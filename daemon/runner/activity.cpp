@@ -118,11 +118,12 @@ agents::Statement Activities::told_by(const agents::Harness& harness, Known& kno
 }
 
 Awaitable<Activities::Sight> Activities::see(const TaskRecord& record, Role role) {
+    Sight sight;
     const auto* current = record.run_of(role);
-    if (!current || current->pane_id.empty()) co_return Sight{};
+    if (!current || current->pane_id.empty()) co_return sight;
     const auto run = *current;
     const auto entry = world_.harnesses.find(run.harness);
-    if (!entry) co_return Sight{};
+    if (!entry) co_return sight;
     const auto& harness = entry->harness;
     const auto file = told_by_file(record, run, harness);
     const auto view = co_await world_.tmux.look(run.pane_id);
@@ -136,7 +137,7 @@ Awaitable<Activities::Sight> Activities::see(const TaskRecord& record, Role role
     }
     const auto screen = view ? view->screen : std::string();
     const auto title = view ? view->title : std::string();
-    Sight sight{agents::reading_of(harness, file, screen, title), {}};
+    sight.reading = agents::reading_of(harness, file, screen, title);
     if (view) sight.screen = agents::resting_screen(screen);
     if (known.said) {
         const auto told = told_by(harness, known, sight.reading);
@@ -156,7 +157,8 @@ Awaitable<agents::Reading> Activities::read(const TaskRecord& record, Role role)
 
 Awaitable<Activities::Window> Activities::look_before_typing(const TaskRecord& record, Role role) {
     auto sight = co_await see(record, role);
-    Window window{std::move(sight.reading)};
+    Window window;
+    window.reading = std::move(sight.reading);
     const auto* run = record.run_of(role);
     const auto entry = run ? world_.harnesses.find(run->harness) : Result<agents::HarnessEntry>(Error{});
     if (!entry || !sight.screen) co_return window;

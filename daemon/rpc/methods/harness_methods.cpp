@@ -5,11 +5,13 @@
 
 #include <algorithm>
 
+#include "common/base/sha256.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/agents/trust.hpp"
 #include "daemon/agents/versions.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/repository.hpp"
 #include "daemon/git/repository_command.hpp"
 #include "daemon/process/environment.hpp"
 #include "daemon/rpc/api.hpp"
@@ -204,7 +206,34 @@ Awaitable<Result<HarnessTrust::Reply>> agree_to_command(Api& api, HarnessTrust p
     co_return reply;
 }
 
+/// The repository's own core.sshCommand, as it is now.
+Awaitable<Result<HarnessTrust::Reply>> agree_to_ssh(Api& api, HarnessTrust params) {
+    auto& world = api.world();
+    const auto lock = co_await api.change_projects();
+    CO_TRY(auto project, co_await api.select_project(params.project, params.cwd));
+    CO_TRY(const auto command, co_await git::own_ssh_command(world.git, project.path));
+    if (command.empty()) {
+        co_return Error(ErrorCode::not_found, project.path + " has no core.sshCommand of its own, or not in one line");
+    }
+    HarnessTrust::Reply reply;
+    reply.harness = params.name;
+    reply.repository = project.path;
+    reply.text = command + "\n";
+    reply.hash = sha256(command);
+    if (params.hash && *params.hash != *reply.hash) {
+        co_return Error(ErrorCode::conflict,
+                        "core.sshCommand of " + project.path + " was changed meanwhile. Read it again");
+    }
+    reply.trusted = git::trusted_ssh(project) == command;
+    if (reply.trusted || params.dry_run) co_return reply;
+    git::trust_ssh(project, command);
+    CO_TRY(world.projects.put(std::move(project)));
+    reply.trusted = reply.recorded = true;
+    co_return reply;
+}
+
 Awaitable<Result<HarnessTrust::Reply>> answer_trust(Api& api, HarnessTrust params) {
+    if (params.name == git::k_ssh_setting) co_return co_await agree_to_ssh(api, std::move(params));
     if (git::is_repository_command(params.name)) co_return co_await agree_to_command(api, std::move(params));
     auto& world = api.world();
     CO_TRY(const auto entry, world.harnesses.find(params.name));

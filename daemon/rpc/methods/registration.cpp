@@ -5,6 +5,8 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
+#include "daemon/git/repository.hpp"
+#include "daemon/git/repository_command.hpp"
 #include "daemon/runner/project_names.hpp"
 
 namespace orange::rpc {
@@ -104,7 +106,13 @@ Awaitable<Result<NewProject>> new_project(Api& api, ProjectAdd params) {
     if (!is_known) on_other_branch = co_await other_branch(world.git, project);
     CO_TRY(co_await world.pool.known().has_origin(world.git, root));
     const auto remote = co_await world.pool.known().unused_remote(world.git, root, project.default_branch);
-    for (const auto& note : {on_other_branch, remote}) {
+    CO_TRY(const auto ssh, co_await git::own_ssh_command(world.git, root));
+    std::string by_ssh;
+    if (!ssh.empty()) {
+        git::trust_ssh(project, ssh);
+        by_ssh = "remotes are reached with core.sshCommand of the repository, as long as it stays: " + printable(ssh);
+    }
+    for (const auto& note : {on_other_branch, remote, by_ssh}) {
         if (!note.empty()) made.notes.push_back(note);
     }
     co_return made;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/git/branches.hpp"
+#include "daemon/git/repository.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/advanced_time.hpp"
@@ -168,6 +169,25 @@ TEST_CASE_METHOD(GitFixture, "the user's own ssh command runs, wherever git woul
     REQUIRE(go(git::fetch(own, repo, 20s)));
     CHECK_THAT(read_file(dir / "used.ran"), Holds("-x a b"));
     CHECK_FALSE(std::filesystem::exists(dir / "other.ran"));
+}
+
+TEST_CASE_METHOD(GitFixture, "a repository's ssh command runs as long as it is the one that a human agreed to") {
+    const auto repo = make_repo();
+    plain(repo, {"config", "remote.origin.url", "ssh://example.org" + make_origin(repo)});
+    write_file(dir / "bin/own", "#!/bin/sh\necho \"$*\" >>" + path("own.ran") +
+                                    "\ncase \" $* \" in *' -G '*) exit 0 ;; esac\nfor last; do :; done\neval \"$last\"\n");
+    ::chmod(path("bin/own").c_str(), 0755);
+    const auto command = path("bin/own") + " -i 'a key'";
+    plain(repo, {"config", "core.sshCommand", command});
+    CHECK(go(git::own_ssh_command(git, repo)).value() == command);
+    CliGit own(runner, environment());
+    own.trust_ssh([&] { return "other\n" + command; });
+    REQUIRE(go(git::fetch(own, repo, 20s)));
+    CHECK_THAT(read_file(dir / "own.ran"), Holds("-i a key"));
+    std::filesystem::remove(dir / "own.ran");
+    plain(repo, {"config", "core.sshCommand", path("bin/own")});
+    (void)go(git::fetch(own, repo, 20s));
+    CHECK_FALSE(std::filesystem::exists(dir / "own.ran"));
 }
 
 TEST_CASE_METHOD(GitFixture, "an inherited GIT_DIR does not lead git elsewhere") {
