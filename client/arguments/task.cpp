@@ -210,6 +210,7 @@ Action task_diff(CLI::App& app) {
     app.add_option("FILE", a->options.files, "Only these files");
     app.add_flag("--stat", a->options.stat, "Show only how much each file changes");
     app.add_flag("--name-only", a->options.name_only, "Show only the names of the changed files");
+    app.add_flag("--since-review", a->params.since_review, "Show only what came after the last review");
     return [a](Context& context) { return commands::task_diff(context, a->params, a->options); };
 }
 

@@ -79,6 +79,8 @@ Result<int> show_changes(const std::string& repository, std::vector<std::string>
                                       "--no-textconv",
                                       "--submodule=short",
                                       "--ignore-submodules=none"};
+    const char* no_color = std::getenv("NO_COLOR");
+    if (no_color && *no_color) words.emplace_back("--no-color");
     words.insert(words.end(), std::make_move_iterator(args.begin()), std::make_move_iterator(args.end()));
     // They are the pager's; the folder is removed after it has ended.
     for (const int number : {SIGINT, SIGQUIT, SIGHUP}) std::signal(number, SIG_IGN);

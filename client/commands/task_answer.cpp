@@ -99,7 +99,8 @@ int task_diff(Context& context, rpc::TaskDiff params, const DiffOptions& options
     auto typed = connection::reply_as<rpc::TaskDiff::Reply>(params.k_name, *reply);
     if (!typed) return fail(context, typed.error());
     if (typed->changes.files == 0) {
-        output::put("The branch has no changes yet.\n");
+        output::put(params.since_review ? "Nothing was changed since the review.\n"
+                                        : "The branch has no changes yet.\n");
         return 0;
     }
     std::vector<std::string> args = {typed->base, typed->tip};

@@ -49,9 +49,11 @@ struct TaskList {
 struct TaskDiff : TaskSelector {
     static constexpr const char* k_name = "task.diff";
     bool patch = false;
+    bool since_review = false;
     template <class V>
     void describe(V& v) {
         TaskSelector::describe(v);
+        v.sparse("since_review", since_review, "only what came after the commit that was reviewed last");
         v.sparse("patch", patch, "show the changes, too: `stat` and `text`");
     }
     struct Reply {
@@ -65,7 +67,7 @@ struct TaskDiff : TaskSelector {
         template <class V>
         void describe(V& v) {
             v.required("repository", repository, "where to run git diff: the project's own repository");
-            v.required("base", base, "the commit that the branch began at");
+            v.required("base", base, "the commit that the branch began at, or the one that was reviewed");
             v.required("tip", tip, "a tree of the worktree as it is now, uncommitted and untracked files included");
             v.required("changes", changes, "how much that is");
             v.sparse("stat", stat, "with `patch`: the files, as git diff --stat shows them");

@@ -48,6 +48,10 @@ class Activities {
     /// Whether the run was seen busy after that time, and has shown no dialog since it was.
     bool worked_since(const TaskRecord& record, const AgentRun& run, Timestamp time) const;
 
+    /// Whose limits and hangs matter: the agent of the task's state. A worker that waits for its review is at rest, and
+    /// must not be told to go on. Without a readable workflow, the worker.
+    std::vector<Role> awaited(const TaskRecord& record) const;
+
     /// As it was seen last; nothing for a role without a living agent.
     std::optional<AgentActivity> of(const TaskRecord& record, Role role) const;
 
@@ -116,9 +120,6 @@ class Activities {
     void mark_hung(TaskRecord& record) const;
     void mark_as(TaskRecord& record, const std::vector<Role>& roles, NoticeKind kind, Activity activity,
                  const std::string& what) const;
-    /// Whose limits and hangs matter: the agent of the task's state. A worker that waits for its review is at rest, and
-    /// must not be told to go on. Without a readable workflow, the worker.
-    std::vector<Role> awaited(const TaskRecord& record) const;
 
     World& world_;
     AgentControl& agents_;

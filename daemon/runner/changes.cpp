@@ -68,11 +68,16 @@ Awaitable<Result<Changes>> committed_changes(World& world, std::string repositor
     co_return changes;
 }
 
-Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record) {
+Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, bool since_review) {
     const auto* project = world.projects.find(record.task.project);
     if (!project) co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
     const auto repository = project->path;
-    auto target = record.task.base.value_or(std::string());
+    if (since_review && record.reviewed_commit.empty()) {
+        const auto& id = record.task.id.value;
+        co_return Error(ErrorCode::not_found,
+                        "no commit of task " + id + " was reviewed. To see all its changes:\n  orange task diff " + id);
+    }
+    auto target = since_review ? record.reviewed_commit : record.task.base.value_or(std::string());
     if (target.empty()) {
         const auto copy = *project;
         CO_TRY(target, co_await target_ref(world, record, copy));

@@ -86,8 +86,8 @@ Awaitable<Result<std::vector<MergeConcern>>> merge_concerns(World& world, TaskRe
         CO_TRY(auto since, co_await commits_since_review(world.git, project->path, seen, tip, task.branch,
                                                          merge_target(world, record, *project)));
         if (!since.empty()) {
-            concerns.push_back(
-                {since, "Merge the unreviewed commits?", "Look at the changes\n  orange task diff " + task.id.value});
+            concerns.push_back({since, "Merge the unreviewed commits?",
+                                "Look at the changes\n  orange task diff " + task.id.value + " --since-review"});
         }
     }
     if (project) {

@@ -41,7 +41,10 @@ Awaitable<Result<std::optional<OtherBranch>>> other_branch_of(World& world, Task
     if (branch == task.branch) co_return found;
     CO_TRY(const auto head, co_await git::commit_of(world.git, worktree, "HEAD"));
     if (head.empty()) co_return found;
-    CO_TRY(const auto own, co_await git::commit_of(world.git, worktree, "refs/heads/" + task.branch));
+    CO_TRY(auto own, co_await git::commit_of(world.git, worktree, "refs/heads/" + task.branch));
+    if (own.empty()) {
+        CO_TRY(own, co_await git::commit_of(world.git, worktree, "refs/remotes/origin/" + task.branch));
+    }
     bool has_all = own.empty();
     if (!own.empty()) {
         CO_TRY(const auto is_in_own, co_await git::contains(world.git, worktree, own, head));

@@ -251,6 +251,8 @@ void Outbox::mark_undelivered(TaskRecord& record) {
     const auto* run = record.run_of(message.to);
     if (run && usage_.of(run->harness)) return;
     if (record.held_start(message.to)) return;  // its view says what that one waits for
+    // Orange tells the worker of a passed review, for example. While a human is to act, nothing waits for the agent.
+    if (message.from == Role::system && activities_.awaited(record).empty()) return;
     const auto seen = activities_.of(record, message.to);
     if (seen && (seen->activity == Activity::busy || seen->activity == Activity::waiting)) {
         undelivered_.erase(id);  // its turn ends, and a dialog has a notice of its own

@@ -176,7 +176,8 @@ TEST_CASE("What came to the branch after its review, or another branch, is merge
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == ErrorCode::needs_force);
     CHECK_THAT(refused.error().details.at("facts"), Tells("1"));
-    CHECK_THAT(refused.error().details.at("facts"), Tells("-p " + seen.substr(0, 12) + ".."));
+    CHECK_THAT(refused.error().details.at("facts"), Tells("orange task diff " + id + " --since-review"));
+    CHECK(orange.orange({"task", "diff", id, "--since-review", "--name-only"}).out == "unseen\n");
     rpc::TaskWhy why;
     why.id = id;
     const auto hints = orange.call(why).hints;

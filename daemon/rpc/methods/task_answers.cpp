@@ -97,7 +97,7 @@ Awaitable<Result<TaskDiff::Reply>> diff(Api& api, TaskDiff params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     const auto* record = api.world().tasks.find(id);
     if (!record) co_return Error(ErrorCode::not_found, "there is no task " + id.value);
-    CO_TRY(const auto changes, co_await changes_of(api.world(), *record));
+    CO_TRY(const auto changes, co_await changes_of(api.world(), *record, params.since_review));
     TaskDiff::Reply reply;
     reply.repository = changes.repository;
     reply.base = changes.base;

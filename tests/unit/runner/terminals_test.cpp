@@ -28,16 +28,22 @@ struct TerminalsWorld : RunnerWorld {
     int looks_after_a_while() {
         for (int i = 0; i < 100; ++i) {
             time.advance(100ms);
-            bool later = false;
-            async::spawn(house().io.get_executor(), "later", [](bool& ended) -> Awaitable<void> {
+            until_ended([]() -> Awaitable<void> {
                 const std::chrono::milliseconds moment = 1ms;
                 co_await async::sleep(moment);
-                ended = true;
-            }(later));
-            house().io.restart();
-            while (!later) house().io.run_one();
+            }());
         }
         return looks();
+    }
+    /// The watcher never ends, so House::go() would not.
+    void until_ended(Awaitable<void> coroutine) {
+        bool ended = false;
+        async::spawn(house().io.get_executor(), "ends", [](Awaitable<void> inner, bool& has) -> Awaitable<void> {
+            co_await std::move(inner);
+            has = true;
+        }(std::move(coroutine), ended));
+        house().io.restart();
+        while (!ended) house().io.run_one();
     }
 
     TestTime time;
@@ -94,7 +100,7 @@ TEST_CASE("the poll leaves a window alone that nothing was written to, but for o
     world.start(terminal);
     const auto watcher = native_file_watcher(world.house().io.get_executor()).value();
     Monitor monitor(world.house().runner(), *watcher);
-    const auto poll = [&] { world.house().go(monitor.poll()); };
+    const auto poll = [&] { world.until_ended(monitor.poll()); };
     poll();
     const int before = world.looks_after_a_while();
     for (int i = 1; i < 10; ++i) poll();

@@ -105,9 +105,10 @@ TEST_CASE("an agent that was seen at work is reminded, and not in a dialog that 
     const std::string harness = GENERATE(as<std::string>(), "rests", "prompts");
     CAPTURE(harness);
     const auto id = world.start(harness);
-    Reminders reminders(world.house().runner());
     const auto attend = [&] {
+        Reminders reminders(world.house().runner());  // not before: it would wait for the time of the next reminder
         (void)world.house().go(reminders.attend(id));
+        reminders.stop();
         for (int i = 0; i < 2; ++i) (void)world.deliver(id);
     };
     world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");
@@ -130,7 +131,6 @@ TEST_CASE("an agent that was seen at work is reminded, and not in a dialog that 
         CHECK_THAT(world.outside.tmux.state.sent[0].second, Holds("orange task update --status working"));
         CHECK(world.needs(id).kind == Need::nothing);
     }
-    reminders.stop();
 }
 
 TEST_CASE("a program without a known prompt is typed to after each of its turns, also by the next daemon") {
