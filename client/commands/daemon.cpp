@@ -1,5 +1,7 @@
 #include "client/commands/daemon.hpp"
 
+#include <iterator>
+
 #include "client/connection/autostart.hpp"
 #include "client/connection/child.hpp"
 #include "client/connection/ending.hpp"
@@ -54,11 +56,16 @@ Result<void> check_next_daemon() {
                 ". The daemon keeps running. To restart it anyway:\n  orange daemon restart --force"};
 }
 
-/// Which daemon it is that answers there, and what became of it; and what it found of agents' programs.
+/// Says which daemon answers there and what became of it, what is wrong with its files, and what it found of agents'
+/// programs.
 int say_which(const Context& context, connection::Connection& daemon, const std::string& what) {
     auto pong = daemon.call(rpc::DaemonPing{});
     if (!pong) return fail(context, pong.error());
-    const auto notes = search_programs(daemon);
+    auto notes = search_programs(daemon);
+    if (auto status = daemon.call(rpc::DaemonStatus{})) {
+        notes.insert(notes.begin(), std::make_move_iterator(status->problems.begin()),
+                     std::make_move_iterator(status->problems.end()));
+    }
     auto json = written(*pong);
     json["notes"] = notes;
     auto text = "oranged " + pong->version + " " + what + ", pid " + std::to_string(pong->pid) + "\n" +

@@ -50,15 +50,18 @@ class Question {
     Needs here(Need kind, std::string text, std::string command) const {
         return {kind, std::move(text), std::move(command), record_.entered_at.value_or(record_.task.updated_at)};
     }
-    /// An agent is to work here. A workflow that does not say so with `agent` says how the agent is started again, or
-    /// what follows from its end.
+    /// An agent is to work here. A workflow that does not say so with `agent` says what follows from the agent's end,
+    /// other than that it is dead, or at least how it is started again.
     bool is_agents() const {
         if (state_->agent || state_->meaning == Meaning::clarification) return true;
         if (state_->meaning != Meaning::none || can_be_merged_from(definition_, status())) return false;
-        return !state_->respawn_prompt.empty() ||
-               std::ranges::any_of(definition_.exit_rules, [this](const ExitRule& rule) {
-                   return rule.status == status() && rule.action != ExitAction::mark_dead;
-               });
+        bool has_rule = false;
+        for (const auto& rule : definition_.exit_rules) {
+            if (rule.status != status()) continue;
+            has_rule = true;
+            if (rule.action != ExitAction::mark_dead) return true;
+        }
+        return !has_rule && !state_->respawn_prompt.empty();
     }
     /// "worker"; "agent" if the workflow does not say which.
     std::string agent_name() const { return state_->agent ? std::string(name_of(*state_->agent)) : "agent"; }

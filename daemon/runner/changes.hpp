@@ -19,8 +19,8 @@ struct Changes {
 /// What the commits of `tip` change since it left `target`, both names of commits.
 Awaitable<Result<Changes>> committed_changes(World& world, std::string repository, std::string target, std::string tip);
 
-/// Looks at the task's worktree, or at its branch if it has none. not_found if there is neither. `since_review`: from the
-/// commit that was reviewed last; not_found if there is none.
+/// Looks at the task's worktree, or at its branch if it has none. not_found if there is neither. `since_review`: from
+/// the commit that was reviewed last; not_found if there is none.
 Awaitable<Result<Changes>> changes_of(World& world, TaskRecord record, bool since_review = false);
 
 /// The changes themselves, as git shows them without colours.

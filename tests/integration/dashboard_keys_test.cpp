@@ -88,7 +88,8 @@ class KeyTable {
     explicit KeyTable(const std::string& workflow) : workflow_(workflow) {
         fs::create_directories(box.home() / "harnesses");
         write_file(box.home() / "harnesses" / "idle.yml",
-                   "name: idle\nprogram: sh\nmode: persistent\nargv:\n  full: [-c, sleep 600, --, \"{prompt}\"]\n");
+                   "name: idle\nprogram: sh\nmode: persistent\nargv:\n"
+                   "  full: [-c, \"echo ready; sleep 600\", --, \"{prompt}\"]\nscreen: {composer: [ready]}\n");
         if (workflow == "shipping") {
             fs::create_directories(box.home() / "workflows");
             write_file(box.home() / "workflows" / "shipping.yml", k_shipping);

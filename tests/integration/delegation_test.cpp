@@ -62,9 +62,8 @@ struct Parts {
         orange.git({"add", "frame"}, tree);
         orange.git({"commit", "-qm", "The frame"}, tree);
         // Its agent replaces TASK.md by what it read before, and would take the part that is added meanwhile away.
-        orange.eventually("its agent has written its plan and sleeps", [&] {
-            return read_file(tree / "TASK.md").find("\n## Plan\n") != std::string::npos;
-        });
+        orange.eventually("its agent has written its plan and sleeps",
+                          [&] { return read_file(tree / "TASK.md").find("\n## Plan\n") != std::string::npos; });
         const auto text = read_file(tree / "TASK.md");
         write_file(tree / "TASK.md", text + "\n## Subtasks\n- " + first + "\n- " + second + "\n");
         // What is written into a file that the daemon replaces at this moment comes in a little later.

@@ -174,8 +174,9 @@ TEST_CASE_METHOD(GitFixture, "the user's own ssh command runs, wherever git woul
 TEST_CASE_METHOD(GitFixture, "a repository's ssh command runs as long as it is the one that a human agreed to") {
     const auto repo = make_repo();
     plain(repo, {"config", "remote.origin.url", "ssh://example.org" + make_origin(repo)});
-    write_file(dir / "bin/own", "#!/bin/sh\necho \"$*\" >>" + path("own.ran") +
-                                    "\ncase \" $* \" in *' -G '*) exit 0 ;; esac\nfor last; do :; done\neval \"$last\"\n");
+    write_file(dir / "bin/own",
+               "#!/bin/sh\necho \"$*\" >>" + path("own.ran") +
+                   "\ncase \" $* \" in *' -G '*) exit 0 ;; esac\nfor last; do :; done\neval \"$last\"\n");
     ::chmod(path("bin/own").c_str(), 0755);
     const auto command = path("bin/own") + " -i 'a key'";
     plain(repo, {"config", "core.sshCommand", command});

@@ -150,8 +150,7 @@ Words refs(const Words& names) {
     return words;
 }
 const Words k_list = {"worktree", "list", "--porcelain", "-z"};
-const Words k_facts = {"config", "--show-origin", "-z", "--get-regexp",
-                       "^(remote\\..*\\.url|core\\.(bare|worktree))$"};
+const Words k_facts = {"config", "--show-origin", "-z", "--get-regexp", "^(remote\\..*\\.url|core\\.(bare|worktree))$"};
 
 }  // namespace
 
