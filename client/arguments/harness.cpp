@@ -27,7 +27,8 @@ Action harness_trust(CLI::App& app) {
         bool yes = false;
     };
     auto a = std::make_shared<Arguments>();
-    app.add_option("NAME", a->params.name, "Name of the harness, or .orange/setup, .orange/teardown or core.sshCommand")->required();
+    app.add_option("NAME", a->params.name, "Name of the harness, or .orange/setup, .orange/teardown or core.sshCommand")
+        ->required();
     auto* path = app.add_option("PATH", a->params.cwd, "Directory in the repository; default: this one");
     text(app, "--project", a->params.project, "Project, instead of PATH")->excludes(path)->option_text("TEXT");
     app.add_flag("-y,--yes", a->yes, "Do not ask for confirmation");

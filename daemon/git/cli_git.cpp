@@ -48,8 +48,8 @@ constexpr const char* k_ssh =
     "done <<EOF\n$(git config --show-scope --get-all core.sshCommand)\nEOF\n"
     "if [ -n \"$own\" ] && [ \"$own\" != \"$c\" ]; then "
     "case $n$ORANGE_TRUSTED_SSH$n in *\"$n$own$n\"*) c=$own ;; *) echo 'core.sshCommand of the repository is not used, "
-    "because agents can change it. To use it as it is now, run there: orange harness trust core.sshCommand' >&2 ;; esac; "
-    "fi; "
+    "because agents can change it. To use it as it is now, run there: orange harness trust core.sshCommand' >&2 ;; "
+    "esac; fi; "
     "c=${c:-$ORANGE_SSH}; "
     "case ${c%% *} in ssh|*/ssh) [ \"$1\" != -G ] || return 0; c=\"$c -oBatchMode=yes -oConnectTimeout=10\" ;; esac; "
     "eval \"$c \\\"\\$@\\\"\"; }; f";

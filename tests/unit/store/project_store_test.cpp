@@ -199,7 +199,7 @@ TEST_CASE_METHOD(Projects, "while a file cannot be used, what it said before sta
     CHECK(store.problem().empty());
 }
 
-TEST_CASE_METHOD(Projects, "whoever holds a project goes on with it, however often the file is changed") {
+TEST_CASE_METHOD(Projects, "a project that is held goes on with it, however often the file is changed") {
     REQUIRE(store.put(project("a")));
     const auto* held = store.find("a");
     auto changed = project("a");
