@@ -1,6 +1,5 @@
 // TaskSync's third part: the files that were exchanged away, which somebody may still be writing to.
 #include <algorithm>
-#include <filesystem>
 
 #include "common/base/ids.hpp"
 #include "common/base/text.hpp"
@@ -99,9 +98,7 @@ void TaskSync::put_away(Displaced& displaced) {
     const auto path = copies_.own.parent_path() / (".TASK.md." + random_id(10) + ".tmp");
     if (!files::move_aside(displaced.path, path)) return;
     displaced.path = path;
-    std::error_code stays_as_it_was;  // one of a worktree may be readable for others
-    using std::filesystem::perms;
-    std::filesystem::permissions(path, perms::owner_read | perms::owner_write, stays_as_it_was);
+    files::make_private(path);
 }
 
 Awaitable<Result<void>> TaskSync::settle() {
