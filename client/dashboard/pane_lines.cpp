@@ -24,6 +24,36 @@ void add_rows(Lines& lines, std::string_view text, std::size_t width, Look look,
     for (auto& row : wrapped(clean(text), room)) lines.push_back(Line(std::string(indent)).add(std::move(row), look));
 }
 
+/// True for blanks, and for signs of which frames and rules are made.
+bool is_frame(char32_t point) {
+    constexpr char32_t k_first = 0x2500, k_last = 0x259f;
+    return point == U' ' || (point >= k_first && point <= k_last);
+}
+
+/// An agent's window is wider than the pane. A row that would only continue a frame is left out.
+void add_wrapped(Lines& lines, const Line& line, std::size_t width) {
+    Line row;
+    std::size_t used = 0;
+    bool tells = true;
+    for (const auto& span : line.spans) {
+        for (std::size_t at = 0; at < span.text.size();) {
+            const auto begin = at;
+            const auto point = next_point(span.text, at);
+            const auto wide = static_cast<std::size_t>(std::max(0, width_of(point)));
+            if (used > 0 && used + wide > width) {
+                if (tells) lines.push_back(row);
+                row = Line();
+                used = 0;
+                tells = false;
+            }
+            row.add(span.text.substr(begin, at - begin), span.look);
+            used += wide;
+            tells = tells || !is_frame(point);
+        }
+    }
+    if (tells) lines.push_back(std::move(row));
+}
+
 Look look_of_diff(std::string_view line) {
     if (line.starts_with("diff ") || line.starts_with("+++") || line.starts_with("---")) return k_bold;
     if (line.starts_with('+')) return k_green;
@@ -191,7 +221,8 @@ std::vector<Line> pane_lines(Pane pane, const PaneText& text, std::size_t width)
     if (!text.reply.is_object()) return {Line("…", k_dim)};
     switch (pane) {
         case Pane::screen: {
-            auto lines = screen_lines(text_in(text.reply, "text"));
+            Lines lines;
+            for (const auto& line : screen_lines(text_in(text.reply, "text"))) add_wrapped(lines, line, width);
             if (lines.empty())
                 return {Line(text.reply.contains("windows") ? "No agent has run yet." : "The agent's screen is empty.",
                              k_dim)};

@@ -160,6 +160,21 @@ TEST_CASE("The diff, TASK.md and why have colours where they mean something") {
     CHECK(look_at("reviewing").reverse);
 }
 
+TEST_CASE("Long lines of the agent's screen wrap, and frames that are wider than the pane do not") {
+    dashboard::PaneText text;
+    text.reply = Json{{"text",
+                       "\x1b[31mError: cannot find mo\x1b[0mdule x\n"
+                       "────────────────────\n"
+                       "│ ok                │\n"
+                       "\n"}};
+    const auto lines = dashboard::pane_lines(dashboard::Pane::screen, text, 12);
+    std::vector<std::string> shown;
+    for (const auto& line : lines) shown.push_back(line.text());
+    CHECK(shown == std::vector<std::string>{"Error: canno", "t find modul", "e x", "────────────", "│ ok        ", ""});
+    REQUIRE(lines.size() > 1);
+    CHECK(lines[1].spans.size() == 2);  // the colour goes on
+}
+
 TEST_CASE("A pane scrolls, and the agent's screen from its end") {
     Desk desk({running("aaaa0000")}, 120, 40);
     desk.pass(milliseconds(1));
