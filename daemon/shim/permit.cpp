@@ -25,10 +25,25 @@ constexpr int k_refused = 2;
 const std::set<std::string_view> k_variables = {"CI", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LANG", "LC_ALL", "TERM"};
 const std::set<std::string_view> k_settings = {"PAGER=cat", "GIT_PAGER=cat", "GIT_OPTIONAL_LOCKS=0"};
 
+/// Of `orange task`: they hand in a verdict or only show something. claude.yml and opencode.yml list the same ones.
+const std::set<std::string_view> k_task_commands = {"update", "complete", "show", "why", "history",
+                                                    "list",   "tree",     "diff", "log"};
+
+bool is_permitted_orange(const Words& words) {
+    const auto word = [&](std::size_t at) {
+        const bool known = at < words.size() && !words[at].unknown && !words[at].globs;
+        return known ? std::string_view(words[at].text) : std::string_view();
+    };
+    if (word(0) != "orange") return false;
+    return word(1) == "help" || (word(1) == "task" && k_task_commands.contains(word(2)));
+}
+
 std::string listed(const ReviewRules& rules) {
     std::string checks;
     for (const auto& check : rules.checks) checks += "`" + join(check, " ") + "`, ";
-    return "A reviewer may read files, run " + checks + "orange and git commands that change nothing, and write " +
+    return "A reviewer may read files, run " + checks +
+           "git commands that change nothing, and orange help and orange task " +
+           join({k_task_commands.begin(), k_task_commands.end()}, ", ") + "; and write " +
            fs::path(rules.task_file).filename().string();
 }
 
@@ -141,7 +156,7 @@ class CommandLine {
         }
         if (name == "tee") return permit_tee(words);
         if (name == "git") TRY(permit_git_folders(words));
-        if (name == "orange" || is_check(words) || only_reads(words)) return {};
+        if (is_permitted_orange(words) || is_check(words) || only_reads(words)) return {};
         return refused(rules_, told);
     }
 

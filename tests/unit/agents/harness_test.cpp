@@ -405,6 +405,8 @@ TEST_CASE("a reviewer may run exactly the project's checks") {
     CHECK(rules.at("bash").at("make test") == "allow");
     CHECK(rules.at("bash").at("sh -c \"a b\" 2>&1") == "allow");
     CHECK(rules.at("edit").at(".orange/TASK.md") == "allow");
+    CHECK(rules.at("bash").at("orange task update*") == "allow");
+    CHECK_FALSE(rules.at("bash").contains("orange *"));
     request.checks.clear();
     CHECK(Json::parse(argv_of("opencode").env.at("OPENCODE_PERMISSION")).at("bash").at("*") == "deny");
     const auto without = argv_of("claude").argv;
