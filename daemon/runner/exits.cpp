@@ -5,10 +5,13 @@
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "daemon/git/standing.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/pool/occupants.hpp"
 #include "daemon/runner/facts.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/worktree.hpp"
 
 namespace orange {
 namespace {
@@ -170,8 +173,10 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     }
     forget_run(record, run, has_died(outcome, exit));
     agents_.has_ended(record, run);
+    std::optional<Task> unused;
     if (by_itself && !went_on && !run.resumed && age < k_start_window) {
         tell_of_start(record, run, end.exit_status, outcome);
+        unused = co_await take_from(record, outcome);
     } else if (end.exit_status != 0) {
         const auto lines = lines_of(record, run, 0, 3);
         change_reason(outcome, [&](const std::string& reason) {
@@ -182,6 +187,7 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
         const auto counted = *crash;
         co_await handle_crash(std::move(record), *definition, run, counted, fields);
+        co_await give_back(std::move(unused));
         co_return;
     }
     if (auto* dead = std::get_if<engine::MarkDead>(&outcome); dead && is_awaited && !record.stopped) {
@@ -193,6 +199,65 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     }
     if (!turns_.save(record)) co_return;  // not counted: the poll sees the same death again
     world_.journal.write(record, "agent.exited", fields);
+    if (unused) co_await turns_.show(record);
+    co_await give_back(std::move(unused));
+}
+
+Awaitable<std::string> Exits::failed_start(TaskId id) {
+    const auto* found = world_.tasks.find(id);
+    const auto runs = found ? found->runs : std::vector<AgentRun>();
+    for (const auto& run : runs) {
+        const auto folder = agents_.run_folder(*found);
+        // Its shim writes this before it ends what the program has left.
+        if (run.pid > 0 && !is_missing(world_.files, agents::Launcher::exit_file(folder, run.run))) {
+            (void)co_await world_.exits.wait(run.pid, run.start_time);
+        }
+        if (world_.launcher.liveness(run) == agents::Liveness::dead) co_await agent_exited(id, run.run);
+        found = world_.tasks.find(id);
+        if (!found) co_return std::string();
+    }
+    if (!found || is_restarting(id)) co_return std::string();
+    for (const auto kind : {NoticeKind::agent_crashed, NoticeKind::agent_ended}) {
+        if (const auto* notice = engine::find_notice(*found, kind)) co_return notice->text;
+    }
+    co_return std::string();
+}
+
+Awaitable<bool> Exits::is_untouched(const TaskRecord& record) {
+    const auto worktree = co_await open_worktree(world_, record);
+    if (!worktree || !workers_in(worktree->path()).empty()) co_return false;
+    const auto standing = co_await git::standing_of(world_.git, *worktree);
+    co_return standing && standing->known && standing->clean && standing->head == record.branch_start &&
+        standing->branch == record.task.branch;
+}
+
+/// What keeps this agent from starting may keep the next ones, too, so no task of the queue is started because of it.
+Awaitable<std::optional<Task>> Exits::take_from(TaskRecord& record, const engine::ExitOutcome& outcome) {
+    const auto* crash = std::get_if<engine::Crash>(&outcome);
+    const bool goes_on = std::holds_alternative<engine::Advance>(outcome) || (crash != nullptr && crash->respawn);
+    if (goes_on || !record.task.workspace || !record.runs.empty() || !record.held.empty()) co_return std::nullopt;
+    const bool untouched = co_await is_untouched(record);
+    if (!untouched) co_return std::nullopt;
+    if (const auto retired = co_await turns_.retire_mirror(record); !retired) {
+        log::warn("runner", retired.error().message, {{"task", record.task.id.value}});
+        co_return std::nullopt;
+    }
+    auto task = record.task;
+    record.task.workspace.reset();
+    record.programs.reset();
+    co_return task;
+}
+
+Awaitable<void> Exits::give_back(std::optional<Task> task) {
+    const auto* record = task ? world_.tasks.find(task->id) : nullptr;
+    const auto* registered = task ? world_.projects.find(task->project) : nullptr;
+    if (!record || record->task.workspace || !registered) co_return;  // it could not be saved, and is still the task's
+    const auto project = *registered;
+    if (const auto released = co_await world_.pool.release(project, *task); !released) {
+        log::warn("runner", released.error().message, {{"task", task->id.value}});
+        co_return;
+    }
+    world_.journal.write(*record, "workspace.released", {{"workspace", *task->workspace}});
 }
 
 std::string Exits::lines_of(const TaskRecord& record, const AgentRun& run, std::size_t first, std::size_t last) const {

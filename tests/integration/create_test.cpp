@@ -300,6 +300,34 @@ TEST_CASE("A branch that is there is gone on with, one of origin's is fetched an
     CHECK(shop.orange.git({"rev-parse", "--abbrev-ref", "theirs@{upstream}"}, shop.repo) == "origin/theirs");
 }
 
+TEST_CASE("A program that ends at once is told by the call that starts it, and leaves its workspace free") {
+    Shop shop;
+    auto& orange = shop.orange;
+    write_file(
+        orange.home() / "harnesses" / "broken.yml",
+        "name: broken\nprogram: sh\nargv:\n  full: [-c, \"echo no such option >&2; exit 3\", --, \"{prompt}\"]\n");
+    // A workflow in which the call is answered when the program has ended.
+    REQUIRE(orange.orange({"workflow", "export", "default", "--as", "late"}).status == 0);
+    const auto file = orange.home() / "workflows" / "late.yml";
+    auto text = read_file(file);
+    const std::string spawn = "        permissions: full\n";
+    const auto at = text.find(spawn);
+    REQUIRE(at != std::string::npos);
+    text.insert(at + spawn.size(), "      - action: run_command\n        argv: [sh, -c, \"until ls " +
+                                       orange.home().string() +
+                                       "/tasks/*/*$ORANGE_TASK*/run/*.exit; do sleep 0.05; done\"]\n");
+    write_file(file, text);
+    const auto created = orange.orange({"task", "create", "--project", "shop", "--workflow", "late", "--harness",
+                                        "broken", "--review-harness", "broken", "Add a greeting"});
+    CHECK(created.status == 1);
+    CHECK_THAT(created.err, Holds("no such option"));
+    rpc::TaskList list;
+    const auto tasks = orange.call(list).tasks;
+    REQUIRE(tasks.size() == 1);
+    CHECK_FALSE(tasks[0].fields.workspace);
+    CHECK(orange.history(tasks[0].fields.id.value, "workspace.released").size() == 1);
+}
+
 TEST_CASE("What is refused leaves nothing behind, and says what to do") {
     Shop shop;
     shop.add_origin();

@@ -377,6 +377,7 @@ Awaitable<Result<TaskReply>> create_as(Api& api, TaskId id, TaskCreate params, C
         co_return created.error();
     }
     created->notes.insert(created->notes.begin(), draft.notes.begin(), draft.notes.end());
+    if (created->spawn_error.empty()) created->spawn_error = co_await api.runner().exits.failed_start(id);
     const auto* record = world.tasks.find(id);
     if (record && draft.is_at_origin) api.runner().pull_sync.look_soon(*record);
     if (record && created->spawn_error.empty() && !params.no_spawn && draft.needs_workspace) {

@@ -187,20 +187,28 @@ Awaitable<Result<TaskReply>> create_pr(Api& api, TaskCreatePr params, Call call)
 Awaitable<Result<TaskReply>> spawn(Api& api, TaskSpawn params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     CO_TRY(auto spawned, co_await api.runner().queue.spawn(id, call.caller));
+    if (spawned.spawn_error.empty()) spawned.spawn_error = co_await api.runner().exits.failed_start(id);
     co_return api.reply(id, std::move(spawned));
+}
+
+Awaitable<Result<Outcome>> respawn_one(Api& api, TaskId id, TaskRespawn params, Caller by) {
+    CO_TRY(auto done, co_await api.runner().respawns.respawn(id, std::move(by), params.fresh));
+    auto failure = co_await api.runner().exits.failed_start(id);
+    if (!failure.empty()) co_return Error(ErrorCode::external_failed, std::move(failure));
+    co_return done;
 }
 
 Awaitable<Result<TaskRespawn::Reply>> respawn(Api& api, TaskRespawn params, Call call) {
     TaskRespawn::Reply reply;
     if (!params.all) {
         CO_TRY(const auto id, api.select(params, call));
-        CO_TRY(auto done, co_await api.runner().respawns.respawn(id, call.caller, params.fresh));
+        CO_TRY(auto done, co_await respawn_one(api, id, params, call.caller));
         if (auto shown = api.view(id)) reply.tasks.push_back(std::move(*shown));
         reply.notes = api.sentences(std::move(done.notes));
         co_return reply;
     }
     for (const auto& id : api.runner().respawns.with_dead_agents()) {
-        auto done = co_await api.runner().respawns.respawn(id, call.caller, params.fresh);
+        auto done = co_await respawn_one(api, id, params, call.caller);
         if (!done) {
             reply.notes.push_back(api.world().tasks.with_short_ids(id.value + ": " + done.error().message));
         } else if (auto shown = api.view(id)) {
@@ -369,7 +377,7 @@ void add_task_methods(MethodTable& table, Api& api) {
         Access::human, "Starts a pending task, or queues it for the next free workspace.", moving,
         [&api](TaskSpawn params, Call call) { return spawn(api, std::move(params), std::move(call)); });
     table.add<TaskRespawn>(
-        Access::human, "Starts the dead agent of a task's state again.", {not_found, conflict},
+        Access::human, "Starts the dead agent of a task's state again.", {not_found, conflict, external_failed},
         [&api](TaskRespawn params, Call call) { return respawn(api, std::move(params), std::move(call)); });
     table.add<TaskMerge>(
         Access::human, "Merges a task's branch into the default branch, and the task is done.",

@@ -120,6 +120,65 @@ TEST_CASE("an agent whose program ends at once could not start: its human is tol
     CHECK(world.record(id).task.crash_count() == 1);
 }
 
+TEST_CASE("an agent that ends at once leaves its workspace to others, unless somebody has written there") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto worktree = world.house().control().worktree_of(world.record(id));
+    const auto is_held = [&] { return world.record(id).task.workspace.has_value(); };
+    SECTION("nobody has") {
+        dies(world, id, Role::worker, 3);
+        CHECK_FALSE(is_held());
+        CHECK(world.events(id, "workspace.released").size() == 1);
+        const auto next = planning(world, "another");
+        CHECK(world.record(next).task.workspace == "shop--1");
+        CHECK_FALSE(respawn(world, id));
+        world.move(next, "cancelled").value();
+        REQUIRE(respawn(world, id));
+        CHECK(world.record(id).task.workspace == "shop--1");
+        dies(world, id, Role::worker, 3);  // stuck, in which another agent is started
+        CHECK(world.record(id).task.status == "stuck");
+        CHECK(is_held());
+        dies(world, id, Role::worker, 3);
+        CHECK_FALSE(is_held());
+    }
+    SECTION("a text in TASK.md is no reason to keep it, and stays") {
+        world.append_body(id, "\n## Notes\nlater\n");
+        dies(world, id, Role::worker, 3);
+        CHECK_FALSE(is_held());
+        CHECK_THAT(world.task_text(id), Holds("## Notes\nlater"));
+    }
+    SECTION("a file") {
+        write_file(worktree / "new.txt", "new\n");
+        dies(world, id, Role::worker, 3);
+        CHECK(is_held());
+    }
+    SECTION("a commit") {
+        world.git.commit(worktree, "new.txt", "new\n");
+        dies(world, id, Role::worker, 3);
+        CHECK(is_held());
+    }
+    SECTION("it had time to work") {
+        world.outside.clock.pass(std::chrono::seconds(6));
+        dies(world, id, Role::worker, 3);
+        CHECK(is_held());
+    }
+}
+
+TEST_CASE("whoever starts an agent learns at once that it has ended already") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto failed_start = [&] { return world.house().go(world.house().runner().exits.failed_start(id)); };
+    const auto before = world.state_text(id);
+    CHECK(failed_start().empty());
+    CHECK(world.state_text(id) == before);
+    world.outside.tmux.screens[world.record(id).run_of(Role::worker)->pane_id] = "no such option\n";
+    world.kill_agent(id, Role::worker, 3);
+    CHECK_THAT(failed_start(), Holds("no such option"));
+    CHECK(world.record(id).task.crash_count() == 1);
+    CHECK_THAT(failed_start(), Holds("no such option"));
+    CHECK(world.record(id).task.crash_count() == 1);
+}
+
 TEST_CASE("a task that is stuck after crashes says the last lines of the last one") {
     RunnerWorld world;
     const auto id = planning(world);
