@@ -311,7 +311,8 @@ Result<void> Trial::wait_for_message() {
     if (state == "seen") {
         step("message", Verdict::pass, "it takes a message that is typed");
     } else if (state == "typed") {
-        step("message", Verdict::unknown, "a message was typed, but its window did not show it",
+        step("message", Verdict::unknown,
+             "a message was typed, but its window did not show it. Orange cannot tell whether a message was lost",
              "screen.busy, screen.composer_empty");
     } else {
         step("message", Verdict::fail, "its window does not show that it takes a message",
@@ -327,11 +328,16 @@ Result<void> Trial::wait_for_message() {
 
 void Trial::judge_activity() {
     step("busy", seen_.busy.empty() ? Verdict::unknown : Verdict::pass,
-         seen_.busy.empty() ? "it was not seen at work" : "seen at work by its " + listed(seen_.busy),
+         seen_.busy.empty() ? "it was not seen at work. A hang is noticed only if the program shows nothing new, uses "
+                              "hardly any processor time and changes no file for `hung_after`"
+                            : "seen at work by its " + listed(seen_.busy),
          seen_.busy.empty() ? "screen.busy, title.busy or state_file" : "");
     if (oneshot_) return;
     step("idle", seen_.idle.empty() ? Verdict::unknown : Verdict::pass,
-         seen_.idle.empty() ? "it was not seen idle" : "seen idle by its " + listed(seen_.idle),
+         seen_.idle.empty()
+             ? "it was not seen idle. Orange does not remind it when it forgets to call orange, and tells "
+               "you when its section lies ready"
+             : "seen idle by its " + listed(seen_.idle),
          seen_.idle.empty() ? "screen.idle, title.idle, or screen.otherwise: idle" : "");
 }
 

@@ -26,6 +26,14 @@ std::vector<const ExitRule*> rules_of(const Definition& definition, const Task& 
     return rules;
 }
 
+/// The rule whose artifact is there.
+const ExitRule* ready_rule(const std::vector<const ExitRule*>& rules, const Situation& situation) {
+    for (const auto* rule : rules) {
+        if (!gate_problem(*rule->has_artifact, situation.artifacts, situation.entry_sections)) return rule;
+    }
+    return nullptr;
+}
+
 std::string update_command(const std::string& to) {
     return "orange task update --status " + to;
 }
@@ -85,13 +93,11 @@ std::optional<std::string> forgotten(const Definition& definition, const Situati
     if (state == nullptr || state->terminal || !state->agent) return std::nullopt;
     const auto rules = rules_of(definition, task);
     if (rules.empty()) return std::nullopt;
-    for (const auto* rule : rules) {
-        const auto& gate = *rule->has_artifact;
-        if (gate_problem(gate, situation.artifacts, situation.entry_sections)) continue;
+    if (const auto* rule = ready_rule(rules, situation)) {
         const auto& to = target_of_rule(*rule, task)->to;
         const auto decision = decide_request(definition, situation, {to, *state->agent, false, true});
         if (decision || awaits_checks(decision.error()))
-            return "Your ## " + gate.section + " is written. Run: " + update_command(to);
+            return "Your ## " + rule->has_artifact->section + " is written. Run: " + update_command(to);
         // The edge asks for more than the rule does.
         return "The task is still in " + task.status + ": " + decision.error().message;
     }
@@ -111,16 +117,26 @@ std::optional<Decision> decide_idle(const Definition& definition, const Situatio
     const Task& task = situation.task;
     const State* state = definition.state(task.status);
     if (state == nullptr || state->terminal || !state->agent) return std::nullopt;
-    for (const auto* rule : rules_of(definition, task)) {
-        const auto& gate = *rule->has_artifact;
-        if (gate_problem(gate, situation.artifacts, situation.entry_sections)) continue;
-        auto decision =
-            decide_request(definition, situation, {target_of_rule(*rule, task)->to, Role::system, false, false});
-        if (!decision) return std::nullopt;
-        decision->auto_reason = std::string(name_of(*state->agent)) + " is idle, ## " + gate.section + " is there";
-        return std::move(*decision);
-    }
-    return std::nullopt;
+    const auto* rule = ready_rule(rules_of(definition, task), situation);
+    if (rule == nullptr) return std::nullopt;
+    auto decision =
+        decide_request(definition, situation, {target_of_rule(*rule, task)->to, Role::system, false, false});
+    if (!decision) return std::nullopt;
+    decision->auto_reason =
+        std::string(name_of(*state->agent)) + " is idle, ## " + rule->has_artifact->section + " is there";
+    return std::move(*decision);
+}
+
+bool leads_on(const Definition& definition, const Task& task) {
+    const State* state = definition.state(task.status);
+    return state != nullptr && !state->terminal && state->agent && !rules_of(definition, task).empty();
+}
+
+std::optional<Handover> handover(const Definition& definition, const Situation& situation) {
+    if (!leads_on(definition, situation.task)) return std::nullopt;
+    const auto* rule = ready_rule(rules_of(definition, situation.task), situation);
+    if (rule == nullptr) return std::nullopt;
+    return Handover{rule->has_artifact->section, target_of_rule(*rule, situation.task)->to};
 }
 
 IdleStep idle_step(const std::string& text, const std::optional<Reminder>& told, Timestamp entered,

@@ -18,6 +18,17 @@ std::optional<std::string> forgotten(const Definition& definition, const Situati
 /// A verdict that is taken so is not attested.
 std::optional<Decision> decide_idle(const Definition& definition, const Situation& situation);
 
+/// True if the status has an agent that leads on from it by what it writes. In other statuses an agent waits.
+bool leads_on(const Definition& definition, const Task& task);
+
+/// What an agent has written for the next status, without the call that asks for it.
+struct Handover {
+    std::string section;
+    std::string to;
+};
+/// Nothing if the section that an exit rule asks for is not there.
+std::optional<Handover> handover(const Definition& definition, const Situation& situation);
+
 struct IdleTimes {
     std::chrono::milliseconds idle_after{60'000};     ///< how long an agent is idle before it is reminded
     std::chrono::milliseconds remind_again{300'000};  ///< and how long after that again, and its human told

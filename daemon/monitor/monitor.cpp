@@ -208,7 +208,7 @@ Awaitable<void> Monitor::look_at(TaskId id) {
 /// have to be told after a while, although its window stands still.
 bool Monitor::shows_nothing_new(const TaskId& id) const {
     const auto* record = world_.tasks.find(id);
-    if (!record || !terminals_.is_quiet(id)) return false;
+    if (!record || !terminals_.is_quiet(id) || runner_.activities.is_due(*record)) return false;
     return std::ranges::all_of(record->runs, [&](const AgentRun& run) {
         const auto seen = runner_.activities.of(*record, run.role);
         const auto harness = world_.harnesses.find(run.harness);

@@ -5,48 +5,15 @@
 #include <vector>
 
 #include "daemon/engine/notices.hpp"
+#include "daemon/engine/reminder.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
+#include "daemon/runner/run_processes.hpp"
 
 namespace orange {
 namespace {
-
-/// The processes below `ancestor`, itself included: a program may sit behind a wrapper of its own.
-std::vector<std::int64_t> family_of(std::int64_t ancestor) {
-    std::map<std::int64_t, std::vector<std::int64_t>> children;
-    for (const auto pid : process::all_pids()) {
-        if (const auto parent = process::parent_of(pid)) children[*parent].push_back(pid);
-    }
-    std::vector<std::int64_t> family = {ancestor};
-    for (std::size_t i = 0; i < family.size(); ++i) {
-        const auto found = children.find(family[i]);
-        if (found != children.end()) family.insert(family.end(), found->second.begin(), found->second.end());
-    }
-    return family;
-}
-
-/// The program that draws the window, and its wrapper: what they start later is in a group of its own, as a rule.
-bool draws_window(std::int64_t pid, const AgentRun& run) {
-    constexpr auto k_slow_start = std::chrono::seconds(30);
-    const auto later = process::is_in_foreground(pid) ? process::began_after(pid, run.pid) : std::nullopt;
-    return later && *later < k_slow_start;
-}
-
-/// Of the commands that an agent runs. A spinner alone may use more than a third of a processor.
-std::int64_t cpu_ms_of_commands(const AgentRun& run) {
-    std::int64_t time = 0;
-    for (const auto pid : family_of(run.pid)) {
-        if (!draws_window(pid, run)) time += process::cpu_ms_of(pid).value_or(0);
-    }
-    return time;
-}
-
-std::string spoken(std::chrono::seconds time) {
-    const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(time).count();
-    return minutes >= 2 ? std::to_string(minutes) + " minutes" : std::to_string(time.count()) + " seconds";
-}
 
 /// Id of the messages that end a usage limit, before the run's.
 constexpr std::string_view k_go_on = "usage-limit-over-";
@@ -235,6 +202,7 @@ void Activities::note(const TaskRecord& record, const AgentRun& run, Sight sight
     if (reading.activity == Activity::busy) known.limit_counted = false;
     known.resets = reading.resets;
     note_progress(known.progress, run, reading, patience_with(record));
+    if (!changed && is_new) changed_(record.task.id);
     if (!changed) return;
     HistoryEvent event{"agent.activity", since, {}};
     event.fields = {{"role", std::string(name_of(run.role))},
@@ -277,6 +245,44 @@ void Activities::note_progress(Progress& progress, const AgentRun& run, const ag
     }
 }
 
+bool Activities::is_expected(const TaskRecord& record, const AgentRun& run) const {
+    if (record.intent || record.stopped || record.asked) return false;
+    const auto definition = turns_.definition_of(record.task);
+    if (!definition || !engine::leads_on(**definition, record.task)) return false;
+    return (*definition)->state(record.task.status)->agent == run.role;
+}
+
+Awaitable<void> Activities::note_silence(const TaskRecord& record, AgentRun run, std::optional<std::string> screen) {
+    const auto patience = patience_with(record);
+    {
+        auto& known = known_of(record, run);
+        const bool unread = known.seen && known.seen->activity == Activity::unknown;
+        if (!unread || !screen || !is_expected(record, run)) {
+            known.silence.end();
+            co_return;
+        }
+        known.silence.saw(*screen, world_.clock.now());
+        if (!known.silence.is_due(world_.clock.now(), patience)) co_return;
+        known.silence.begin(world_.clock.now());
+    }
+    Traces traces;
+    auto worktree = agents_.worktree_of(record);
+    auto task_file = worktree / record.task_file;
+    traces.body_hash = record.body_hash;
+    traces.changed = co_await last_change_in(world_.files, std::move(worktree), std::move(task_file));
+    traces.cpu_ms = cpu_ms_of_all(run);
+    traces.at = async::now();
+    if (known(record, run) == nullptr) co_return;  // it has ended meanwhile
+    known_of(record, run).silence.found(*screen, traces, world_.clock.now(), patience);
+}
+
+bool Activities::is_due(const TaskRecord& record) const {
+    return std::ranges::any_of(record.runs, [&](const AgentRun& run) {
+        const auto* seen = known(record, run);
+        return seen != nullptr && seen->silence.is_due(world_.clock.now(), patience_with(record));
+    });
+}
+
 std::vector<Role> Activities::awaited(const TaskRecord& record) const {
     const auto definition = turns_.definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
@@ -289,13 +295,22 @@ void Activities::mark_hung(TaskRecord& record) const {
     const auto task = known_.find(record.task.id);
     for (const Role role : awaited(record)) {
         const auto seen = of(record, role);
-        if (!seen || seen->activity != Activity::busy) continue;
-        const auto& progress = task->second.at(role).progress;
-        if (world_.clock.now() - progress.at < patience) continue;
+        if (!seen) continue;
+        const auto& known = task->second.at(role);
+        const auto now = world_.clock.now();
         const auto name = std::string(name_of(role));
-        raise(world_, record, NoticeKind::agent_hung,
-              "the " + name + " seems to work, and has shown no progress for " + spoken(patience),
-              "orange task attach " + record.task.id.value, name);
+        std::string text;
+        if (seen->activity == Activity::busy && now - known.progress.at >= patience) {
+            text = "the " + name + " seems to work, and has shown no progress for " + spoken(patience);
+        } else if (seen->activity == Activity::unknown && known.silence.is_silent() &&
+                   now - record.task.updated_at >= patience &&  // a human may have seen it since
+                   engine::find_notice(record, NoticeKind::agent_idle) == nullptr) {
+            text = "Orange cannot see what the " + name + " does. For " + spoken(patience) +
+                   " it has shown nothing new, used hardly any processor time and changed no file";
+        }
+        if (text.empty()) continue;
+        raise(world_, record, NoticeKind::agent_hung, std::move(text), "orange task attach " + record.task.id.value,
+              name);
         return;
     }
     (void)clear(record, NoticeKind::agent_hung);
@@ -405,7 +420,10 @@ Awaitable<void> Activities::look_at_agents(TaskRecord record) {
         if (!agents_.alive(record, role)) continue;
         any = true;
         auto sight = co_await see(record, role);
-        note(record, *record.run_of(role), std::move(sight));
+        const auto run = *record.run_of(role);
+        auto screen = sight.screen;
+        note(record, run, std::move(sight));
+        co_await note_silence(record, run, std::move(screen));
     }
     if (!any) known_.erase(record.task.id);
 }

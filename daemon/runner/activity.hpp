@@ -11,6 +11,7 @@
 #include "daemon/agents/events.hpp"
 #include "daemon/agents/typing.hpp"
 #include "daemon/runner/agent_control.hpp"
+#include "daemon/runner/silence.hpp"
 #include "daemon/runner/turns.hpp"
 #include "daemon/runner/usage_holds.hpp"
 #include "daemon/runner/world.hpp"
@@ -51,6 +52,9 @@ class Activities {
     /// Whose limits and hangs matter: the agent of the task's state. A worker that waits for its review is at rest, and
     /// must not be told to go on. Without a readable workflow, the worker.
     std::vector<Role> awaited(const TaskRecord& record) const;
+
+    /// True if an agent whose window says nothing is to be looked at now, although it has written nothing.
+    bool is_due(const TaskRecord& record) const;
 
     /// As it was seen last; nothing for a role without a living agent.
     std::optional<AgentActivity> of(const TaskRecord& record, Role role) const;
@@ -100,6 +104,7 @@ class Activities {
         bool limit_counted = false;
         std::optional<Timestamp> limited_at;  ///< when it was last seen at a usage limit
         Progress progress;
+        Silence silence;
         Retrying retrying;
         std::optional<Timestamp> worked_at;  ///< when it was last seen busy; nothing until then after the time below
         Timestamp waited_until{};  ///< when it last showed a dialog or had drawn nothing; else the beginning of the run
@@ -112,6 +117,10 @@ class Activities {
     bool is_refused(Retrying& retrying, const agents::Reading& reading) const;
     void note_progress(Progress& progress, const AgentRun& run, const agents::Reading& reading,
                        std::chrono::seconds patience) const;
+    /// For a run that was seen just now.
+    Awaitable<void> note_silence(const TaskRecord& record, AgentRun run, std::optional<std::string> screen);
+    /// True if the task waits for nothing but this run's agent.
+    bool is_expected(const TaskRecord& record, const AgentRun& run) const;
     std::chrono::seconds patience_with(const TaskRecord& record) const;
     /// Whether the notices of the record are as the agents that were seen say; puts them so.
     bool mark(TaskRecord& record);

@@ -7,6 +7,7 @@
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/sight.hpp"
+#include "daemon/runner/silence.hpp"
 
 namespace orange {
 namespace {
@@ -61,9 +62,8 @@ std::optional<AgentActivity> Reminders::idle_agent(const TaskRecord& record) con
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
     if (!state || !state->agent) return std::nullopt;
     auto seen = runner_.activities.of(record, *state->agent);
-    if (!seen || seen->activity != Activity::idle || needs_of(runner_, record).kind != Need::nothing) {
-        return std::nullopt;
-    }
+    const bool rests = seen && (seen->activity == Activity::idle || seen->activity == Activity::unknown);
+    if (!rests || needs_of(runner_, record).kind != Need::nothing) return std::nullopt;
     return seen;
 }
 
@@ -78,6 +78,12 @@ engine::IdleTimes Reminders::times_for(const TaskRecord& record, Role role) cons
     const bool own = project && project->settings.idle_after;
     if (harness && harness->harness.idle_after && !own) times.idle_after = *harness->harness.idle_after;
     return times;
+}
+
+Timestamp Reminders::unchanged_since(const TaskRecord& record) {
+    auto& body = bodies_[record.task.id];
+    if (body.since == Timestamp{} || body.hash != record.body_hash) body = {record.body_hash, world_.clock.now()};
+    return std::max(body.since, record.task.updated_at);
 }
 
 /// When a person last pressed a key in a terminal that shows the task's session.
@@ -103,6 +109,7 @@ Awaitable<bool> Reminders::has_draft(const TaskRecord& record, Role role) {
 
 Awaitable<std::optional<Timestamp>> Reminders::attend(TaskId id) {
     const auto* found = world_.tasks.find(id);
+    if (!found || store::has_ended(*found)) bodies_.erase(id);
     if (!found) co_return std::nullopt;
     const auto definition = runner_.turns.definition_of(found->task);
     const auto* state = definition ? (*definition)->state(found->task.status) : nullptr;
@@ -117,8 +124,10 @@ Awaitable<std::optional<Timestamp>> Reminders::attend(TaskId id) {
     if (!idle_agent(*found)) co_return std::nullopt;
     const auto times = times_for(*found, role);
     const auto entered = found->entered_at.value_or(found->task.updated_at);
-    const auto since = std::max(seen->since, entered);
-    if (world_.clock.now() < since + times.idle_after) co_return since + times.idle_after;
+    const bool unread = seen->activity == Activity::unknown;
+    const auto since = unread ? unchanged_since(*found) : std::max(seen->since, entered);
+    const auto patience = unread ? times.idle_after + times.remind_again : times.idle_after;
+    if (world_.clock.now() < since + patience) co_return since + patience;
 
     auto turn = co_await runner_.turns.take(id);
     if (!turn) co_return std::nullopt;
@@ -129,6 +138,13 @@ Awaitable<std::optional<Timestamp>> Reminders::attend(TaskId id) {
     if (!stepped) co_return std::nullopt;
     const auto facts = co_await facts_of(world_, record, **definition);
     const engine::Situation situation{record.task, stepped->artifacts, record.entry_sections, facts};
+    if (unread) {
+        const auto handover = engine::handover(**definition, situation);
+        const auto due = unchanged_since(record) + patience;
+        if (!handover || world_.clock.now() < due) co_return handover ? std::optional(due) : std::nullopt;
+        tell_of_handover(record, role, *handover, std::chrono::duration_cast<std::chrono::seconds>(patience));
+        co_return std::nullopt;
+    }
     auto text = engine::forgotten(**definition, situation);
     if (!text) co_return std::nullopt;
     const auto human = co_await human_at(record);
@@ -148,6 +164,18 @@ Awaitable<std::optional<Timestamp>> Reminders::attend(TaskId id) {
         co_await give_up(std::move(*turn), *definition, std::move(*stepped), role, std::move(*text));
     }
     co_return std::nullopt;  // each of them saves the task, which leads here again
+}
+
+void Reminders::tell_of_handover(TaskRecord& record, Role role, const engine::Handover& handover,
+                                 std::chrono::seconds time) {
+    const auto id = record.task.id.value;
+    const auto name = std::string(name_of(role));
+    raise(world_, record, NoticeKind::agent_idle,
+          "the " + name + " has written ## " + handover.section + ", but has not called orange for " + spoken(time) +
+              ". Orange cannot see what it does. If it is done, run: orange task update " + id + " --status " +
+              handover.to,
+          "orange task attach " + id, name);
+    runner_.turns.save(record);
 }
 
 Awaitable<void> Reminders::remind(TaskTurn& turn, Role role, std::string text) {

@@ -23,13 +23,16 @@ struct IdleBox : Sandbox {
                    "name: forgetful\nprogram: " ORANGE_SOURCE_DIR "/tests/data/stand-ins/forgetful\n" +
                        std::string("argv: {full: [--, \"{prompt}\"]}\n"
                                    "screen: {busy: [(works)], otherwise: idle, composer_empty: [❯]}\n"));
+        write_file(home() / "harnesses/mute.yml", "name: mute\nprogram: " ORANGE_SOURCE_DIR
+                                                  "/tests/data/stand-ins/forgetful\n" +
+                                                      std::string("argv: {full: [--, \"{prompt}\"]}\n"));
         add_project("shop");
     }
-    std::string start() {
+    std::string start(const std::string& harness = "forgetful") {
         rpc::TaskCreate params;
         params.summary = "Round the total";
         params.project = "shop";
-        params.harness = params.review_harness = "forgetful";
+        params.harness = params.review_harness = harness;
         return call(params).task.fields.id.value;
     }
     Needs needs(const std::string& id) {
@@ -93,6 +96,31 @@ TEST_CASE("a task whose agents forget every call reaches its review by reminders
     for (int i = 0; i < 2; ++i) box.pass_with_poll(1h);
     CHECK(box.reminders(id) == 3);
     CHECK(box.needs(id).kind == Need::review);
+}
+
+TEST_CASE("a handover that lies ready is told to the human if the agent's window cannot be read") {
+    IdleBox box("env: {FORGETFUL: deaf}\nhung_after: 86400\n");
+    const auto id = box.start("mute");
+    box.eventually("its plan is read", [&] { return box.body(id).find("## Plan") != std::string::npos; });
+    int passed = 0;
+    while (!box.has_notice(id, NoticeKind::agent_idle) && ++passed < 100) box.pass_with_poll(600s);
+    CHECK(passed > 1);  // not before 600 s and 600 s more
+    CHECK(box.needs(id).kind == Need::help);
+    CHECK_THAT(box.needs(id).text, Holds("orange task update") && Holds("--status working"));
+    CHECK(box.status(id) == "planning");
+    CHECK(box.reminders(id) == 0);
+    box.update_status(id, "working").value();
+    CHECK_FALSE(box.has_notice(id, NoticeKind::agent_idle));
+}
+
+TEST_CASE("an agent that shows nothing and does nothing is told to the human if its window cannot be read") {
+    IdleBox box("hung_after: 600\n");
+    write_file(box.home() / "harnesses/silent.yml",
+               "name: silent\nprogram: sh\nargv: {full: [-c, sleep 100000, --, \"{prompt}\"]}\n");
+    const auto id = box.start("silent");
+    for (int i = 0; i < 100 && !box.has_notice(id, NoticeKind::agent_hung); ++i) box.pass_with_poll(600s);
+    CHECK(box.has_notice(id, NoticeKind::agent_hung));
+    CHECK(box.needs(id).kind == Need::help);
 }
 
 TEST_CASE("an agent that does not listen is reminded twice, then its human is told") {

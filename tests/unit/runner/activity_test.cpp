@@ -24,8 +24,9 @@ struct ActiveWorld : RunnerWorld {
                    "name: shy\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nscreen:\n  waiting: [\"Really?\"]\n"
                    "  busy: [working]\n  limited: [You've hit your]\n  retrying: [retrying in]\n  otherwise: "
                    "idle\ntitle:\n  waiting: [\"[!]\"]\n");
+        write_file(home() / "harnesses/mute.yml", "name: mute\nprogram: true\nargv: {full: [--, \"{prompt}\"]}\n");
     }
-    TaskId start() {
+    TaskId start(const std::string& harness = "shy") {
         const auto id = make_task("do it", 2);
         house().world().journal.listen([this](const StreamEvent& event) {
             if (event.event.type != "agent.activity") return;
@@ -33,7 +34,7 @@ struct ActiveWorld : RunnerWorld {
                             std::get<std::string>(event.event.fields.at("activity")));
         });
         auto record = this->record(id);
-        record.task.harness = "shy";
+        record.task.harness = harness;
         house().world().tasks.save(record).value();
         move(id, "planning").value();
         ids.push_back(id);
@@ -212,6 +213,63 @@ TEST_CASE("a busy agent whose window only counts seconds hangs, and one that use
         world.outside.clock.pass(9min);
         world.look(id);
         CHECK_THAT(waits(), Holds("no progress"));
+    }
+}
+
+TEST_CASE("an agent whose window cannot be read and that leaves no trace for a while is told to its human") {
+    ActiveWorld world;
+    const auto id = world.start("mute");
+    const auto worktree = world.house().control().worktree_of(world.record(id));
+    const auto at = [&](const std::string& screen) {
+        world.outside.clock.pass(5min);
+        world.show(id, screen);
+        world.look(id);
+        return world.needs(id).kind;
+    };
+    SECTION("nothing happens") {
+        CHECK(at("> ") == Need::nothing);
+        CHECK(at("> ") == Need::nothing);
+        CHECK(at("> ") == Need::help);
+        REQUIRE(engine::find_notice(world.record(id), NoticeKind::agent_hung) != nullptr);
+        CHECK(at("> ") == Need::help);
+        world.house().go(world.house().runner().requests.acknowledge(id)).value();
+        CHECK(at("> ") == Need::nothing);  // its human has just seen it
+        CHECK(at("> ") == Need::help);
+        CHECK(at("> reading\n") == Need::nothing);
+    }
+    SECTION("it writes to its window") {
+        for (const char* screen : {"a", "ab", "abc", "abcd"}) CHECK(at(screen) == Need::nothing);
+    }
+    SECTION("it changes files") {
+        for (const char* text : {"1", "2", "3", "4"}) {
+            write_file(worktree / ".orange" / "deep" / "file", text);
+            CHECK(at("> ") == Need::nothing);
+        }
+    }
+    SECTION("it waits for its human, as its status says") {
+        auto record = world.record(id);
+        record.task.status = "clarification";
+        world.house().world().tasks.save(record).value();
+        const auto need = at("> ");
+        for (int i = 0; i < 4; ++i) CHECK(at("> ") == need);
+        CHECK(engine::find_notice(world.record(id), NoticeKind::agent_hung) == nullptr);
+    }
+}
+
+TEST_CASE("an agent whose window cannot be read is not silent while it uses a processor", "[slow]") {
+    ActiveWorld world;
+    const PseudoTerminal terminal(true);
+    world.outside.processes.next = terminal.process();
+    const auto id = world.start("mute");
+    TestTime time;
+    time.stand_still();
+    for (int i = 0; i < 4; ++i) {
+        world.outside.clock.pass(5min);
+        time.advance(600ms);
+        const auto before = process::cpu_ms_of(terminal.process()).value();
+        CHECK(eventually([&] { return process::cpu_ms_of(terminal.process()).value() > before + 100; }));
+        world.look(id);
+        CHECK(world.needs(id).kind == Need::nothing);
     }
 }
 

@@ -107,5 +107,8 @@ TEST_CASE("the poll leaves a window alone that nothing was written to, but for o
     CHECK(world.looks() == before);
     poll();
     CHECK(world.looks() == before + 1);
+    world.outside.clock.pass(5min);  // half of the time after which the human of a silent agent is told
+    poll();
+    CHECK(world.looks() == before + 2);
     monitor.stop();
 }
