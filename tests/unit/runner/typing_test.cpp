@@ -80,6 +80,7 @@ TEST_CASE("not one key reaches a window that shows an unknown dialog for ten min
     CAPTURE(harness);
     const auto id = world.start(harness);
     Reminders reminders(world.house().runner());
+    reminders.stop();  // it attends when the test says so; an alarm of its own would hold up the test
     world.append_body(id, "\n## Plan\nAPPROACH: straight on\n");  // and it never calls
     world.house().world().settings.message_patience = 0ms;
     world.show(id, k_unknown_dialog);
@@ -97,7 +98,6 @@ TEST_CASE("not one key reaches a window that shows an unknown dialog for ten min
     CHECK(world.needs(id).kind == Need::help);
     CHECK_THAT(world.needs(id).text, Holds("go on"));
     CHECK_THAT(world.needs(id).command, Tells("orange task attach " + id.value));
-    reminders.stop();
 }
 
 TEST_CASE("an agent that was seen at work is reminded, and not in a dialog that has come up since") {
