@@ -22,6 +22,12 @@ constexpr const char* k_go_on_text =
 /// An agent that is told to go on draws its window anew before this is over, and one that is refused again says so.
 constexpr auto k_shows_anew = std::chrono::seconds(10);
 
+/// True if the human knows already that the agent's window needs a look, and what for.
+bool is_told_otherwise(const TaskRecord& record) {
+    return engine::find_notice(record, NoticeKind::agent_idle) != nullptr ||
+           engine::find_notice(record, NoticeKind::message_undelivered) != nullptr;
+}
+
 std::string with_pid(std::string path, std::int64_t pid) {
     constexpr std::string_view k_pid = "{pid}";
     if (const auto at = path.find(k_pid); at != std::string::npos) path.replace(at, k_pid.size(), std::to_string(pid));
@@ -304,7 +310,7 @@ void Activities::mark_hung(TaskRecord& record) const {
             text = "the " + name + " seems to work, and has shown no progress for " + spoken(patience);
         } else if (seen->activity == Activity::unknown && known.silence.is_silent() &&
                    now - record.task.updated_at >= patience &&  // a human may have seen it since
-                   engine::find_notice(record, NoticeKind::agent_idle) == nullptr) {
+                   !is_told_otherwise(record)) {
             text = "Orange cannot see what the " + name + " does. For " + spoken(patience) +
                    " it has shown nothing new, used hardly any processor time and changed no file";
         }
