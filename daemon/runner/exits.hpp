@@ -34,7 +34,7 @@ class Exits {
     /// A run's process is gone, as far as somebody saw.
     Awaitable<void> agent_exited(TaskId id, RunId run) { return agent_exited(std::move(id), std::move(run), {}); }
 
-    /// For whoever has just started an agent: deals with its end if it has ended already, and returns why. Empty if it
+    /// Called after an agent was started: deals with its end if it has ended already, and returns why. Empty if it
     /// has not. It waits for nothing else, so a program that needs a while to fail is told by its notice alone.
     Awaitable<std::string> failed_start(TaskId id);
 

@@ -164,7 +164,7 @@ TEST_CASE("an agent that ends at once leaves its workspace to others, unless som
     }
 }
 
-TEST_CASE("whoever starts an agent learns at once that it has ended already") {
+TEST_CASE("a start of an agent that has ended already is told at once") {
     RunnerWorld world;
     const auto id = planning(world);
     const auto failed_start = [&] { return world.house().go(world.house().runner().exits.failed_start(id)); };
