@@ -173,10 +173,8 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     }
     forget_run(record, run, has_died(outcome, exit));
     agents_.has_ended(record, run);
-    std::optional<Task> unused;
     if (by_itself && !went_on && !run.resumed && age < k_start_window) {
         tell_of_start(record, run, end.exit_status, outcome);
-        unused = co_await take_from(record, outcome);
     } else if (end.exit_status != 0) {
         const auto lines = lines_of(record, run, 0, 3);
         change_reason(outcome, [&](const std::string& reason) {
@@ -187,7 +185,6 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     if (auto* crash = std::get_if<engine::Crash>(&outcome)) {
         const auto counted = *crash;
         co_await handle_crash(std::move(record), *definition, run, counted, fields);
-        co_await give_back(std::move(unused));
         co_return;
     }
     if (auto* dead = std::get_if<engine::MarkDead>(&outcome); dead && is_awaited && !record.stopped) {
@@ -199,8 +196,6 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     }
     if (!turns_.save(record)) co_return;  // not counted: the poll sees the same death again
     world_.journal.write(record, "agent.exited", fields);
-    if (unused) co_await turns_.show(record);
-    co_await give_back(std::move(unused));
 }
 
 Awaitable<std::string> Exits::failed_start(TaskId id) {
@@ -217,10 +212,13 @@ Awaitable<std::string> Exits::failed_start(TaskId id) {
         if (!found) co_return std::string();
     }
     if (!found || is_restarting(id)) co_return std::string();
+    std::string text;
     for (const auto kind : {NoticeKind::agent_crashed, NoticeKind::agent_ended}) {
-        if (const auto* notice = engine::find_notice(*found, kind)) co_return notice->text;
+        const auto* notice = engine::find_notice(*found, kind);
+        if (notice && text.empty()) text = notice->text;
     }
-    co_return std::string();
+    if (!text.empty()) co_await give_back_untouched(std::move(id));
+    co_return text;
 }
 
 Awaitable<bool> Exits::is_untouched(const TaskRecord& record) {
@@ -232,32 +230,30 @@ Awaitable<bool> Exits::is_untouched(const TaskRecord& record) {
 }
 
 /// What keeps this agent from starting may keep the next ones, too, so no task of the queue is started because of it.
-Awaitable<std::optional<Task>> Exits::take_from(TaskRecord& record, const engine::ExitOutcome& outcome) {
-    const auto* crash = std::get_if<engine::Crash>(&outcome);
-    const bool goes_on = std::holds_alternative<engine::Advance>(outcome) || (crash != nullptr && crash->respawn);
-    if (goes_on || !record.task.workspace || !record.runs.empty() || !record.held.empty()) co_return std::nullopt;
-    const bool untouched = co_await is_untouched(record);
-    if (!untouched) co_return std::nullopt;
-    if (const auto retired = co_await turns_.retire_mirror(record); !retired) {
-        log::warn("runner", retired.error().message, {{"task", record.task.id.value}});
-        co_return std::nullopt;
-    }
-    auto task = record.task;
-    record.task.workspace.reset();
-    record.programs.reset();
-    co_return task;
-}
-
-Awaitable<void> Exits::give_back(std::optional<Task> task) {
-    const auto* record = task ? world_.tasks.find(task->id) : nullptr;
-    const auto* registered = task ? world_.projects.find(task->project) : nullptr;
-    if (!record || record->task.workspace || !registered) co_return;  // it could not be saved, and is still the task's
+Awaitable<void> Exits::give_back_untouched(TaskId id) {
+    auto turn = co_await turns_.take(id);
+    if (!turn) co_return;
+    auto& record = turn->record;
+    const auto* registered = world_.projects.find(record.task.project);
+    if (!registered || !record.task.workspace || !record.runs.empty() || !record.held.empty()) co_return;
     const auto project = *registered;
-    if (const auto released = co_await world_.pool.release(project, *task); !released) {
-        log::warn("runner", released.error().message, {{"task", task->id.value}});
+    const bool untouched = co_await is_untouched(record);
+    if (!untouched) co_return;
+    if (const auto retired = co_await turns_.retire_mirror(record); !retired) {
+        log::warn("runner", retired.error().message, {{"task", id.value}});
         co_return;
     }
-    world_.journal.write(*record, "workspace.released", {{"workspace", *task->workspace}});
+    const auto task = record.task;
+    record.task.workspace.reset();
+    record.programs.reset();
+    if (!turns_.save(record)) co_return;
+    co_await turns_.show(record);
+    // A daemon that dies before this leaves a claim that the next one finds.
+    if (const auto released = co_await world_.pool.release(project, task); !released) {
+        log::warn("runner", released.error().message, {{"task", id.value}});
+        co_return;
+    }
+    world_.journal.write(record, "workspace.released", {{"workspace", *task.workspace}});
 }
 
 std::string Exits::lines_of(const TaskRecord& record, const AgentRun& run, std::size_t first, std::size_t last) const {

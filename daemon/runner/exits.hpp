@@ -34,8 +34,9 @@ class Exits {
     /// A run's process is gone, as far as somebody saw.
     Awaitable<void> agent_exited(TaskId id, RunId run) { return agent_exited(std::move(id), std::move(run), {}); }
 
-    /// Called after an agent was started: deals with its end if it has ended already, and returns why. Empty if it
-    /// has not. It waits for nothing else, so a program that needs a while to fail is told by its notice alone.
+    /// Called after an agent was started: deals with its end if it has ended already, and returns why; empty if it has
+    /// not. A workspace in which nobody has changed anything is then given back. It waits for nothing else, so a
+    /// program that needs a while to fail is told by its notice alone, and its task keeps the workspace.
     Awaitable<std::string> failed_start(TaskId id);
 
     /// Its agent crashed and is being started again, so its notice needs nobody yet. A save of the record ends that.
@@ -54,11 +55,8 @@ class Exits {
     std::string lines_of(const TaskRecord& record, const AgentRun& run, std::size_t first, std::size_t last) const;
     /// True if nobody has written anything into the task's worktree, and nobody is there.
     Awaitable<bool> is_untouched(const TaskRecord& record);
-    /// Takes the workspace out of the record of a task whose agent has not begun to work. Returns the task as it was,
-    /// for give_back(); nothing if somebody has written something, or a part of it may be needed next.
-    Awaitable<std::optional<Task>> take_from(TaskRecord& record, const engine::ExitOutcome& outcome);
-    /// After the save without it: a daemon that dies in between leaves a claim that the next one finds.
-    Awaitable<void> give_back(std::optional<Task> task);
+    /// Gives back the workspace of a task whose agent has not begun to work.
+    Awaitable<void> give_back_untouched(TaskId id);
     void tell_of_start(const TaskRecord& record, const AgentRun& run, int exit_status,
                        engine::ExitOutcome& outcome) const;
     std::optional<agents::Reading> usage_limit_of(const TaskRecord& record, const AgentRun& run) const;

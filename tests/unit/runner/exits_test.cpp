@@ -124,9 +124,13 @@ TEST_CASE("an agent that ends at once leaves its workspace to others, unless som
     RunnerWorld world;
     const auto id = planning(world);
     const auto worktree = world.house().control().worktree_of(world.record(id));
+    const auto ends_at_once = [&] {
+        dies(world, id, Role::worker, 3);
+        (void)world.house().go(world.house().runner().exits.failed_start(id));
+    };
     const auto is_held = [&] { return world.record(id).task.workspace.has_value(); };
     SECTION("nobody has") {
-        dies(world, id, Role::worker, 3);
+        ends_at_once();
         CHECK_FALSE(is_held());
         CHECK(world.events(id, "workspace.released").size() == 1);
         const auto next = planning(world, "another");
@@ -135,30 +139,29 @@ TEST_CASE("an agent that ends at once leaves its workspace to others, unless som
         world.move(next, "cancelled").value();
         REQUIRE(respawn(world, id));
         CHECK(world.record(id).task.workspace == "shop--1");
-        dies(world, id, Role::worker, 3);  // stuck, in which another agent is started
+        ends_at_once();  // stuck, in which another agent is started
         CHECK(world.record(id).task.status == "stuck");
         CHECK(is_held());
-        dies(world, id, Role::worker, 3);
+        ends_at_once();
         CHECK_FALSE(is_held());
     }
     SECTION("a text in TASK.md is no reason to keep it, and stays") {
         world.append_body(id, "\n## Notes\nlater\n");
-        dies(world, id, Role::worker, 3);
+        ends_at_once();
         CHECK_FALSE(is_held());
         CHECK_THAT(world.task_text(id), Holds("## Notes\nlater"));
     }
     SECTION("a file") {
         write_file(worktree / "new.txt", "new\n");
-        dies(world, id, Role::worker, 3);
+        ends_at_once();
         CHECK(is_held());
     }
     SECTION("a commit") {
         world.git.commit(worktree, "new.txt", "new\n");
-        dies(world, id, Role::worker, 3);
+        ends_at_once();
         CHECK(is_held());
     }
-    SECTION("it had time to work") {
-        world.outside.clock.pass(std::chrono::seconds(6));
+    SECTION("it ends after the call that started it") {
         dies(world, id, Role::worker, 3);
         CHECK(is_held());
     }
