@@ -122,7 +122,6 @@ constexpr Named k_simple[] = {
     {"checks.started", "check:", "command"},
     {"status.asked", "moves when the checks pass, to", "to"},
     {"status.dropped", "does not move to", "to"},
-    {"checks.passed", "the checks passed on", "commit"},
     {"pr.created", "pull request opened:", "url"},
     {"pr.adopted", "pull request found:", "url"},
 };
@@ -173,9 +172,13 @@ std::string event_sentence(const Json& event) {
     }
     if (type == "agent.notified") return agent_sentence("got a message", event);
     if (type == "message.dropped") return agent_sentence("did not get a message", event);
+    const auto with = text_of(event, "merged_with");
+    const auto merged = with.empty() ? std::string() : " merged with " + with;
     if (type == "checks.ended" || type == "checks.failed") {
-        return "the check " + text_of(event, "command") + " ended, exit status " + text_of(event, "exit_status");
+        return "the check " + text_of(event, "command") + " ended, exit status " + text_of(event, "exit_status") +
+               (merged.empty() ? "" : ", on the branch" + merged);
     }
+    if (type == "checks.passed") return "the checks passed on " + text_of(event, "commit") + merged;
     if (type == "pr.changed") return pull_sentence(event);
     if (type == "section.lost") return lost_sentence(event);
     if (type == "hook.failed") {

@@ -154,15 +154,16 @@ std::string changes_text(const rpc::ChangeCounts& changes) {
            std::to_string(changes.removed) + (changes.uncommitted ? ", some of it uncommitted" : "");
 }
 
-/// "passed on 1a2b3c4d5e6f, 2m ago (12 s)"; of those that run now, and what follows from them.
+/// "passed on 1a2b3c4d5e6f merged with origin/main, 2m ago (12 s)"; of those that run now, and what follows from them.
 std::string checks_text(const rpc::TaskView& task, Timestamp now) {
     const auto then = task.asked.empty() ? std::string() : "; then " + task.asked;
     if (!task.checking.empty()) return "the check runs: " + task.checking + then;
     if (!task.checked) return {};
     const auto& ended = *task.checked;
     return (ended.passed ? std::string("passed") : "failed (" + ended.failed + ")") + " on " +
-           ended.commit.substr(0, 12) + ", " + ago(age_of(ended.at, now)) + " (" + std::to_string(ended.seconds) +
-           " s)";
+           ended.commit.substr(0, 12) +
+           (ended.merged_with.empty() ? "" : " merged with " + printable(ended.merged_with)) + ", " +
+           ago(age_of(ended.at, now)) + " (" + std::to_string(ended.seconds) + " s)";
 }
 
 /// "+120 -4"

@@ -17,6 +17,8 @@ struct CheckRecord {
     std::string why = {};
     std::string tail = {};
     std::int64_t seconds = 0;
+    std::string tree = {};
+    std::string merged_with = {};
 
     template <class V>
     void describe(V& v) {
@@ -28,6 +30,8 @@ struct CheckRecord {
         v.sparse("why", why, "how that one ended");
         v.sparse("tail", tail, "its last lines");
         v.sparse("seconds", seconds, "how long they took");
+        v.sparse("tree", tree, "what was tested, if it was not the worktree: the tree of a merge of the commit");
+        v.sparse("merged_with", merged_with, "what that merge is with, as \"origin/main\"");
     }
     bool operator==(const CheckRecord&) const = default;
 };

@@ -269,6 +269,7 @@ struct MergeRecord {
     bool elsewhere = false;
     std::int64_t pull = 0;
     std::string forced;
+    std::string checks;
     int attempts = 0;
     Caller by;
     Timestamp at{};
@@ -289,6 +290,7 @@ struct MergeRecord {
         v.sparse("elsewhere", elsewhere, "somebody else had merged it: nothing was merged or pushed");
         v.sparse("pull", pull, "the pull request that is merged at its forge; absent: the branch is merged here");
         v.sparse("forced", forced, "what a human confirmed, in words; absent: nothing had to be");
+        v.sparse("checks", checks, "hash of the commands that must have passed on the result; absent: none");
         v.optional("attempts", attempts, "pushes that were begun");
         v.optional("by", by, "who asked");
         v.optional("at", at, "when it was asked for");
@@ -325,6 +327,7 @@ struct TaskRecord {
     std::optional<Intent> intent;
     std::optional<MergeRecord> merge;
     std::optional<CheckRecord> checked;
+    std::optional<CheckRecord> merge_checked;
     std::optional<PullRequest> pull_request;
     std::set<std::string> pull_told;
     std::vector<AgentRun> runs;
@@ -369,7 +372,8 @@ struct TaskRecord {
         v.required("fields", task, "the task");
         v.nullable("intent", intent, "the transition that is committed but not finished");
         v.sparse("merge", merge, "the last merge that was asked for");
-        v.sparse("checked", checked, "how the project's checks went last");
+        v.sparse("checked", checked, "how the project's checks, or those of a gate, went last");
+        v.sparse("merge_checked", merge_checked, "how the project's checks went last when a merge waited for them");
         v.sparse("pull_request", pull_request, "its pull request, as its forge showed it last");
         v.sparse("pull_told", pull_told, "what of it its human or its agent was told (daemon/runner/pull_sync.cpp)");
         v.optional("runs", runs, "the agents alive or not yet dealt with, at most one of each role");
@@ -426,6 +430,10 @@ struct TaskRecord {
             if (!blockers_done.contains(id)) open.push_back(id);
         }
         return open;
+    }
+    /// How checks went last, whatever waited for them.
+    const std::optional<CheckRecord>& last_checked() const {
+        return merge_checked && (!checked || merge_checked->at >= checked->at) ? merge_checked : checked;
     }
     bool blocked() const { return !waits_for().empty(); }
     /// It does not start by itself yet, and has no place in the queue.

@@ -26,6 +26,7 @@ inline constexpr SettingRule k_settings[] = {
     {"keep_branch", "false|true", "false", "keep the local branch of a task after its merge"},
     {"checks", "COMMANDS", "", "commands that must succeed before a review and a merge"},
     {"checks_timeout", "SECONDS", "1800", "time limit of each check"},
+    {"merge_checks", "result|worktree", "result", "a merge's checks test its result, or the worktree"},
     {"pr_feedback", "notice|agent", "notice", "feedback on a pull request: for you, or the agent"},
     {"forge", "auto|github", "auto", "where pull requests are; auto: as origin's URL says"},
     {"idle_after", "SECONDS", "60", "how long an agent is idle before it is reminded"},
@@ -49,6 +50,7 @@ struct ProjectSettings {
     std::optional<bool> keep_branch;
     std::optional<std::vector<std::vector<std::string>>> checks;  ///< argv of each
     std::optional<int> checks_timeout;
+    std::optional<std::string> merge_checks;
     std::optional<std::string> pr_feedback;
     std::optional<std::string> forge;
     std::optional<int> idle_after;
@@ -75,6 +77,7 @@ struct ProjectSettings {
         add(keep_branch);
         add(checks);
         add(checks_timeout);
+        add(merge_checks);
         add(pr_feedback);
         add(forge);
         add(idle_after);

@@ -138,8 +138,8 @@ Awaitable<Result<std::string>> equivalent_in(Git& git, std::string repo, std::st
 /// differ in whitespace or in the place where they apply; the merge of both tells.
 Awaitable<Result<bool>> has_all_of(Git& git, std::string repo, std::string commit, std::string tip) {
     CO_TRY(const auto merged, co_await attempt(git, repo, words("merge-tree", "--write-tree", commit, tip)));
-    CO_TRY(const auto tree, co_await ask(git, repo, words("rev-parse", "--verify", "--quiet", commit + "^{tree}")));
-    co_return merged.ok() && trim(merged.out) == trim(tree);
+    CO_TRY(const auto tree, co_await tree_of(git, repo, commit));
+    co_return merged.ok() && trim(merged.out) == tree;
 }
 
 /// The commits of `base..tip` undone one after the other, on top of the tip, and at last all of them at once.
@@ -235,6 +235,13 @@ Awaitable<Result<MergeView>> look(Git& git, const MergeRequest& request) {
     view.tip = commit_in(known, request.branch);
     CO_TRY(co_await choose_base(git, request, view));
     co_return view;
+}
+
+Awaitable<Result<std::string>> tree_of(Git& git, std::string repo, std::string commit) {
+    CO_TRY(const auto said, co_await ask(git, repo, words("rev-parse", "--verify", "--quiet", commit + "^{tree}")));
+    auto tree = std::string(trim(said));
+    if (!is_hash(tree)) co_return nonsense("git rev-parse", tree);
+    co_return tree;
 }
 
 Awaitable<Result<bool>> was_made_on(Git& git, std::string repo, std::string branch, std::string commit) {

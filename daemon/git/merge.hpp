@@ -83,6 +83,9 @@ Awaitable<Result<bool>> was_made_on(Git& git, std::string repo, std::string bran
 Awaitable<Result<std::string>> build_merge(Git& git, const MergeRequest& request, MergeStrategy strategy,
                                            std::string base, std::string message);
 
+/// The tree of a commit: two merges with the same files have the same one.
+Awaitable<Result<std::string>> tree_of(Git& git, std::string repo, std::string commit);
+
 /// What became of one push.
 enum class Pushed {
     landed,   ///< origin's branch contains the commit

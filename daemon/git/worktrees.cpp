@@ -244,6 +244,12 @@ Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string ba
     co_return Result<void>{};
 }
 
+Awaitable<Result<void>> reset_all(Git& git, Pinned worktree, std::string commit, Standing standing) {
+    CO_TRY(co_await reset_detached(git, worktree, std::move(commit), std::move(standing)));
+    CO_TRY(co_await ask_inside(git, worktree, words("clean", "--quiet", "-f", "-f", "-d")));
+    co_return Result<void>{};
+}
+
 Result<void> exclude(const Pinned& worktree, const std::vector<std::string>& patterns,
                      const std::vector<std::string>& obsolete) {
     constexpr std::size_t k_longest = std::size_t{1} << 20;

@@ -102,6 +102,10 @@ Awaitable<Result<std::vector<std::string>>> keep_stashes(Git& git, Pinned worktr
 /// branch ever moves. The caller has called keep_commits() and taken the snapshot.
 Awaitable<Result<void>> reset_detached(Git& git, Pinned worktree, std::string base, Standing standing = {});
 
+/// Brings a worktree that holds nobody's work to a commit: detached, and without any other files than those that git
+/// ignores. Unlike reset_detached(), it also removes repositories that are no submodules of the commit.
+Awaitable<Result<void>> reset_all(Git& git, Pinned worktree, std::string commit, Standing standing);
+
 /// Brings the submodules of a clean worktree to the commits that HEAD has for them, without commits of their own. One
 /// that HEAD does not have, or whose commit is not here, is removed: it is then as in a new worktree. The caller has
 /// called keep_commits().

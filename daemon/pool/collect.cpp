@@ -128,6 +128,7 @@ Awaitable<Result<void>> Pool::remove_all(Project project) {
         }
         names.push_back(name);
     }
+    CO_TRY(co_await remove_checks_place(project));
     const auto lock = co_await repositories_.acquire(project.path);
     for (const auto& name : names) {
         if (!is_idle(name)) co_return Error(ErrorCode::conflict, name + " has just been taken by a task");

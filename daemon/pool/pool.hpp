@@ -133,6 +133,20 @@ class Pool {
     /// Removes the worktrees of a project that is leaving; refused while one is taken.
     Awaitable<Result<void>> remove_all(Project project);
 
+    /// The folder in which checks of a project run that are not to run in a workspace: a worktree of its own beside the
+    /// workspaces, which no task gets and in which no agent works. It stays, and with it the files that git ignores.
+    Path checks_place(const std::string& project) const { return root_ / place_name(project); }
+    /// For whoever is about to use it, or to remove it: one at a time.
+    Awaitable<async::Mutex::Lock> take_checks_place(std::string project) {
+        return workspaces_.acquire(place_name(project));
+    }
+    bool is_checks_place_taken(const std::string& project) const { return workspaces_.busy(place_name(project)); }
+    /// Brings it to a commit, or makes it, if it is not there or damaged; what a killed daemon runs there is ended
+    /// first. Files that git ignores stay. The caller has taken it.
+    Awaitable<Result<git::Pinned>> open_checks_place(Project project, std::string commit);
+    /// Removes it if there is one, and says so. The caller has taken it, or the project has no tasks.
+    Awaitable<Result<bool>> remove_checks_place(Project project);
+
     int free(const Project& project) const { return claims_.free(project); }
     bool has_claim(const TaskId& task) const { return claims_.workspace_of(task).has_value(); }
 
@@ -186,6 +200,10 @@ class Pool {
     /// Once for a worktree: what open() goes by, from the repository's side.
     Awaitable<Result<git::Identity>> identity_of(std::string common_dir, std::string name);
     Awaitable<Result<git::Pinned>> pinned(Project project, std::string name, std::vector<git::Mended>& mended);
+    static std::string place_name(const std::string& project) { return ".checks-" + project; }
+    Awaitable<Result<git::Pinned>> bring_checks_place(Project project, std::string commit);
+    /// Under the repository's lock.
+    Awaitable<Result<void>> drop_checks_place(Project project);
     /// Removes a free worktree; what somebody left in it is kept. Under the repository's lock.
     Awaitable<Result<void>> discard(Project project, std::string name);
     Awaitable<std::vector<std::string>> remove_half_made(Project project, std::vector<std::string> names);

@@ -126,7 +126,7 @@ TaskView Api::view(const TaskRecord& record) const {
     for (const auto& child : children) view.children.push_back(child.id.value);
     view.children_done = static_cast<std::int64_t>(engine::how_many(children, engine::ChildState::done));
     view.merges_into = parents_branch(world_, record);
-    view.checked = record.checked;
+    view.checked = record.last_checked();
     if (view.checked) view.checked->tail.clear();
     view.checking = runner_.checks.running_for(record.task.id);
     if (record.asked) view.asked = record.asked->to;

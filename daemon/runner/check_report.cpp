@@ -18,6 +18,10 @@ std::string as_list(const std::string& lines) {
     return text;
 }
 
+std::string what_was_tested(const CheckReport& report) {
+    return report.merged_with.empty() ? std::string("the branch") : "the branch merged with " + report.merged_with;
+}
+
 }  // namespace
 
 Result<CommandEnd> end_of(Result<Completed> done, std::chrono::milliseconds time_limit) {
@@ -41,6 +45,7 @@ Result<CommandEnd> end_of(Result<Completed> done, std::chrono::milliseconds time
 CheckRecord record_of(const CheckReport& report, std::string hash, Timestamp at) {
     CheckRecord record{report.commit, std::move(hash), report.passed(), at, report.failed};
     record.seconds = report.seconds;
+    record.merged_with = report.merged_with;
     if (report.passed()) return record;
     record.why = report.why;
     record.tail = report.tail;
@@ -63,17 +68,25 @@ std::string last_lines(const std::string& output) {
 }
 
 Error setup_failed(const CheckReport& report) {
-    return {ErrorCode::external_failed, "the checks need a checkout of their own, and its setup command `" +
-                                            report.failed + "` " + report.why + ". Its output is in " +
+    return {ErrorCode::external_failed, "the checks run in " + report.place + ", and the setup command `" +
+                                            report.failed + "` " + report.why + " there. Its output is in " +
                                             report.log.string() + "\n" + as_list(report.tail)};
 }
 
 Error refusal(const TaskId& id, const CheckReport& report, const std::string& merge, bool can_go_back) {
-    auto text = "cannot merge " + id.value + ": the check `" + report.failed + "` " + report.why + "\n" +
-                as_list(report.tail) + "Its whole output is in\n" + as_list(report.log.string());
+    auto text =
+        "cannot merge " + id.value + ": the check `" + report.failed + "` " + report.why + "\n" + as_list(report.tail);
+    if (!report.place.empty()) {
+        text += "It ran on " + what_was_tested(report) + ", without the worktree's ignored files, in\n" +
+                as_list(report.place);
+    }
+    text += "Its whole output is in\n" + as_list(report.log.string());
     auto command = merge;
     if (can_go_back) {
-        command = "orange task reject " + id.value + " " + shell_word("Make this check pass: " + report.failed);
+        const auto where = report.place.empty() ? std::string()
+                                                : " in a checkout without ignored files, on " + what_was_tested(report);
+        command =
+            "orange task reject " + id.value + " " + shell_word("Make this check pass" + where + ": " + report.failed);
         text += "Send the work back, or merge it anyway:\n  " + command + "\n";
     } else {
         text += "To merge anyway:\n";

@@ -22,6 +22,8 @@ struct CheckReport {
     std::string tail = {};    ///< the last lines of its output, or of the last command
     Path log = {};            ///< what all of them printed
     std::int64_t seconds = 0;
+    std::string place = {};        ///< where they ran, if that is the checks' own place
+    std::string merged_with = {};  ///< "origin/main": a merge of the commit with it was tested; empty: the commit
 
     bool passed() const { return failed.empty(); }
 };
@@ -38,7 +40,7 @@ struct CommandEnd {
 /// An Error if nobody can say how it would have ended.
 Result<CommandEnd> end_of(Result<Completed> done, std::chrono::milliseconds time_limit);
 
-/// What is remembered of it.
+/// What is remembered of it, but for the tree.
 CheckRecord record_of(const CheckReport& report, std::string hash, Timestamp at);
 
 /// As a person would type it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/in_set.hpp"
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "daemon/agents/survivors.hpp"
@@ -28,16 +29,22 @@ std::string bounded(std::string text) {
     return line == std::string::npos ? text.substr(text.size() - k_log_size / 2) : text.substr(line + 1);
 }
 
-Error has_changed(const TaskId& id, bool asked_by_agent) {
-    return {ErrorCode::conflict, "task " + id.value + " has changed while its checks ran. " +
-                                     (asked_by_agent ? "Ask for the status again:\n  orange task update --status STATUS"
-                                                     : "Run them again:\n  orange task check " + id.value)};
+/// `merge`: the command that waited for them, if one did.
+Error has_changed(const TaskId& id, bool asked_by_agent, const std::string& merge) {
+    const auto again = merge.empty() ? "Run them again:\n  orange task check " + id.value : "Try again:\n  " + merge;
+    return {ErrorCode::conflict,
+            "task " + id.value + " has changed while its checks ran. " +
+                (asked_by_agent ? "Ask for the status again:\n  orange task update --status STATUS" : again)};
 }
 
 Error was_edited(const std::vector<std::string>& files) {
     return {ErrorCode::conflict,
             "the worktree was changed while the checks ran, so that nothing is known of its commit: " +
                 printable(join(files, ", ")) + ". Commit or remove these files; git must ignore what the checks make"};
+}
+
+Error were_stopped(const TaskId& id) {
+    return {ErrorCode::conflict, "the checks of task " + id.value + " were stopped"};
 }
 
 std::int64_t seconds_since(async::Moment begun) {
@@ -52,16 +59,27 @@ struct Checks::Job {
     Project project;
     std::string commit;
     engine::Argvs checks;
+    MergeResult result;
     std::string merge;
+    bool for_merge = false;
+    bool has_place = false;
     bool beside_agent = false;
     std::chrono::milliseconds time_limit{};
     std::map<std::string, std::string> env;
     std::string place;
-    std::shared_ptr<const UniqueFd> folder;  ///< unset: a checkout of its own
+    std::shared_ptr<const UniqueFd> folder;  ///< `place`, as it was opened
+    bool in_worktree = false;                ///< else in the checks' own place
     Path log;
 
     const TaskId& id() const { return record.task.id; }
-    bool in_worktree() const { return folder != nullptr; }
+    /// What makes it another run than that of the same commands on something else.
+    const std::string& tested() const { return result.commit.empty() ? commit : result.tree; }
+    /// "origin/main", for the histories and the log.
+    std::map<std::string, Scalar> told(std::map<std::string, Scalar> fields) const {
+        fields["commit"] = commit;
+        if (!result.merged_with.empty()) fields["merged_with"] = result.merged_with;
+        return fields;
+    }
 };
 
 /// They are under way for as long as this lives.
@@ -88,12 +106,22 @@ std::string Checks::mark() const {
     return own.substr(0, own.rfind('@') + 1) + "checks";
 }
 
+bool Checks::have_passed(const TaskRecord& record, const std::string& hash, const std::string& tree) {
+    const auto& last = record.merge_checked;
+    return last && last->passed && last->checks == hash && last->tree == tree;
+}
+
 std::string Checks::missing(const TaskRecord& record, const Project& project, const std::string& commit) const {
     const auto settings = settings_of(world_, project);
     if (settings.checks->empty()) return {};
-    const auto& last = record.checked;
-    if (!last || last->commit != commit || last->checks != engine::hash_of(*settings.checks))
-        return "the checks were not run";
+    const auto hash = engine::hash_of(*settings.checks);
+    const bool by_result = *settings.merge_checks == "result";
+    const CheckRecord* last = nullptr;
+    for (const auto* each : {&record.checked, &record.merge_checked}) {
+        if (!*each || (*each)->commit != commit || (*each)->checks != hash) continue;
+        if ((*each)->tree.empty() != by_result && (!last || (*each)->at > last->at)) last = &**each;
+    }
+    if (!last) return "the checks were not run";
     return last->passed ? std::string() : "the check `" + last->failed + "` failed";
 }
 
@@ -105,12 +133,12 @@ Awaitable<Result<CheckReport>> Checks::run(TaskId id, CheckOrder order) {
         const auto found = running_->find(id);
         if (found == running_->end()) break;
         const auto other = found->second;
-        const bool same = other->commit == job.commit && other->checks == engine::hash_of(job.checks);
+        const bool same = other->tested == job.tested() && other->checks == engine::hash_of(job.checks);
         // What an agent has asked for on a commit that it has left since is of no use any more.
         const bool stale = other->beside_agent && other->commit != job.commit;
         if (!same && !stale && !job.beside_agent) {
-            co_return Error(ErrorCode::conflict, "other checks of task " + id.value +
-                                                     " are already running: " + other->command +
+            co_return Error(ErrorCode::conflict, "other checks of task " + id.value + " are already running" +
+                                                     (other->command.empty() ? "" : ": " + other->command) +
                                                      ". Wait for them:\n  orange task show " + id.value);
         }
         if (stale) other->stop->request();
@@ -120,9 +148,10 @@ Awaitable<Result<CheckReport>> Checks::run(TaskId id, CheckOrder order) {
         beginning = co_await beginning_.acquire(all);
     }
     if (ended_) co_return Error(ErrorCode::conflict, "the daemon ends");
-    if (!is_as_prepared(job)) co_return has_changed(id, job.beside_agent);
+    if (!is_as_prepared(job)) co_return has_changed(id, job.beside_agent, job.merge);
     const auto running = std::make_shared<Running>();
     running->commit = job.commit;
+    running->tested = job.tested();
     running->checks = engine::hash_of(job.checks);
     running->beside_agent = job.beside_agent;
     const AtWork at_work(running_, id, running);
@@ -146,15 +175,22 @@ Awaitable<Result<CheckReport>> Checks::result_of(std::shared_ptr<Running> runnin
     co_return *running->result;
 }
 
-Awaitable<Result<CheckReport>> Checks::run_and_remember(const Job& job, Running& running) {
-    auto report = co_await run_all(job, running);
-    if (!job.in_worktree()) {
-        const auto removed = co_await remove_checkout(job.project.path, job.place);
-        if (!removed) log::warn("runner", removed.error().message, {{"task", job.id().value}});
+Awaitable<Result<CheckReport>> Checks::run_and_remember(Job job, Running& running) {
+    async::Mutex::Lock place;
+    if (!job.in_worktree && !job.has_place) {
+        place = co_await take_place(job.id(), job.project.name);
+        if (!is_as_prepared(job)) co_return has_changed(job.id(), job.beside_agent, job.merge);
     }
+    auto report = co_await run_all(job, running);
     if (!report) co_return report;
     CO_TRY(co_await remember(job, *report));
     co_return report;
+}
+
+Awaitable<async::Mutex::Lock> Checks::take_place(TaskId id, std::string project) {
+    const auto waiting = waiting_;  // what is cut off may outlive its owner
+    const InSet<TaskId> waits(*waiting, std::move(id));
+    co_return co_await world_.pool.take_checks_place(std::move(project));
 }
 
 Awaitable<Result<void>> Checks::pass(TaskId id, CheckOrder order) {
@@ -169,7 +205,10 @@ Awaitable<Result<Checks::Job>> Checks::prepare(TaskId id, CheckOrder order) {
     CO_TRY(auto turn, co_await turns_.take(id));
     Job job;
     job.record = turn.record;
+    job.result = std::move(order.result);
     job.merge = std::move(order.merge);
+    job.for_merge = order.for_merge;
+    job.has_place = order.has_place;
     job.beside_agent = order.beside_agent;
     const auto& task = job.record.task;
     if (store::has_ended(job.record)) {
@@ -194,9 +233,9 @@ Awaitable<Result<Checks::Job>> Checks::prepare(TaskId id, CheckOrder order) {
     job.env[process::k_daemon_variable] = mark();
     job.log = world_.tasks.folder(job.record) / "logs" / "checks.log";
     const auto record = job.record;
-    const bool here = co_await is_in_worktree(record, job);
-    if (!here) {
-        job.place = (world_.paths.workspaces() / (".check-" + id.value)).string();
+    if (job.result.commit.empty()) job.in_worktree = co_await is_in_worktree(record, job);
+    if (!job.in_worktree) {
+        job.place = world_.pool.checks_place(job.project.name).string();
         job.env["PWD"] = job.env["ORANGE_WORKSPACE"] = job.place;
     }
     co_return job;
@@ -217,26 +256,16 @@ Awaitable<bool> Checks::is_in_worktree(TaskRecord record, Job& job) {
     co_return true;
 }
 
-/// With the project's setup, as a workspace.
-Awaitable<Result<std::vector<std::string>>> Checks::make_checkout(const Job& job, std::shared_ptr<Stop> stop) {
-    CO_TRY(co_await remove_checkout(job.project.path, job.place));
-    {
-        const auto lock = co_await world_.repositories.acquire(job.project.path);
-        CO_TRY(co_await git::add_worktree(world_.git, job.project.path, job.place, job.commit));
-    }
-    CO_TRY(const auto worktree, co_await git::pin_new(world_.git, job.project.path, job.place));
+/// The checks' own place, prepared as a workspace; returns the setup command that is to be run first.
+Awaitable<Result<std::vector<std::string>>> Checks::make_ready(Job& job, std::shared_ptr<Stop> stop) {
+    auto commit = job.result.commit.empty() ? job.commit : job.result.commit;
+    CO_TRY(const auto worktree, co_await world_.pool.open_checks_place(job.project, std::move(commit)));
+    job.folder = worktree.folder();
     auto notes = co_await world_.pool.include(job.project, worktree, true, stop);
     auto setup =
         job.project.setup.empty() ? Pool::consented(job.project, worktree, ".orange/setup", notes) : job.project.setup;
     for (const auto& note : notes) log::warn("runner", note, {{"task", job.id().value}});
     co_return setup;
-}
-
-Awaitable<Result<void>> Checks::remove_checkout(std::string repo, std::string path) {
-    co_await agents::end_left_by_daemons(path, world_.pool.mark());
-    const auto lock = co_await world_.repositories.acquire(repo);
-    CO_TRY(co_await git::remove_worktree(world_.git, repo, path));
-    co_return world_.files.remove(path);
 }
 
 /// One command, and the end of whatever it left behind.
@@ -256,27 +285,31 @@ Awaitable<Result<Completed>> Checks::run_one(const Job& job, std::vector<std::st
     co_return done;
 }
 
-Awaitable<Result<CheckReport>> Checks::run_all(const Job& job, Running& running) {
+Awaitable<Result<CheckReport>> Checks::run_all(Job& job, Running& running) {
     CheckReport report{job.commit};
     report.log = job.log;
+    report.merged_with = job.result.merged_with;
+    if (!job.in_worktree) report.place = job.place;
     const auto began = async::now();
     auto commands = job.checks;
-    if (job.in_worktree()) {
+    if (job.in_worktree) {
         co_await agents::end_left_by_daemons(job.place, world_.pool.mark());
+    } else if (running.stop->requested()) {  // while the place was another's
+        co_return were_stopped(job.id());
     } else {
-        running.command = "git worktree add " + job.place;
-        CO_TRY(auto setup, co_await make_checkout(job, running.stop));
+        running.command = "git -C " + shell_word(job.place) + " checkout " + job.commit.substr(0, 12);
+        CO_TRY(auto setup, co_await make_ready(job, running.stop));
         if (!setup.empty()) commands.insert(commands.begin(), std::move(setup));
     }
     const auto first = commands.size() - job.checks.size();
     for (std::size_t i = 0; i < commands.size() && report.passed(); ++i) {
         running.command = checked::spoken(commands[i]);
-        tell(job, "checks.started", {{"command", running.command}, {"commit", job.commit}});
+        tell(job, "checks.started", job.told({{"command", running.command}}));
         const auto begun = async::now();
         const auto deadline = i < first ? std::max(k_setup_deadline, job.time_limit) : job.time_limit;
         auto done = co_await run_one(job, commands[i], deadline, running);
         if (running.stop->requested()) {
-            co_return Error(ErrorCode::conflict, "the checks of task " + job.id().value + " were stopped");
+            co_return were_stopped(job.id());
         }
         CO_TRY(const auto end, checked::end_of(std::move(done), deadline));
         tell(job, "checks.ended",
@@ -296,7 +329,9 @@ Awaitable<Result<CheckReport>> Checks::run_all(const Job& job, Running& running)
 void Checks::write_log(const Job& job, const std::string& command, const checked::CommandEnd& end) {
     std::string text;
     if (auto before = world_.files.read_before(job.log, std::nullopt, k_log_size)) text = std::move(before->bytes);
-    text += to_rfc3339(world_.clock.now()) + " " + job.commit.substr(0, 12) + " $ " + command + "\n" + end.output;
+    text += to_rfc3339(world_.clock.now()) + " " + job.commit.substr(0, 12) +
+            (job.result.merged_with.empty() ? "" : " merged with " + job.result.merged_with) + " $ " + command + "\n" +
+            end.output;
     if (!end.output.empty() && !end.output.ends_with('\n')) text += '\n';
     text += "[" + end.why + "]\n";
     const auto written = world_.files.replace(job.log, bounded(std::move(text)), Durability::atomic);
@@ -315,7 +350,7 @@ Awaitable<Result<void>> Checks::remember(const Job& job, const CheckReport& repo
     CO_TRY(auto turn, co_await turns_.take(job.id()));
     auto& record = turn.record;
     bool same = !store::has_ended(record);
-    if (same && job.in_worktree()) {
+    if (same && job.in_worktree) {
         const auto worktree = co_await open_worktree(world_, record);
         Result<git::Standing> standing = git::Standing();
         if (worktree) standing = co_await git::standing_of(world_.git, *worktree);
@@ -323,9 +358,11 @@ Awaitable<Result<void>> Checks::remember(const Job& job, const CheckReport& repo
         // Somebody was there: what was tested need not be what the commit has.
         if (same && job.beside_agent && !standing->clean) co_return was_edited(standing->uncommitted);
     }
-    if (!same) co_return has_changed(job.id(), job.beside_agent);
-    record.checked = checked::record_of(report, engine::hash_of(job.checks), world_.clock.now());
-    std::map<std::string, Scalar> fields = {{"commit", job.commit}, {"seconds", report.seconds}};
+    if (!same) co_return has_changed(job.id(), job.beside_agent, job.merge);
+    auto& last = job.for_merge ? record.merge_checked : record.checked;
+    last = checked::record_of(report, engine::hash_of(job.checks), world_.clock.now());
+    last->tree = job.result.tree;
+    auto fields = job.told({{"seconds", report.seconds}});
     if (report.passed()) {
         (void)clear(record, NoticeKind::checks_failed);
     } else {
@@ -368,6 +405,7 @@ std::string Checks::running_for(const TaskId& id) const {
 }
 
 std::string Checks::under_way(const TaskId& id) const {
+    if (waiting_->contains(id)) return "its checks wait until those of another task have ended";
     const auto found = running_->find(id);
     if (found == running_->end()) return {};
     return "its checks run" + (found->second->command.empty() ? "" : ": " + found->second->command);
@@ -379,11 +417,12 @@ Awaitable<void> Checks::remove_left(Project project) {
     if (running_->empty()) co_await agents::end_left_by_daemons(world_.paths.workspaces(), world_.pool.mark());
     const auto names = world_.files.list(world_.paths.workspaces());
     for (const auto& name : names.value_or({})) {
-        const auto id = TaskId{name.starts_with(".check-") ? name.substr(7) : ""};
-        const auto* record = world_.tasks.find(id);
-        if (!record || record->task.project != project.name || running_->contains(id)) continue;
+        const auto* record = name.starts_with(".check-") ? world_.tasks.find(TaskId{name.substr(7)}) : nullptr;
+        if (!record || record->task.project != project.name) continue;
         const auto path = (world_.paths.workspaces() / name).string();
-        const auto removed = co_await remove_checkout(project.path, path);
+        const auto lock = co_await world_.repositories.acquire(project.path);
+        auto removed = co_await git::remove_worktree(world_.git, project.path, path);
+        if (removed) removed = world_.files.remove(path);
         if (!removed) log::warn("runner", removed.error().message);
         if (removed) log::info("runner", "removed what checks had left: " + path);
     }

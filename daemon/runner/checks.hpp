@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,15 +19,25 @@
 #include "daemon/runner/world.hpp"
 
 /// The checks of a project (its setting `checks`) or of a gate: commands that must succeed on a commit of a task's
-/// branch before it is merged, or before a transition. They are the project's own words, but they run what the branch
-/// has.
+/// branch before a transition, or on its merge before that is published. They are the project's own words, but they run
+/// what the branch has.
 namespace orange {
+
+/// A commit that a merge would publish.
+struct MergeResult {
+    std::string commit;  ///< empty: there is none
+    std::string tree;
+    std::string merged_with;  ///< "origin/main"; empty: nothing, it is the branch's own commit
+};
 
 /// What is to be run, and on what.
 struct CheckOrder {
-    std::string commit = {};    ///< empty: the tip of the branch
+    std::string commit = {};    ///< of the branch; empty: its tip
+    MergeResult result = {};    ///< of a merge of `commit`: tested instead of it, in the checks' own place
     engine::Argvs checks = {};  ///< empty: the project's
     std::string merge = {};     ///< the command that waits for them, and whose failure is a notice; empty: none does
+    bool for_merge = false;     ///< they count for a merge, and for no gate
+    bool has_place = false;     ///< the caller has taken the checks' own place
     bool beside_agent = false;  ///< in the worktree, if it is clean, though an agent works in it
 };
 
@@ -35,17 +46,24 @@ class Checks {
     Checks(World& world, AgentControl& agents, Turns& turns)
         : world_(world), agents_(agents), turns_(turns), beginning_(world.executor) {}
 
-    /// Why this commit cannot be merged without them, as a merge that does it all the same repeats it; empty if there
-    /// are none, or they passed on it.
+    /// True if those of that hash (engine::hash_of) have passed for a merge with that tree.
+    static bool have_passed(const TaskRecord& record, const std::string& hash, const std::string& tree);
+
+    /// What a merge of this commit lacks of the project's checks, as one that is forced repeats it. Empty if there are
+    /// none, or they passed on it: if merges are tested by their result, on whatever result of this commit.
     std::string missing(const TaskRecord& record, const Project& project, const std::string& commit) const;
 
     /// Runs them, and remembers how they went. Nobody's lock is held meanwhile: they may take half an hour. In the
-    /// task's worktree if that is clean, on the commit, and no agent's at the moment; else in a checkout of their own.
-    /// Whoever asks for what runs already waits for it. conflict if others run, or the task has changed under them.
+    /// task's worktree if that is clean, on the commit, and no agent's at the moment; else, and for a `result`, in the
+    /// checks' own place (Pool::checks_place). Whoever asks for what runs already waits for it. conflict if others run,
+    /// or the task has changed under them.
     Awaitable<Result<CheckReport>> run(TaskId id, CheckOrder order);
 
     /// The same for a merge: an Error with `why: checks_failed` if they fail, which says what to do.
     Awaitable<Result<void>> pass(TaskId id, CheckOrder order);
+
+    /// Takes the checks' own place of the project, for the merge of this task.
+    Awaitable<async::Mutex::Lock> take_place(TaskId id, std::string project);
 
     /// Ends those that run for a task, or for any: it is being cancelled, or the daemon ends.
     void stop(const TaskId& id);
@@ -59,14 +77,15 @@ class Checks {
     /// stop_all() was called.
     bool have_ended() const { return ended_; }
 
-    /// What checks of killed daemons left: processes in the workspaces of any project, and this one's checkouts. Before
-    /// those of this daemon begin.
+    /// What checks of killed daemons left: processes in the workspaces of any project, and the checkouts that versions
+    /// before this one made. Before those of this daemon begin.
     Awaitable<void> remove_left(Project project);
 
   private:
     struct Running {
         std::shared_ptr<Stop> stop = std::make_shared<Stop>();
         std::string commit;
+        std::string tested;  ///< the commit, or the tree of its merge
         std::string checks;  ///< hash
         std::string command;
         bool beside_agent = false;
@@ -79,11 +98,10 @@ class Checks {
     Awaitable<Result<Job>> prepare(TaskId id, CheckOrder order);
     bool is_as_prepared(const Job& job) const;
     Awaitable<Result<CheckReport>> result_of(std::shared_ptr<Running> running);
-    Awaitable<Result<CheckReport>> run_and_remember(const Job& job, Running& running);
+    Awaitable<Result<CheckReport>> run_and_remember(Job job, Running& running);
     Awaitable<bool> is_in_worktree(TaskRecord record, Job& job);
-    Awaitable<Result<std::vector<std::string>>> make_checkout(const Job& job, std::shared_ptr<Stop> stop);
-    Awaitable<Result<void>> remove_checkout(std::string repo, std::string path);
-    Awaitable<Result<CheckReport>> run_all(const Job& job, Running& running);
+    Awaitable<Result<std::vector<std::string>>> make_ready(Job& job, std::shared_ptr<Stop> stop);
+    Awaitable<Result<CheckReport>> run_all(Job& job, Running& running);
     Awaitable<Result<Completed>> run_one(const Job& job, std::vector<std::string> argv,
                                          std::chrono::milliseconds deadline, Running& running);
     Awaitable<Result<void>> remember(const Job& job, const CheckReport& report);
@@ -100,6 +118,8 @@ class Checks {
     async::KeyedMutex beginning_;  ///< held while those of killed daemons are ended
     using AllRunning = std::map<TaskId, std::shared_ptr<Running>>;
     std::shared_ptr<AllRunning> running_ = std::make_shared<AllRunning>();  ///< what is cut off may outlive its owner
+    /// For the place of a project's checks.
+    std::shared_ptr<std::set<TaskId>> waiting_ = std::make_shared<std::set<TaskId>>();
     bool ended_ = false;
 };
 

@@ -50,11 +50,26 @@ Awaitable<Result<void>> MergeRun::build() {
     if (merge.elsewhere) co_return co_await check_own_commits();
     // What is not elsewhere is not in the target either.
     CO_TRY(auto commit, co_await commit_on(view.base, view.base != target));
+    CO_TRY(co_await check_result(commit));
     merge.base = view.base;
     merge.commit = std::move(commit);
     merge.phase = MergePhase::merged;
     ++merge.attempts;
     co_return turns_.try_save(record_);
+}
+
+/// What is published has passed the project's checks, however often somebody else was faster.
+Awaitable<Result<void>> MergeRun::check_result(std::string commit) {
+    const auto& wanted = record_.merge->checks;
+    if (wanted.empty()) co_return Result<void>{};
+    CO_TRY(const auto tree, co_await git::tree_of(world_.git, request_.repo, commit));
+    if (Checks::have_passed(record_, wanted, tree)) co_return Result<void>{};
+    co_return Error(ErrorCode::conflict,
+                    request_.shown_base +
+                        " has moved, and the checks have not run on the result of the merge with it. "
+                        "Try again:\n  " +
+                        merge_command(record_.task.id),
+                    {{"untested", commit}, {"tree", tree}, {"merged_with", request_.shown_base}});
 }
 
 /// In full once; in a race with others only for what they merged meanwhile, since every look makes it longer.

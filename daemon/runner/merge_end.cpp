@@ -51,6 +51,7 @@ Awaitable<Result<void>> MergeRun::complete() {
     finished.merge->phase = MergePhase::done;
     auto by = merging_for(merge.by);
     turn_.release();  // the workflow's hooks may take long
+    if (checks_place) checks_place->release();
     CO_TRY(auto moved, co_await transitions_.perform(std::move(finished), definition, std::move(*decision),
                                                      std::move(stepped), std::move(by)));
     auto& notes = outcome.notes;

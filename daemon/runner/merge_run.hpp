@@ -12,6 +12,10 @@ namespace orange {
 /// For a merge that somebody waits for.
 inline constexpr std::chrono::milliseconds k_fetch_deadline = std::chrono::seconds(60);
 
+/// The checks have not run on what the merge would publish: `details` has that commit (`untested`), its `tree`, and
+/// what the branch is `merged_with`.
+bool is_untested(const Error& error);
+
 /// One merge at work, from its plan to its end. How far it has come is in the task's state.json (MergeRecord): each
 /// phase is saved before what belongs to the next one begins. So a daemon that finds an unfinished merge knows what may
 /// have been published, asks, and goes on from there; what it repeats recognizes what was done.
@@ -34,6 +38,7 @@ class MergeRun {
     const TaskRecord& record() const { return record_; }
     MergeRecord& merge() { return *record_.merge; }
     MergeOutcome outcome;
+    async::Mutex::Lock* checks_place = nullptr;  ///< released when the merge is published
 
   private:
     Awaitable<Result<void>> publish();
@@ -49,6 +54,7 @@ class MergeRun {
     Awaitable<Result<void>> find_elsewhere(std::string target);
     Awaitable<Result<void>> check_own_commits();
     Result<void> accept_unsigned(const std::string& why);
+    Awaitable<Result<void>> check_result(std::string commit);
     Awaitable<Result<std::string>> commit_on(std::string base, bool may_have_it);
     /// Who resolves it: the worker; else the human, in the worktree.
     Error with_next_step(Error conflict);

@@ -127,7 +127,7 @@ std::vector<std::string> Merges::notes_before(const TaskRecord& record) const {
     return {"the folder of its workspace is gone, and with it all uncommitted changes"};
 }
 
-Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Caller by) {
+Awaitable<Result<MergeOutcome>> Merges::attempt(TaskId id, MergeOrder order, Caller by, Way& way) {
     CO_TRY(auto turn, co_await transitions_.take(id));
     auto& record = turn.record;
     if (record.merge && record.merge->phase == MergePhase::done) co_return remembered(*record.merge);
@@ -140,7 +140,9 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
         co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
     }
     const auto copy = *project;
+    way.project = copy.name;
     const auto target = merge_target(world_, record, copy);
+    way.target = target.branch;
     CO_TRY(co_await check_parents_branch(world_, target, copy));
     co_await watch_programs(world_, record);
     const bool was_elsewhere = engine::find_notice(record, NoticeKind::other_branch) != nullptr;
@@ -160,25 +162,24 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
     MergeRecord merge;
     auto possible = co_await confirmed_tip(record, *definition, order, by, merge.forced);
     if (!possible && engine::awaits_checks(possible.error())) {
-        CheckOrder wanted;  // of the workflow's own gate
         const auto wants = engine::facts_wanted(*definition, record.task, possible.error().details.at("to"));
-        wanted.checks = wants.argvs;
-        wanted.commit = possible.error().details.at("commit");
-        wanted.merge = merge_command(id, order);
-        turn.lock.release();
-        CO_TRY(co_await checks_.pass(id, std::move(wanted)));
-        co_return co_await this->merge(id, std::move(order), std::move(by));
+        way.wanted.emplace();  // of the workflow's own gate
+        way.wanted->checks = wants.argvs;
+        way.wanted->commit = possible.error().details.at("commit");
+        way.wanted->merge = merge_command(id, order);
+        co_return possible.error();
     }
     CO_TRY(auto tip, std::move(possible));
-    if (const auto missing = checks_.missing(record, copy, tip); !missing.empty() && order.checks) {
-        turn.lock.release();  // they may take half an hour
-        CheckOrder wanted;
-        wanted.commit = tip;
-        wanted.merge = merge_command(id, order);
-        CO_TRY(co_await checks_.pass(id, std::move(wanted)));
-        order.tip = tip;  // what has passed is what is merged
-        co_return co_await this->merge(id, std::move(order), std::move(by));
-    } else if (!missing.empty()) {
+    if (order.checks) {
+        CO_TRY(way.wanted, co_await checks_before(record, copy, tip, pull.through.has_value()));
+        if (way.wanted) {
+            way.wanted->merge = merge_command(id, order);
+            co_return Error(ErrorCode::conflict, "the checks have not run");
+        }
+        const auto settings = settings_of(world_, copy);
+        const bool by_result = *settings.merge_checks == "result" && !pull.through;
+        if (by_result && !settings.checks->empty()) merge.checks = engine::hash_of(*settings.checks);
+    } else if (const auto missing = checks_.missing(record, copy, tip); !missing.empty()) {
         merge.forced += (merge.forced.empty() ? "" : "; ") + missing;
     }
     CO_TRY(const auto origin, co_await world_.pool.known().has_origin(world_.git, copy.path));
@@ -205,7 +206,17 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
     merge.at = world_.clock.now();
     record.merge = std::move(merge);
     const auto start = order.force ? Start::forced : Start::asked;
-    co_return co_await run(std::move(record), std::move(notes), start);
+    const auto commit = record.merge->tip;
+    auto merged = co_await run(std::move(record), std::move(notes), start, &way.place);
+    if (!merged && is_untested(merged.error())) {
+        const auto& details = merged.error().details;
+        way.wanted.emplace();
+        way.wanted->commit = commit;
+        way.wanted->result = {details.at("untested"), details.at("tree"), details.at("merged_with")};
+        way.wanted->merge = merge_command(id, order);
+        way.wanted->for_merge = true;
+    }
+    co_return merged;
 }
 
 /// Merges into this branch that were not pushed: they are Orange's, not commits of the user's that must stay private.
@@ -236,7 +247,8 @@ git::MergeRequest Merges::request_for(const TaskRecord& record, const Project& p
     return request;
 }
 
-Awaitable<Result<MergeOutcome>> Merges::run(TaskRecord record, std::vector<std::string> notes, Start start) {
+Awaitable<Result<MergeOutcome>> Merges::run(TaskRecord record, std::vector<std::string> notes, Start start,
+                                            async::Mutex::Lock* checks_place) {
     const auto* project = world_.projects.find(record.task.project);
     if (!project) {
         co_return Error(ErrorCode::not_found, "project " + record.task.project + " is not registered");
@@ -247,12 +259,18 @@ Awaitable<Result<MergeOutcome>> Merges::run(TaskRecord record, std::vector<std::
     MergeRun run(world_, turns_, transitions_, record, request_for(record, copy), std::move(turn),
                  start == Start::forced);
     run.outcome.notes = std::move(notes);
+    run.checks_place = checks_place;
     const bool resumed = start == Start::resumed;
     // A push of a killed daemon that is still under way would land behind the back of whoever looks now.
     if (resumed) co_await agents::end_left_by_daemons(copy.path, world_.pool.mark());
     auto done = turns_.try_save(record);
     if (done) done = co_await run.go_on();
     if (done) co_return std::move(run.outcome);
+    if (!resumed && is_untested(done.error()) && !run.may_be_published()) {
+        record.merge.reset();  // as if it had not begun
+        CO_TRY(turns_.try_save(record));
+        co_return done.error();
+    }
     co_return failed(run, done.error(), resumed);
 }
 

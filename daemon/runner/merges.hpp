@@ -16,8 +16,9 @@
 #include "daemon/runner/transitions.hpp"
 #include "daemon/runner/world.hpp"
 
-/// Merging a task's branch: what has to hold before (merges.cpp, merge_concerns.cpp), one merge at work (merge_run.cpp,
-/// merge_commit.cpp, merge_end.cpp), and what is left of one that was interrupted (merge_recovery.cpp).
+/// Merging a task's branch: what has to hold before (merges.cpp, merge_concerns.cpp, merge_checks.cpp), one merge at
+/// work (merge_run.cpp, merge_commit.cpp, merge_end.cpp), and what is left of one that was interrupted
+/// (merge_recovery.cpp).
 namespace orange {
 
 class MergeRun;
@@ -85,13 +86,27 @@ class Merges {
 
   private:
     enum class Start { asked, forced, resumed };
+    /// One call's way through checks to the merge.
+    struct Way {
+        std::optional<CheckOrder> wanted;  ///< what has to pass before the merge can be tried again
+        std::string project;
+        async::Mutex::Lock place;  ///< of the project's checks
+        bool has_place = false;
+        std::string target;
+    };
+    /// Merges, unless checks have to pass first: an Error then, and `way.wanted`.
+    Awaitable<Result<MergeOutcome>> attempt(TaskId id, MergeOrder order, Caller by, Way& way);
+    /// The project's checks that have to pass on this commit before its merge begins; those of the result come later.
+    Awaitable<Result<std::optional<CheckOrder>>> checks_before(TaskRecord record, Project project, std::string tip,
+                                                               bool via_pull);
     /// The commit that may be merged; `forced`: what had to be confirmed, and was.
     Awaitable<Result<std::string>> confirmed_tip(TaskRecord& record, const engine::Definition& definition,
                                                  MergeOrder order, Caller by, std::string& forced);
     std::vector<std::string> notes_before(const TaskRecord& record) const;
     std::map<std::string, std::string> unpushed(const Project& project, const std::string& target) const;
     git::MergeRequest request_for(const TaskRecord& record, const Project& project) const;
-    Awaitable<Result<MergeOutcome>> run(TaskRecord record, std::vector<std::string> notes, Start start);
+    Awaitable<Result<MergeOutcome>> run(TaskRecord record, std::vector<std::string> notes, Start start,
+                                        async::Mutex::Lock* checks_place = nullptr);
     Error failed(MergeRun& run, Error error, bool resumed);
     /// A merge of an earlier call that is not finished: undone if nothing was published, else finished.
     Awaitable<Result<MergeOutcome>> finish(TaskRecord record);

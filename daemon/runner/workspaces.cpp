@@ -245,6 +245,14 @@ Awaitable<Result<std::vector<std::string>>> Workspaces::collect(Project project)
     };
     CO_TRY(auto collected, co_await world_.pool.gc(project, is_live));
     done.insert(done.end(), collected.begin(), collected.end());
+    const bool has_checks = !settings_of(world_, project).checks->empty();
+    if (!has_checks && !world_.pool.is_checks_place_taken(project.name)) {
+        const auto place = co_await world_.pool.take_checks_place(project.name);
+        const auto removed = co_await world_.pool.remove_checks_place(project);
+        const auto path = world_.pool.checks_place(project.name).string();
+        if (!removed) done.push_back(path + " could not be removed: " + removed.error().message);
+        if (removed && *removed) done.push_back(path + " removed, because the project has no checks");
+    }
     co_return done;
 }
 

@@ -27,6 +27,19 @@ struct CheckedProject {
     std::string id, before;
 };
 
+/// A project whose checks decide about the handover of its tasks.
+struct GatedProject {
+    explicit GatedProject(const std::string& script) {
+        repo = orange.add_project("shop");
+        rpc::ProjectUpdate update;
+        update.name = "shop";
+        update.settings["checks"] = Json::array({{"sh", "-c", script}});
+        orange.call(update);
+    }
+    Sandbox orange;
+    std::filesystem::path repo;
+};
+
 }  // namespace
 
 TEST_CASE("Checks of a killed daemon are ended by the next one, nothing is merged, and the merge can be repeated") {
@@ -89,9 +102,63 @@ TEST_CASE("orange task check runs the checks and ends with 1 if one fails, an ag
     CHECK(f.orange.orange({"task", "check", f.id}).status == 0);
     CHECK(f.main_branch() == f.before);
     CHECK(f.orange.orange({"task", "merge", f.id, "--yes"}).status == 0);
-    CHECK(f.orange.history(f.id, "checks.passed").size() == 1);
+    CHECK(f.orange.history(f.id, "checks.passed").size() == 2);  // the merge is another commit
     CHECK(f.orange.history(f.id, "checks.failed").size() == 3);
     CHECK(f.orange.orange({"task", "check", f.id}).status == 1);
+}
+
+TEST_CASE("A check that passes by an ignored file of the worktree is handed over with it, but not merged without it") {
+    GatedProject f("test -f build/generated");
+    auto& orange = f.orange;
+    write_file(f.repo / ".gitignore", "build/\n");
+    orange.git({"add", ".gitignore"}, f.repo);
+    orange.git({"commit", "-q", "-m", "Ignore what is built"}, f.repo);
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    update.setup = std::vector<std::string>{
+        "sh", "-c", "case $PWD in *--1) mkdir -p build; touch build/generated;; esac"};  // as a worker could have
+    orange.call(update);
+    const auto before = orange.git({"rev-parse", "main"}, f.repo);
+    const auto id = orange.create("shop", "Add a greeting");
+    orange.wait_for_status(id, "reviewing");
+    CHECK(orange.history(id, "checks.passed").size() == 1);
+    const auto refused = orange.orange({"task", "merge", id, "--yes"});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Holds("test -f build/generated") && Holds(".checks-shop"));
+    CHECK(orange.git({"rev-parse", "main"}, f.repo) == before);
+    CHECK(orange.status(id) == "reviewing");
+    CHECK_THAT(orange.orange({"workspace", "list"}).out, !Holds(".checks"));
+    CHECK(orange.orange({"project", "update", "shop", "--set", "merge_checks=worktree"}).status == 0);
+    CHECK(orange.orange({"task", "merge", id, "--yes"}).status == 0);
+    CHECK(orange.history(id, "checks.passed").size() == 1);
+    CHECK(orange.orange({"project", "remove", "shop"}).status == 0);
+    CHECK_FALSE(std::filesystem::exists(orange.home() / "workspaces/.checks-shop"));
+    CHECK_THAT(orange.git({"worktree", "list"}, f.repo), !Holds(".checks"));
+}
+
+TEST_CASE("A merge whose target origin moved while its checks ran is tested again with what came, and has it") {
+    GatedProject f("true");
+    auto& orange = f.orange;
+    const auto remote = orange.add_origin(f.repo);
+    const auto id = orange.create("shop", "Add a greeting");
+    orange.wait_for_status(id, "reviewing");
+    const auto other = orange.root() / "other", ran = orange.root() / "ran";
+    orange.git({"clone", "-q", remote.string(), other.string()}, orange.root());
+    rpc::ProjectUpdate update;
+    update.name = "shop";
+    update.settings["checks"] = Json::array({{"sh", "-c",
+                                              "[ -e theirs ] && echo with theirs >>" + ran.string() +
+                                                  " || { echo without >>" + ran.string() + "; cd " + other.string() +
+                                                  " && touch theirs && git add theirs && git commit -q -m theirs && "
+                                                  "git push -q origin HEAD:main; }"}});
+    orange.call(update);
+    const auto merged = orange.orange({"task", "merge", id, "--yes"});
+    INFO(merged.err);
+    CHECK(merged.status == 0);
+    CHECK(read_file(ran) == "without\nwith theirs\n");
+    CHECK(orange.history(id, "checks.passed").size() == 3);  // one of them at the handover
+    CHECK_THAT(orange.git({"ls-tree", "--name-only", "main"}, remote), Holds("theirs"));
+    CHECK(orange.git({"rev-parse", "main"}, remote) == orange.git({"rev-parse", "main"}, f.repo));
 }
 
 TEST_CASE("A person on a terminal sees which check runs, and their yes to something else does not pass over it") {
@@ -104,23 +171,6 @@ TEST_CASE("A person on a terminal sees which check runs, and their yes to someth
     CHECK_THAT(ran.out, Holds("sh -c"));
     CHECK(read_file(f.orange.root() / "ran") == "x\n");
 }
-
-namespace {
-
-/// A project whose checks decide about the handover of its tasks.
-struct GatedProject {
-    explicit GatedProject(const std::string& script) {
-        repo = orange.add_project("shop");
-        rpc::ProjectUpdate update;
-        update.name = "shop";
-        update.settings["checks"] = Json::array({{"sh", "-c", script}});
-        orange.call(update);
-    }
-    Sandbox orange;
-    std::filesystem::path repo;
-};
-
-}  // namespace
 
 TEST_CASE("A worker is refused while a check fails, and hands over when it passes") {
     GatedProject f("true");
@@ -136,7 +186,7 @@ TEST_CASE("A worker is refused while a check fails, and hands over when it passe
     CHECK(f.orange.history(id, "checks.passed").size() == 1);
     CHECK_THAT(f.orange.orange({"task", "show", id}).out, Holds("sh -c") || Holds("passed"));
     CHECK(f.orange.orange({"task", "merge", id, "--yes"}).status == 0);
-    CHECK(read_file(count) == "x\nx\nx\n");  // the merge has the reviewed commit
+    CHECK(read_file(count) == "x\nx\nx\nx\n");  // three times at the handover, once on the merge
 }
 
 TEST_CASE("What a worker asked for is taken by the next daemon, once, and a check's own call of orange may only read") {

@@ -52,6 +52,7 @@ inline TaskRecord full_record() {
     merge.include_unpushed = merge.keep_branch = merge.elsewhere = true;
     merge.pull = 7;
     merge.forced = "not reviewed";
+    merge.checks = "cccc";
     merge.attempts = 3;
     merge.by.evidence = "terminal";
     merge.at = k_full_time;
@@ -124,7 +125,8 @@ inline TaskRecord full_record() {
     run.resumed = true;
     run.spawned_at = k_full_time;
     record.checked = CheckRecord{"abcdef0123456789",         "cccc",       false, k_full_time, "make test",
-                                 "ended with exit status 2", "line\nline", 12};
+                                 "ended with exit status 2", "line\nline", 12,    "dddd",      "origin/main"};
+    record.merge_checked = record.checked;
     record.runs = {run};
     record.typed = {{"m2", Role::reviewer, Role::system, "go on", k_full_time, k_full_time, 2, true, true}};
     record.sessions = {{Role::worker, "claude", "0b1c", "/w/shop--1"}};

@@ -170,7 +170,7 @@ inline Change merging_by_squash() {
     return change;
 }
 
-/// In a checkout of their own, since a file in the worktree is not committed.
+/// In the place of the project's checks, since a file in the worktree is not committed.
 inline Change checking() {
     Change change;
     change.name = "checks";
@@ -209,7 +209,8 @@ inline Change merging_with_checks() {
     change.arrange = checking().arrange;
     change.holds = [before = change.holds](RunnerWorld& world, const TaskId& id) {
         before(world, id);
-        const bool checked = world.record(id).checked && world.record(id).checked->passed;
+        const auto& last = world.record(id).merge_checked;
+        const bool checked = last && last->passed;
         if (is_in(world, id, "done") && !checked) throw std::runtime_error("merged without its checks");
     };
     return change;

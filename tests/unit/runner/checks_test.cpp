@@ -30,6 +30,7 @@ struct CheckedTask {
         auto project = shop(world);
         project.settings.checks = checks;
         project.settings.checks_timeout = seconds;
+        project.settings.merge_checks = merge_checks;
         world.house().world().projects.put(project).value();
     }
     std::filesystem::path file(const std::string& name) { return live / name; }
@@ -64,15 +65,36 @@ struct CheckedTask {
     const Notice* notice() { return engine::find_notice(world.record(id), NoticeKind::checks_failed); }
     std::string here(const std::string& ref) { return world.git.ref(world.repo(), ref); }
     std::size_t told(const std::string& type) { return world.events(id, type).size(); }
-    void nothing_is_left() {
-        CHECK_FALSE(std::filesystem::exists(world.home() / "workspaces" / (".check-" + id.value)));
-        CHECK_THAT(world.git.plain(world.repo(), {"worktree", "list"}), !Holds(".check-"));
+    /// Of the task's last checks, whatever waited for them.
+    std::optional<CheckRecord> checked() { return world.record(id).last_checked(); }
+    /// A commit on main, as somebody else makes it.
+    void others_commit(const std::string& file) { world.git.commit(world.repo(), file, "theirs\n"); }
+    /// Git's own folder for the place of the checks.
+    std::filesystem::path admin() {
+        for (const auto& entry : std::filesystem::directory_iterator(in_repo(".git/worktrees"))) {
+            if (entry.path().filename().string().ends_with("checks-shop")) return entry.path();
+        }
+        throw std::runtime_error("there is no such worktree");
     }
+    std::string own_place() {
+        return (std::filesystem::canonical(world.home()) / "workspaces/.checks-shop").string() + "\n";
+    }
+    std::filesystem::path in_repo(const std::string& name) { return std::filesystem::path(world.repo()) / name; }
+    std::filesystem::path in_place(const std::string& name) { return world.home() / "workspaces/.checks-shop" / name; }
 
     RunnerWorld world;
     TaskId id;
     std::filesystem::path tree, live = world.home().parent_path();
     std::string branch, before;
+    std::string merge_checks = "worktree";
+};
+
+/// The merges of which are tested by their result.
+struct ResultTask : CheckedTask {
+    ResultTask() { merge_checks = "result"; }
+    bool has(const std::string& file) {
+        return !world.git.plain(world.repo(), {"ls-tree", "main", "--", file}).empty();
+    }
 };
 
 }  // namespace
@@ -85,7 +107,7 @@ TEST_CASE("a merge runs the checks on the tip in the clean worktree, in order, a
     REQUIRE(merged);
     CHECK(merged->forced.empty());
     CHECK(f.ran() == f.place());
-    const auto& checked = f.world.record(f.id).checked;
+    const auto checked = f.checked();
     REQUIRE(checked);
     CHECK(checked->passed);
     CHECK(checked->commit == tip);
@@ -93,7 +115,7 @@ TEST_CASE("a merge runs the checks on the tip in the clean worktree, in order, a
     CHECK(f.told("checks.failed") == 0);
     CHECK(f.told("checks.started") == 0);  // those are for whoever listens
     CHECK(f.world.record(f.id).task.status == "done");
-    f.nothing_is_left();
+    CHECK_FALSE(std::filesystem::exists(f.in_place("")));
 }
 
 TEST_CASE("a check that fails refuses the merge with its last lines, is a notice, and is run again by the next merge") {
@@ -110,7 +132,7 @@ TEST_CASE("a check that fails refuses the merge with its last lines, is a notice
     CHECK_THAT(read_file(log), Holds("\n1\n2\n3\n") && Holds("the end\n[") && Holds("$ sh -c"));
     CHECK(log.parent_path() == f.world.house().world().tasks.folder(f.world.record(f.id)) / "logs");
     REQUIRE(f.notice());
-    CHECK_FALSE(f.world.record(f.id).checked->passed);
+    CHECK_FALSE(f.checked()->passed);
     CHECK(f.told("checks.failed") == 1);
     CHECK(f.ran() == f.place());  // the second was not run
     f.refused();
@@ -149,7 +171,7 @@ TEST_CASE("checks that passed on a commit are not run again for it, but for anot
     }
 }
 
-TEST_CASE("what is tested is the tip, in a checkout of its own with the project's setup, if the worktree is not that") {
+TEST_CASE("what is tested is the tip, in the checks' own place with the project's setup, if the worktree is not that") {
     CheckedTask f;
     auto project = shop(f.world);
     project.setup = {"sh", "-c", "echo x > made"};
@@ -172,13 +194,11 @@ TEST_CASE("what is tested is the tip, in a checkout of its own with the project'
     const auto report = f.check();
     REQUIRE(report);
     CHECK(report->passed());
-    CHECK(f.ran() ==
-          (std::filesystem::canonical(f.world.home()) / "workspaces").string() + "/.check-" + f.id.value + "\n");
-    f.nothing_is_left();
+    CHECK(f.ran() == f.own_place());
     REQUIRE(f.merge());
 }
 
-TEST_CASE("a setup command that fails in a checkout for checks is no check that failed") {
+TEST_CASE("a setup command that fails in the checks' own place is no check that failed") {
     CheckedTask f;
     auto project = shop(f.world);
     project.setup = {"sh", "-c", "echo 4711 lemons; exit 5"};
@@ -190,8 +210,7 @@ TEST_CASE("a setup command that fails in a checkout for checks is no check that 
     CHECK(refused.error().code == ErrorCode::external_failed);
     CHECK_THAT(refused.error().message, Holds("4711 lemons"));
     CHECK(f.ran().empty());
-    CHECK_FALSE(f.world.record(f.id).checked);
-    f.nothing_is_left();
+    CHECK_FALSE(f.checked());
 }
 
 TEST_CASE("a check whose time is over ends with all that it started, and so does what a good one leaves behind",
@@ -292,7 +311,7 @@ TEST_CASE("while the checks run the task is not locked, and whoever cancels it e
     CHECK_FALSE(f.world.record(f.id).task.workspace);
     CHECK(f.here("refs/heads/main") == f.before);
     CHECK(f.runner().checks.under_way(f.id).empty());
-    CHECK_FALSE(f.world.record(f.id).checked);
+    CHECK_FALSE(f.checked());
 }
 
 TEST_CASE("of checks under which the worktree moved on nothing is remembered, and nothing is merged") {
@@ -306,11 +325,11 @@ TEST_CASE("of checks under which the worktree moved on nothing is remembered, an
     while (!merged) f.world.house().io.run_for(std::chrono::milliseconds(5));
     REQUIRE_FALSE(*merged);
     CHECK(merged->error().code == ErrorCode::conflict);
-    CHECK_FALSE(f.world.record(f.id).checked);
+    CHECK_FALSE(f.checked());
     CHECK(f.here("refs/heads/main") == f.before);
 }
 
-TEST_CASE("what checks of a killed daemon left is removed by the next one") {
+TEST_CASE("a checkout that checks of an earlier version left is removed") {
     CheckedTask f;
     auto& house = f.world.house();
     const auto left = (f.world.home() / "workspaces" / (".check-" + f.id.value)).string();
@@ -318,7 +337,8 @@ TEST_CASE("what checks of a killed daemon left is removed by the next one") {
     write_file(left + "/built", "x\n");
     f.world.boot();
     f.world.house().go(f.runner().merges.remove_left(shop(f.world)));
-    f.nothing_is_left();
+    CHECK_FALSE(std::filesystem::exists(left));
+    CHECK_THAT(f.world.git.plain(f.world.repo(), {"worktree", "list"}), !Holds(".check-"));
 }
 
 TEST_CASE("without checks there is nothing to run, and a task that has ended has none") {
@@ -339,4 +359,193 @@ TEST_CASE("the log of the checks keeps its end, however much they print") {
     const auto log = f.check().value().log;
     CHECK(std::filesystem::file_size(log) <= (1U << 20));
     CHECK_THAT(read_file(log), Holds("line\nlast line\n["));
+}
+
+TEST_CASE("a merge is tested by its result, in a place without the worktree's ignored files") {
+    ResultTask f;
+    f.world.git.commit(f.tree, ".gitignore", "built\n");
+    write_file(f.tree / "built", "b\n");
+    f.others_commit("theirs");
+    const auto tip = f.here("refs/heads/" + f.branch);
+    SECTION("they fail on it, although they pass in the worktree") {
+        f.want({f.telling("test -e built")});
+        REQUIRE(f.check().value().passed());
+        CHECK(f.ran() == f.place());
+        const auto at = f.here("refs/heads/main");
+        const auto merged = f.merge(forced_order());
+        REQUIRE_FALSE(merged);
+        CHECK(merged.error().details.at("why") == "checks_failed");
+        CHECK_THAT(merged.error().message,
+                   Holds("test -e built") && Holds(".checks-shop") && Holds("merged with main"));
+        CHECK(f.ran() == f.place() + f.own_place());
+        CHECK(f.here("refs/heads/main") == at);
+        CHECK_FALSE(f.checked()->passed);
+        REQUIRE(f.notice());
+        CHECK_FALSE(f.world.record(f.id).merge);
+    }
+    SECTION("they pass on it, and not on the branch") {
+        f.want(
+            {f.telling("test -e theirs && test -e feature && test ! -e TASK.md && test -z \"$(git branch --show)\"")});
+        REQUIRE_FALSE(f.check().value().passed());
+        REQUIRE(f.merge(forced_order()));
+        CHECK(f.checked()->passed);
+        CHECK(f.checked()->commit == tip);
+        CHECK(f.checked()->merged_with == "main");
+        CHECK(f.checked()->tree == f.world.git.plain(f.world.repo(), {"rev-parse", "main^{tree}"}));
+        CHECK_FALSE(f.notice());
+        const auto told = f.world.events(f.id, "checks.passed");
+        REQUIRE(told.size() == 1);
+        CHECK(told[0].fields.at("merged_with") == Scalar{"main"});
+    }
+}
+
+TEST_CASE("a result of a merge is tested once, whatever the merge fails for afterwards") {
+    ResultTask f;
+    f.want({f.telling("true")});
+    write_file(f.in_repo("feature"), "in the way\n");
+    REQUIRE_FALSE(f.merge());
+    CHECK(f.ran() == f.own_place());
+    std::filesystem::remove(f.in_repo("feature"));
+    REQUIRE(f.merge());
+    CHECK(f.ran() == f.own_place());
+}
+
+TEST_CASE("a merge with a conflict says so, and runs no checks") {
+    ResultTask f;
+    f.want({f.telling("true")});
+    f.others_commit("feature");
+    const auto merged = f.merge();
+    REQUIRE_FALSE(merged);
+    CHECK(merged.error().details.at("files") == "feature");
+    CHECK(f.ran().empty());
+    CHECK(engine::find_notice(f.world.record(f.id), NoticeKind::merge_failed));
+}
+
+TEST_CASE("what is merged was tested, however often the target moves while the checks run") {
+    ResultTask f;
+    const auto move = "cd '" + f.world.repo() + "' && date +%N > theirs && git add theirs && git commit -q -m theirs";
+    SECTION("once") {
+        f.want({f.telling("test -e theirs || { " + move + "; }")});
+        REQUIRE(f.merge());
+        CHECK(f.ran() == f.own_place() + f.own_place());
+        CHECK(f.has("theirs"));
+        CHECK(f.has("feature"));
+        CHECK(f.checked()->tree == f.world.git.plain(f.world.repo(), {"rev-parse", "main^{tree}"}));
+    }
+    SECTION("so that it fails then") {
+        f.want({f.telling("test ! -e theirs && { " + move + "; }")});
+        const auto merged = f.merge();
+        REQUIRE_FALSE(merged);
+        CHECK(merged.error().details.at("why") == "checks_failed");
+        CHECK(f.ran() == f.own_place() + f.own_place());
+        CHECK_FALSE(f.has("feature"));
+    }
+    SECTION("each time") {
+        f.want({f.telling(move)});
+        const auto merged = f.merge();
+        REQUIRE_FALSE(merged);
+        CHECK(merged.error().code == ErrorCode::conflict);
+        CHECK_THAT(merged.error().message, Tells("orange task merge " + f.id.value) && Holds("merge_checks=worktree"));
+        CHECK_FALSE(f.has("feature"));
+        CHECK(split(f.ran(), '\n').size() < 10);
+    }
+}
+
+TEST_CASE("merges of two tasks are tested one after the other, the second with the first") {
+    ResultTask f;
+    auto project = shop(f.world);
+    project.pool_size = 2;
+    f.world.house().world().projects.put(project).value();
+    const auto second = f.world.make_task("more", 2, "relay");
+    f.world.move(second, "working").value();
+    f.world.git.commit(f.world.home() / "workspaces/shop--2", "more", "m\n");
+    f.world.append_body(second, "\n## Handoff\nall of it\n");
+    f.world.move(second, "agent-review").value();
+    f.world.append_body(second, "\n## Review\nPASS\n");
+    f.world.move(second, "reviewing").value();
+    const auto begun = f.file("begun"), go_on = f.file("go-on");
+    f.want({f.telling("ls >> '" + f.file("files").string() + "'; touch '" + begun.string() + "'; while [ ! -e '" +
+                      go_on.string() + "' ]; do sleep 0.02; done")});
+    std::optional<Result<MergeOutcome>> first, other;
+    f.begin(first, begun);
+    auto& house = f.world.house();
+    house.begin(f.runner().merges.merge(second, MergeOrder{}, a_human()), other);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const auto go_until = [&](auto done) {
+        while (!done() && std::chrono::steady_clock::now() < until) {
+            house.io.restart();
+            house.io.run_for(std::chrono::milliseconds(5));
+        }
+        REQUIRE(done());
+    };
+    go_until([&] { return !f.runner().checks.under_way(second).empty(); });
+    CHECK(f.runner().checks.running_for(second).empty());
+    CHECK_FALSE(f.world.house().world().task_locks.busy(second.value));
+    write_file(go_on, "");
+    go_until([&] { return first && other; });
+    REQUIRE(*first);
+    REQUIRE(*other);
+    CHECK(f.ran() == f.own_place() + f.own_place());
+    const auto files = read_file(f.file("files"));
+    CHECK(files.find("feature\n") < files.find("more\n"));
+    CHECK(f.has("feature"));
+    CHECK(f.has("more"));
+}
+
+TEST_CASE("the place of the checks keeps what git ignores from one run to the next, and nothing else") {
+    ResultTask f;
+    auto project = shop(f.world);
+    project.setup = {"sh", "-c", "echo x >> cache-setup"};
+    f.world.house().world().projects.put(project).value();
+    write_file(f.in_repo(".gitignore"), "cache-*\n");
+    f.world.git.plain(f.world.repo(), {"add", ".gitignore"});
+    f.world.git.plain(f.world.repo(), {"commit", "-q", "-m", "ignore"});
+    f.want({f.telling("echo x >> cache-built; echo d > dirt; echo changed > feature; git init -q inside; false")});
+    REQUIRE_FALSE(f.merge());
+    REQUIRE(std::filesystem::exists(f.in_place("dirt")));
+    CHECK(f.world.git.ref(f.in_place(""), "HEAD") != f.here("refs/heads/" + f.branch));
+    SECTION("as it was left") {
+        f.want(
+            {f.telling("test $(wc -l < cache-built) = 1 && test $(wc -l < cache-setup) = 2 && test ! -e dirt && "
+                       "test ! -e inside && test \"$(cat feature)\" = it && test -z \"$(git status --porcelain)\"")});
+    }
+    SECTION("while a git that was killed has left its lock") {
+        write_file(f.admin() / "index.lock", "");
+        f.want({f.telling("test -e cache-built && test ! -e dirt")});
+    }
+    SECTION("damaged") {
+        std::filesystem::remove(f.admin() / "HEAD");
+        f.want({f.telling("test ! -e cache-built && test ! -e dirt && test -e feature")});
+    }
+    SECTION("removed by hand") {
+        std::filesystem::remove_all(f.in_place(""));
+        f.want({f.telling("test ! -e cache-built && test -e feature")});
+    }
+    SECTION("replaced by a link") {
+        const auto elsewhere = f.file("elsewhere");
+        std::filesystem::rename(f.in_place(".").parent_path(), elsewhere);
+        std::filesystem::create_directory_symlink(elsewhere, f.in_place(".").parent_path());
+        f.want({f.telling("test ! -e cache-built && test -e feature")});
+        REQUIRE(f.merge());
+        CHECK(std::filesystem::exists(elsewhere / "dirt"));
+        return;
+    }
+    REQUIRE(f.merge());
+}
+
+TEST_CASE("the place of the checks goes with the project's checks, and holds no workspace") {
+    ResultTask f;
+    f.want({f.telling("false")});
+    f.refused();
+    REQUIRE(std::filesystem::exists(f.in_place("feature")));
+    CHECK(f.world.house().world().pool.list("shop").size() == 1);
+    CHECK_FALSE(f.world.house().world().pool.project_at(f.in_place("")));
+    auto& workspaces = f.runner().workspaces;
+    REQUIRE(f.world.house().go(workspaces.collect(shop(f.world))));
+    CHECK(std::filesystem::exists(f.in_place("feature")));
+    f.want({});
+    REQUIRE(f.world.house().go(workspaces.collect(shop(f.world))));
+    CHECK_FALSE(std::filesystem::exists(f.in_place("")));
+    CHECK_THAT(f.world.git.plain(f.world.repo(), {"worktree", "list"}), !Holds(".checks-"));
+    REQUIRE(f.merge());
 }

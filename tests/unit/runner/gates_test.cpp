@@ -152,14 +152,19 @@ TEST_CASE("checks run in the worktree beside its agent, and need it clean") {
     CHECK(read_file(f.file("ran")) == std::filesystem::canonical(f.tree).string() + "\n");
 }
 
-TEST_CASE("checks that passed on a commit are asked for once by the handover and the merge together") {
+TEST_CASE("checks that passed on a commit run again for its merge, unless merges are tested in the worktree") {
+    const auto* mode = GENERATE("result", "worktree");
+    CAPTURE(mode);
     GatedTask f("relay");
     f.want("true");
+    auto project = shop(f.world);
+    project.settings.merge_checks = mode;
+    f.world.house().world().projects.put(project).value();
     REQUIRE(f.ask());
     f.world.append_body(f.id, "\n## Review\nPASS\n");
     REQUIRE(f.ask("reviewing", Role::reviewer));
     REQUIRE(f.world.house().go(f.runner().merges.merge(f.id, MergeOrder{}, a_human())));
-    CHECK(f.times_run() == 1);
+    CHECK(f.times_run() == (mode == std::string("result") ? 2 : 1));
 }
 
 TEST_CASE("a check that outlives the agent's call moves the task by itself, once") {

@@ -508,6 +508,17 @@ TEST_CASE("merge --via pr merges what was reviewed, with a method that the repos
         REQUIRE(f.merge(PullWorld::via_pr()));  // again: a success that does nothing
         CHECK(f.told("task.merged") == 1);
     }
+    SECTION("when the checks have passed on the branch, without the worktree's ignored files") {
+        const auto ran = f.world.home() / "ran";
+        f.set([&](ProjectSettings& settings) {
+            settings.checks = {{"sh", "-c", "git rev-parse HEAD >> '" + ran.string() + "'; test ! -e TASK.md"}};
+        });
+        REQUIRE(std::filesystem::exists(f.tree() / "TASK.md"));
+        const auto tip = f.world.git.ref(f.world.repo(), "refs/heads/" + f.branch());
+        REQUIRE(f.merge(PullWorld::via_pr()));
+        CHECK(read_file(ran) == tip + "\n");
+        CHECK(f.world.record(f.id).merge_checked->merged_with.empty());
+    }
     SECTION("one that it does not allow") {
         auto order = PullWorld::via_pr();
         order.strategy = git::MergeStrategy::merge;

@@ -1,0 +1,54 @@
+#include "common/base/try.hpp"
+#include "daemon/agents/survivors.hpp"
+#include "daemon/git/sparse.hpp"
+#include "daemon/log/log.hpp"
+#include "daemon/pool/pool.hpp"
+
+/// The worktree in which checks run that are not to run in a workspace. Nothing in it is anybody's work, so whatever is
+/// wrong with it, it is made again.
+namespace orange {
+
+/// As it is there. An error if it is not, or cannot be used.
+Awaitable<Result<git::Pinned>> Pool::bring_checks_place(Project project, std::string commit) {
+    const auto name = place_name(project.name);
+    std::vector<git::Mended> mended;
+    CO_TRY(auto worktree, co_await pinned(project, name, mended));
+    for (const auto& what : mended) log::warn("pool", "put right in " + name + ": " + what.what);
+    remove_stale_locks(worktree);
+    CO_TRY(const auto standing, co_await git::standing_of(git_, worktree));
+    CO_TRY(co_await git::reset_all(git_, worktree, std::move(commit), standing));
+    CO_TRY(co_await git::match_sparse_checkout(git_, project.path, worktree, standing));
+    co_return worktree;
+}
+
+Awaitable<Result<git::Pinned>> Pool::open_checks_place(Project project, std::string commit) {
+    const auto path = checks_place(project.name);
+    co_await agents::end_left_by_daemons(path, mark_);
+    const auto lock = co_await repositories_.acquire(project.path);
+    if (!is_missing(files_, path)) {
+        auto worktree = co_await bring_checks_place(project, commit);
+        if (worktree) co_return worktree;
+        log::warn("pool", path.string() + " is made again: " + worktree.error().message);
+    }
+    CO_TRY(co_await drop_checks_place(project));
+    CO_TRY(co_await git::add_worktree(git_, project.path, path.string(), std::move(commit)));
+    co_return co_await git::pin_new(git_, project.path, path.string());
+}
+
+Awaitable<Result<void>> Pool::drop_checks_place(Project project) {
+    const auto path = checks_place(project.name).string();
+    CO_TRY(files_.list(root_));  // git would make the folders of a home that has gone
+    if (is_folder(files_, project.path)) CO_TRY(co_await git::remove_worktree(git_, project.path, path));
+    co_return files_.remove(path);
+}
+
+Awaitable<Result<bool>> Pool::remove_checks_place(Project project) {
+    const auto path = checks_place(project.name);
+    if (is_missing(files_, path)) co_return false;
+    co_await agents::end_left_by_daemons(path, mark_);
+    const auto lock = co_await repositories_.acquire(project.path);
+    CO_TRY(co_await drop_checks_place(std::move(project)));
+    co_return true;
+}
+
+}  // namespace orange
