@@ -209,6 +209,20 @@ Pinned::Folder shared(UniqueFd folder) {
     return std::make_shared<const UniqueFd>(std::move(folder));
 }
 
+/// The names of git's own folders that say that they belong to the worktree at `path`.
+Result<std::vector<std::string>> claiming(const std::string& common_dir, const std::string& path) {
+    std::vector<std::string> claims;
+    const auto all = open_folder(common_dir + "/worktrees");
+    if (!all) return claims;
+    TRY(const auto names, names_in(all->get(), common_dir + "/worktrees"));
+    for (const auto& name : names) {
+        const auto admin = open_folder_at(all->get(), name, name);
+        const auto pointers = to_worktree(resolved_above(path), common_dir + "/worktrees/" + name, common_dir);
+        if (admin && pointers[0].is(small_file_at(admin->get(), "gitdir"))) claims.push_back(name);
+    }
+    return claims;
+}
+
 /// index.lock, HEAD.lock, ORIG_HEAD.lock …; next-index-<pid>.lock of a commit of some files.
 bool is_a_lock_of_git(std::string_view name) {
     constexpr std::string_view k_end = ".lock";
@@ -236,31 +250,33 @@ bool is_same_folder(const std::string& path, const Identity& identity) {
 
 Result<Identity> identify(const std::string& common_dir, const std::string& path) {
     struct stat facts {};
-    const auto all = open_folder(common_dir + "/worktrees");
+    TRY(const auto names, claiming(common_dir, path));
+    const auto claims = names.size();
     Identity found;
-    int claims = 0;
-    if (all) {
-        TRY(const auto names, names_in(all->get(), common_dir + "/worktrees"));
-        for (const auto& name : names) {
-            const auto admin = open_folder_at(all->get(), name, name);
-            const auto pointers = to_worktree(resolved_above(path), common_dir + "/worktrees/" + name, common_dir);
-            if (!admin || !pointers[0].is(small_file_at(admin->get(), "gitdir"))) continue;
-            ++claims;
-            // An agent can make its own claim another's; git calls it by its folder's name.
-            if (name != fs::path(path).filename() && !found.admin.empty()) continue;
-            found.admin = name;
-        }
+    for (const auto& name : names) {
+        // An agent can make its own claim another's; git calls it by its folder's name.
+        if (name == fs::path(path).filename() || found.admin.empty()) found.admin = name;
     }
     if (claims == 0 || ::lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) {
         return Error(ErrorCode::not_found, printable(path) + " is not a worktree of " + printable(common_dir));
     }
     if (claims > 1 && found.admin != fs::path(path).filename()) {
-        return Error(ErrorCode::conflict, counted(static_cast<std::size_t>(claims), "folder") + " in " +
-                                              printable(common_dir) + "/worktrees say that they belong to " +
-                                              printable(path));
+        return Error(ErrorCode::conflict, counted(claims, "folder") + " in " + printable(common_dir) +
+                                              "/worktrees say that they belong to " + printable(path));
     }
     found.inode = facts.st_ino;
     return found;
+}
+
+Result<void> forget(const std::string& common_dir, const std::string& path) {
+    TRY(const auto names, claiming(common_dir, path));
+    for (const auto& name : names) {
+        const auto admin = common_dir + "/worktrees/" + name;
+        std::error_code error;
+        fs::remove_all(admin, error);
+        if (error) return io_error("removing " + admin, error.value());
+    }
+    return {};
 }
 
 Result<Pinned> pin(const std::string& common_dir, const std::string& path, const Identity& identity,

@@ -59,6 +59,10 @@ struct Mended {
 /// not_found where none is, conflict where it cannot be told.
 Result<Identity> identify(const std::string& common_dir, const std::string& path);
 
+/// Removes git's own folders for a worktree at `path`, those too that are so damaged that `git worktree remove`
+/// refuses.
+Result<void> forget(const std::string& common_dir, const std::string& path);
+
 /// Opens the worktree, and puts right the three files by which it and its repository find each other; what was found
 /// there is moved: of the worktree's into `aside`. conflict where another folder is in its place, or where git's own
 /// folder for it has links that lead out of the repository: nothing has been done then, and the message says what to

@@ -38,7 +38,10 @@ Awaitable<Result<git::Pinned>> Pool::open_checks_place(Project project, std::str
 Awaitable<Result<void>> Pool::drop_checks_place(Project project) {
     const auto path = checks_place(project.name).string();
     CO_TRY(files_.list(root_));  // git would make the folders of a home that has gone
-    if (is_folder(files_, project.path)) CO_TRY(co_await git::remove_worktree(git_, project.path, path));
+    if (is_folder(files_, project.path)) {
+        CO_TRY(const auto common, co_await known_.git_dir(git_, project.path));
+        CO_TRY(git::forget(common, path));
+    }
     co_return files_.remove(path);
 }
 

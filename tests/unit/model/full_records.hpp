@@ -146,9 +146,9 @@ inline TaskRecord full_record() {
 }
 
 inline Project full_project() {
-    const ProjectSettings settings{"pr", false, true, {{{"make", "test"}}},  60,    "agent", "github", 30,
-                                   120,  700,   true, {{{"make", "clean"}}}, "ask", 5,       3,        "parent",
-                                   4,    2};
+    const ProjectSettings settings{"pr", false, true, {{{"make", "test"}}},  60,    "worktree", "agent", "github", 30,
+                                   120,  700,   true, {{{"make", "clean"}}}, "ask", 5,          3,       "parent", 4,
+                                   2};
     return {"shop", "/src/shop", "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}, {"codex"}, settings};
 }
 
