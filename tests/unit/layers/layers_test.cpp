@@ -476,7 +476,7 @@ TEST_CASE("Who decides asks the disk through FileSystem alone: std::filesystem::
         {"daemon/git/merge_build.cpp", 8},
         {"daemon/git/merge_publish.cpp", 2},
         {"daemon/git/nested.cpp", 1},
-        {"daemon/git/pinned.cpp", 1},
+        {"daemon/git/pinned.cpp", 2},
         {"daemon/git/programs.cpp", 8},
         {"daemon/git/repository.cpp", 2},
         {"daemon/git/small_files.cpp", 1},
