@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "common/base/text.hpp"
 #include "daemon/process/leftovers_platform.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/signal_process.hpp"
@@ -56,11 +57,38 @@ std::vector<Leftover> left_by_own_agent(const std::string& worktree, const std::
 
 std::vector<Leftover> left_by_run(const std::string& run, std::int64_t shim, const std::string& worktree) {
     std::vector<Leftover> found;
-    for (const auto pid : all_pids()) {
-        if (environ_of(pid, "ORANGE_RUN") != run) continue;
-        if (works_in(pid, worktree) || session_of(pid) == shim) add(found, pid);
+    for (const auto& process : of_run(run)) {
+        if (works_in(process.pid, worktree) || session_of(process.pid) == shim) found.push_back(process);
     }
     return found;
+}
+
+std::vector<Leftover> of_run(const std::string& run) {
+    std::vector<Leftover> found;
+    for (const auto pid : all_pids()) {
+        if (environ_of(pid, "ORANGE_RUN") == run) add(found, pid);
+    }
+    return found;
+}
+
+std::vector<Leftover> of_ended_runs(const std::string& home, const std::set<std::string>& runs) {
+    std::vector<Leftover> found;
+    for (const auto pid : all_pids()) {
+        const auto run = environ_of(pid, "ORANGE_RUN");
+        if (run && !runs.contains(*run) && environ_of(pid, "ORANGE_HOME") == home) add(found, pid);
+    }
+    return found;
+}
+
+std::string shown(const std::vector<Leftover>& processes) {
+    constexpr std::size_t k_most = 5, k_longest = 60;
+    std::vector<std::string> texts;
+    for (const auto& process : processes) {
+        if (texts.size() == k_most) return join(texts, ", ") + ", …";
+        const auto command = ellipsized(printable(join(argv_of(process.pid), " ")), k_longest);
+        texts.push_back(command + " (" + std::to_string(process.pid) + ")");
+    }
+    return join(texts, ", ");
 }
 
 std::vector<Leftover> left_by_daemons(const std::string& worktree, const std::string& own_mark) {

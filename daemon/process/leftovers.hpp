@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,15 @@ std::vector<Leftover> left_by_own_agent(const std::string& worktree, const std::
 /// Of a run whose shim was killed: who has `run` in its environment, and is in the shim's session or works in
 /// `worktree` (empty: none does).
 std::vector<Leftover> left_by_run(const std::string& run, std::int64_t shim, const std::string& worktree);
+
+/// Whatever has `run` in its environment.
+std::vector<Leftover> of_run(const std::string& run);
+
+/// Whatever an agent of that home has started, and is of none of `runs`.
+std::vector<Leftover> of_ended_runs(const std::string& home, const std::set<std::string>& runs);
+
+/// "sleep 600 (4711), …", for people; at most five of them.
+std::string shown(const std::vector<Leftover>& processes);
 
 /// The variable of what a daemon runs in a workspace (setup commands, git): its mark, `<home>@<one of its life>`.
 inline constexpr const char* k_daemon_variable = "ORANGE_DAEMON";

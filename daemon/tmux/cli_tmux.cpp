@@ -16,10 +16,10 @@
 #include "common/base/try.hpp"
 #include "daemon/async/async.hpp"
 #include "daemon/process/proc_info.hpp"
+#include "daemon/process/scopes.hpp"
 #include "daemon/process/unique_fd.hpp"
 #include "daemon/tmux/attaching.hpp"
 #include "daemon/tmux/names.hpp"
-#include "daemon/tmux/scope.hpp"
 
 namespace orange {
 namespace {
@@ -216,12 +216,18 @@ Awaitable<bool> CliTmux::wake_lost_server() {
 /// True where a server runs now. Not where there is no user manager, or it does not want to: then it starts as our own
 /// child, in our control group, and agents depend on the unit's KillMode.
 Awaitable<bool> CliTmux::start_in_scope(std::vector<std::string> args) {
-    auto before = tmux::scope_words(env_);
-    if (before.empty()) co_return false;
-    before.insert(before.end(), keeper_.begin(), keeper_.end());
-    const auto started = co_await call(std::move(args), std::string(), std::move(before));
-    if (started && started->ok()) co_return true;
-    const auto why = started ? ellipsized(printable(trim(started->err)), 200) : started.error().message;
+    std::string why;
+    const std::vector<std::vector<std::string>> all = {{process::k_survive}, {}};
+    for (const auto& options : all) {
+        auto before = process::scope_words(env_, "orange-tmux-" + random_id(10) + ".scope", options);
+        if (before.empty()) co_return false;
+        before.insert(before.end(), keeper_.begin(), keeper_.end());
+        auto words = args;
+        const auto started = co_await call(std::move(words), std::string(), std::move(before));
+        if (started && started->ok()) co_return true;
+        why = started ? ellipsized(printable(trim(started->err)), 200) : started.error().message;
+        if (!started) break;
+    }
     if (note_) note_("the tmux server could not be started in a scope of its own, so it starts without one: " + why);
     co_return false;
 }

@@ -62,7 +62,7 @@ class CliTmux final : public Tmux {
     std::int64_t server_start() const { return server_start_; }
 
   private:
-    /// `before` are words in front of tmux's own (scope_words, the keeper's).
+    /// `before` are words in front of tmux's own (process::scope_words, the keeper's).
     Awaitable<Result<Completed>> call(std::vector<std::string> args, std::string input = {},
                                       std::vector<std::string> before = {});
     Command command_for(const std::vector<std::string>& args, const std::vector<std::string>& before) const;

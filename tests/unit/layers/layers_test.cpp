@@ -100,6 +100,8 @@ const std::map<std::string, std::vector<std::string>>& allowed() {
                                                         "daemon/process/signal_process.hpp",
                                                         "daemon/process/proc_info.hpp",
                                                         "daemon/process/environment.hpp",
+                                                        "daemon/process/group.hpp",
+                                                        "daemon/process/scopes.hpp",
                                                         "daemon/process/umask.hpp",
                                                         "daemon/files/file_system.hpp",
                                                         "daemon/files/file_watcher.hpp",
@@ -137,6 +139,7 @@ const std::map<std::string, std::vector<std::string>>& allowed() {
                                                         "daemon/process/process_runner.hpp",
                                                         "daemon/process/environment.hpp",
                                                         "daemon/process/proc_info.hpp",
+                                                        "daemon/process/scopes.hpp",
                                                         "daemon/process/unique_fd.hpp"};
     static const std::map<std::string, std::vector<std::string>> table = {
         {"common/base", {}},

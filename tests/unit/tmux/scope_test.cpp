@@ -1,4 +1,4 @@
-#include "daemon/tmux/scope.hpp"
+#include "daemon/process/scopes.hpp"
 
 #include "tests/catch.hpp"
 #include "tests/unit/tmux/tmux_fixture.hpp"
@@ -73,20 +73,28 @@ TEST_CASE("a user manager that refuses leaves a note and a server without a scop
     CHECK_THAT(note, Holds("Failed to connect to bus"));
 }
 
+TEST_CASE("a systemd that does not know the policy for scopes starts the server in a scope all the same") {
+    ManagerWorld world(
+        "case \"$*\" in *OOMPolicy*) exit 1 ;; esac\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n");
+    std::string note;
+    REQUIRE(world.open(note));
+    CHECK(note.empty());
+}
+
 TEST_CASE("without a user manager or its systemd-run there are no words in front of tmux") {
     ManagerWorld world("exit 1\n");
-    const auto words = tmux::scope_words(world.env);
+    const auto words_in = [](const Environment& env) { return process::scope_words(env, "a.scope", {}); };
+    const auto words = words_in(world.env);
     REQUIRE(words.size() > 3);
     CHECK(words.front() == (world.dir / "bin/systemd-run").string());
     CHECK(words.back() == "--");
-    CHECK(tmux::scope_words(world.env)[5] != words[5]);  // a name of its own for each server
 
     auto env = world.env;
     env["PATH"] = (world.dir / "nowhere").string();
-    CHECK(tmux::scope_words(env).empty());
+    CHECK(words_in(env).empty());
     env = world.env;
     env["XDG_RUNTIME_DIR"] = (world.dir / "nowhere").string();
-    CHECK(tmux::scope_words(env).empty());
+    CHECK(words_in(env).empty());
     env.erase("XDG_RUNTIME_DIR");
-    CHECK(tmux::scope_words(env).empty());
+    CHECK(words_in(env).empty());
 }

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/model/group_use.hpp"
+
+/// The control groups (cgroup v2) of runs: the scope of each run is one. Other machines have no such folders, and then
+/// every function says so.
+namespace orange::process {
+
+/// "orange-run-<run>.scope": the unit of a run, and the name of its folder.
+std::string scope_of_run(std::string_view run);
+
+/// The folder in which systemd's user manager of this user keeps the scopes of runs.
+std::filesystem::path groups_of_runs();
+
+/// The folder of the control group that this process is in. Nothing without cgroup v2.
+std::optional<std::filesystem::path> own_group();
+
+/// What the kernel has counted for the group. Nothing if there is no such group.
+std::optional<GroupUse> use_of(const std::filesystem::path& group);
+
+/// Whether the kernel holds the group to this limit.
+bool is_limited_to(const std::filesystem::path& group, std::int64_t bytes);
+
+/// Whether a process is in the group or in a group below it.
+bool has_processes(const std::filesystem::path& group);
+
+/// Ends every process of the group at once. False if there is no such group, or the kernel refuses.
+bool kill_all(const std::filesystem::path& group);
+
+}  // namespace orange::process
