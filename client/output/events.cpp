@@ -116,6 +116,7 @@ constexpr Named k_simple[] = {
     {"frontmatter.restored", "frontmatter of TASK.md restored", ""},
     {"body.conflict", "two edits of TASK.md conflict; the older text is kept as", "kept"},
     {"history.repaired", "removed an incomplete line of the history, bytes:", "bytes"},
+    {"agent.out_of_memory", "memory was used up; processes of the agent that were ended:", "processes"},
     {"agent.waits", "waits for room: the", "role"},
     {"spawn.failed", "could not be started", ""},
     {"task.deleted", "deleted", ""},
@@ -160,7 +161,9 @@ std::string event_sentence(const Json& event) {
     if (type == "agent.spawned") return agent_sentence("started", event);
     if (type == "agent.respawned") return agent_sentence("was restarted", event);
     if (type == "agent.exited") {
-        return agent_sentence(event.contains("usage_limit") ? "ended at its usage limit" : "ended", event);
+        const auto left = text_of(event, "left");
+        return agent_sentence(event.contains("usage_limit") ? "ended at its usage limit" : "ended", event) +
+               (left.empty() ? "" : "; still running: " + left);
     }
     if (type == "agent.crashed") return agent_sentence("crashed", event);
     if (type == "session.lost") return agent_sentence("was lost with its tmux server", event);

@@ -10,6 +10,7 @@
 #include "client/output/table.hpp"
 #include "client/output/watch.hpp"
 #include "common/base/text.hpp"
+#include "common/model/settings.hpp"
 
 namespace orange::output {
 namespace {
@@ -145,6 +146,20 @@ std::string process_text(const std::string& process, const std::optional<AgentAc
     const auto age = age_of(seen->since, now);
     const auto length = age.empty() || age == "now" ? std::string() : " for " + age;
     return process + " (" + std::string(name_of(seen->activity)) + length + ")";
+}
+
+/// "worker 1.5 GB of 12.0 GB, 3.2 GB at most, 340 s of processor time"
+std::string use_text(const rpc::AgentUse& agent) {
+    std::string text = agent.role;
+    if (agent.use) {
+        const auto& use = *agent.use;
+        text += " " + size_text(use.memory);
+        if (agent.enforced) text += " of " + size_text(agent.limit);
+        if (use.memory_peak > 0) text += ", " + size_text(use.memory_peak) + " at most";
+        text += ", " + std::to_string(use.cpu_ms / 1000) + " s of processor time";
+    }
+    if (agent.limit == 0 || agent.enforced) return text;
+    return text + (agent.use ? "; " : ": ") + "limits.memory is not enforced here";
 }
 
 std::string changes_text(const rpc::ChangeCounts& changes) {
@@ -361,6 +376,7 @@ std::string task_page(const rpc::TaskShow::Reply& reply, Timestamp now, const St
     fields.add("agents", agents_of(known));
     fields.add("processes", "worker " + process_text(task.worker, task.worker_activity, now) + ", reviewer " +
                                 process_text(task.reviewer, task.reviewer_activity, now));
+    for (const auto& agent : reply.agents) fields.add("memory", use_text(agent));
     bool first = true;
     for (const auto& message : reply.messages) {
         if (message.from != "human") continue;
@@ -395,6 +411,7 @@ std::string why_page(const rpc::TaskWhy::Reply& reply, const Style& style) {
     out += wrapped(marked_status_of(reply.task) +
                        (ended ? "; the task has ended" : ", waits for " + printable(reply.waiting_for, true)),
                    "  ", style.width);
+    for (const auto& agent : reply.agents) out += wrapped("memory: " + use_text(agent), "  ", style.width);
     for (const auto& edge : reply.edges) out += edge_text(edge, style);
     if (!reply.hints.empty()) out += "\n" + notes_text(with_short_ids(reply.hints, reply.task), style);
     return out;

@@ -38,6 +38,7 @@ enum class NoticeKind {
     task_file_conflict,
     unverified_review,
     message_undelivered,
+    out_of_memory,
     git_config_changed,
     harness_changed,
 };
@@ -80,6 +81,7 @@ inline constexpr NoticeRule k_notice_rules[] = {
     {"task_file_conflict", true, NoticeEnd::transition},
     {"unverified_review", false, NoticeEnd::transition},
     {"message_undelivered", true, NoticeEnd::transition},
+    {"out_of_memory", false, NoticeEnd::transition},
     {"git_config_changed", false, NoticeEnd::ack},
     {"harness_changed", false, NoticeEnd::ack},
 };

@@ -121,6 +121,8 @@ struct AgentRun {
     bool ending = false;
     bool resumed = false;
     Timestamp spawned_at{};
+    std::int64_t memory_limit = 0;
+    std::int64_t oom_kills = 0;
 
     template <class V>
     void describe(V& v) {
@@ -141,6 +143,9 @@ struct AgentRun {
         v.optional("ending", ending, "Orange is ending it: its death reaches no rule");
         v.sparse("resumed", resumed, "it continues the conversation of the run before it");
         v.optional("spawned_at", spawned_at, "when it was started");
+        v.sparse("memory_limit", memory_limit, "bytes that it and all that it starts may use; absent: any");
+        v.sparse("oom_kills", oom_kills,
+                 "how many processes that it had started were ended because memory was used up");
     }
     bool operator==(const AgentRun&) const = default;
 };

@@ -69,7 +69,18 @@ Result<Argv> command_of(const Json& value) {
     return argv;
 }
 
+Result<void> read_size(std::string& into, const SettingRule& rule, const std::string& text) {
+    if (!bytes_in(text)) {
+        return wrong(rule.name + std::string(" must be a size from 64M to 999T, as 12G or 800M; 0 means no limit"));
+    }
+    into = text;
+    return {};
+}
+
 Result<void> read_value(std::string& into, const SettingRule& rule, const Json& value) {
+    if (std::string_view(rule.values) == "SIZE") {
+        return read_size(into, rule, value.is_string() ? value.get<std::string>() : value.dump());
+    }
     const auto words = words_for(rule);
     const auto text = value.is_string() ? value.get<std::string>() : std::string();
     if (std::find(words.begin(), words.end(), text) == words.end()) return wrong(spelled_out(rule));
@@ -178,6 +189,26 @@ ProjectSettings effective(const ProjectSettings& defaults, const ProjectSettings
     all.update(written(defaults));
     all.update(written(project));
     return read_as<ProjectSettings>(all, "", UnknownKeys::ignore).value();
+}
+
+std::optional<std::int64_t> bytes_in(std::string_view size) {
+    if (size == "0") return 0;
+    constexpr std::string_view k_units = "MGT";
+    constexpr std::int64_t k_most = 999, k_mebibyte = 1 << 20;
+    const auto unit = size.empty() ? std::string_view::npos : k_units.find(size.back());
+    std::int64_t number = 0;
+    const auto* end = size.data() + size.size() - 1;
+    if (unit == std::string_view::npos || std::from_chars(size.data(), end, number).ptr != end) return std::nullopt;
+    const bool is_good = number >= (unit == 0 ? 64 : 1) && number <= (unit == 2 ? k_most : k_most * 1024);
+    if (!is_good) return std::nullopt;
+    return (number * k_mebibyte) << (10 * unit);
+}
+
+std::string size_text(std::int64_t bytes) {
+    constexpr std::int64_t k_mebibyte = 1 << 20, k_gibibyte = 1 << 30;
+    if (bytes < k_gibibyte) return std::to_string(bytes / k_mebibyte) + " MB";
+    const auto tenths = bytes * 10 / k_gibibyte;
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GB";
 }
 
 std::vector<std::string> setting_names() {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.hpp"
@@ -40,6 +42,7 @@ inline constexpr SettingRule k_settings[] = {
     {"children_into", "default|parent", "default", "whose branch sub-tasks are merged into"},
     {"limits.worker", "NUMBER", "0", "how many workers run at once; 0: as many as there are workspaces"},
     {"limits.reviewer", "NUMBER", "0", "how many reviewers run at once; 0: no limit"},
+    {"limits.memory", "SIZE", "0", "memory that each agent may use, as 12G or 800M; 0: no limit"},
 };
 
 inline constexpr int k_highest_limit = 1000;  ///< of agents that run at once
@@ -64,6 +67,7 @@ struct ProjectSettings {
     std::optional<std::string> children_into;
     std::optional<int> worker_limit;    ///< 0: none
     std::optional<int> reviewer_limit;  ///< 0: none
+    std::optional<std::string> memory_limit;
 
     template <class V>
     void describe(V& v) {
@@ -91,10 +95,16 @@ struct ProjectSettings {
         add(children_into);
         add(worker_limit);
         add(reviewer_limit);
+        add(memory_limit);
     }
     bool empty() const { return *this == ProjectSettings{}; }
     bool operator==(const ProjectSettings&) const = default;
 };
+
+/// "12G" and the like in bytes; 0: no limit. Nothing if it is no size.
+std::optional<std::int64_t> bytes_in(std::string_view size);
+/// "1.5 GB", "300 MB": for people, as sizes are counted there.
+std::string size_text(std::int64_t bytes);
 
 /// Of settings that were read from a file.
 Result<void> check_settings(const ProjectSettings& settings);

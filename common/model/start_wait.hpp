@@ -26,7 +26,8 @@ struct StartWait {
         v.required("harness", harness, "which agent it is");
         v.required("reason", reason,
                    "role_limit: the project's limit for the role; harness_limit: the limit for the harness; "
-                   "usage_limit: the harness is at its usage limit; order: others start first");
+                   "usage_limit: the harness is at its usage limit; memory: memory is short; login: another "
+                   "agent of the harness has just been started; order: others start first");
         v.sparse("running", running, "how many run that count for that limit");
         v.sparse("limit", limit, "the limit");
         v.sparse("until", until, "when the usage limit resets, or is tried again");

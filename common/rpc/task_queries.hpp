@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/model/fields.hpp"
+#include "common/model/group_use.hpp"
 #include "common/rpc/task_view.hpp"
 
 /// Parameters and results of the `task.*` methods that only look.
@@ -94,6 +96,21 @@ struct MessageView {
     }
 };
 
+/// What a living agent uses of the machine.
+struct AgentUse {
+    std::string role;
+    std::optional<GroupUse> use;
+    std::int64_t limit = 0;
+    bool enforced = false;
+    template <class V>
+    void describe(V& v) {
+        v.required("role", role, "worker or reviewer");
+        v.optional("use", use, "of the agent and all that it has started; absent: it has no control group of its own");
+        v.sparse("limit", limit, "limits.memory in bytes, as it was when the agent started; absent: none");
+        v.sparse("enforced", enforced, "the kernel holds the agent and all that it has started to the limit");
+    }
+};
+
 struct TaskShow : TaskSelector {
     static constexpr const char* k_name = "task.show";
     bool changes = false;
@@ -109,6 +126,7 @@ struct TaskShow : TaskSelector {
         std::vector<MessageView> messages;
         std::optional<RelatedTask> parent;
         std::vector<RelatedTask> children;
+        std::vector<AgentUse> agents;
         Json history = Json::array();
         template <class V>
         void describe(V& v) {
@@ -118,6 +136,7 @@ struct TaskShow : TaskSelector {
             v.optional("changes", changes, "what its branch changes, committed and not; absent: git cannot say");
             v.optional("parent", parent, "the task that it is a part of");
             v.sparse("children", children, "its sub-tasks, oldest first");
+            v.sparse("agents", agents, "what its living agents use of the machine");
             v.required("history", history, "the last 20 events");
         }
     };
@@ -155,12 +174,14 @@ struct TaskWhy : TaskSelector {
         std::string waiting_for;
         std::vector<EdgeView> edges;
         std::vector<std::string> hints;
+        std::vector<AgentUse> agents;
         template <class V>
         void describe(V& v) {
             v.required("task", task, "the task");
             v.required("waiting_for", waiting_for, "what the task waits for, in a sentence");
             v.required("edges", edges, "every way out of its state");
             v.optional("hints", hints, "commands that help");
+            v.sparse("agents", agents, "what its living agents use of the machine");
         }
     };
 };

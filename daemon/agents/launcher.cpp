@@ -11,12 +11,14 @@
 
 #include "daemon/async/async.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/process/leftovers.hpp"
 #include "daemon/process/proc_info.hpp"
 #include "daemon/process/signal_process.hpp"
 #include "daemon/process/umask.hpp"
 #include "daemon/shim/event.hpp"
 #include "daemon/shim/exit_record.hpp"
 #include "daemon/shim/permit.hpp"
+#include "daemon/shim/scope.hpp"
 #include "daemon/shim/spec.hpp"
 
 namespace orange::agents {
@@ -78,6 +80,9 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
         spec.env["ORANGE_PERMIT"] =
             shell_word(shim_.string()) + " " + std::string(k_permit_option) + " " + shell_word(spec_path.string());
     }
+    spec.memory_limit = run.memory_limit;
+    auto copy = run;
+    spec.scope = co_await scope_for(std::move(copy));
     if (!request.events.empty()) {
         spec.env["ORANGE_EVENTS"] = request.events;
         spec.env["ORANGE_EVENT"] =
@@ -116,6 +121,48 @@ Awaitable<Result<Started>> Launcher::start(StartRequest request, Path run_folder
     started.run = std::move(run);
     if (window.in_session.empty()) started.session = window.session;
     co_return started;
+}
+
+/// Empty if it can have no scope. Only a manager that refuses is worth a line in the log, once.
+Awaitable<std::vector<std::string>> Launcher::scope_for(AgentRun run) {
+    std::vector<std::string> words;
+    if (scopes_ == nullptr) co_return words;
+    auto id = run.run.value;
+    auto found = co_await scopes_->words(std::move(id), run.memory_limit);
+    if (found) {
+        words = std::move(*found);
+        words.insert(words.end(), {shim_.string(), std::string(k_join_option)});
+    } else if (found.error().code != ErrorCode::not_found && found.error().message != scope_problem_) {
+        scope_problem_ = found.error().message;
+        log::warn("agents", "agents start without a scope of their own: " + scope_problem_);
+    }
+    co_return words;
+}
+
+Awaitable<Result<void>> Launcher::has_groups() {
+    if (scopes_ == nullptr) co_return Error(ErrorCode::not_found, "this machine has no systemd user manager");
+    CO_TRY(co_await scopes_->words("none", 0));
+    const auto controllers = files_.read(groups_.parent_path() / "cgroup.controllers");
+    if (controllers && controllers->find("memory") != std::string::npos) co_return Result<void>{};
+    co_return Error(ErrorCode::unavailable, "your user manager does not have the kernel's memory controller");
+}
+
+/// Without a control group, what the agent left elsewhere may be meant for others: it is named.
+Awaitable<std::string> Launcher::end_group(AgentRun run) {
+    const auto group = group_of(run);
+    if (run.run.empty()) co_return std::string();
+    if (!process::use_of(group)) {
+        const auto left = process::shown(process::of_run(run.run.value));
+        if (!left.empty()) log::warn("agents", "an agent left processes", {{"run", run.run.value}, {"left", left}});
+        co_return left;
+    }
+    if (!process::has_processes(group)) co_return std::string();
+    log::warn("agents", "ending what an agent left", {{"run", run.run.value}});
+    if (!process::kill_all(group)) log::warn("agents", group.string() + " cannot be ended");
+    for (std::chrono::milliseconds waited{}; process::has_processes(group) && waited < k_after_kill; waited += k_step) {
+        co_await async::sleep(k_step);
+    }
+    co_return std::string();
 }
 
 Awaitable<Result<AgentRun>> Launcher::adopt(AgentRun run, Path run_folder) {
@@ -225,11 +272,16 @@ Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path w
     if (const auto text = files_.read(exit_file(run_folder, run.run))) {
         if (const auto record = exit_record_from_text(*text)) {
             end.exit_status = record->exit_status;
+            end.signal = record->signal;
             end.error = record->error;
+            end.use = record->use;
         }
     } else {
+        end.use = use_of(run);
+        (void)process::kill_all(group_of(run));  // at once: nothing watches what is in it
         co_await end_survivors(run, worktree);
     }
+    end.left = co_await end_group(run);
     std::vector<Path> files = {spec_file(run_folder, run.run)};
     for (const auto& path : {events_file(run_folder, run.run), rest_file(run_folder, run.run)}) {
         if (!is_missing(files_, path)) files.push_back(path);

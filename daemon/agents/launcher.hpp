@@ -14,6 +14,8 @@
 #include "daemon/async/awaitable.hpp"
 #include "daemon/files/file_system.hpp"
 #include "daemon/process/exit_watcher.hpp"
+#include "daemon/process/group.hpp"
+#include "daemon/process/scopes.hpp"
 #include "daemon/shim/spec.hpp"
 #include "daemon/tmux/tmux.hpp"
 
@@ -43,8 +45,11 @@ struct Started {
 
 /// What is known of a run's end.
 struct RunEnd {
-    int exit_status = -1;  ///< as a shell shows it; -1: unknown
-    std::string error;     ///< why the program could not even be started
+    int exit_status = -1;         ///< as a shell shows it; -1: unknown
+    int signal = 0;               ///< that ended it; 0: none, or unknown
+    std::string error;            ///< why the program could not even be started
+    std::optional<GroupUse> use;  ///< of its control group; nothing: it had none
+    std::string left;             ///< what still runs that it started, because it had none: "sleep 600 (4711), …"
 };
 
 /// `unknown`: its process cannot be looked at just now, so that nothing may follow from it.
@@ -72,6 +77,20 @@ class Launcher {
     Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim);
     Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim, ArgvOf argv_of);
 
+    /// Where the words come from that put a run into a scope of its own. Unset: runs have none.
+    void start_in(process::RunScopes& scopes) { scopes_ = &scopes; }
+    /// Where the control groups of runs are.
+    void look_for_groups_in(Path folder) { groups_ = std::move(folder); }
+
+    /// Fails with the reason if runs have no control groups of their own, or if these cannot limit memory; with
+    /// not_found if this machine cannot have them.
+    Awaitable<Result<void>> has_groups();
+
+    /// What the kernel has counted for a run that has a control group of its own.
+    std::optional<GroupUse> use_of(const AgentRun& run) const { return process::use_of(group_of(run)); }
+    /// Whether the kernel holds the run and all that it starts to its limit of memory.
+    bool is_limited(const AgentRun& run) const { return process::is_limited_to(group_of(run), run.memory_limit); }
+
     /// How long end() waits for a process that was asked to end, before it is made to.
     void set_patience(std::chrono::milliseconds patience) {
         patience_ = patience;
@@ -91,8 +110,9 @@ class Launcher {
     /// where they do not. Success where it is gone already.
     Awaitable<Result<void>> end(AgentRun run, Path log);
 
-    /// After a death: saves what the window shows, closes it, removes the spec. A shim that was killed has written
-    /// nothing and ended nobody: what it left in its session or in `worktree` is ended here. Returns how the run ended.
+    /// After a death: saves what the window shows, closes it, removes the spec, and ends what is left in the run's
+    /// control group. A shim that was killed has written nothing and ended nothing: what it left in its session or in
+    /// `worktree` is ended here. Returns how the run ended.
     Awaitable<RunEnd> bury(AgentRun run, Path run_folder, Path log, Path worktree);
 
     Liveness liveness(const AgentRun& run) const;
@@ -111,6 +131,9 @@ class Launcher {
   private:
     Awaitable<void> save_scrollback(AgentRun run, Path log);
     Awaitable<bool> on_same_server(AgentRun run);
+    Awaitable<std::vector<std::string>> scope_for(AgentRun run);
+    Awaitable<std::string> end_group(AgentRun run);
+    Path group_of(const AgentRun& run) const { return groups_ / process::scope_of_run(run.run.value); }
 
     FileSystem& files_;
     Tmux& tmux_;
@@ -118,6 +141,9 @@ class Launcher {
     const Clock& clock_;
     Path shim_;
     ArgvOf argv_of_;
+    process::RunScopes* scopes_ = nullptr;
+    std::string scope_problem_;  ///< that was logged last
+    Path groups_ = process::groups_of_runs();
     // The shim gives its agent 5 s between HUP and KILL and its leftovers 2 s more; after that it is the shim that
     // hangs.
     std::chrono::milliseconds patience_{9000};

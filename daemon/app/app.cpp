@@ -34,6 +34,7 @@
 #include "daemon/process/leftovers.hpp"
 #include "daemon/process/pidfd_exit_watcher.hpp"
 #include "daemon/process/posix_process_runner.hpp"
+#include "daemon/process/scopes.hpp"
 #include "daemon/process/umask.hpp"
 #include "daemon/rpc/api.hpp"
 #include "daemon/rpc/dispatcher.hpp"
@@ -180,6 +181,7 @@ class App {
         if (auto adopting = processes_.adopt_orphans(io_.get_executor()); !adopting) {
             problems_.push_back(adopting.error().message);
         }
+        launcher_.start_in(run_scopes_);
         tmux_.on_note([](const std::string& what) { log::warn("tmux", what); });
         tmux_.set_detach_key(world_.settings.detach_key);
         reload_.apply_umask();
@@ -428,6 +430,7 @@ class App {
     Pool pool_;
     workflow::Library workflows_;
     agents::HarnessLibrary harnesses_;
+    process::RunScopes run_scopes_{processes_, scrubbed_environment()};
     agents::Launcher launcher_;
     Journal journal_;
     Callers callers_;

@@ -61,6 +61,10 @@ Result<void> read_key(const std::string& key, const yaml::Node& value, const yam
         const auto port = number_of(value, k_lowest_port_base, 65536 - k_ports_each);
         if (!port) return wrong(file, value.place, "port_base must be a number from 1024 to 65526");
         settings.port_base = *port;
+    } else if (key == "start_pressure") {
+        const auto percent = number_of(value, 1, 100);
+        if (!percent) return wrong(file, value.place, "start_pressure must be a number of percent from 1 to 100");
+        settings.start_pressure = *percent;
     } else if (key == "umask") {
         const auto mask = value.is_scalar() ? process::umask_from(value.scalar) : std::nullopt;
         if (!mask) return wrong(file, value.place, "umask must be an octal number from 000 to 077");
@@ -133,7 +137,7 @@ std::vector<std::string> config_keys() {
     std::vector<std::string> keys = {
         "env",       "notify",         "detach_key",          "poll_interval", "log_level",
         "port_base", "pr_interval",    "message_patience",    "auto_restart",  "exit_notification",
-        "limits",    "harness_limits", "resume_after_reboot", "umask"};
+        "limits",    "harness_limits", "resume_after_reboot", "umask",         "start_pressure"};
     for (auto& name : setting_names()) {
         if (!name.starts_with("limits.")) keys.push_back(std::move(name));
     }

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <set>
 
 #include "common/base/text.hpp"
 #include "daemon/doctor/exam.hpp"
+#include "daemon/process/leftovers.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/sight.hpp"
 
@@ -77,6 +79,15 @@ Awaitable<void> check_agents(Exam& exam) {
                               " is not running (status " + record.task.status + ")" +
                               (record.task.attention ? ": " + *record.task.attention : std::string()),
                           "orange task respawn " + record.task.id.value);
+    }
+    std::set<std::string> runs;
+    for (const auto& id : exam.world.tasks.active()) {
+        const auto* record = exam.world.tasks.find(id);
+        for (const auto& run : record ? record->runs : std::vector<AgentRun>()) runs.insert(run.run.value);
+    }
+    for (const auto& left : process::of_ended_runs(exam.world.paths.home.string(), runs)) {
+        exam.report.warn("an agent that has ended left a process: " + process::shown({left}),
+                         "kill " + std::to_string(left.pid));
     }
     co_return;
 }

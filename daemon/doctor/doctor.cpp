@@ -17,6 +17,7 @@ constexpr Row k_checks[] = {
     {"environment", check_login, "agents get the login shell's environment"},
     {"disk", check_disk, "there is room, and it can be written to"},
     {"service", check_service, "nothing ends the agents when the daemon or a login session does"},
+    {"memory", check_memory, "each agent has a control group of its own"},
     {"config", check_config, "config.yml can be read"},
     {"projects", check_projects_file, "projects.json can be read"},
     {"pool", check_pool_file, ".pool.json can be read"},

@@ -38,6 +38,7 @@ Awaitable<void> check_programs(Exam& exam);
 Awaitable<void> check_login(Exam& exam);
 Awaitable<void> check_disk(Exam& exam);
 Awaitable<void> check_service(Exam& exam);
+Awaitable<void> check_memory(Exam& exam);
 Awaitable<void> check_config(Exam& exam);
 Awaitable<void> check_projects_file(Exam& exam);
 Awaitable<void> check_pool_file(Exam& exam);

@@ -10,6 +10,7 @@
 #include "daemon/agents/versions.hpp"
 #include "daemon/doctor/exam.hpp"
 #include "daemon/process/environment.hpp"
+#include "daemon/runner/memory.hpp"
 
 /// The machine: programs, environment, disk, service manager.
 namespace orange::doctor {
@@ -185,6 +186,32 @@ Awaitable<void> check_service(Exam& exam) {
         exam.report.warn(
             "the tmux server is in the daemon's own unit. Agents outlive a restart only if the unit's KillMode is "
             "process");
+    }
+}
+
+/// A machine that cannot have control groups is in order, unless memory is to be limited.
+Awaitable<void> check_memory(Exam& exam) {
+    const auto groups = co_await exam.world.launcher.has_groups();
+    bool is_wanted = false;
+    for (const auto& project : exam.projects()) {
+        is_wanted = is_wanted || bytes_in(*settings_of(exam.world, project).memory_limit).value_or(0) > 0;
+    }
+    if (!groups) {
+        const auto text = groups.error().message + ", so an agent that uses up the memory can take the others with it";
+        const bool is_usual = groups.error().code == ErrorCode::not_found;
+        if (is_usual && !is_wanted) exam.report.ok(text);
+        if (!is_usual && !is_wanted) exam.report.warn(text);
+        if (is_wanted) {
+            exam.report.warn(text + ". " + k_not_enforced + ": it holds for each process of an agent by itself");
+        }
+    }
+    for (const auto& record : exam.tasks()) {
+        for (const auto& run : record.runs) {
+            if (!groups || !is_unlimited(exam.world, run)) continue;
+            exam.report.warn("the " + std::string(name_of(run.role)) + " of task " + record.task.id.value +
+                                 " has no control group with that limit: " + k_not_enforced,
+                             "orange task show " + record.task.id.value);
+        }
     }
 }
 

@@ -197,6 +197,7 @@ Awaitable<void> Monitor::look_at(TaskId id) {
         // Nobody is at it, so that whoever started it has given up waiting for tmux.
         if (liveness == agents::Liveness::starting) co_await runner_.recovery.settle_starting(id);
     }
+    co_await runner_.memory.look(id);
     co_await runner_.turns.body_changed(id);
     // A thousand idle windows would cost tmux much of a processor; now and then each is looked at all the same.
     const bool anyway = polls_ % k_polls_anyway == 0;
@@ -329,7 +330,18 @@ Awaitable<void> Monitor::settle_body(TaskId id, Path file) {
     if (!stopping_) co_await runner_.turns.body_changed(id);
 }
 
+/// Agents of the same harness that wait for this one's login are started then.
+Awaitable<void> Monitor::go_on_after_login(std::string harness) {
+    constexpr std::chrono::milliseconds k_later{50};
+    const auto entry = world_.harnesses.find(harness);
+    if (!entry || entry->harness.ready_after.count() == 0) co_return;
+    const auto time = entry->harness.ready_after + k_later;
+    const bool slept = co_await async::sleep(time);
+    if (slept && !stopping_) runner_.queue.retry_held_back();
+}
+
 void Monitor::watch_exit(const TaskId& id, const AgentRun& run) {
+    async::spawn(world_.executor, "login", go_on_after_login(run.harness));
     if (!world_.settings.exit_notification || run.pid == 0) return;
     exits_[run.run.value] = async::spawn_stoppable(world_.executor, "exit watch", wait_for_exit(id, run));
 }

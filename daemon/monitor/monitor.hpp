@@ -53,6 +53,7 @@ class Monitor {
     void task_changed(const TaskId& id);
     void watch_files(const TaskRecord& record);
     void unwatch_files(const TaskId& id);
+    Awaitable<void> go_on_after_login(std::string harness);
     void watch_exit(const TaskId& id, const AgentRun& run);
     void body_touched(const TaskId& id, const Path& file);
     Awaitable<void> wait_for_exit(TaskId id, AgentRun run);

@@ -193,6 +193,7 @@ Awaitable<Result<agents::StartRequest>> AgentControl::prepare(const TaskRecord& 
     request.run.harness_hash = harness.hash;
     request.run.prompt = order.prompt;
     request.run.intent = order.intent;
+    request.run.memory_limit = bytes_in(*settings.memory_limit).value_or(0);
     request.run.resumed = launch.resume;
     request.native_session = launch.session;
     request.typed = typed;
@@ -243,10 +244,12 @@ Awaitable<Result<void>> AgentControl::spawn(TaskRecord& record, const engine::De
         co_return Error(ErrorCode::unavailable, "tmux does not answer, so Orange does not know whether the " +
                                                     std::string(name_of(order.role)) + " was started; try again");
     }
-    if (!room_.may_start(record, order.role)) {
+    const auto& harness = order.role == Role::reviewer ? record.task.review_harness : record.task.harness;
+    const auto has_room = [&] { return room_.may_start(record, order.role) && !room_.is_logging_in(harness); };
+    if (!has_room()) {
         const bool was_there = co_await bury_dead(record, order.role);
         if (was_there) CO_TRY(turns_.try_save(record, Durability::atomic));  // it took a place itself
-        if (!was_there || !room_.may_start(record, order.role)) co_return hold(record, order);
+        if (!was_there || !has_room()) co_return hold(record, order);
     }
     // git and tmux take their time, and others ask for the same place meanwhile.
     std::optional<InSet<std::pair<TaskId, Role>>> promise;
@@ -446,14 +449,17 @@ Awaitable<Result<void>> AgentControl::end(TaskRecord& record, Role role) {
     }
     const auto ending = *run;
     CO_TRY(co_await world_.launcher.end(ending, log_file(record, ending)));
-    co_await world_.launcher.bury(ending, run_folder(record), log_file(record, ending), worktree_of(record));
+    const auto ended =
+        co_await world_.launcher.bury(ending, run_folder(record), log_file(record, ending), worktree_of(record));
     forget_run(record, role);
     std::erase_if(record.outbox,
                   [role](const Message& message) { return message.to == role && message.from == Role::system; });
     CO_TRY(turns_.try_save(record, Durability::atomic));
     if (was_alive) {
-        world_.journal.write(record, "agent.exited",
-                             {{"role", std::string(name_of(role))}, {"run", ending.run.value}, {"ended_by", "orange"}});
+        std::map<std::string, Scalar> fields = {
+            {"role", std::string(name_of(role))}, {"run", ending.run.value}, {"ended_by", "orange"}};
+        if (!ended.left.empty()) fields["left"] = ended.left;
+        world_.journal.write(record, "agent.exited", std::move(fields));
     }
     co_return Result<void>{};
 }

@@ -1,10 +1,12 @@
 #include "daemon/runner/exits.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <functional>
 
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
+#include "common/model/settings.hpp"
 #include "daemon/git/standing.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
@@ -78,6 +80,16 @@ std::map<std::string, Scalar> crash_fields(std::map<std::string, Scalar> exited,
     return exited;
 }
 
+/// Why the kernel ended the agent itself, if it did so because memory was used up. Processes that the agent started and
+/// that were ended before have been noted in the run.
+std::string memory_reason(const AgentRun& run, const agents::RunEnd& end) {
+    if (end.signal != SIGKILL || !end.use || end.use->oom_kills <= run.oom_kills) return {};
+    const auto used = "it used " + size_text(end.use->memory_peak);
+    const bool by_limit = end.use->memory_limit > 0 && end.use->at_limit > 0;
+    if (by_limit) return used + " of " + size_text(end.use->memory_limit) + " (limits.memory)";
+    return "memory of the machine was used up" + (end.use->memory_peak > 0 ? "; " + used : std::string());
+}
+
 /// The run leaves the record, and its death stays in it until an agent of that role is started or released.
 void forget_run(TaskRecord& record, const AgentRun& run, bool died) {
     std::erase_if(record.runs, [&](const AgentRun& one) { return one.run == run.run; });
@@ -114,6 +126,9 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     std::map<std::string, Scalar> fields = {{"role", role}, {"run", run.run.value}};
     if (end.exit_status >= 0) fields["exit_status"] = std::int64_t{end.exit_status};
     if (!end.error.empty()) fields["error"] = end.error;
+    if (!end.left.empty()) fields["left"] = end.left;
+    const auto out_of_memory = memory_reason(run, end);
+    if (!out_of_memory.empty()) fields["out_of_memory"] = true;
 
     auto definition = turns_.definition_of(record.task);
     const bool unreadable = !definition && definition.error().code == ErrorCode::io;  // and not lost
@@ -173,7 +188,10 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     }
     forget_run(record, run, has_died(outcome, exit));
     agents_.has_ended(record, run);
-    if (by_itself && !went_on && !run.resumed && age < k_start_window) {
+    if (!out_of_memory.empty()) {
+        change_reason(outcome, [&](const std::string&) { return role + " was ended by the kernel: " + out_of_memory; });
+        if (auto* crash = std::get_if<engine::Crash>(&outcome)) crash->respawn = false;
+    } else if (by_itself && !went_on && !run.resumed && age < k_start_window) {
         tell_of_start(record, run, end.exit_status, outcome);
     } else if (end.exit_status != 0) {
         const auto lines = lines_of(record, run, 0, 3);

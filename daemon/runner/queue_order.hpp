@@ -10,7 +10,8 @@
 /// Order and room of everything that waits for its start: pure, from what it looks like at one moment.
 namespace orange::queue {
 
-/// What there is only so much of: "workspace" of a project, "worker" or "reviewer" of a project, "harness".
+/// What there is only so much of: "workspace" of a project, "worker" or "reviewer" of a project, "harness", "memory",
+/// "login" of a harness.
 struct Resource {
     std::string what;
     std::string of;

@@ -1,6 +1,8 @@
 #include "daemon/runner/room.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <tuple>
 
 #include "daemon/engine/start.hpp"
@@ -8,7 +10,9 @@
 namespace orange {
 namespace {
 
-constexpr const char *k_workspace = "workspace", *k_harness = "harness";
+constexpr const char *k_workspace = "workspace", *k_harness = "harness", *k_memory = "memory", *k_login = "login";
+/// A list asks for each of its tasks.
+constexpr std::chrono::seconds k_pressure_holds{1};
 
 queue::Resource role_resource(Role role, const std::string& project) {
     return {std::string(name_of(role)), project};
@@ -25,7 +29,7 @@ bool has_begun(const TaskRecord& record) {
 }  // namespace
 
 Room::Resources Room::agent_needs(const TaskRecord& record, Role role) const {
-    return {role_resource(role, record.task.project), {k_harness, harness_of(record.task, role)}};
+    return {{k_memory, {}}, role_resource(role, record.task.project), {k_harness, harness_of(record.task, role)}};
 }
 
 Room::Resources Room::held_needs(const TaskRecord& record) const {
@@ -34,6 +38,7 @@ Room::Resources Room::held_needs(const TaskRecord& record) const {
         const auto* run = record.run_of(start.role);
         if (run && !run->ending) continue;  // started; only that it has been is not written down everywhere
         for (auto& need : agent_needs(record, start.role)) needs.push_back(std::move(need));
+        needs.push_back({k_login, harness_of(record.task, start.role)});
     }
     return needs;
 }
@@ -123,9 +128,50 @@ std::optional<UsageHold> Room::hold_of(const queue::Resource& resource) const {
     return resource.what == k_harness ? usage_.of(resource.of) : std::nullopt;
 }
 
+std::chrono::milliseconds Room::login_time(const std::string& harness) const {
+    const auto entry = world_.harnesses.find(harness);
+    return entry ? entry->harness.ready_after : std::chrono::milliseconds(0);
+}
+
+bool Room::is_logging_in(const std::string& harness) const {
+    const auto time = login_time(harness);
+    if (time.count() == 0) return false;
+    const auto now = world_.clock.now();
+    for (const auto& id : world_.tasks.runs().tasks()) {
+        const auto* record = world_.tasks.find(id);
+        for (const auto& run : record ? record->runs : std::vector<AgentRun>()) {
+            // If the clock was set back, it was started in what is the future now.
+            const auto age = now - run.spawned_at;
+            if (run.harness == harness && (run.pid == 0 || (age >= age.zero() && age < time))) return true;
+        }
+    }
+    return std::ranges::any_of(promised_, [&](const auto& promise) {
+        const auto* record = world_.tasks.find(promise.first);
+        return record && harness_of(record->task, promise.second) == harness;
+    });
+}
+
+int Room::high_pressure() const {
+    const auto now = async::now();
+    if (!pressure_at_ || now - *pressure_at_ > k_pressure_holds) {
+        pressure_at_ = now;
+        pressure_ = 0;
+        const auto text = world_.files.read(pressure_file_);
+        constexpr std::string_view k_average = "full avg10=";
+        const auto at = text ? text->find(k_average) : std::string::npos;
+        if (at != std::string::npos) pressure_ = std::atoi(text->c_str() + at + k_average.size());
+    }
+    return pressure_ >= world_.settings.start_pressure ? pressure_ : 0;
+}
+
 /// Nothing: there is no limit.
 std::optional<int> Room::left_of(const queue::Resource& resource, int running) const {
+    if (resource.what == k_memory) return high_pressure() > 0 ? std::optional(0) : std::nullopt;
     if (hold_of(resource)) return 0;
+    if (resource.what == k_login) {
+        if (login_time(resource.of).count() == 0) return std::nullopt;
+        return is_logging_in(resource.of) ? 0 : 1;
+    }
     const int limit = limit_of(resource);
     return limit > 0 ? std::optional(limit - running) : std::nullopt;
 }
@@ -133,7 +179,7 @@ std::optional<int> Room::left_of(const queue::Resource& resource, int running) c
 bool Room::is_limited() const {
     if (!world_.tasks.held().empty()) return true;
     if (!world_.tasks.any_queued()) return false;
-    if (usage_.any()) return true;
+    if (usage_.any() || high_pressure() > 0) return true;
     if (!world_.settings.harness_limits.empty()) return true;
     return std::ranges::any_of(world_.projects.list(), [&](const Project& project) {
         return limit_of(role_resource(Role::worker, project.name)) > 0 ||
@@ -212,7 +258,8 @@ bool Room::may_start(const TaskRecord& record, Role role) const {
     const auto* saved = world_.tasks.find(record.task.id);
     if (saved && about_to_start(*saved) == role && world_.tasks.runs().tasks().contains(record.task.id)) {
         for (const auto& need : needs) {
-            if (!hold_of(need) && look.room.contains(need)) ++look.room[need];
+            if (need.what != k_memory && need.what != k_login && !hold_of(need) && look.room.contains(need))
+                ++look.room[need];
         }
     }
     const auto due = queue::due(look);
@@ -251,6 +298,16 @@ std::optional<StartWait> Room::wait_of(const TaskRecord& record) const {
     if (full == needs.end()) {
         wait.reason = "order";
         wait.text = "waits for a " + role_name + " (place " + std::to_string(wait.place) + ")";
+        return wait;
+    }
+    if (full->what == k_login) {
+        wait.reason = "login";
+        wait.text = "waits for " + wait.harness + " (another one starts)";
+        return wait;
+    }
+    if (full->what == k_memory) {
+        wait.reason = "memory";
+        wait.text = "waits because memory is short (" + std::to_string(high_pressure()) + " %)";
         return wait;
     }
     if (const auto hold = hold_of(*full)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "common/model/record.hpp"
 #include "common/model/start_wait.hpp"
+#include "daemon/async/async.hpp"
 #include "daemon/runner/queue_order.hpp"
 #include "daemon/runner/turns.hpp"
 #include "daemon/runner/usage_holds.hpp"
@@ -15,17 +17,20 @@
 
 namespace orange {
 
-/// How many agents may run, and which tasks wait for their start: the limits of projects and harnesses, and the
-/// workspaces, and harnesses at their usage limit. Everything follows from the records and settings of this moment, so
-/// that the next daemon finds the same. An agent counts while its task's state is one that it works in: a worker whose
-/// task waits for its review takes nobody's place. Costs as much as agents run and, where a limit is in force, tasks
-/// wait.
+/// How many agents may run, and which tasks wait for their start: the limits of projects and harnesses, the workspaces,
+/// harnesses at their usage limit, and memory that is short. Everything follows from the records and settings of this
+/// moment, so that the next daemon finds the same. An agent counts while its task's state is one that it works in: a
+/// worker whose task waits for its review takes nobody's place. Costs as much as agents run and, where a limit is in
+/// force, tasks wait.
 class Room {
   public:
     Room(World& world, Turns& turns, const UsageHolds& usage) : world_(world), turns_(turns), usage_(usage) {}
 
     /// Whether the role's agent of this task may be started now.
     bool may_start(const TaskRecord& record, Role role) const;
+
+    /// Whether an agent of that harness has just been started, and may be refreshing the login that all of them share.
+    bool is_logging_in(const std::string& harness) const;
 
     /// Why an agent of the task is not started yet. Nothing if none waits, or if all that it waits for is a workspace.
     std::optional<StartWait> wait_of(const TaskRecord& record) const;
@@ -45,6 +50,12 @@ class Room {
     /// Agents that may start and are not in their task's record yet: their place is taken. AgentControl fills it.
     std::set<std::pair<TaskId, Role>>& promised() { return promised_; }
 
+    /// Where the kernel tells how much of the time programs wait for memory.
+    void read_pressure_from(Path file) {
+        pressure_file_ = std::move(file);
+        pressure_at_.reset();
+    }
+
   private:
     using Resources = std::vector<queue::Resource>;
     Resources agent_needs(const TaskRecord& record, Role role) const;
@@ -61,8 +72,16 @@ class Room {
     World& world_;
     Turns& turns_;
     const UsageHolds& usage_;
+    /// How long the next agent of that harness waits for this one's login; 0: not at all.
+    std::chrono::milliseconds login_time(const std::string& harness) const;
+    /// The percentage, if it is so high that no agent starts; 0 otherwise, and if the kernel does not tell it.
+    int high_pressure() const;
+
     std::set<TaskId> starting_;
     std::set<std::pair<TaskId, Role>> promised_;
+    Path pressure_file_ = "/proc/pressure/memory";
+    mutable int pressure_ = 0;
+    mutable std::optional<async::Moment> pressure_at_;  ///< when it was read
 };
 
 /// Why it waits, when that is over, and the command that lets one more run.

@@ -9,6 +9,7 @@
 #include "daemon/runner/edits.hpp"
 #include "daemon/runner/exits.hpp"
 #include "daemon/runner/gates.hpp"
+#include "daemon/runner/memory.hpp"
 #include "daemon/runner/merges.hpp"
 #include "daemon/runner/outbox.hpp"
 #include "daemon/runner/pull_sync.hpp"
@@ -50,6 +51,7 @@ struct Runner {
           creation(world, turns, transitions, queue),
           respawns(world, room, agents, turns, transitions, workspaces),
           exits(world, agents, turns, transitions, respawns, gates, usage),
+          memory(world, turns),
           recovery(world, agents, turns, transitions, merges, gates, creation),
           pull_sync(world, turns, transitions, requests, merges) {}
     Runner(const Runner&) = delete;
@@ -75,6 +77,7 @@ struct Runner {
     Creation creation;
     Respawns respawns;
     Exits exits;
+    Memory memory;
     Recovery recovery;
     PullSync pull_sync;
 };

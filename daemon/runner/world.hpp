@@ -50,8 +50,9 @@ struct Settings {
     int port_base = k_default_port_base;                                  ///< the first port of the first workspace
     std::map<std::string, int> harness_limits;  ///< how many agents of each run at once, over all projects
     std::optional<int> umask;                   ///< of all children; unset: the login shell's
-    bool auto_restart = false;                  ///< a daemon whose program was replaced becomes the new one
-    bool resume_after_reboot = false;           ///< the first daemon after a reboot starts the agents again
+    int start_pressure = 10;    ///< percent of time in which memory keeps all programs waiting; above it none starts
+    bool auto_restart = false;  ///< a daemon whose program was replaced becomes the new one
+    bool resume_after_reboot = false;  ///< the first daemon after a reboot starts the agents again
 };
 
 /// ORANGE_PORT of the workspace that has that range; 0 if there are no such ports.

@@ -13,19 +13,22 @@
 
 #include "common/base/system.hpp"
 #include "common/base/text.hpp"
+#include "daemon/process/group.hpp"
 #include "daemon/process/leftovers.hpp"
 #include "daemon/process/umask.hpp"
 #include "daemon/shim/exit_record.hpp"
 #include "daemon/shim/harness.hpp"
+#include "daemon/shim/scope.hpp"
 
 /// orange-agent: the small process that runs in a pane and owns one agent. tmux says neither whether a program could be
 /// started nor, reliably, how it ended, and killing a session leaves children behind; this process knows, because it is
 /// their parent: as a child subreaper also of what was started with setsid or a double fork.
 ///
-/// The life of a run: the directory is checked; the harness is started in the pane's foreground; stops are undone
-/// (Ctrl-Z would wedge the pane, where no shell could continue it); signals to the shim are passed on, with KILL five
-/// seconds later; at the end the exit record is written first, then what was left behind is ended, and the shim exits
-/// the same way. It holds no connection to the daemon, which may come and go meanwhile.
+/// The life of a run: the directory is checked; the shim enters the scope of the run (scope.hpp); the harness is
+/// started in the pane's foreground; stops are undone (Ctrl-Z would wedge the pane, where no shell could continue it);
+/// signals to the shim are passed on, with KILL five seconds later; at the end the exit record is written first, then
+/// what was left behind is ended, and the shim exits the same way. It holds no connection to the daemon, which may come
+/// and go meanwhile.
 namespace orange::shim {
 namespace {
 
@@ -166,7 +169,10 @@ int run_agent(const RunSpec& spec) {
     // The tmux server has that of the daemon that started it, perhaps long ago.
     if (const auto mask = process::umask_from(spec.umask); mask) process::use_umask(*mask);
     if (auto good = check_directory(spec); !good) return refuse(spec, good.error(), k_could_not_start);
-    const auto harness = start_harness(spec);
+    const auto group = enter_scope(spec);
+    // If nothing limits all of its processes together, each has the limit for itself.
+    const bool is_limited = group && process::is_limited_to(*group, spec.memory_limit);
+    const auto harness = start_harness(spec, is_limited ? 0 : spec.memory_limit);
     if (!harness) {
         const bool missing = harness.error().code == ErrorCode::not_found;
         return refuse(spec, harness.error(), missing ? k_no_such_program : k_could_not_start);
@@ -175,6 +181,7 @@ int run_agent(const RunSpec& spec) {
     ExitRecord ended;
     ended.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     ended.exit_status = ended.signal ? 128 + ended.signal : WEXITSTATUS(status);
+    if (group) ended.use = process::use_of(*group);
     record(spec, ended);
     end_leftovers(spec);
     return ended.exit_status;

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "common/base/clock.hpp"
 #include "common/base/ids.hpp"
 #include "common/base/result.hpp"
+#include "common/model/group_use.hpp"
 
 namespace orange {
 
@@ -18,6 +20,7 @@ struct ExitRecord {
     int signal = 0;
     std::string error;
     Timestamp ended_at{};
+    std::optional<GroupUse> use = {};
 
     template <class V>
     void describe(V& v) {
@@ -26,6 +29,7 @@ struct ExitRecord {
         v.optional("signal", signal, "that ended it; 0: none");
         v.optional("error", error, "why it could not be started; empty mostly");
         v.optional("ended_at", ended_at, "when it ended");
+        v.optional("use", use, "what the kernel had counted for its control group; absent: it had none of its own");
     }
     bool operator==(const ExitRecord&) const = default;
 };

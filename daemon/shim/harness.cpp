@@ -1,3 +1,4 @@
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,13 +44,17 @@ void reset_signals() {
 }
 
 /// In the child, between fork and exec: system calls only. Returns the errno that it failed with.
-int become(const char* program, char* const argv[], char* const env[], const char* cwd, pid_t shim) {
+int become(const char* program, char* const argv[], char* const env[], const char* cwd, pid_t shim, rlim_t memory) {
     if (const int error = end_with_shim()) return error;
     if (::getppid() != shim) return ESRCH;  // the shim died before it could be noticed
     if (::setpgid(0, 0) != 0) return errno;
     give_terminal_to(::getpid());
     if (::chdir(cwd) != 0) return errno;
     if (const int error = close_others_at_exec()) return error;
+    go_first();
+    // Not RLIMIT_AS: node reserves much more address space than it uses.
+    const rlimit limit{memory, memory};
+    if (memory > 0) ::setrlimit(RLIMIT_DATA, &limit);
     reset_signals();
     ::execve(program, argv, env);
     return errno;
@@ -62,7 +67,7 @@ void give_terminal_to(pid_t group) {
     if (::isatty(STDIN_FILENO)) (void)::tcsetpgrp(STDIN_FILENO, group);
 }
 
-Result<pid_t> start_harness(const RunSpec& spec) {
+Result<pid_t> start_harness(const RunSpec& spec, std::int64_t memory) {
     const auto doing = "starting " + spec.argv[0];
     const auto program = program_of(spec);
     if (program.empty()) return Error(ErrorCode::not_found, doing + ": there is no such program on PATH");
@@ -76,7 +81,8 @@ Result<pid_t> start_harness(const RunSpec& spec) {
     const pid_t pid = ::fork();
     if (pid < 0) return io_error(doing, errno);
     if (pid == 0) {
-        const int error = become(program.c_str(), argv_pointers.data(), env_pointers.data(), spec.cwd.c_str(), shim);
+        const int error = become(program.c_str(), argv_pointers.data(), env_pointers.data(), spec.cwd.c_str(), shim,
+                                 static_cast<rlim_t>(memory));
         (void)!::write(write.get(), &error, sizeof error);
         ::_exit(127);
     }

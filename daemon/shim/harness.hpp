@@ -2,6 +2,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+
 #include "common/base/result.hpp"
 #include "daemon/shim/spec.hpp"
 
@@ -10,14 +12,16 @@ namespace orange::shim {
 
 /// Starts it: its own process group, made the terminal's foreground group; default signals; the spec's environment and
 /// directory; KILL when the shim dies, so that no agent ever works unobserved. not_found where there is no such
-/// program, else io. The caller has blocked its signals.
-Result<pid_t> start_harness(const RunSpec& spec);
+/// program, else io. The caller has blocked its signals. `memory`: the bytes of data that each of its processes may
+/// have; 0: any.
+Result<pid_t> start_harness(const RunSpec& spec, std::int64_t memory);
 
 /// Makes `group` the foreground group of the terminal on stdin, where there is one.
 void give_terminal_to(pid_t group);
 
-/// Of the system's own. Both are called between fork and exec, and return the errno that they failed with, or 0.
+/// Of the system's own. They are called between fork and exec, and return the errno that they failed with, or 0.
 int end_with_shim();         ///< where the system can: the agent is killed when the shim dies
 int close_others_at_exec();  ///< every descriptor but the first three
+void go_first();             ///< if memory is used up, the kernel ends the agent before tmux and the daemon
 
 }  // namespace orange::shim

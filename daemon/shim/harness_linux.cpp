@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <linux/close_range.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -5,6 +6,8 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <string_view>
 
 #include "daemon/shim/harness.hpp"
 
@@ -17,6 +20,15 @@ int end_with_shim() {
 int close_others_at_exec() {
     // By its number: musl has no close_range().
     return ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) != 0 ? errno : 0;
+}
+
+void go_first() {
+    constexpr std::string_view k_adjustment = "500";
+    const int file = ::open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+    char now[16] = "";
+    const bool higher = ::read(file, now, sizeof now - 1) > 0 && std::atoi(now) >= 500;
+    if (!higher) (void)!::pwrite(file, k_adjustment.data(), k_adjustment.size(), 0);
+    ::close(file);
 }
 
 }  // namespace orange::shim

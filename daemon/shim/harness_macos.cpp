@@ -15,4 +15,6 @@ int close_others_at_exec() {
     return 0;
 }
 
+void go_first() {}  // macOS cannot be told
+
 }  // namespace orange::shim

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -42,6 +43,8 @@ struct RunSpec {
     std::string worktree;
     std::string exit_file;
     std::string umask;  ///< octal
+    std::vector<std::string> scope = {};
+    std::int64_t memory_limit = 0;
     std::optional<ReviewRules> review = {};
 
     template <class V>
@@ -57,6 +60,9 @@ struct RunSpec {
                    "absolute, or empty; what is left running with a working directory in it is ended");
         v.optional("exit_file", exit_file, "absolute; where the exit record goes");
         v.sparse("umask", umask, "octal, as \"022\"; the pane's if it is missing");
+        v.sparse("scope", scope,
+                 "argv that moves the process whose pid is appended into a systemd scope of its own; absent: none");
+        v.sparse("memory_limit", memory_limit, "bytes that the agent and all that it starts may use; absent: any");
         v.optional("review", review, "of a reviewer: what it may do besides reading");
     }
     bool operator==(const RunSpec&) const = default;

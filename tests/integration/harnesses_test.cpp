@@ -390,6 +390,10 @@ TEST_CASE("a task's permissions select its agents' arguments, and its creation s
     };
     const auto argv_of = [&](const std::string& id) {
         CHECK(box.orange({"task", "spawn", id}).status == 0);
+        box.eventually("the login of the one before is over", [&] {
+            const auto started = box.run_of(id, "worker");
+            return !started.is_null() && started.at("pid") != 0;
+        });
         const auto run = box.run_of(id, "worker").at("run").get<std::string>();
         const auto argv = Json::parse(read_file(box.folder(id) / "run" / (run + ".json"))).at("argv");
         return argv.get<std::vector<std::string>>();

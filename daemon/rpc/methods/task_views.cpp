@@ -147,6 +147,18 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     co_return reply;
 }
 
+/// Those of which something is known.
+std::vector<AgentUse> uses_of(const World& world, const TaskRecord& record) {
+    std::vector<AgentUse> uses;
+    for (const auto& run : record.runs) {
+        if (world.launcher.liveness(run) != agents::Liveness::alive) continue;
+        AgentUse use{std::string(name_of(run.role)), world.launcher.use_of(run), run.memory_limit,
+                     world.launcher.is_limited(run)};
+        if (use.use || use.limit > 0) uses.push_back(std::move(use));
+    }
+    return uses;
+}
+
 Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     CO_TRY(const auto id, api.select(params, call));
     auto& world = api.world();
@@ -164,6 +176,7 @@ Awaitable<Result<TaskShow::Reply>> show(Api& api, TaskShow params, Call call) {
     for (const auto& child : children_of(world, *record)) {
         reply.children.push_back(api.related(child));
     }
+    reply.agents = uses_of(world, *record);
     const auto text = world.files.read(world.tasks.folder(*record) / "TASK.md");
     if (text) reply.body = store::split_task_text(*text).body;
     if (params.changes && !store::has_ended(*record)) {
@@ -285,6 +298,9 @@ std::string wait_text(const StartWait& wait, const Task& task) {
     if (wait.reason == "usage_limit") {
         return "the usage limit of " + wait.harness + " to reset" + place + "; then Orange starts its " + role;
     }
+    if (wait.reason == "login")
+        return "another " + wait.harness + " to start" + place + "; then Orange starts its " + role;
+    if (wait.reason == "memory") return "memory" + place + ", which is short; then Orange starts its " + role;
     const auto full = std::to_string(wait.running) + " of " + std::to_string(wait.limit);
     if (wait.reason == "harness_limit") {
         return "room for its " + role + place + ": " + full + " agents with " + wait.harness +
@@ -406,6 +422,7 @@ Awaitable<Result<TaskWhy::Reply>> why(Api& api, TaskWhy params, Call call) {
     reply.task = api.view(record);
     CO_TRY(const auto definition, api.runner().turns.definition_of(record.task));
     say_what_next(api, record, *definition, reply);
+    reply.agents = uses_of(api.world(), record);
     const auto merge = std::find(reply.hints.begin(), reply.hints.end(), merge_command(record.task.id));
     if (!busy && merge != reply.hints.end() && Merges::under_way(record).empty()) {
         const auto ready = co_await api.runner().merges.check(record);

@@ -259,6 +259,101 @@ TEST_CASE("a burial removes the spec, which holds the environment") {
     CHECK_FALSE(world.files.files.contains(world.spec));
 }
 
+namespace {
+
+/// A run that ended, and the folder of its control group as the kernel has it while a process is in it.
+struct GroupWorld : LauncherWorld {
+    GroupWorld() {
+        launcher.look_for_groups_in(groups.path);
+        run = started();
+        processes.alive.erase(run.pid);
+        test::write_file(group / "cgroup.events", "populated 1\n");
+        test::write_file(group / "cgroup.kill", "");
+        test::write_file(group / "memory.max", "4096\n");
+        test::write_file(group / "memory.events", "oom 1\noom_kill 2\n");
+    }
+    RunEnd bury() { return go(launcher.bury(run, folder, "/tasks/logs/worker.log", {})); }
+
+    test::TempDir groups;
+    const Path group = groups.path / "orange-run-RUN123456789.scope";
+    AgentRun run;
+};
+
+/// A process that an agent has left, as far as its environment tells.
+class LeftOver {
+  public:
+    LeftOver() {
+        char program[] = "sleep", time[] = "604";
+        char* argv[] = {program, time, nullptr};
+        char variable[] = "ORANGE_RUN=RUN123456789";
+        char* env[] = {variable, nullptr};
+        REQUIRE(::posix_spawn(&pid_, (tests::tools() + "/sleep").c_str(), nullptr, nullptr, argv, env) == 0);
+        REQUIRE(test::eventually([&] { return process::environ_of(pid_, "ORANGE_RUN").has_value(); }));
+    }
+    ~LeftOver() {
+        ::kill(pid_, SIGKILL);
+        ::waitpid(pid_, nullptr, 0);
+    }
+    bool lives() const { return process::start_time(pid_).has_value(); }
+    std::string shown() const { return "sleep 604 (" + std::to_string(pid_) + ")"; }
+
+  private:
+    pid_t pid_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a burial ends what is left in the run's control group, and a killed shim's at once") {
+    GroupWorld world;
+    SECTION("its shim has ended in order") {
+        world.files.files[Launcher::exit_file(world.folder, world.run.run)] =
+            R"({"run": "RUN123456789", "exit_status": 137, "signal": 9, "use": {"oom_kills": 1, "memory_peak": 7}})";
+        const auto end = world.bury();
+        CHECK(end.signal == 9);
+        REQUIRE(end.use);
+        CHECK(end.use->memory_peak == 7);
+    }
+    SECTION("its shim was killed") {
+        const auto end = world.bury();
+        REQUIRE(end.use);
+        CHECK(end.use->oom_kills == 2);
+    }
+    CHECK(test::read_file(world.group / "cgroup.kill") == "1");
+}
+
+TEST_CASE("a group without processes, and those of other runs, are left alone") {
+    GroupWorld world;
+    const auto other = world.groups.path / "orange-run-ANOTHER12345.scope";
+    std::filesystem::copy(world.group, other);
+    test::write_file(world.group / "cgroup.events", "populated 0\n");
+    world.files.files[Launcher::exit_file(world.folder, world.run.run)] =
+        R"({"run": "RUN123456789", "exit_status": 0})";
+    world.bury();
+    CHECK(test::read_file(world.group / "cgroup.kill").empty());
+    CHECK(test::read_file(other / "cgroup.kill").empty());
+}
+
+TEST_CASE("without a control group, what an agent left is named and lives on") {
+    LauncherWorld world;
+    const auto run = world.started();
+    world.processes.alive.erase(run.pid);
+    world.files.files[Launcher::exit_file(world.folder, run.run)] = R"({"run": "RUN123456789", "exit_status": 0})";
+    const LeftOver process;
+    CHECK(world.go(world.launcher.bury(run, world.folder, "/tasks/logs/worker.log", {})).left == process.shown());
+    CHECK(process.lives());
+}
+
+TEST_CASE("a run is held to its limit only if the kernel says so") {
+    GroupWorld world;
+    world.run.memory_limit = 4096;
+    CHECK(world.launcher.is_limited(world.run));
+    world.run.memory_limit = 8192;
+    CHECK_FALSE(world.launcher.is_limited(world.run));
+    std::filesystem::remove_all(world.group);
+    CHECK_FALSE(world.launcher.is_limited(world.run));
+    CHECK_FALSE(world.launcher.use_of(world.run));
+}
+
 TEST_CASE("an agent that cannot be looked at is not dead, and what it began is not forgotten", "[slow]") {
     LauncherWorld world;
     const auto run = world.started();

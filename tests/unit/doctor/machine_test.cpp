@@ -75,6 +75,15 @@ TEST_CASE_METHOD(Patient, "a disk that is full, nearly full, read-only or out of
     CHECK_THAT(said("disk"), Catch::StartsWith("error ") && Holds("Input/output error"));
 }
 
+TEST_CASE_METHOD(Patient, "agents without control groups are in order, until their memory is to be limited") {
+    CHECK_THAT(said("memory"), Catch::StartsWith("ok "));
+    (void)draft();
+    auto shop = *house().world().projects.find("shop");
+    set_setting(shop.settings, "limits.memory", "12G").value();
+    house().world().projects.put(shop).value();
+    CHECK_THAT(said("memory"), Catch::StartsWith("warning ") && Tells("limits.memory"));
+}
+
 TEST_CASE_METHOD(Patient, "a home on a network disk is a warning that says where it should be") {
     auto disk = healthy();
     disk.network = "nfs";

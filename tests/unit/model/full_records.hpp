@@ -124,6 +124,8 @@ inline TaskRecord full_record() {
     run.ending = true;
     run.resumed = true;
     run.spawned_at = k_full_time;
+    run.memory_limit = 1LL << 33;
+    run.oom_kills = 2;
     record.checked = CheckRecord{"abcdef0123456789",         "cccc",       false, k_full_time, "make test",
                                  "ended with exit status 2", "line\nline", 12,    "dddd",      "origin/main"};
     record.merge_checked = record.checked;
@@ -148,7 +150,7 @@ inline TaskRecord full_record() {
 inline Project full_project() {
     const ProjectSettings settings{"pr", false, true, {{{"make", "test"}}},  60,    "worktree", "agent", "github", 30,
                                    120,  700,   true, {{{"make", "clean"}}}, "ask", 5,          3,       "parent", 4,
-                                   2};
+                                   2,    "12G"};
     return {"shop", "/src/shop", "main", 3, "relay", "demo", {"npm", "ci"}, {{"A", "b"}}, {"codex"}, settings};
 }
 

@@ -59,6 +59,20 @@ TEST_CASE("A limit is a number, of which 0 is none, and a project's own 0 ends t
     CHECK_THAT(refusal("limits.workers", 1), Tells("limits.worker"));
 }
 
+TEST_CASE("A limit of memory is a size, of which 0 is none") {
+    CHECK(with("limits.memory", "12G").memory_limit == "12G");
+    CHECK(bytes_in(*with("limits.memory", "12G").memory_limit) == std::int64_t{12} << 30);
+    CHECK(bytes_in("64M") == std::int64_t{64} << 20);
+    CHECK(bytes_in("999T") == std::int64_t{999} << 40);
+    CHECK(bytes_in(*effective({}, {}).memory_limit) == 0);
+    CHECK(effective(with("limits.memory", "12G"), with("limits.memory", "0")).memory_limit == "0");
+    for (const Json& value : {Json("12"), Json("12g"), Json("G"), Json("-1G"), Json("1.5G"), Json("63M"), Json("1000T"),
+                              Json("99999999999999999999G"), Json(""), Json(true), Json(12)}) {
+        CAPTURE(dump(value));
+        CHECK_THAT(refusal("limits.memory", value), Tells("12G"));
+    }
+}
+
 TEST_CASE("A wrong setting or value is refused with those that there are, and changes nothing") {
     CHECK_THAT(refusal("pushh", true), Tells("push"));
     CHECK_THAT(refusal("xyzzy", true), Tells("keep_branch") && Tells("checks"));
@@ -117,6 +131,7 @@ TEST_CASE("Every setting has a row in docs/files.md, as its table says") {
         if (values == "COMMANDS") shown = "a list of commands; default: none";
         if (values == "COUNT") shown = "1 to 100; default " + std::string(rule.standard);
         if (values == "NUMBER") shown = "a number, 0 to 1000; default " + std::string(rule.standard);
+        if (values == "SIZE") shown = "a size, 64M to 999T; default " + std::string(rule.standard);
         if (values == "SECONDS") shown = "seconds, 1 to 86400; default " + std::string(rule.standard);
         CHECK_THAT(docs, Holds("| `" + std::string(rule.name) + "` | " + shown + " | " + rule.doc + " |"));
     }

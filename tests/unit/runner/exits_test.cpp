@@ -4,6 +4,7 @@
 #include "daemon/async/async.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/sight.hpp"
+#include "daemon/shim/exit_record.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
 
@@ -195,6 +196,91 @@ TEST_CASE("a task that is stuck after crashes says the last lines of the last on
     CHECK_THAT(world.record(id).moved_because, Holds("last words") && Tells("## Plan"));
     CHECK_THAT(std::get<std::string>(world.events(id, "agent.crashed").back().fields.at("reason")),
                Holds("last words"));
+}
+
+namespace {
+
+/// The kernel has ended the role's agent, which had that much memory, and has counted as many ends in its group.
+void dies_of_memory(RunnerWorld& world, const TaskId& id, Role role, const GroupUse& use) {
+    const auto run = *world.record(id).run_of(role);
+    ExitRecord record;
+    record.run = run.run;
+    record.exit_status = 137;
+    record.signal = 9;
+    record.use = use;
+    write_file(agents::Launcher::exit_file(world.house().control().run_folder(world.record(id)), run.run),
+               exit_record_text(record));
+    world.outside.processes.alive.erase(run.pid);
+    notice(world, id, role);
+}
+
+std::string text_of(RunnerWorld& world, const TaskId& id, NoticeKind kind) {
+    const auto* found = engine::find_notice(world.record(id), kind);
+    return found ? found->text : std::string();
+}
+
+}  // namespace
+
+TEST_CASE("an agent that the kernel ended for its memory is one crash, told as that, and not started again") {
+    RunnerWorld world;
+    const auto id = under_review(world);
+    GroupUse use;
+    use.oom_kills = 1;
+    use.memory_peak = std::int64_t{12} << 30;
+    SECTION("by its limit") {
+        use.memory_limit = std::int64_t{12} << 30;
+        use.at_limit = 1;
+        dies_of_memory(world, id, Role::reviewer, use);
+        CHECK_THAT(text_of(world, id, NoticeKind::agent_crashed), Tells("12.0") && Tells("limits.memory"));
+    }
+    SECTION("because the machine had none left") {
+        dies_of_memory(world, id, Role::reviewer, use);
+        CHECK_THAT(text_of(world, id, NoticeKind::agent_crashed), Tells("12.0") && !Holds("limits.memory"));
+    }
+    CHECK(world.record(id).task.crash_count() == 1);
+    CHECK_FALSE(world.record(id).run_of(Role::reviewer));
+    CHECK(world.events(id, "agent.respawned").empty());
+    CHECK(std::get<bool>(world.events(id, "agent.crashed").back().fields.at("out_of_memory")));
+    REQUIRE(respawn(world, id));
+    CHECK(world.house().control().alive(world.record(id), Role::reviewer));
+}
+
+TEST_CASE("an agent that is killed after the kernel had ended its compiler did not die of memory") {
+    RunnerWorld world;
+    const auto id = under_review(world);
+    set(world, id, [](TaskRecord& record) { record.run_of(Role::reviewer)->oom_kills = 1; });
+    GroupUse use;
+    use.oom_kills = 1;
+    dies_of_memory(world, id, Role::reviewer, use);
+    CHECK(world.record(id).task.crash_count() == 1);
+    CHECK(world.house().control().alive(world.record(id), Role::reviewer));
+}
+
+TEST_CASE("a compiler that the kernel ended is a note, once, and no crash") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    const auto run = *world.record(id).run_of(Role::worker);
+    const auto group = world.git.dir / "groups" / process::scope_of_run(run.run.value);
+    world.house().world().launcher.look_for_groups_in(world.git.dir / "groups");
+    const auto kills = [&](int count) {
+        write_file(group / "memory.events", "oom_kill " + std::to_string(count) + "\n");
+    };
+    const auto look = [&] { world.house().go(world.house().runner().memory.look(id)); };
+    write_file(group / "cgroup.events", "populated 1\n");
+    kills(0);
+    look();
+    look();
+    CHECK(text_of(world, id, NoticeKind::out_of_memory).empty());
+    kills(2);
+    look();  // it may be the agent itself, whose end is not known yet
+    CHECK(text_of(world, id, NoticeKind::out_of_memory).empty());
+    look();
+    CHECK_FALSE(text_of(world, id, NoticeKind::out_of_memory).empty());
+    CHECK(world.record(id).run_of(Role::worker)->oom_kills == 2);
+    CHECK(world.record(id).task.crash_count() == 0);
+    look();
+    look();
+    CHECK(world.events(id, "agent.out_of_memory").size() == 1);
 }
 
 TEST_CASE("a tmux server that took the agents along is told as that, and is no crash of the task") {

@@ -1,5 +1,7 @@
 #include "tests/unit/runner/limits.hpp"
 
+#include <algorithm>
+
 #include "tests/catch.hpp"
 
 /// Limits hold back the start of an agent, never a transition.
@@ -64,6 +66,72 @@ TEST_CASE("a task changes its status at once, and its agent starts when another 
     CHECK(f.world.events(f.second, "agent.spawned").size() == 2);
     CHECK(f.world.events(f.second, "review.started").size() == 1);
     CHECK(f.world.events(f.second, "agent.waits").size() == 1);
+}
+
+TEST_CASE("while memory is short no agent starts, and those that run are left alone") {
+    RunnerWorld world;
+    (void)world.draft("", 3);
+    const auto first = workable(world);
+    auto& room = world.house().runner().room;
+    const auto file = world.git.dir / "pressure";
+    const auto press = [&](const std::string& full) {
+        write_file(file,
+                   "some avg10=80.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=" + full + " avg60=0.00 total=0\n");
+        room.read_pressure_from(file);
+    };
+    press("34.56");
+    auto record = world.draft("the next");
+    const auto second = record.task.id;
+    world.create(record, "", false).value();
+    world.move(first, "agent-review").value();
+    for (const auto& id : {first, second}) {
+        const auto wait = wait_of(world, id);
+        REQUIRE(wait);
+        CHECK(wait->reason == "memory");
+        CHECK_THAT(wait->text, Tells("34"));
+    }
+    CHECK(runs(world, first, Role::worker));
+    CHECK(world.record(second).task.status == "pending");
+    world.house().runner().queue.retry_held_back();
+    CHECK_FALSE(runs(world, first, Role::reviewer));
+
+    press("9.90");
+    world.house().runner().queue.retry_held_back();
+    CHECK(comes_true(world, [&] { return runs(world, first, Role::reviewer) && runs(world, second, Role::worker); }));
+    room.read_pressure_from(world.git.dir / "missing");  // a kernel that does not tell
+    CHECK(room.may_start(world.record(second), Role::reviewer));
+}
+
+TEST_CASE("agents of one harness start one after the other, each when the login of the one before is over") {
+    RunnerWorld world;
+    write_file(world.home() / "harnesses/shy.yml",
+               "name: shy\nprogram: true\nargv:\n  full: [--, \"{prompt}\"]\nready_after: 2s\n");
+    std::vector<TaskId> ids;
+    for (const char* branch : {"one", "two", "three"}) {
+        auto record = world.draft(branch, 3);
+        record.task.harness = "shy";
+        ids.push_back(record.task.id);
+        world.create(record, "", false).value();
+    }
+    const auto running = [&] {
+        return std::ranges::count_if(ids, [&](const TaskId& id) { return runs(world, id, Role::worker); });
+    };
+    const auto waiting = [&] {
+        const auto found = std::ranges::find_if(ids, [&](const TaskId& id) { return wait_of(world, id).has_value(); });
+        return found == ids.end() ? std::string() : wait_of(world, *found)->reason;
+    };
+    CHECK(running() == 1);
+    CHECK(waiting() == "login");
+    CHECK(world.record(ids[1]).task.status == "planning");  // only the agent waits
+    world.house().runner().queue.retry_held_back();
+    CHECK(comes_true(world, [&] { return world.house().world().task_locks.busy(ids[1].value) == false; }));
+    CHECK(running() == 1);
+    for (const int expected : {2, 3}) {
+        world.outside.clock.pass(std::chrono::seconds(2));
+        world.house().runner().queue.retry_held_back();
+        CHECK(comes_true(world, [&] { return running() == expected; }));
+    }
+    CHECK(waiting().empty());
 }
 
 TEST_CASE("those that wait longest start first, and as many as there is room for when the limit is raised") {

@@ -1,5 +1,7 @@
 #include <signal.h>
 
+#include <algorithm>
+
 #include "tests/catch.hpp"
 #include "tests/unit/shim/shim_fixture.hpp"
 
@@ -41,6 +43,34 @@ TEST_CASE_METHOD(Fixture, "the exit status is recorded and passed on, and the sh
     CHECK(record.signal == 0);
     CHECK(record.error.empty());
     CHECK(record.ended_at >= before);
+}
+
+TEST_CASE_METHOD(Fixture, "if memory is used up, the kernel ends the agent before the shim") {
+    const auto own = std::stoi(read_file("/proc/self/oom_score_adj"));
+    CHECK(run_shim(script("cat /proc/self/oom_score_adj /proc/$PPID/oom_score_adj")).out ==
+          std::to_string(std::max(500, own)) + "\n" + std::to_string(own) + "\n");
+}
+
+TEST_CASE_METHOD(Fixture, "without a control group the limit of memory holds for each process of the agent") {
+    auto spec = script("ulimit -d; sh -c 'ulimit -d'");
+    spec.memory_limit = std::int64_t{512} << 20;
+    CHECK(run_shim(spec).out == "524288\n524288\n");
+    CHECK_FALSE(exit_record().use);
+}
+
+TEST_CASE_METHOD(Fixture, "an agent whose scope is refused starts without one, and says nothing of it in its window") {
+    write_file(dir / "refuse",
+               "#!/bin/sh\necho \"$1\" >" + (dir / "asked").string() + "\necho refused\necho refused >&2\nexit 1\n");
+    std::filesystem::permissions(dir / "refuse", std::filesystem::perms::owner_all);
+    auto spec = script("echo \"$PPID\"; exit 3");
+    spec.scope = {(dir / "refuse").string()};
+    const auto done = run_shim(spec);
+    CHECK(done.exit_status == 3);
+    CHECK(done.out == read_file(dir / "asked"));  // the shim itself is to be moved
+    CHECK(done.err.empty());
+    CHECK_FALSE(exit_record().use);
+    spec.scope = {(dir / "missing").string()};
+    CHECK(run_shim(spec).exit_status == 3);
 }
 
 TEST_CASE_METHOD(Fixture, "an agent ended by a signal is recorded with it") {

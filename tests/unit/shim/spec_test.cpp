@@ -19,6 +19,8 @@ TEST_CASE("a spec comes back as it was written") {
     spec.worktree = "/w";
     spec.exit_file = "/e";
     spec.umask = "0022";
+    spec.scope = {"systemd-run", "--", "orange-agent", "--join"};
+    spec.memory_limit = 1LL << 33;
     spec.review = ReviewRules{"/w", "/w/TASK.md", {{"make", "test"}}};
     CHECK(spec_from_text(spec_text(spec)).value() == spec);
     check_golden("spec.json", spec_text(spec));
@@ -52,9 +54,11 @@ TEST_CASE("an exit record is written whole, over an older one, and leaves nothin
     REQUIRE(write_exit_record(dir / "exit.json", record));
     CHECK(read_exit_record(dir / "exit.json").value() == record);
     record.error = "no such file";
+    record.use = GroupUse{1, 2, 3, 4, 5, 6};
     check_golden("exit.json", exit_record_text(record));
     check_golden("exit-minimal.json", exit_record_text({}));
     record.error.clear();
+    record.use.reset();
     CHECK_FALSE(std::filesystem::exists(dir / "exit.json.tmp"));
     CHECK_FALSE(write_exit_record(dir / "none/exit.json", record));
     write_file(dir / "exit.json", "{\"run\":\"r\",\"exit_status\":\"7\"}");

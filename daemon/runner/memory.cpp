@@ -1,0 +1,52 @@
+#include "daemon/runner/memory.hpp"
+
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "daemon/runner/notices.hpp"
+
+namespace orange {
+
+Awaitable<void> Memory::look(TaskId id) {
+    const auto* record = world_.tasks.find(id);
+    const auto runs = record ? record->runs : std::vector<AgentRun>();
+    for (const auto& run : runs) {
+        const auto use = world_.launcher.use_of(run);
+        const bool is_new = use && use->oom_kills > run.oom_kills && !run.ending;
+        if (!is_new) {
+            first_look_.erase(run.run.value);
+            continue;
+        }
+        const auto [seen, first] = first_look_.emplace(run.run.value, use->oom_kills);
+        const auto kills = seen->second;
+        if (first || world_.launcher.liveness(run) != agents::Liveness::alive) continue;
+        first_look_.erase(seen);
+        co_await note(id, run, kills);
+    }
+}
+
+Awaitable<void> Memory::note(TaskId id, AgentRun seen, std::int64_t kills) {
+    auto turn = co_await turns_.take(id);
+    if (!turn) co_return;
+    auto& record = turn->record;
+    const auto run = std::ranges::find(record.runs, seen.run, &AgentRun::run);
+    if (run == record.runs.end() || run->oom_kills >= kills) co_return;
+    const auto count = static_cast<std::size_t>(kills - run->oom_kills);
+    run->oom_kills = kills;
+    const auto role = std::string(name_of(run->role));
+    raise(world_, record, NoticeKind::out_of_memory,
+          "memory was used up, and the kernel ended " + std::string(count == 1 ? "a process" : "processes") +
+              " that the " + role + " had started; the " + role + " runs",
+          {}, role);
+    if (!turns_.save(record)) co_return;
+    world_.journal.write(record, "agent.out_of_memory",
+                         {{"role", role}, {"run", seen.run.value}, {"processes", static_cast<std::int64_t>(count)}});
+    co_await turns_.show(record);
+}
+
+bool is_unlimited(const World& world, const AgentRun& run) {
+    return run.memory_limit > 0 && world.launcher.liveness(run) == agents::Liveness::alive &&
+           !world.launcher.is_limited(run);
+}
+
+}  // namespace orange

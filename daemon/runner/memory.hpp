@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "daemon/runner/turns.hpp"
+#include "daemon/runner/world.hpp"
+
+namespace orange {
+
+/// Processes of living agents that the kernel has ended because memory was used up: a compiler, a test. The agent goes
+/// on, and its human is told. The death of an agent itself is for Exits.
+class Memory {
+  public:
+    Memory(World& world, Turns& turns) : world_(world), turns_(turns) {}
+
+    /// Looks at the task's living agents, and takes its lock only if there is something new. A process counts at the
+    /// second look: at the first one it may be the agent itself, whose end is not known yet.
+    Awaitable<void> look(TaskId id);
+
+  private:
+    Awaitable<void> note(TaskId id, AgentRun seen, std::int64_t kills);
+
+    World& world_;
+    Turns& turns_;
+    std::map<std::string, std::int64_t> first_look_;  ///< by run: kills that are not noted yet
+};
+
+/// Whether the kernel does not hold a living agent to `limits.memory`.
+bool is_unlimited(const World& world, const AgentRun& run);
+
+inline constexpr const char* k_not_enforced = "limits.memory is not enforced here";
+
+}  // namespace orange
