@@ -50,18 +50,12 @@ class Question {
     Needs here(Need kind, std::string text, std::string command) const {
         return {kind, std::move(text), std::move(command), record_.entered_at.value_or(record_.task.updated_at)};
     }
-    /// An agent is to work here. A workflow that does not say so with `agent` says what follows from the agent's end,
-    /// other than that it is dead, or at least how it is started again.
-    bool is_agents() const {
-        if (state_->agent || state_->meaning == Meaning::clarification) return true;
-        if (state_->meaning != Meaning::none || can_be_merged_from(definition_, status())) return false;
-        bool has_rule = false;
-        for (const auto& rule : definition_.exit_rules) {
-            if (rule.status != status()) continue;
-            has_rule = true;
-            if (rule.action != ExitAction::mark_dead) return true;
-        }
-        return !has_rule && !state_->respawn_prompt.empty();
+    bool is_agents() const { return is_for_agent(definition_, *state_); }
+    /// An agent of the role that has died lives again. If the state does not say which role works in it, the notice
+    /// does.
+    bool is_replaced(const Notice& death) const {
+        if (state_->agent || death.cause.empty()) return sight_.agent_alive;
+        return std::ranges::find(sight_.living, death.cause) != sight_.living.end();
     }
     /// "worker"; "agent" if the workflow does not say which.
     std::string agent_name() const { return state_->agent ? std::string(name_of(*state_->agent)) : "agent"; }
@@ -80,10 +74,10 @@ class Question {
             // A worker that waits for its review does no harm by it.
             const bool of_role = each.kind == NoticeKind::usage_limit || each.kind == NoticeKind::agent_hung ||
                                  each.kind == NoticeKind::message_undelivered;
-            const bool of_other =
-                of_role && (state_ == nullptr || !state_->agent || each.cause != name_of(*state_->agent));
+            const bool of_other = of_role && (state_ == nullptr || !is_agents() ||
+                                              (state_->agent && each.cause != name_of(*state_->agent)));
             if (of_other) continue;
-            if (of_agent && state_ != nullptr && (!is_agents() || sight_.restarting || sight_.agent_alive)) continue;
+            if (of_agent && state_ != nullptr && (!is_agents() || sight_.restarting || is_replaced(each))) continue;
             return &each;
         }
         return nullptr;
@@ -197,6 +191,18 @@ class Question {
 };
 
 }  // namespace
+
+bool is_for_agent(const Definition& definition, const State& state) {
+    if (state.agent || state.meaning == Meaning::clarification) return true;
+    if (state.meaning != Meaning::none || can_be_merged_from(definition, state.name)) return false;
+    bool has_rule = false;
+    for (const auto& rule : definition.exit_rules) {
+        if (rule.status != state.name) continue;
+        has_rule = true;
+        if (rule.action != ExitAction::mark_dead) return true;
+    }
+    return !has_rule && !state.respawn_prompt.empty();
+}
 
 Needs needs_of(const Definition& definition, const TaskRecord& record, const Sight& sight) {
     return Question(definition, record, sight).answer();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common/model/needs.hpp"
 #include "common/model/record.hpp"
@@ -22,8 +23,13 @@ struct Sight {
     std::string waits_for;  ///< the tasks that have to be done first, as people type them
     std::string gone;       ///< those of them that never will be
     Children children;      ///< its sub-tasks
-    bool parent_there = false;  ///< and has not ended, so that its human looks at it
+    bool parent_there = false;        ///< and has not ended, so that its human looks at it
+    std::vector<std::string> living;  ///< names of the roles whose agents live
 };
+
+/// An agent is to work in this state. A workflow that does not say so with `agent` says what follows from the agent's
+/// end, other than that it is dead, or at least how it is started again.
+bool is_for_agent(const Definition& definition, const State& state);
 
 /// What the task needs from its human; help comes before an answer, that before a review, that before a start. The one
 /// place that decides it.

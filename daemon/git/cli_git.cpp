@@ -42,11 +42,12 @@ const char* const k_settings[] = {
 /// Nobody could answer OpenSSH, so it is told not to ask; a wrapper might not know these options. git asks with -G
 /// whether the program is OpenSSH, if its name does not tell.
 constexpr const char* k_ssh =
-    "f() { c=; own=; t=$(printf '\\t'); n='\n'; "
-    "while IFS=$t read -r scope value; do "
-    "case $scope in system|global) c=$value ;; local|worktree) own=$value ;; esac; "
-    "done <<EOF\n$(git config --show-scope --get-all core.sshCommand)\nEOF\n"
-    "if [ -n \"$own\" ] && [ \"$own\" != \"$c\" ]; then "
+    "f() { n='\n'; "
+    "c=$(git config --global --includes --get core.sshCommand || git config --system --includes --get "
+    "core.sshCommand); "
+    "own=$(git config --get core.sshCommand); "
+    "if [ \"$own\" != \"$c\" ]; then "
+    "case $own in *\"$n\"*) own=\"$n\" ;; esac; "  // in no line
     "case $n$ORANGE_TRUSTED_SSH$n in *\"$n$own$n\"*) c=$own ;; *) echo 'core.sshCommand of the repository is not used, "
     "because agents can change it. To use it as it is now, run there: orange harness trust core.sshCommand' >&2 ;; "
     "esac; fi; "

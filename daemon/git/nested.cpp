@@ -167,6 +167,18 @@ Awaitable<Result<std::vector<NestedPath>>> repositories_inside(Git& git, Pinned 
         path.pop_back();
         paths.push_back(std::move(path));
     }
+    if (has_modules(worktree)) {  // a submodule may be in a folder that git ignores
+        CO_TRY(const auto staged, co_await ask_inside(git, worktree, words("ls-files", "-z", "--stage")));
+        for (const auto& entry : pieces(staged)) {
+            const auto name = entry.find('\t');
+            if (!entry.starts_with("160000 ") || name == std::string::npos) continue;
+            auto path = entry.substr(name + 1);
+            const auto git_file = path + "/.git";
+            const bool is_there =
+                ::faccessat(worktree.folder()->get(), git_file.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+            if (is_there && std::ranges::find(paths, path) == paths.end()) paths.push_back(std::move(path));
+        }
+    }
     std::vector<NestedPath> found;
     if (paths.empty()) co_return found;
     CO_TRY(const auto recorded, co_await recorded_commits(git, worktree, paths));

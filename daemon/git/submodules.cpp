@@ -109,7 +109,11 @@ Awaitable<Result<void>> reset_submodules(Git& git, Pinned worktree) {
         CO_TRY(const auto nested, open_nested(worktree, each));
         if (!nested.is_submodule() || !nested.repository) continue;  // its repository lives elsewhere
         const auto own = *nested.repository;
-        bool stays = !nested.recorded.empty() && nested.is_whole;
+        if (!nested.is_whole) {  // it cannot be kept, so it is left as it is
+            in_use.insert(own.git_dir());
+            continue;
+        }
+        bool stays = !nested.recorded.empty();
         if (stays) {
             CO_TRY(stays, co_await get_commit(git, worktree, nested));
         }

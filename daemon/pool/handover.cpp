@@ -74,6 +74,11 @@ Awaitable<Result<void>> Pool::keep_of_missing(Project project, std::string name)
     const auto identity = claims_.identity_of(name);
     if (!identity) co_return Result<void>{};
     CO_TRY(auto common, co_await known_.git_dir(git_, project.path));
+    const auto head = files_.read(Path(common) / "worktrees" / identity->admin / "HEAD");
+    if (!head || trim(*head).empty()) {  // after a power loss: git knows no commit of it, and would fail each time
+        log::warn("pool", "the folder of " + name + " is gone, and git does not know its commit any more");
+        co_return Result<void>{};
+    }
     CO_TRY(const auto kept,
            co_await git::keep_commits_of_missing(git_, std::move(common), identity->admin, "refs/orange/" + name));
     if (!kept.empty()) log::warn("pool", "the folder of " + name + " is gone; its commits are in " + join(kept, ", "));

@@ -54,7 +54,8 @@ Awaitable<Result<void>> RunScopes::try_options() {
             options_ = options;
             co_return Result<void>{};
         }
-        refused.message = done ? ellipsized(printable(trim(done->err)), 200) : done.error().message;
+        if (!done) co_return done.error();  // a manager that does not answer would not answer the next time
+        refused.message = ellipsized(printable(trim(done->err)), 200);
     }
     co_return refused;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/engine/needs.hpp"
 #include "daemon/engine/notices.hpp"
 #include "daemon/engine/reminder.hpp"
 #include "daemon/log/log.hpp"
@@ -285,7 +286,8 @@ Awaitable<void> Activities::note_silence(const TaskRecord& record, AgentRun run,
 bool Activities::is_due(const TaskRecord& record) const {
     return std::ranges::any_of(record.runs, [&](const AgentRun& run) {
         const auto* seen = known(record, run);
-        return seen != nullptr && seen->silence.is_due(world_.clock.now(), patience_with(record));
+        return seen != nullptr && (seen->contradicted_since.has_value() ||
+                                   seen->silence.is_due(world_.clock.now(), patience_with(record)));
     });
 }
 
@@ -293,7 +295,12 @@ std::vector<Role> Activities::awaited(const TaskRecord& record) const {
     const auto definition = turns_.definition_of(record.task);
     const auto* state = definition ? (*definition)->state(record.task.status) : nullptr;
     if (state == nullptr) return {Role::worker};
-    return state->agent ? std::vector<Role>{*state->agent} : std::vector<Role>{};
+    if (state->agent) return {*state->agent};
+    std::vector<Role> roles;
+    if (engine::is_for_agent(**definition, *state)) {
+        for (const auto& run : record.runs) roles.push_back(run.role);
+    }
+    return roles;
 }
 
 void Activities::mark_hung(TaskRecord& record) const {

@@ -86,6 +86,9 @@ std::string memory_reason(const AgentRun& run, const agents::RunEnd& end) {
     if (end.signal != SIGKILL || !end.use || end.use->oom_kills <= run.oom_kills) return {};
     const auto used = "it used " + size_text(end.use->memory_peak);
     const bool by_limit = end.use->memory_limit > 0 && end.use->at_limit > 0;
+    if (by_limit && end.use->memory_peak == 0) {  // a kernel that does not count it
+        return "it used all of " + size_text(end.use->memory_limit) + " (limits.memory)";
+    }
     if (by_limit) return used + " of " + size_text(end.use->memory_limit) + " (limits.memory)";
     return "memory of the machine was used up" + (end.use->memory_peak > 0 ? "; " + used : std::string());
 }

@@ -38,7 +38,7 @@ Awaitable<Result<MergeOutcome>> Merges::merge(TaskId id, MergeOrder order, Calle
             if (others_first) continue;  // they may have moved the target
         }
         if (++runs > k_most_check_runs) co_return always_moved(id, way.target, way.project);
-        way.wanted->has_place = by_result;
+        way.wanted->has_place = way.has_place;
         if (way.wanted->for_merge) order.tip = way.wanted->commit;  // what has passed is what is merged
         const auto wanted = *way.wanted;
         CO_TRY(co_await checks_.pass(id, wanted));

@@ -51,7 +51,7 @@ Awaitable<Result<void>> add_unpublished_submodules(World& world, TaskRecord reco
     const auto& task = record.task;
     const bool has_workspace = task.workspace && !is_missing(world.files, world.pool.path_of(*task.workspace));
     const auto folder = has_workspace ? world.pool.path_of(*task.workspace) : Path(project.path);
-    if (is_missing(world.files, folder / ".gitmodules")) co_return Result<void>{};
+    if (has_workspace && is_missing(world.files, folder / ".gitmodules")) co_return Result<void>{};
     std::optional<git::Pinned> worktree;
     if (has_workspace) {
         CO_TRY(auto opened, co_await open_worktree(world, record));

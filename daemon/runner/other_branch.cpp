@@ -4,6 +4,7 @@
 #include "common/base/try.hpp"
 #include "daemon/git/branches.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/runner/merge_target.hpp"
 #include "daemon/runner/notices.hpp"
 #include "daemon/runner/worktree.hpp"
 
@@ -44,6 +45,14 @@ Awaitable<Result<std::optional<OtherBranch>>> other_branch_of(World& world, Task
     CO_TRY(auto own, co_await git::commit_of(world.git, worktree, "refs/heads/" + task.branch));
     if (own.empty()) {
         CO_TRY(own, co_await git::commit_of(world.git, worktree, "refs/remotes/origin/" + task.branch));
+    }
+    if (const auto* registered = world.projects.find(task.project)) {
+        const auto project = *registered;
+        const auto target = co_await target_ref(world, record, project);
+        if (target) {
+            const auto has_it = co_await git::contains(world.git, worktree, *target, head);
+            if (has_it && *has_it) co_return found;  // an agent looks at what is merged already
+        }
     }
     bool has_all = own.empty();
     if (!own.empty()) {

@@ -21,7 +21,10 @@ Needs needs_of(const Runner& runner, const TaskRecord& record) {
     const auto* state = (*definition)->state(task.status);
     const auto alive = [&](Role role) { return runner.agents.alive(record, role); };
     if (state && state->agent) sight.agent_alive = alive(*state->agent);
-    if (state && !state->agent) sight.agent_alive = alive(Role::worker) || alive(Role::reviewer);
+    for (const Role role : {Role::worker, Role::reviewer}) {
+        if (alive(role)) sight.living.emplace_back(name_of(role));
+    }
+    if (state && !state->agent) sight.agent_alive = !sight.living.empty();
     if (state && state->agent) {
         const auto seen = runner.activities.of(record, *state->agent);
         sight.idle = seen && seen->activity == Activity::idle;
