@@ -125,6 +125,10 @@ TEST_CASE_METHOD(GitFixture, "a repository's ssh command does not run") {
     REQUIRE_FALSE(fetched);
     CHECK_THAT(fetched.error().message, Tells("core.sshCommand"));
     CHECK_FALSE(std::filesystem::exists(mark));
+    plain(repo, {"config", "core.sshCommand", "ssh\nglobal\t" + path("evil")});  // as a list of scopes would show it
+    REQUIRE_FALSE(go(git::fetch(git, repo, 20s)));
+    CHECK_FALSE(std::filesystem::exists(mark));
+    plain(repo, {"config", "core.sshCommand", path("evil")});
     plain(repo, {"fetch", "origin"}, true);
     CHECK(std::filesystem::exists(mark));  // the user's own does
 }

@@ -220,8 +220,11 @@ TEST_CASE("an agent whose window cannot be read and that leaves no trace for a w
     ActiveWorld world;
     const auto id = world.start("mute");
     const auto worktree = world.house().control().worktree_of(world.record(id));
+    TestTime time;
+    time.stand_still();
     const auto at = [&](const std::string& screen) {
         world.outside.clock.pass(5min);
+        time.advance(5min);
         world.show(id, screen);
         world.look(id);
         return world.needs(id).kind;
@@ -263,11 +266,14 @@ TEST_CASE("an agent whose window cannot be read is not silent while it uses a pr
     const auto id = world.start("mute");
     TestTime time;
     time.stand_still();
+    auto project = *world.house().world().projects.find("shop");
+    project.settings.hung_after = 20;  // of which the processor may be idle for 98 %
+    world.house().world().projects.put(project).value();
     for (int i = 0; i < 4; ++i) {
-        world.outside.clock.pass(5min);
-        time.advance(600ms);
+        world.outside.clock.pass(10s);
+        time.advance(5s);
         const auto before = process::cpu_ms_of(terminal.process()).value();
-        CHECK(eventually([&] { return process::cpu_ms_of(terminal.process()).value() > before + 100; }));
+        CHECK(eventually([&] { return process::cpu_ms_of(terminal.process()).value() > before + 150; }));
         world.look(id);
         CHECK(world.needs(id).kind == Need::nothing);
     }
