@@ -221,7 +221,6 @@ TEST_CASE("an agent whose window cannot be read and that leaves no trace for a w
     const auto id = world.start("mute");
     const auto worktree = world.house().control().worktree_of(world.record(id));
     TestTime time;
-    time.stand_still();
     const auto at = [&](const std::string& screen) {
         world.outside.clock.pass(5min);
         time.advance(5min);
