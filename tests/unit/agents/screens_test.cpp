@@ -29,3 +29,8 @@ TEST_CASE("the screens that were captured are understood by the shipped definiti
         CHECK(seen[name] >= 2);
     }
 }
+
+TEST_CASE("claude shows a prompt after a refused message, so that it can be told to go on") {
+    const auto text = text_of(ORANGE_SOURCE_DIR "/tests/data/screens/claude/2.1.332/limited-429.txt");
+    CHECK(reading_of(shipped("claude"), Activity::unknown, text, "").composer);
+}
