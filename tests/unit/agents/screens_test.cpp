@@ -31,6 +31,9 @@ TEST_CASE("the screens that were captured are understood by the shipped definiti
 }
 
 TEST_CASE("claude shows a prompt after a refused message, so that it can be told to go on") {
-    const auto text = text_of(ORANGE_SOURCE_DIR "/tests/data/screens/claude/2.1.332/limited-429.txt");
-    CHECK(reading_of(shipped("claude"), Activity::unknown, text, "").composer);
+    for (const char* name : {"limited-401.txt", "limited-429.txt", "limited-usage.txt"}) {
+        INFO(name);
+        const auto text = text_of(fs::path(ORANGE_SOURCE_DIR "/tests/data/screens/claude/2.1.332") / name);
+        CHECK(reading_of(shipped("claude"), Activity::unknown, text, "").composer);
+    }
 }
