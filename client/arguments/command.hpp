@@ -25,7 +25,8 @@ struct Command {
     const char* summary;
     Action (*build)(CLI::App&);
     bool hidden = false;
-    /// It starts programs or writes files as whoever runs it: an agent, whose rights may be less, is refused.
+    /// The command starts programs or writes files as the user who runs it, so an agent, which may have fewer rights,
+    /// is refused.
     bool people_only = false;
 };
 

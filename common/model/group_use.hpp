@@ -4,7 +4,7 @@
 
 namespace orange {
 
-/// What the kernel counts for the control group of a run. Sizes in bytes. Goes to disk and over the wire.
+/// The kernel's counts for the control group of a run. Sizes are in bytes. They go to disk and over the wire.
 struct GroupUse {
     std::int64_t memory = 0;
     std::int64_t memory_peak = 0;

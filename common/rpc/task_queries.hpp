@@ -96,7 +96,7 @@ struct MessageView {
     }
 };
 
-/// What a living agent uses of the machine.
+/// A living agent's use of the machine.
 struct AgentUse {
     std::string role;
     std::optional<GroupUse> use;

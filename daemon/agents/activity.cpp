@@ -202,7 +202,7 @@ bool composer_holds(const Harness& harness, std::string_view screen, std::string
 
 namespace {
 
-/// What a limit that the program has told of lacks is on its screen, perhaps.
+/// Completes a limit that the program has told of by what its screen shows.
 Reading told_limit(const Harness& harness, const Statement& told, std::string_view screen) {
     Reading reading{Activity::limited, "events", told.text, told.usage_limit};
     reading.resets = text_behind(harness.usage_limit.resets, joined(told.text));

@@ -9,19 +9,19 @@
 #include "daemon/agents/harness.hpp"
 #include "daemon/files/file_system.hpp"
 
-/// What a program says about itself while it runs: lines in a file of its run. Each line is one event, as a word with
+/// Programs tell what they do by lines in a file of their run. Each line is one event, as a word with
 /// text behind it, or as an object of JSON. The definition says what each event means (docs/harnesses.md, "Events").
 namespace orange::agents {
 
-/// What a line means; nothing for one that the definition does not name.
+/// Returns the meaning of a line; nothing for one that the definition does not name.
 std::optional<Statement> told_by(const Harness& harness, std::string_view line);
 
-/// Where a run's program writes its events.
+/// Returns the file into which a run's program writes its events.
 inline Path events_file(const Path& run_folder, const RunId& run) {
     return run_folder / (run.value + ".events");
 }
 
-/// What the screen of a run was when it came to rest (typing.hpp).
+/// Returns the file that keeps a run's screen as it was when the run came to rest (typing.hpp).
 inline Path rest_file(const Path& run_folder, const RunId& run) {
     return run_folder / (run.value + ".rest");
 }

@@ -191,7 +191,7 @@ std::optional<Reading> limit_on(const Harness& harness, std::string_view screen)
 /// The question of a usage limit stands at the end of the screen.
 bool shows_limit_dialog(const Harness& harness, std::string_view screen);
 
-/// Whether the definition names a prompt, and whether the end of the screen shows it.
+/// The first says if the definition names a prompt, the second if the end of the screen shows it.
 bool names_composer(const Harness& harness);
 bool shows_composer(const Harness& harness, std::string_view screen);
 
@@ -201,7 +201,7 @@ bool composer_is_empty(const Harness& harness, std::string_view screen);
 /// The screen holds the text, however it is broken into lines: its beginning, of which whitespace does not count.
 bool shows_text(std::string_view screen, std::string_view text);
 
-/// What a program has said about itself last.
+/// The last event that a program has told of.
 struct Statement {
     Activity activity = Activity::unknown;  ///< unknown: nothing
     std::string text = {};

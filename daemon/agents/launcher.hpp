@@ -77,18 +77,18 @@ class Launcher {
     Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim);
     Launcher(FileSystem& files, Tmux& tmux, ExitWatcher& exits, const Clock& clock, Path shim, ArgvOf argv_of);
 
-    /// Where the words come from that put a run into a scope of its own. Unset: runs have none.
+    /// Sets the source of the words that put a run into a scope of its own. Unset: runs have none.
     void start_in(process::RunScopes& scopes) { scopes_ = &scopes; }
-    /// Where the control groups of runs are.
+    /// Sets the folder of the control groups of runs.
     void look_for_groups_in(Path folder) { groups_ = std::move(folder); }
 
     /// Fails with the reason if runs have no control groups of their own, or if these cannot limit memory; with
     /// not_found if this machine cannot have them.
     Awaitable<Result<void>> has_groups();
 
-    /// What the kernel has counted for a run that has a control group of its own.
+    /// Returns the kernel's counts for a run that has a control group of its own.
     std::optional<GroupUse> use_of(const AgentRun& run) const { return process::use_of(group_of(run)); }
-    /// Whether the kernel holds the run and all that it starts to its limit of memory.
+    /// Returns true if the kernel holds the run and all that it starts to its limit of memory.
     bool is_limited(const AgentRun& run) const { return process::is_limited_to(group_of(run), run.memory_limit); }
 
     /// How long end() waits for a process that was asked to end, before it is made to.

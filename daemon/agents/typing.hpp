@@ -12,7 +12,7 @@ enum class Typing {
     unknown,  ///< nothing says that the window shows a prompt: its human has to deliver the text
 };
 
-/// What is known of the run besides what it shows now.
+/// Facts of the run besides what it shows now.
 struct Standing {
     bool said = false;         ///< its program has said something about itself
     bool reads_input = false;  ///< it has worked, or has shown its window for long enough

@@ -28,7 +28,7 @@ class Reload {
     /// All children get the umask of config.yml, else the login shell's, else the one that the daemon was started with.
     void apply_umask() const;
 
-    /// What is wrong with config.yml, as last read; empty if nothing is.
+    /// Says what is wrong with config.yml, as last read; empty if nothing is.
     const std::string& problem() const { return problem_; }
 
     /// The tmux server may have been started with another key.

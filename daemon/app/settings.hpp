@@ -23,8 +23,8 @@ Result<std::optional<Settings>> load_settings(FileSystem& files, const Path& fil
 /// The same of config.yml. A copy of it is kept for first_settings(); what keeps it from being written is logged.
 Result<std::optional<Settings>> take_settings(FileSystem& files, const Paths& paths);
 
-/// What a daemon starts with. If config.yml cannot be used, these are the settings of its last good copy, or the
-/// defaults if there is none, and `problem` says so with the line.
+/// The settings that a daemon starts with. If config.yml cannot be used, these are the settings of its last good copy,
+/// or the defaults if there is none, and `problem` says so with the line.
 struct FirstSettings {
     Settings settings;
     std::string problem;

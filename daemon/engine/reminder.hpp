@@ -21,7 +21,7 @@ std::optional<Decision> decide_idle(const Definition& definition, const Situatio
 /// True if the status has an agent that leads on from it by what it writes. In other statuses an agent waits.
 bool leads_on(const Definition& definition, const Task& task);
 
-/// What an agent has written for the next status, without the call that asks for it.
+/// A text that an agent has written for the next status, without the call that asks for it.
 struct Handover {
     std::string section;
     std::string to;

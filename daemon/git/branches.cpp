@@ -95,7 +95,7 @@ Awaitable<Result<std::string>> bare_root(Git& git, std::string dir) {
                                  shell_word(root) + " fetch origin");
 }
 
-/// Of a repository whose working tree `git worktree list` shows at `listed`.
+/// Returns this for a repository whose working tree `git worktree list` shows at `listed`.
 Awaitable<Result<std::string>> checkout_root(Git& git, std::string dir, std::string listed) {
     // For a git directory that is elsewhere (--separate-git-dir), `worktree list` shows that one; a main worktree knows
     // its own root.

@@ -37,7 +37,7 @@ Awaitable<Result<void>> keep_head(Git& git, Pinned worktree, std::string below, 
     co_return Result<void>{};
 }
 
-/// What it has staged or changed becomes a ref of its own repository, to be fetched with the others. Not if that
+/// Makes a ref of its own repository from what it has staged or changed, to be fetched with the others. Not if that
 /// repository is elsewhere, as a whole or by a link: there, nothing is written.
 Awaitable<Result<void>> snapshot_nested(Git& git, Nested nested) {
     if (!nested.is_whole) co_return Result<void>{};
@@ -48,7 +48,7 @@ Awaitable<Result<void>> snapshot_nested(Git& git, Nested nested) {
     co_return Result<void>{};
 }
 
-/// Of a stash, a fetch gets the last entry alone: each becomes a ref.
+/// A fetch gets only the last entry of a stash, so each entry becomes a ref.
 Awaitable<Result<void>> name_stashes(Git& git, Pinned repository) {
     CO_TRY(const auto listed, co_await ask_inside(git, repository, words("stash", "list", "-z", "--format=%H")));
     for (const auto& commit : pieces(listed)) {

@@ -27,7 +27,7 @@ constexpr const char* k_modules = "modules";
 constexpr int k_most_folders = 16;         ///< in the name of a submodule
 constexpr std::size_t k_most_named = 200;  ///< paths in the arguments of one git
 
-/// Whether a git directory's parts all lie in it. `path`: of the repository, for people.
+/// Returns true if a git directory's parts all lie in it. `path`: of the repository, for people.
 Result<bool> is_all_there(int git_dir, const std::string& shown, const std::string& path) {
     struct stat facts {};
     bool all = ::fstatat(git_dir, "commondir", &facts, AT_SYMLINK_NOFOLLOW) != 0;
@@ -96,7 +96,7 @@ Result<void> find_modules(const Pinned& repository, int folder, const std::strin
     return {};
 }
 
-/// What HEAD has for each of these paths as a submodule.
+/// Returns the commit that HEAD has for each of these paths as a submodule.
 Awaitable<Result<std::map<std::string, std::string>>> recorded_commits(Git& git, Pinned worktree,
                                                                        std::vector<std::string> paths) {
     std::map<std::string, std::string> commits;

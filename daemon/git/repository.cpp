@@ -86,7 +86,7 @@ Result<void> check_checkout(const std::string& repo, const std::string& git_dir,
                   "--unset core.worktree");
 }
 
-/// Of both files with the repository's own settings. Nothing if one of them was changed lately.
+/// Returns the facts of both files with the repository's own settings. Nothing if one of them was changed lately.
 std::optional<std::string> facts_of_settings(const std::string& git_dir) {
     const auto config = settled_facts(git_dir + "/config"), more = settled_facts(git_dir + "/config.worktree");
     if (!config || !more || config->empty()) return std::nullopt;

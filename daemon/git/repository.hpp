@@ -46,7 +46,7 @@ Awaitable<Result<std::string>> own_ssh_command(Git& git, std::string repo);
 /// ("project" of "project/.bare"), else the repository itself. `git_dir`: absolute.
 std::string root_of_bare(const std::string& git_dir);
 
-/// Whether the git directory has an index, which only one with a working tree of its own has.
+/// Returns true if the git directory has an index, which only one with a working tree of its own has.
 bool has_checkout(const std::string& git_dir);
 
 }  // namespace orange::git

@@ -7,7 +7,7 @@
 
 namespace orange::git {
 
-/// What `git` needs before its command to sign commits as the user's git would (commit.gpgsign); empty if it would not.
+/// Returns the options with which `git` signs commits as the user's git would (commit.gpgsign); empty if it would not.
 /// The programs are those of the user's and the machine's configuration: agents can write the repository's.
 Awaitable<Result<std::vector<std::string>>> signing_options(Git& git, std::string repo);
 

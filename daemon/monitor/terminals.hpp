@@ -40,7 +40,7 @@ class Terminals {
     /// Agents of this task may have been started, or may have ended.
     void follow(const TaskId& id);
     void stop() { stopped_ = true; }
-    /// As far as the kernel tells, its agents have written nothing since they were looked at last.
+    /// Returns true if the kernel tells of no write of its agents since they were looked at last.
     bool is_quiet(const TaskId& id) const;
     /// Called for the first write, and half a second later for what may have been written since.
     void on_written(std::function<void(const TaskId&)> observer) { written_ = std::move(observer); }

@@ -136,7 +136,7 @@ class Pool {
     /// The folder in which checks of a project run that are not to run in a workspace: a worktree of its own beside the
     /// workspaces, which no task gets and in which no agent works. It stays, and with it the files that git ignores.
     Path checks_place(const std::string& project) const { return root_ / place_name(project); }
-    /// For whoever is about to use it, or to remove it: one at a time.
+    /// Takes the place for a use or its removal: one caller at a time.
     Awaitable<async::Mutex::Lock> take_checks_place(std::string project) {
         return workspaces_.acquire(place_name(project));
     }

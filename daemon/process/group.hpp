@@ -21,13 +21,13 @@ std::filesystem::path groups_of_runs();
 /// The folder of the control group that this process is in. Nothing without cgroup v2.
 std::optional<std::filesystem::path> own_group();
 
-/// What the kernel has counted for the group. Nothing if there is no such group.
+/// Returns the kernel's counts for the group. Nothing if there is no such group.
 std::optional<GroupUse> use_of(const std::filesystem::path& group);
 
-/// Whether the kernel holds the group to this limit.
+/// Returns true if the kernel holds the group to this limit.
 bool is_limited_to(const std::filesystem::path& group, std::int64_t bytes);
 
-/// Whether a process is in the group or in a group below it.
+/// Returns true if a process is in the group or in a group below it.
 bool has_processes(const std::filesystem::path& group);
 
 /// Ends every process of the group at once. False if there is no such group, or the kernel refuses.

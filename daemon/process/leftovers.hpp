@@ -29,10 +29,10 @@ std::vector<Leftover> left_by_own_agent(const std::string& worktree, const std::
 /// `worktree` (empty: none does).
 std::vector<Leftover> left_by_run(const std::string& run, std::int64_t shim, const std::string& worktree);
 
-/// Whatever has `run` in its environment.
+/// Returns the processes that have `run` in their environment.
 std::vector<Leftover> of_run(const std::string& run);
 
-/// Whatever an agent of that home has started, and is of none of `runs`.
+/// Returns the processes that an agent of that home has started, and that belong to none of `runs`.
 std::vector<Leftover> of_ended_runs(const std::string& home, const std::set<std::string>& runs);
 
 /// "sleep 600 (4711), …", for people; at most five of them.

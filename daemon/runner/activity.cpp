@@ -167,7 +167,7 @@ bool Activities::is_refused(Retrying& retrying, const agents::Reading& reading) 
 
 void Activities::note_rest(const TaskRecord& record, const AgentRun& run, Known& known, const Sight& sight) const {
     const auto harness = world_.harnesses.find(run.harness);
-    // Nobody asks for it where there is a better sign.
+    // It is not needed if there is a better sign.
     if (!harness || agents::names_composer(harness->harness) || known.said || !sight.screen) return;
     const auto file = agents::rest_file(agents_.run_folder(record), run.run);
     const auto activity = sight.reading.activity;

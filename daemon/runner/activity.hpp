@@ -36,7 +36,7 @@ class Activities {
     /// The same in a turn of the task's.
     Awaitable<void> look_in_turn(TaskRecord& record);
 
-    /// What the role's agent does at this moment.
+    /// Returns what the role's agent does at this moment.
     Awaitable<agents::Reading> read(const TaskRecord& record, Role role);
 
     /// The same, and whether text may be typed into its window now.
@@ -66,16 +66,16 @@ class Activities {
         std::optional<std::string> screen;  ///< nothing: the window cannot be looked at
     };
     const Known* known(const TaskRecord& record, const AgentRun& run) const;
-    /// Of this run; what was known of the one before it is gone.
+    /// Returns what is known of this run, and forgets what was known of the one before it.
     Known& known_of(const TaskRecord& record, const AgentRun& run);
     Awaitable<Sight> see(const TaskRecord& record, Role role);
-    /// What the run's program has said, as long as the other sources do not contradict it for a while.
+    /// Returns what the run's program has said, as long as the other sources do not contradict it for a while.
     agents::Statement told_by(const agents::Harness& harness, Known& known, const agents::Reading& shown) const;
     /// False until the run was seen busy since it was started, or since it last showed a dialog: what is typed before
     /// may be lost. True ten seconds after it has drawn its window, and for a program that does not show that it is
     /// busy.
     bool reads_input(const agents::Harness& harness, const AgentRun& run, const Known& known) const;
-    /// What the screen was when the run came to rest; kept in a file of the run, for the next daemon.
+    /// Notes the screen of a run that came to rest, and keeps it in a file of the run for the next daemon.
     void note_rest(const TaskRecord& record, const AgentRun& run, Known& known, const Sight& sight) const;
 
     /// When a busy agent last got on. Its processor time is asked for only once its window stands still.

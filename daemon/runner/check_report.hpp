@@ -40,7 +40,7 @@ struct CommandEnd {
 /// An Error if nobody can say how it would have ended.
 Result<CommandEnd> end_of(Result<Completed> done, std::chrono::milliseconds time_limit);
 
-/// What is remembered of it, but for the tree.
+/// Makes the record of it, but for the tree.
 CheckRecord record_of(const CheckReport& report, std::string hash, Timestamp at);
 
 /// As a person would type it.

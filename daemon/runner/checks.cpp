@@ -72,7 +72,7 @@ struct Checks::Job {
     Path log;
 
     const TaskId& id() const { return record.task.id; }
-    /// What makes it another run than that of the same commands on something else.
+    /// Names what is tested, which tells this run from one of the same commands on something else.
     const std::string& tested() const { return result.commit.empty() ? commit : result.tree; }
     /// "origin/main", for the histories and the log.
     std::map<std::string, Scalar> told(std::map<std::string, Scalar> fields) const {

@@ -49,8 +49,8 @@ class Checks {
     /// True if those of that hash (engine::hash_of) have passed for a merge with that tree.
     static bool have_passed(const TaskRecord& record, const std::string& hash, const std::string& tree);
 
-    /// What a merge of this commit lacks of the project's checks, as one that is forced repeats it. Empty if there are
-    /// none, or they passed on it: if merges are tested by their result, on whatever result of this commit.
+    /// Says which of the project's checks a merge of this commit would be without. A forced merge repeats it. Empty if
+    /// there are none, or they passed on it: if merges are tested by their result, on whatever result of this commit.
     std::string missing(const TaskRecord& record, const Project& project, const std::string& commit) const;
 
     /// Runs them, and remembers how they went. Nobody's lock is held meanwhile: they may take half an hour. In the
@@ -77,8 +77,8 @@ class Checks {
     /// stop_all() was called.
     bool have_ended() const { return ended_; }
 
-    /// What checks of killed daemons left: processes in the workspaces of any project, and the checkouts that versions
-    /// before this one made. Before those of this daemon begin.
+    /// Removes what checks of killed daemons left: processes in the workspaces of any project, and checkouts that
+    /// versions before this one made. Before those of this daemon begin.
     Awaitable<void> remove_left(Project project);
 
   private:

@@ -250,7 +250,7 @@ Awaitable<bool> Exits::is_untouched(const TaskRecord& record) {
         standing->branch == record.task.branch;
 }
 
-/// What keeps this agent from starting may keep the next ones, too, so no task of the queue is started because of it.
+/// The cause may keep the next agents from starting, too, so no task of the queue is started because of it.
 Awaitable<void> Exits::give_back_untouched(TaskId id) {
     auto turn = co_await turns_.take(id);
     if (!turn) co_return;

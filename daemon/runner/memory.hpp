@@ -27,7 +27,7 @@ class Memory {
     std::map<std::string, std::int64_t> first_look_;  ///< by run: kills that are not noted yet
 };
 
-/// Whether the kernel does not hold a living agent to `limits.memory`.
+/// Returns true if the kernel does not hold a living agent to `limits.memory`.
 bool is_unlimited(const World& world, const AgentRun& run);
 
 inline constexpr const char* k_not_enforced = "limits.memory is not enforced here";

@@ -58,7 +58,7 @@ Awaitable<Result<void>> MergeRun::build() {
     co_return turns_.try_save(record_);
 }
 
-/// What is published has passed the project's checks, however often somebody else was faster.
+/// A commit is published only if it has passed the project's checks, however often another push was faster.
 Awaitable<Result<void>> MergeRun::check_result(std::string commit) {
     const auto& wanted = record_.merge->checks;
     if (wanted.empty()) co_return Result<void>{};

@@ -22,7 +22,7 @@ struct ProjectProblem {
     std::string command;  ///< that helps
 };
 
-/// What is wrong with projects.json: that it cannot be used; a project that names what is not there; a project that is
+/// Names what is wrong with projects.json: it cannot be used; a project names what is not there; a project that is
 /// missing while its tasks have not ended.
 std::vector<ProjectProblem> project_problems(const World& world);
 

@@ -31,8 +31,8 @@ class Reminders {
   private:
     void changed(const TaskId& id);
     Awaitable<void> keep_attending(TaskId id);
-    /// What the task's agent does, and since when, if it is idle or Orange cannot see what it does. Nothing else, nor
-    /// for a task that waits for something other than its agent.
+    /// Returns what the task's agent does, and since when, if it is idle or Orange cannot see what it does. Nothing
+    /// else, nor for a task that waits for something other than its agent.
     std::optional<AgentActivity> idle_agent(const TaskRecord& record) const;
     engine::IdleTimes times_for(const TaskRecord& record, Role role) const;
     Awaitable<std::optional<Timestamp>> human_at(const TaskRecord& record);

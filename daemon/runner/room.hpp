@@ -29,7 +29,8 @@ class Room {
     /// Whether the role's agent of this task may be started now.
     bool may_start(const TaskRecord& record, Role role) const;
 
-    /// Whether an agent of that harness has just been started, and may be refreshing the login that all of them share.
+    /// Returns true if an agent of that harness has just been started, and may refresh the login that all of them
+    /// share.
     bool is_logging_in(const std::string& harness) const;
 
     /// Why an agent of the task is not started yet. Nothing if none waits, or if all that it waits for is a workspace.
@@ -50,7 +51,7 @@ class Room {
     /// Agents that may start and are not in their task's record yet: their place is taken. AgentControl fills it.
     std::set<std::pair<TaskId, Role>>& promised() { return promised_; }
 
-    /// Where the kernel tells how much of the time programs wait for memory.
+    /// Sets the file in which the kernel tells how much of the time programs wait for memory.
     void read_pressure_from(Path file) {
         pressure_file_ = std::move(file);
         pressure_at_.reset();

@@ -13,7 +13,7 @@ std::vector<std::int64_t> family_of(std::int64_t ancestor);
 /// The processor time in milliseconds of all processes of a run.
 std::int64_t cpu_ms_of_all(const AgentRun& run);
 
-/// The same of the commands that the agent runs. A spinner alone may use more than a third of a processor.
+/// Returns the same for the commands that the agent runs. A spinner alone may use more than a third of a processor.
 std::int64_t cpu_ms_of_commands(const AgentRun& run);
 
 }  // namespace orange

@@ -18,7 +18,7 @@ std::string spoken(std::chrono::seconds time);
 using FileTime = std::chrono::sys_time<std::chrono::nanoseconds>;
 Awaitable<FileTime> last_change_in(FileSystem& files, Path folder, Path except);
 
-/// What a run has used and written so far.
+/// The processor time and the writes of a run so far.
 struct Traces {
     std::int64_t cpu_ms = 0;
     FileTime changed{};
@@ -36,7 +36,7 @@ class Silence {
     void end() { *this = Silence(); }
     /// True if the traces should be looked at now.
     bool is_due(Timestamp now, std::chrono::seconds patience) const;
-    /// Somebody looks; nobody else does meanwhile.
+    /// Notes that a caller looks at the traces, so that no other one does meanwhile.
     void begin(Timestamp now) { looked_ = now; }
     /// The traces while the window showed this.
     void found(const std::string& screen, const Traces& traces, Timestamp now, std::chrono::seconds patience);

@@ -12,7 +12,7 @@ inline constexpr std::string_view k_event_option = "--event";
 
 }  // namespace orange
 
-/// What hooks of an agent's program say, for the daemon (agents/events.hpp).
+/// Hands what hooks of an agent's program say to the daemon (agents/events.hpp).
 namespace orange::shim {
 
 /// The words as one line, or else the texts of the object of JSON: long ones are cut, other values are left out. Empty

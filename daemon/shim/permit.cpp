@@ -25,7 +25,8 @@ constexpr int k_refused = 2;
 const std::set<std::string_view> k_variables = {"CI", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LANG", "LC_ALL", "TERM"};
 const std::set<std::string_view> k_settings = {"PAGER=cat", "GIT_PAGER=cat", "GIT_OPTIONAL_LOCKS=0"};
 
-/// Of `orange task`: they hand in a verdict or only show something. claude.yml and opencode.yml list the same ones.
+/// These commands of `orange task` hand in a verdict or only show something. claude.yml and opencode.yml list the same
+/// ones.
 const std::set<std::string_view> k_task_commands = {"update", "complete", "show", "why", "history",
                                                     "list",   "tree",     "diff", "log"};
 

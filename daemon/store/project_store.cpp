@@ -10,7 +10,7 @@ struct Parsed {
     std::map<std::string, Json> unknown;
 };
 
-/// What `written` does not have of `json`.
+/// Returns the members of `json` that `written` does not have.
 Json beyond(const Json& json, const Json& written) {
     Json more = Json::object();
     for (const auto& [key, value] : json.items()) {

@@ -67,7 +67,7 @@ struct Folder {
     fs::path path;
 };
 
-/// What is typed reaches the program in order: if the first byte is the test's own, nobody typed before.
+/// Typed bytes reach the program in order: if the first byte is the test's own, nothing was typed before.
 void check_nothing_was_typed(StrangerBox& box, const Folder& folder) {
     const auto pane = box.run_of(box.id, "worker").at("pane_id").get<std::string>();
     box.tmux({"send-keys", "-t", pane, "q"});

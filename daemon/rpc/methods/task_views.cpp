@@ -147,7 +147,7 @@ Awaitable<Result<TaskList::Reply>> list(Api& api, TaskList params) {
     co_return reply;
 }
 
-/// Those of which something is known.
+/// Returns those of which something is known.
 std::vector<AgentUse> uses_of(const World& world, const TaskRecord& record) {
     std::vector<AgentUse> uses;
     for (const auto& run : record.runs) {

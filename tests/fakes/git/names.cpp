@@ -31,7 +31,7 @@ std::string all_settings(const Asked& asked) {
     return out;
 }
 
-/// What tells of an origin and of the checkout.
+/// The settings that tell of an origin and of the checkout.
 Completed facts_of_repository(const Asked& asked) {
     const Repository repository(asked);
     must_be(repository.is_main());

@@ -6,7 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 
-/// What programs say about themselves, line by line.
+/// Events that programs tell, line by line.
 using namespace orange;
 using namespace orange::agents;
 

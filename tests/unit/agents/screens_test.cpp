@@ -1,4 +1,4 @@
-// What the programs really draw: tests/data/screens/<program>/<version>/<activity>-<what>.txt, the window's title
+// Captured windows of the programs: tests/data/screens/<program>/<version>/<activity>-<what>.txt, the window's title
 // first.
 #include "tests/catch.hpp"
 #include "tests/unit/agents/shipped.hpp"

@@ -22,7 +22,7 @@ struct SparsePool : PoolFixture {
         plain(project.path, std::move(how));
     }
     Released released(const Task& task) { return go(pool.release(project, task)).value(); }
-    /// What a snapshot changes, compared with the commit below it.
+    /// Returns what a snapshot changes, compared with the commit below it.
     std::string changed(const std::string& snapshot) {
         return plain(project.path, {"diff", "--name-status", snapshot + "^", snapshot});
     }

@@ -65,7 +65,7 @@ struct CheckedTask {
     const Notice* notice() { return engine::find_notice(world.record(id), NoticeKind::checks_failed); }
     std::string here(const std::string& ref) { return world.git.ref(world.repo(), ref); }
     std::size_t told(const std::string& type) { return world.events(id, type).size(); }
-    /// Of the task's last checks, whatever waited for them.
+    /// Returns the record of the task's last checks.
     std::optional<CheckRecord> checked() { return world.record(id).last_checked(); }
     /// A commit on main, as somebody else makes it.
     void others_commit(const std::string& file) { world.git.commit(world.repo(), file, "theirs\n"); }

@@ -186,7 +186,7 @@ TEST_CASE("what Orange has to say to a worker whose definition has only argv is 
     CHECK_THAT(world.needs(id).text, Holds(world.waiting(id)[0]));
     CHECK_THAT(world.needs(id).command, Tells("orange task attach " + id.value));
 
-    // Who has done it says so, and is not told again.
+    // The caller who has done it says so, and is not told again.
     world.house().go(world.house().runner().requests.acknowledge(id)).value();
     CHECK_FALSE(world.deliver(id));
     CHECK_FALSE(world.is_told(id));

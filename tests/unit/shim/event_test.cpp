@@ -10,7 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 
-/// What a hook writes for the daemon.
+/// Tests what a hook writes for the daemon.
 using namespace orange;
 using namespace orange::shim;
 
