@@ -7,6 +7,7 @@
 #include "common/base/text.hpp"
 #include "common/base/try.hpp"
 #include "common/model/settings.hpp"
+#include "daemon/async/async.hpp"
 #include "daemon/git/standing.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
@@ -25,6 +26,10 @@ constexpr auto k_resume_window = 15s;
 constexpr int k_signalled = 128;
 /// A program that ends by itself so soon has not begun to work.
 constexpr auto k_start_window = 5s;
+/// The call that started an agent waits so long for its end. A shell or a program that refuses an option needs a few
+/// milliseconds; programs that need half a second to read their options are told by their notice.
+constexpr auto k_start_patience = 100ms;
+constexpr auto k_start_step = 5ms;
 constexpr auto k_mass_death_window = 10s;
 constexpr std::size_t k_mass_death_least = 5;
 
@@ -104,6 +109,11 @@ void forget_run(TaskRecord& record, const AgentRun& run, bool died) {
 }  // namespace
 
 Awaitable<void> Exits::agent_exited(TaskId id, RunId run_id, std::string unchecked) {
+    co_await count_exit(id, std::move(run_id), std::move(unchecked));
+    if (failed_starts_.erase(id) > 0) co_await give_back_untouched(std::move(id));
+}
+
+Awaitable<void> Exits::count_exit(TaskId id, RunId run_id, std::string unchecked) {
     auto turn = co_await turns_.take(id);
     if (!turn) co_return;
     auto& record = turn->record;
@@ -196,6 +206,7 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
         if (auto* crash = std::get_if<engine::Crash>(&outcome)) crash->respawn = false;
     } else if (by_itself && !went_on && !run.resumed && age < k_start_window) {
         tell_of_start(record, run, end.exit_status, outcome);
+        failed_starts_.insert(record.task.id);
     } else if (end.exit_status != 0) {
         const auto lines = lines_of(record, run, 0, 3);
         change_reason(outcome, [&](const std::string& reason) {
@@ -222,10 +233,13 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
 Awaitable<std::string> Exits::failed_start(TaskId id) {
     const auto* found = world_.tasks.find(id);
     const auto runs = found ? found->runs : std::vector<AgentRun>();
+    const auto alive = [this](const AgentRun& run) { return world_.launcher.liveness(run) == agents::Liveness::alive; };
+    const auto end = async::now() + k_start_patience;
     for (const auto& run : runs) {
         const auto folder = agents_.run_folder(*found);
+        while (alive(run) && async::now() < end) co_await async::sleep(k_start_step);
         // Its shim writes this before it ends what the program has left.
-        if (run.pid > 0 && !is_missing(world_.files, agents::Launcher::exit_file(folder, run.run))) {
+        if (alive(run) && !is_missing(world_.files, agents::Launcher::exit_file(folder, run.run))) {
             (void)co_await world_.exits.wait(run.pid, run.start_time);
         }
         if (world_.launcher.liveness(run) == agents::Liveness::dead) co_await agent_exited(id, run.run);
@@ -238,7 +252,7 @@ Awaitable<std::string> Exits::failed_start(TaskId id) {
         const auto* notice = engine::find_notice(*found, kind);
         if (notice && text.empty()) text = notice->text;
     }
-    if (!text.empty()) co_await give_back_untouched(std::move(id));
+    if (!text.empty()) co_await give_back_untouched(std::move(id));  // the answer comes after it
     co_return text;
 }
 

@@ -24,11 +24,11 @@
 /// started nor, reliably, how it ended, and killing a session leaves children behind; this process knows, because it is
 /// their parent: as a child subreaper also of what was started with setsid or a double fork.
 ///
-/// The life of a run: the directory is checked; the shim enters the scope of the run (scope.hpp); the harness is
-/// started in the pane's foreground; stops are undone (Ctrl-Z would wedge the pane, where no shell could continue it);
-/// signals to the shim are passed on, with KILL five seconds later; at the end the exit record is written first, then
-/// what was left behind is ended, and the shim exits the same way. It holds no connection to the daemon, which may come
-/// and go meanwhile.
+/// The life of a run: the directory and the program are checked; the shim enters the scope of the run (scope.hpp); the
+/// harness is started in the pane's foreground; stops are undone (Ctrl-Z would wedge the pane, where no shell could
+/// continue it); signals to the shim are passed on, with KILL five seconds later; at the end the exit record is written
+/// first, then what was left behind is ended, and the shim exits the same way. It holds no connection to the daemon,
+/// which may come and go meanwhile.
 namespace orange::shim {
 namespace {
 
@@ -169,10 +169,12 @@ int run_agent(const RunSpec& spec) {
     // The tmux server has that of the daemon that started it, perhaps long ago.
     if (const auto mask = process::umask_from(spec.umask); mask) process::use_umask(*mask);
     if (auto good = check_directory(spec); !good) return refuse(spec, good.error(), k_could_not_start);
+    const auto program = find_harness(spec);
+    if (!program) return refuse(spec, program.error(), k_no_such_program);
     const auto group = enter_scope(spec);
     // If nothing limits all of its processes together, each has the limit for itself.
     const bool is_limited = group && process::is_limited_to(*group, spec.memory_limit);
-    const auto harness = start_harness(spec, is_limited ? 0 : spec.memory_limit);
+    const auto harness = start_harness(spec, *program, is_limited ? 0 : spec.memory_limit);
     if (!harness) {
         const bool missing = harness.error().code == ErrorCode::not_found;
         return refuse(spec, harness.error(), missing ? k_no_such_program : k_could_not_start);

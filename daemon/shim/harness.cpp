@@ -31,11 +31,6 @@ std::vector<std::string> environment_of(const RunSpec& spec) {
     return list;
 }
 
-std::string program_of(const RunSpec& spec) {
-    const auto path = spec.env.find("PATH");
-    return find_program(spec.argv[0], path == spec.env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
-}
-
 void reset_signals() {
     for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
     sigset_t none;
@@ -67,10 +62,15 @@ void give_terminal_to(pid_t group) {
     if (::isatty(STDIN_FILENO)) (void)::tcsetpgrp(STDIN_FILENO, group);
 }
 
-Result<pid_t> start_harness(const RunSpec& spec, std::int64_t memory) {
+Result<std::string> find_harness(const RunSpec& spec) {
+    const auto path = spec.env.find("PATH");
+    auto program = find_program(spec.argv[0], path == spec.env.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second);
+    if (!program.empty()) return program;
+    return Error(ErrorCode::not_found, "starting " + spec.argv[0] + ": there is no such program on PATH");
+}
+
+Result<pid_t> start_harness(const RunSpec& spec, const std::string& program, std::int64_t memory) {
     const auto doing = "starting " + spec.argv[0];
-    const auto program = program_of(spec);
-    if (program.empty()) return Error(ErrorCode::not_found, doing + ": there is no such program on PATH");
     const auto env = environment_of(spec);
     const auto argv_pointers = pointers_to(spec.argv), env_pointers = pointers_to(env);
     int ends[2];

@@ -10,11 +10,14 @@
 /// The program that a shim runs: an agent's harness, in the foreground of the pane.
 namespace orange::shim {
 
-/// Starts it: its own process group, made the terminal's foreground group; default signals; the spec's environment and
-/// directory; KILL when the shim dies, so that no agent ever works unobserved. not_found where there is no such
-/// program, else io. The caller has blocked its signals. `memory`: the bytes of data that each of its processes may
-/// have; 0: any.
-Result<pid_t> start_harness(const RunSpec& spec, std::int64_t memory);
+/// Returns the path of the spec's program; not_found if the spec's PATH has none.
+Result<std::string> find_harness(const RunSpec& spec);
+
+/// Starts `program` with the spec's arguments, environment and directory: in a process group of its own, which becomes
+/// the terminal's foreground group, with default signals. It is killed when the shim dies, so that no agent ever works
+/// unobserved. `memory` is the number of bytes of data that each of its processes may have; 0 means any. The caller has
+/// blocked its signals. Errors: not_found if the program has gone meanwhile, else io.
+Result<pid_t> start_harness(const RunSpec& spec, const std::string& program, std::int64_t memory);
 
 /// Makes `group` the foreground group of the terminal on stdin, where there is one.
 void give_terminal_to(pid_t group);

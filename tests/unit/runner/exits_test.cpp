@@ -164,6 +164,11 @@ TEST_CASE("an agent that ends at once leaves its workspace to others, unless som
     }
     SECTION("it ends after the call that started it") {
         dies(world, id, Role::worker, 3);
+        CHECK_FALSE(is_held());
+    }
+    SECTION("it has worked for a while") {
+        world.outside.clock.pass(std::chrono::seconds(6));
+        dies(world, id, Role::worker, 3);
         CHECK(is_held());
     }
 }
@@ -181,6 +186,24 @@ TEST_CASE("a start of an agent that has ended already is told at once") {
     CHECK(world.record(id).task.crash_count() == 1);
     CHECK_THAT(failed_start(), Holds("no such option"));
     CHECK(world.record(id).task.crash_count() == 1);
+}
+
+TEST_CASE("a start waits a moment for the end of an agent") {
+    RunnerWorld world;
+    const auto id = planning(world);
+    std::string text;
+    // It runs when the call has seen a living agent and sleeps.
+    const auto end = [&]() -> Awaitable<void> {
+        world.outside.tmux.screens[world.record(id).run_of(Role::worker)->pane_id] = "no such option\n";
+        world.kill_agent(id, Role::worker, 3);
+        co_return;
+    };
+    const auto start = [&]() -> Awaitable<void> {
+        async::spawn(co_await asio::this_coro::executor, "end", end());
+        text = co_await world.house().runner().exits.failed_start(id);
+    };
+    world.house().go(start());
+    CHECK_THAT(text, Holds("no such option"));
 }
 
 TEST_CASE("a task that is stuck after crashes says the last lines of the last one") {
