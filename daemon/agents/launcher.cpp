@@ -278,6 +278,9 @@ Awaitable<RunEnd> Launcher::bury(AgentRun run, Path run_folder, Path log, Path w
         }
     } else {
         end.use = use_of(run);
+        const auto spec = files_.read(spec_file(run_folder, run.run));
+        const auto begun = spec ? spec_from_text(*spec) : Result<RunSpec>(spec.error());
+        end.scope_killed = begun && !begun->scope.empty() && !process::has_processes(group_of(run));
         (void)process::kill_all(group_of(run));  // at once: nothing watches what is in it
         co_await end_survivors(run, worktree);
     }

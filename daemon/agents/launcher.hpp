@@ -49,6 +49,7 @@ struct RunEnd {
     int signal = 0;               ///< that ended it; 0: none, or unknown
     std::string error;            ///< why the program could not even be started
     std::optional<GroupUse> use;  ///< of its control group; nothing: it had none
+    bool scope_killed = false;    ///< its shim was killed with all of its scope, as systemd-oomd does it
     std::string left;             ///< what still runs that it started, because it had none: "sleep 600 (4711), …"
 };
 

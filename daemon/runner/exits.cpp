@@ -11,6 +11,7 @@
 #include "daemon/git/standing.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/pool/occupants.hpp"
+#include "daemon/process/group.hpp"
 #include "daemon/runner/facts.hpp"
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/notices.hpp"
@@ -203,6 +204,12 @@ Awaitable<void> Exits::handle_exit(TaskRecord record, AgentRun run, std::string 
     agents_.has_ended(record, run);
     if (!out_of_memory.empty()) {
         change_reason(outcome, [&](const std::string&) { return role + " was ended by the kernel: " + out_of_memory; });
+        if (auto* crash = std::get_if<engine::Crash>(&outcome)) crash->respawn = false;
+    } else if (end.scope_killed) {
+        change_reason(outcome, [&](const std::string&) {
+            return role + " was killed from outside, with all of its processes. systemd-oomd does that if memory is " +
+                   "short. To see whether it did: journalctl --user --unit=" + process::scope_of_run(run.run.value);
+        });
         if (auto* crash = std::get_if<engine::Crash>(&outcome)) crash->respawn = false;
     } else if (by_itself && !went_on && !run.resumed && age < k_start_window) {
         tell_of_start(record, run, end.exit_status, outcome);

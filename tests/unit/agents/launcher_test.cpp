@@ -321,6 +321,34 @@ TEST_CASE("a burial ends what is left in the run's control group, and a killed s
     CHECK(test::read_file(world.group / "cgroup.kill") == "1");
 }
 
+TEST_CASE("a burial tells a scope that was killed with its shim from a shim that was killed alone") {
+    GroupWorld world;
+    auto spec = spec_from_text(world.files.files.at(world.spec)).value();
+    SECTION("all of the scope") {
+        spec.scope = {"systemd-run"};
+        world.files.files[world.spec] = spec_text(spec);
+        std::filesystem::remove_all(world.group);
+        CHECK(world.bury().scope_killed);
+    }
+    SECTION("something of the scope still runs") {
+        spec.scope = {"systemd-run"};
+        world.files.files[world.spec] = spec_text(spec);
+        CHECK_FALSE(world.bury().scope_killed);
+    }
+    SECTION("it had no scope") {
+        std::filesystem::remove_all(world.group);
+        CHECK_FALSE(world.bury().scope_killed);
+    }
+    SECTION("its shim has ended in order") {
+        spec.scope = {"systemd-run"};
+        world.files.files[world.spec] = spec_text(spec);
+        std::filesystem::remove_all(world.group);
+        world.files.files[Launcher::exit_file(world.folder, world.run.run)] =
+            R"({"run": "RUN123456789", "exit_status": 137, "signal": 9})";
+        CHECK_FALSE(world.bury().scope_killed);
+    }
+}
+
 TEST_CASE("a group without processes, and those of other runs, are left alone") {
     GroupWorld world;
     const auto other = world.groups.path / "orange-run-ANOTHER12345.scope";

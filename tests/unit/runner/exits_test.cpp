@@ -5,6 +5,7 @@
 #include "daemon/runner/messages.hpp"
 #include "daemon/runner/sight.hpp"
 #include "daemon/shim/exit_record.hpp"
+#include "daemon/shim/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/runner/house.hpp"
 
@@ -266,6 +267,22 @@ TEST_CASE("an agent that the kernel ended for its memory is one crash, told as t
     CHECK(std::get<bool>(world.events(id, "agent.crashed").back().fields.at("out_of_memory")));
     REQUIRE(respawn(world, id));
     CHECK(world.house().control().alive(world.record(id), Role::reviewer));
+}
+
+TEST_CASE("an agent whose whole scope was killed is told as that, and not started again") {
+    RunnerWorld world;
+    const auto id = under_review(world);
+    const auto run = *world.record(id).run_of(Role::reviewer);
+    const auto file = agents::Launcher::spec_file(world.house().control().run_folder(world.record(id)), run.run);
+    auto spec = read_spec(file).value();
+    spec.scope = {"systemd-run"};
+    write_file(file, spec_text(spec));
+    world.outside.processes.alive.erase(run.pid);
+    notice(world, id, Role::reviewer);
+    CHECK_THAT(text_of(world, id, NoticeKind::agent_crashed), Tells("systemd-oomd") && Holds(run.run.value));
+    CHECK(world.record(id).task.crash_count() == 1);
+    CHECK_FALSE(world.record(id).run_of(Role::reviewer));
+    REQUIRE(respawn(world, id));
 }
 
 TEST_CASE("an agent that is killed after the kernel had ended its compiler did not die of memory") {
